@@ -1,0 +1,53 @@
+/**
+ * Time as a capability: what the moment is, and a way to be called later.
+ *
+ * Invariants: `now` never falls; a timer runs once, at or after its instant, never inside the call that set it; timers of
+ * equal instants run in the order they were set.
+ * Not here: real time (system-clock.ts), moved time (virtual-clock.ts), the service's time (quota/server-clock.ts).
+ */
+import { Observable } from "rxjs";
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds on a scale that never steps. It starts near the Unix epoch's count, but only differences mean anything. */
+  now(): number;
+  /** Milliseconds since the Unix epoch as the calendar says. May step; for display and signing only. */
+  wallNow(): number;
+  /** Calls `run` once when `now()` has reached `at`. */
+  setTimer(at: number, run: () => void): Timer;
+}
+
+/** Emits once, `ms` from the moment of subscription, and completes. Unsubscribing cancels. */
+export const after = (clock: Clock, ms: number): Observable<0> =>
+  new Observable((subscriber) => {
+    const timer = clock.setTimer(clock.now() + ms, () => {
+      subscriber.next(0);
+      subscriber.complete();
+    });
+    return () => {
+      timer.cancel();
+    };
+  });
+
+/** Emits 0, 1, 2 … every `ms`, first after `ms`, on an absolute schedule so that it does not drift. Late ticks are merged into one. */
+export const every = (clock: Clock, ms: number): Observable<number> =>
+  new Observable((subscriber) => {
+    const start = clock.now();
+    let count = 0;
+    let tick = 1;
+    let timer: Timer;
+    const arm = (): void => {
+      timer = clock.setTimer(start + tick * ms, () => {
+        tick = Math.max(tick + 1, Math.floor((clock.now() - start) / ms) + 1);
+        subscriber.next(count++);
+        if (!subscriber.closed) arm();
+      });
+    };
+    arm();
+    return () => {
+      timer.cancel();
+    };
+  });

@@ -1,0 +1,34 @@
+/**
+ * The machine's own time. The only file that may touch the platform's clocks and timers.
+ *
+ * Invariants: delays beyond what the platform can hold are split (a too large one would otherwise fire at once).
+ */
+import type { Clock, Timer } from "./clock.ts";
+
+const delayMsMax = 2 ** 31 - 1;
+
+export const createSystemClock = (): Clock => {
+  const now = (): number => performance.timeOrigin + performance.now();
+  return {
+    now,
+    wallNow: () => Date.now(),
+    setTimer: (at, run): Timer => {
+      let handle: NodeJS.Timeout;
+      const arm = (): void => {
+        const left = at - now();
+        handle = left > delayMsMax ? setTimeout(arm, delayMsMax) : setTimeout(fire, Math.max(0, left));
+      };
+      // Platform timers may fire up to a millisecond early; firing before `at` would break the promise.
+      const fire = (): void => {
+        if (now() < at) arm();
+        else run();
+      };
+      arm();
+      return {
+        cancel: () => {
+          clearTimeout(handle);
+        },
+      };
+    },
+  };
+};

@@ -1,0 +1,22 @@
+/**
+ * The contract in force: the description's facts with one profile laid into its gaps.
+ *
+ * Invariants: client and embedded service are built from the same value, so an override changes both sides alike.
+ */
+import { type EndpointName, type EndpointTable, endpointTable } from "./endpoints.ts";
+import { type Layer, type LayerName, layers } from "./limits.ts";
+import { resolveProfile } from "./overrides.ts";
+import type { Profile, ProfileOverrides } from "./profile.ts";
+
+export interface Contract {
+  readonly profile: Profile;
+  readonly endpoints: EndpointTable;
+  readonly layers: Readonly<Record<LayerName, Layer>>;
+}
+
+export const createContract = (overrides?: ProfileOverrides): Contract => {
+  const profile = resolveProfile(overrides);
+  return { profile, endpoints: endpointTable(profile), layers };
+};
+
+export const endpointNames = (contract: Contract): readonly EndpointName[] => Object.keys(contract.endpoints) as EndpointName[];

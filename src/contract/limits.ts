@@ -1,0 +1,42 @@
+/**
+ * The numbers of the description's section on limits. Each appears here and nowhere else.
+ *
+ * Not here: weights (endpoints.ts), how windows are anchored and what refused calls cost (profile.ts).
+ */
+
+export type LayerName = "ip" | "key" | "uid";
+
+export interface Layer {
+  readonly name: LayerName;
+  /** What one call adds: itself, or its endpoint's weight. */
+  readonly unit: "requests" | "weight";
+  readonly capacity: number;
+  readonly windowMs: number;
+}
+
+export const layers = {
+  ip: { name: "ip", unit: "requests", capacity: 1200, windowMs: 60_000 },
+  key: { name: "key", unit: "requests", capacity: 10, windowMs: 1_000 },
+  uid: { name: "uid", unit: "weight", capacity: 1200, windowMs: 60_000 },
+} as const satisfies Record<LayerName, Layer>;
+
+export const limitHeaders = {
+  ipRemaining: "x-ratelimit-ip-remaining",
+  keyRemaining: "x-ratelimit-key-remaining",
+  uidUsed: "x-ratelimit-uid-weight-used",
+} as const;
+
+export const limitedStatus = 429;
+
+export const paging = { limitMax: 100, limitDefault: 20 } as const;
+
+export const websocketLimits = { connectionsPerIp: 30, subscriptionsPerConnection: 100 } as const;
+
+export const versionPrefix = "/api/v1/";
+
+export const environments = {
+  mainnet: { baseUrl: "{base_url}", sameProducts: false },
+  testnet: { baseUrl: "{testnet_base_url}", sameProducts: false },
+} as const;
+
+export type Environment = keyof typeof environments;

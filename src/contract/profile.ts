@@ -1,0 +1,136 @@
+/**
+ * Everything the service description leaves open, one row each: the value assumed, the gap it fills, and why.
+ *
+ * Invariants: nothing assumed about the service is written anywhere else; a user may override any value, and an override that
+ * names no row or has another type is refused. Gap ids: G… where the description says "not shown", H… where it is silent.
+ * Not here: what the description does say (endpoints.ts, limits.ts, order-states.ts).
+ */
+
+export interface Row<T> {
+  readonly value: T;
+  readonly gap: string;
+  readonly why: string;
+}
+
+const row = <T>(value: T, gap: string, why: string): Row<T> => ({ value, gap, why });
+
+export type SzUnit = "quote_notional" | "base" | "contracts";
+export type FeeSign = "negative_is_cost" | "positive_is_cost";
+export type Anchor = "wall_clock" | "first_request" | "sliding";
+export type Side = "buy" | "sell";
+export type OrdType = "limit" | "market" | "post_only" | "ioc" | "fok";
+
+// biome-ignore format: one row a line
+export const defaultProfile = {
+  order: {
+    sides: row<readonly string[]>(["buy", "sell"], "G1", "The two sides every market has; the description only says text."),
+    ordTypes: row<readonly string[]>(["limit", "market", "post_only", "ioc", "fok"], "G1", "Time in force is part of the order type, as no such field is listed."),
+    timeUnit: row<"ms" | "s" | "us">("ms", "G3", "Thirteen digits is the common unit; checked against Date."),
+    feeSign: row<FeeSign>("negative_is_cost", "G3", "The fee may be negative, which reads as money leaving."),
+    szUnit: row<{ readonly SPOT: SzUnit; readonly SWAP: SzUnit }>({ SPOT: "quote_notional", SWAP: "quote_notional" }, "H3", "The most dangerous assumption: confirm it before real orders."),
+    emptyDecimal: row<"" | "0">("", "H9", "Text for a price that does not exist, such as a market order's px."),
+    clOrdIdPattern: row("^[A-Za-z0-9]{1,32}$", "H10", "The strictest common rule; what passes here passes elsewhere."),
+    duplicateClOrdId: row<"refused_while_open" | "refused" | "accepted">("refused_while_open", "H10", "An id names one open order."),
+    stateAliases: row<Readonly<Record<string, string>>>({ partially_canceled: "canceled", mmp_canceled: "canceled" }, "G4", "Words neighbours use for the same four states."),
+    transitions: row<Readonly<Record<string, readonly string[]>>>({ live: ["partially_filled", "filled", "canceled"], partially_filled: ["partially_filled", "filled", "canceled"], filled: [], canceled: [], }, "G4", "Completed is final; a canceled order keeps the fills it had."),
+  },
+  weights: {
+    getOrder: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
+    pendingOrders: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
+    orderHistory: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
+    perCancelElement: row(0, "H12", "Rule 2 charges a call, not its elements."),
+  },
+  answers: {
+    badRequestStatus: row(400, "G5", "The usual answer to missing or malformed parameters."),
+    badRequestCode: row("50002", "G16", "Parameter errors."),
+    permissionStatus: row(403, "G16", "The key is known but may not do this."),
+    permissionCode: row("50001", "G16", "Permission denied."),
+    authStatus: row(401, "G12", "Unknown key, wrong signature or stale timestamp."),
+    authCode: row("50004", "G12", "Any non-zero code; clients decide on the status."),
+    unavailableCode: row("50003", "G16", "The service cannot answer now; safe calls may be repeated."),
+    unknownPathStatus: row(404, "G16", "No such address."),
+    unknownPathCode: row("50005", "G16", "No such address."),
+    limitedCode: row("50011", "G15", "The body of a 429 is not shown; clients decide on the status."),
+    orderErrorStatus: row(200, "G5", "An order that is refused is an answer, not a transport failure."),
+    notFound: row<"empty" | "error">("error", "G5", "An empty success or a non-zero code are both read as not found."),
+    notFoundCode: row("51603", "G5", "The order does not exist."),
+    instrumentCode: row("51001", "G16", "The instrument does not exist or is not tradable."),
+    parameterCode: row("51000", "G16", "A parameter of the order has no valid value."),
+    priceCode: row("51006", "G16", "The price is off the tick or outside what is allowed."),
+    sizeCode: row("51020", "G16", "The size is below the minimum or rounds to nothing."),
+    fundsCode: row("51008", "G16", "The account cannot pay for the order."),
+    duplicateCode: row("51016", "H10", "The client order id is taken."),
+    postOnlyCode: row("51026", "G16", "A post-only order would have taken."),
+    notCancelableCode: row("51400", "G9", "The order is already complete or does not exist."),
+    notContractCode: row("51405", "H4", "Batch cancel takes contract orders only."),
+    positionCode: row("51023", "G11", "There is no position to close."),
+    leverageCode: row("51102", "G11", "The leverage is outside the allowed range."),
+    successMsg: row("", "H2", "The description says empty text."),
+    dataOnError: row<"array" | "object" | "absent">("array", "H2", "Readers accept all three."),
+  },
+  paging: {
+    newestFirst: row(true, "G6", "Listings start at the newest order."),
+    cursorIncluded: row(false, "H6", "Older than and newer than exclude the order named."),
+    afterAndBefore: row<"both" | "after_wins" | "refused">("both", "H6", "Both bounds hold when both are sent; our client never sends both."),
+    limitAboveMax: row<"refused" | "clamped">("refused", "H6", "A number over the stated maximum is a parameter error."),
+  },
+  history: {
+    retentionMs: row(7 * 86_400_000, "H11", "Recently completed is taken as a week."),
+    unfilledCanceledVanish: row(false, "H11", "Some services forget orders that never traded."),
+  },
+  cancelBatch: {
+    elementsMax: row(20, "G8", "The usual bound of such calls."),
+    oneIdKind: row(true, "G8", "Some services refuse a mix of ordId and clOrdId; never mixing is safe."),
+    resultFields: row<"sCode" | "code">("sCode", "G9", "Readers accept both spellings."),
+    envelopeCodeWhenMixed: row("0", "G9", "Readers decide element by element whatever this is."),
+    envelopeCodeWhenAllFailed: row("1", "G9", "Readers decide element by element whatever this is."),
+  },
+  instruments: {
+    needsKey: row(false, "G13", "A public list; IP limits speak of unauthenticated requests."),
+    chargesUserWithoutKey: row(false, "G13", "Without a key there is no user to charge."),
+    refreshMs: row(3_600_000, "H8", "New pairs appear a few times a day at most."),
+    fieldNames: row<"long" | "short">("long", "G2", "tickSize, lotSize, minSize … or tickSz, lotSz, minSz; readers accept both."),
+    instIdPattern: row("^[A-Z0-9]+-[A-Z0-9]+(-SWAP)?$", "H8", "Upper-case letters and digits between dashes."),
+  },
+  permissions: {
+    placeSpot: row("trade_spot", "H4", "Named like the permission of batch cancel."),
+    placeSwap: row("trade_futures", "G11", "The same permission as batch cancel, which also acts on contracts."),
+    closePosition: row("trade_futures", "G11", "Closing acts on contracts."),
+    setLeverage: row("trade_futures", "G11", "Leverage exists for contracts."),
+    account: row("read", "G11", "Balances and positions are reads."),
+  },
+  capabilities: {
+    cancelSpot: row(false, "H4", "Batch cancel is described for contract orders and nothing else cancels."),
+  },
+  limits: {
+    anchor: row<Anchor>("wall_clock", "H5", "The next minute begins by the service's clock."),
+    refusedCounts: row<"ip" | "all" | "none">("ip", "H5", "A refused request reached the address; it is not charged to key or user."),
+    failedCounts: row(true, "H5", "A request that fails for another reason has passed the layers."),
+    headersOnError: row(true, "H5", "Only successes are promised to carry them; readers need none."),
+    dateHeader: row(true, "H5", "HTTP origin servers stamp Date, in whole seconds."),
+  },
+  auth: {
+    headerPrefix: row("X-API-", "G12", "Key, Sign, Timestamp and Passphrase follow this prefix."),
+    timestamp: row<"iso" | "ms" | "s">("iso", "G12", "ISO 8601 with milliseconds, UTC."),
+    toleranceMs: row(5_000, "G12", "How far a signed timestamp may be off."),
+    prehash: row<readonly string[]>(["timestamp", "method", "path", "body"], "G12", "What is signed, in order; `query` may be added after `path`."),
+    digest: row<"base64" | "hex" | "hex_base64">("base64", "G12", "HMAC-SHA256 of the prehash, encoded so."),
+  },
+  websocket: {
+    publicChannels: row<readonly string[]>(["trades", "tickers", "books", "candle1m"], "G14", "Channels for market data."),
+    privateChannels: row<readonly string[]>(["orders", "positions", "account"], "G14", "Channels for one's own state; polling serves where they fail."),
+    path: row("/ws/v1", "G14", "Where the socket is opened."),
+    silenceMsMax: row(30_000, "G14", "After this long without a word the connection is taken for dead."),
+  },
+  version: {
+    breakingChange: row("a new path prefix such as /api/v2/", "G18", "Inference: the version is part of the path."),
+  },
+} as const;
+
+export type ProfileTable = typeof defaultProfile;
+type Values<G> = { readonly [K in keyof G]: G[K] extends Row<infer T> ? T : never };
+
+/** The values in force. */
+export type Profile = { readonly [G in keyof ProfileTable]: Values<ProfileTable[G]> };
+/** What a user may write under `profile` in a config: any part of the values. */
+export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };

@@ -1,0 +1,202 @@
+/**
+ * JSON Schemas of everything that crosses the wire. Types derive from them; nothing is written twice.
+ *
+ * Invariants: records are closed, so that their types have no index signature; readers drop fields they do not know.
+ * Fields the description does not show (gaps G2, G8–G11) are the profile's default spelling; readers map aliases first.
+ */
+import type { FromSchema, JSONSchema } from "json-schema-to-ts";
+
+/** Deferred inference: a bare `FromSchema` in generic code makes the compiler expand every possible schema. */
+export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never;
+
+const text = { type: "string" } as const;
+const decimalText = { type: "string", format: "decimal" } as const;
+const decimalOrEmpty = { type: "string", format: "decimal-or-empty" } as const;
+const digits = { type: "string", pattern: "^\\d{1,20}$" } as const;
+const instId = { type: "string", maxLength: 48, format: "inst-id" } as const;
+const anyId = { type: "string", minLength: 1, maxLength: 64 } as const;
+const limit = { type: "string", pattern: "^\\d{1,4}$" } as const;
+const instType = { type: "string", enum: ["SPOT", "SWAP"] } as const;
+
+export const orderStates = ["live", "partially_filled", "filled", "canceled"] as const;
+export type OrderState = (typeof orderStates)[number];
+
+/** The order record: thirteen fields, all text. `px`, `avgPx` may be empty where there is no price (gap H9). */
+export const orderRecord = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId", "ordId", "clOrdId", "px", "sz", "ordType", "side", "state", "avgPx", "accFillSz", "fee", "createdAt", "updatedAt"],
+  properties: {
+    instId,
+    ordId: text,
+    clOrdId: text,
+    px: decimalOrEmpty,
+    sz: decimalText,
+    ordType: text,
+    side: text,
+    state: { type: "string", enum: orderStates },
+    avgPx: decimalOrEmpty,
+    accFillSz: decimalOrEmpty,
+    fee: decimalOrEmpty,
+    createdAt: digits,
+    updatedAt: digits,
+  },
+} as const satisfies JSONSchema;
+export type OrderRecord = FromSchema<typeof orderRecord>;
+
+/** Fields beyond the first two sizes are optional: the description shows none (gap G2). */
+export const instrumentRecord = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId", "tickSize", "lotSize"],
+  properties: {
+    instId,
+    instType,
+    baseCurrency: text,
+    quoteCurrency: text,
+    settleCurrency: text,
+    tickSize: decimalText,
+    lotSize: decimalText,
+    minSize: decimalText,
+    contractValue: decimalText,
+    maxLeverage: decimalText,
+    state: text,
+  },
+} as const satisfies JSONSchema;
+export type InstrumentRecord = FromSchema<typeof instrumentRecord>;
+
+export const balanceRecord = {
+  type: "object",
+  additionalProperties: false,
+  required: ["currency", "balance", "available", "frozen"],
+  properties: { currency: text, balance: decimalText, available: decimalText, frozen: decimalText },
+} as const satisfies JSONSchema;
+export type BalanceRecord = FromSchema<typeof balanceRecord>;
+
+/** `pos` is signed: positive long, negative short, in base currency (contracts when the profile says so). */
+export const positionRecord = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId", "pos", "avgPx"],
+  properties: {
+    instId,
+    pos: decimalText,
+    avgPx: decimalOrEmpty,
+    markPx: decimalOrEmpty,
+    lever: decimalText,
+    margin: decimalText,
+    upl: decimalText,
+    liqPx: decimalOrEmpty,
+    mgnMode: text,
+    updatedAt: digits,
+  },
+} as const satisfies JSONSchema;
+export type PositionRecord = FromSchema<typeof positionRecord>;
+
+/** Result of placing, and of one element of a batch cancel. `sCode` "0" means accepted. */
+export const elementResult = {
+  type: "object",
+  additionalProperties: false,
+  required: ["ordId", "clOrdId", "sCode", "sMsg"],
+  properties: { ordId: text, clOrdId: text, sCode: text, sMsg: text },
+} as const satisfies JSONSchema;
+export type ElementResult = FromSchema<typeof elementResult>;
+
+export const closeResult = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId"],
+  properties: { instId, clOrdId: text },
+} as const satisfies JSONSchema;
+
+export const leverageResult = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId", "lever"],
+  properties: { instId, lever: decimalText, mgnMode: text },
+} as const satisfies JSONSchema;
+
+/** Either id is required and `ordId` wins; the rule is code, because it spans fields. */
+export const orderQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ordId: anyId, clOrdId: anyId, instId },
+} as const satisfies JSONSchema;
+
+export const pendingQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { instType, instId, limit, after: anyId, before: anyId },
+} as const satisfies JSONSchema;
+
+export const historyQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { instType, state: { type: "string", enum: ["filled", "canceled"] }, limit, after: anyId, before: anyId },
+} as const satisfies JSONSchema;
+
+export const placeBody = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId", "side", "ordType", "sz"],
+  properties: {
+    instId,
+    side: text,
+    ordType: text,
+    sz: decimalText,
+    px: decimalText,
+    clOrdId: anyId,
+    reduceOnly: { type: "boolean" },
+    mgnMode: { type: "string", enum: ["cross", "isolated"] },
+  },
+} as const satisfies JSONSchema;
+export type PlaceBody = FromSchema<typeof placeBody>;
+
+export const cancelBody = {
+  type: "array",
+  minItems: 1,
+  items: {
+    type: "object",
+    additionalProperties: false,
+    required: ["instId"],
+    properties: { instId, ordId: anyId, clOrdId: anyId },
+  },
+} as const satisfies JSONSchema;
+export type CancelBody = FromSchema<typeof cancelBody>;
+
+export const closeBody = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId"],
+  properties: { instId, clOrdId: anyId, mgnMode: { type: "string", enum: ["cross", "isolated"] } },
+} as const satisfies JSONSchema;
+
+export const leverageBody = {
+  type: "object",
+  additionalProperties: false,
+  required: ["instId", "lever"],
+  properties: { instId, lever: decimalText, mgnMode: { type: "string", enum: ["cross", "isolated"] } },
+} as const satisfies JSONSchema;
+
+export const instrumentsQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { instType, instId },
+} as const satisfies JSONSchema;
+
+export const balanceQuery = { type: "object", additionalProperties: false, properties: { currency: text } } as const satisfies JSONSchema;
+
+export const positionsQuery = { type: "object", additionalProperties: false, properties: { instId } } as const satisfies JSONSchema;
+
+/** Success and failure share one shape; numbers and missing parts are tolerated on failure (gaps H2, G15). */
+export const envelope = {
+  type: "object",
+  required: ["code"],
+  properties: { code: { type: ["string", "number"] }, msg: { type: "string" }, data: {} },
+} as const;
+
+export interface Envelope {
+  readonly code: string;
+  readonly msg: string;
+  readonly data: readonly unknown[];
+}

@@ -1,0 +1,104 @@
+/**
+ * Checks values against schemas. The only file that knows the validator.
+ *
+ * Invariants: schemas are compiled on first use (one costs milliseconds); nothing is coerced; what people wrote gets every
+ * problem at once with the place, the value and the nearest right word; what the service wrote loses fields nobody asked for.
+ */
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { isDecimal } from "../decimal.ts";
+import { didYouMean, type ErrorCode, SluiceError } from "../errors.ts";
+import { readInstId } from "./inst-id.ts";
+
+const formats = {
+  decimal: { validate: isDecimal },
+  "decimal-or-empty": { validate: (value: string) => value === "" || isDecimal(value) },
+  "inst-id": { validate: (value: string) => readInstId(value) !== undefined },
+} as const;
+
+const make = (extra: object): Ajv =>
+  new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, formats, verbose: true, ...extra });
+
+let wire: Ajv | undefined;
+let human: Ajv | undefined;
+
+const remedies: Readonly<Record<string, string>> = {
+  decimal: 'is not a decimal; write plain digits in a string, such as "0.001"',
+  "decimal-or-empty": "is not a decimal",
+  "inst-id": "is neither BASE-QUOTE nor BASE-QUOTE-SWAP",
+};
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+};
+
+const lineOf = (error: ErrorObject, root: string): string => {
+  const place = `${root}${error.instancePath.replaceAll("/", ".")}`;
+  switch (error.keyword) {
+    case "additionalProperties": {
+      const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {});
+      const name = String(error.params["additionalProperty"]);
+      return `${place}: unknown key "${name}".${didYouMean(name, known)}`;
+    }
+    case "enum": {
+      const allowed = (error.params["allowedValues"] as unknown[]).map(String);
+      return `${place}: ${shown(error.data)} is not one of ${allowed.join(", ")}.${didYouMean(String(error.data), allowed)}`;
+    }
+    case "required":
+      return `${place}: "${String(error.params["missingProperty"])}" is missing.`;
+    case "format":
+      return `${place}: ${shown(error.data)} ${remedies[String(error.params["format"])] ?? error.message}.`;
+    default:
+      return `${place}: ${error.message ?? error.keyword} (got ${shown(error.data)}).`;
+  }
+};
+
+const compiled = { wire: new WeakMap<object, ValidateFunction>(), human: new WeakMap<object, ValidateFunction>() };
+
+const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
+  const cache = compiled[kind];
+  const known = cache.get(schema);
+  if (known !== undefined) return known;
+  if (kind === "wire") wire ??= make({ removeAdditional: "all" });
+  else human ??= make({ allErrors: true, useDefaults: true });
+  const check = ((kind === "wire" ? wire : human) as Ajv).compile(schema);
+  cache.set(schema, check);
+  return check;
+};
+
+/**
+ * What people write: a copy of `value` with defaults filled in, or an error listing every problem under `root`.
+ * Functions and other non-JSON values inside are kept as they are.
+ */
+export const parseHuman = <T>(schema: object, value: unknown, root: string, code: ErrorCode = "CONFIG_INVALID"): T => {
+  const check = checkOf("human", schema);
+  const copy = copyPlain(value);
+  if (!check(copy)) {
+    throw new SluiceError(
+      code,
+      `${root} is not valid:`,
+      (check.errors ?? []).map((error) => lineOf(error, root)),
+    );
+  }
+  return copy as T;
+};
+
+/** What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from `value`. */
+export const wireProblems = (schema: object, value: unknown): readonly string[] => {
+  const check = checkOf("wire", schema);
+  return check(value) ? [] : (check.errors ?? []).map((error) => lineOf(error, ""));
+};
+
+/** What a stranger sent to the embedded service: the problems found. Nothing is removed, unknown keys are problems. */
+export const requestProblems = (schema: object, value: unknown): readonly string[] => {
+  const check = checkOf("human", schema);
+  return check(copyPlain(value)) ? [] : (check.errors ?? []).map((error) => lineOf(error, "request"));
+};
+
+const copyPlain = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(copyPlain);
+  if (value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyPlain(item)]));
+  }
+  return value;
+};

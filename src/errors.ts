@@ -1,0 +1,79 @@
+/**
+ * One error class and one table of its codes.
+ *
+ * Invariants: a code is listed here once and never reused; every message says where, what was found and what to do next.
+ * Not here: expected endings of a call to the service; those are values (gateway/outcome.ts).
+ */
+
+/** What went wrong (`text`) and who can mend it (`fix`): the person at the keyboard, the config, the data, or nobody. */
+export const errorCodes = {
+  CONFIG_INVALID: { text: "a config, option or override is not valid", fix: "config" },
+  CONFIG_NOT_FOUND: { text: "the config file is missing or has no default export", fix: "config" },
+  USAGE: { text: "the command line is not valid", fix: "usage" },
+  PROFILE_INVALID: { text: "a service profile override names an unknown row or has the wrong type", fix: "config" },
+  DECIMAL_INVALID: { text: "a text is not a plain decimal number", fix: "config" },
+  INST_ID_INVALID: { text: "a text is neither BASE-QUOTE nor BASE-QUOTE-SWAP", fix: "config" },
+  INSTRUMENT_UNKNOWN: { text: "the service does not list this instrument", fix: "config" },
+  FIXTURE_INVALID: { text: "a fixture is missing, damaged or does not match its manifest", fix: "data" },
+  IMPORT_INVALID: { text: "a recording cannot be imported", fix: "data" },
+  STRATEGY_FAILED: { text: "a strategy threw", fix: "code" },
+  PLUGIN_FAILED: { text: "a plugin threw", fix: "code" },
+  ORDER_REFUSED: { text: "an order was refused before it was sent", fix: "code" },
+  QUEUE_FULL: { text: "the request queue reached its bound", fix: "code" },
+  DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },
+  ENGINE_STATE: { text: "the engine was used in a state that does not allow it", fix: "code" },
+  OUTCOME_UNKNOWN: { text: "a request was sent but no answer was read", fix: "query" },
+  BUG: { text: "a promise inside the framework was broken", fix: "report" },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/**
+ * The only error the framework throws on purpose. `message` is written for people and names place, value and remedy;
+ * `code` is stable and meant for programs. Compare by `name` and `code`, never by `instanceof`: a process may hold two copies.
+ */
+export class SluiceError extends Error {
+  readonly code: ErrorCode;
+  /** One line per problem when several were found at once. */
+  readonly issues: readonly string[];
+  constructor(code: ErrorCode, message: string, issues: readonly string[] = []) {
+    super(issues.length === 0 ? message : `${message}\n${issues.map((issue) => `  - ${issue}`).join("\n")}`);
+    this.name = "SluiceError";
+    this.code = code;
+    this.issues = issues;
+  }
+}
+
+export const isSluiceError = (error: unknown): error is SluiceError =>
+  error instanceof Error && error.name === "SluiceError" && "code" in error;
+
+/** Guards what only a bug can break. */
+export function assert(condition: unknown, promise: string): asserts condition {
+  if (!condition) throw new SluiceError("BUG", `Broken promise: ${promise}. This is a bug in Sluice; please report it.`);
+}
+
+/** Makes an unhandled member of a union a compile error and a loud run-time one. */
+export const never = (value: never): never => {
+  throw new SluiceError("BUG", `Unhandled case: ${JSON.stringify(value)}.`);
+};
+
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};
+
+/** ` Did you mean "x"?`, or nothing when no known word is near. */
+export const didYouMean = (word: string, known: readonly string[]): string => {
+  const lower = word.toLowerCase();
+  const ranked = known.map((option) => [distance(lower, option.toLowerCase()), option] as const);
+  const best = ranked.sort((x, y) => x[0] - y[0])[0];
+  return best && best[0] <= Math.max(2, word.length / 3) ? ` Did you mean "${best[1]}"?` : "";
+};

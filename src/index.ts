@@ -1,0 +1,1 @@
+export type { Trade } from "./market/market-data.ts";

@@ -1,0 +1,80 @@
+/**
+ * What can happen inside the engine, as facts in the past tense.
+ *
+ * Invariants: events are frozen and numbered without holes by the journal; they hold no machine facts (no wall time, no host,
+ * no path), so equal inputs give equal bytes.
+ * Not here: market data, which has its own recordings.
+ */
+import type { EndpointName } from "../contract/endpoints.ts";
+import type { LayerName } from "../contract/limits.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+
+export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
+
+export type OutcomeKind = "done" | "refused" | "limited" | "unknown" | "dropped";
+
+export type OrderPhase =
+  | "planned"
+  | "sent"
+  | "acked"
+  | "live"
+  | "partially_filled"
+  | "canceling"
+  | "filled"
+  | "canceled"
+  | "rejected"
+  | "unknown"
+  | "absent";
+
+export type EventBody =
+  | { readonly type: "engine.started"; readonly strategies: readonly string[]; readonly plugins: readonly string[] }
+  | { readonly type: "engine.stopped"; readonly reason: string }
+  | {
+      readonly type: "action.held";
+      readonly action: number;
+      readonly endpoint: EndpointName;
+      readonly class: ActionClass;
+      readonly layer: LayerName;
+      readonly until: number;
+    }
+  | {
+      readonly type: "action.sent";
+      readonly action: number;
+      readonly endpoint: EndpointName;
+      readonly class: ActionClass;
+      readonly owner: string;
+      readonly weight: number;
+      readonly key: string | undefined;
+      readonly waitedMs: number;
+    }
+  | {
+      readonly type: "action.answered";
+      readonly action: number;
+      readonly endpoint: EndpointName;
+      readonly outcome: OutcomeKind;
+      readonly status: number;
+      readonly code: string;
+      readonly elapsedMs: number;
+    }
+  | { readonly type: "action.dropped"; readonly action: number; readonly endpoint: EndpointName; readonly reason: string }
+  | { readonly type: "quota.refused"; readonly layer: LayerName | "unknown"; readonly until: number }
+  | { readonly type: "quota.foreign"; readonly layer: LayerName; readonly used: number }
+  | {
+      readonly type: "order.changed";
+      readonly strategy: string;
+      readonly slot: string;
+      readonly clOrdId: string;
+      readonly phase: OrderPhase;
+      readonly record: OrderRecord | undefined;
+      readonly reason: string;
+    }
+  | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
+  | { readonly type: "order.foreign"; readonly ordId: string; readonly instId: string }
+  | { readonly type: "strategy.failed"; readonly strategy: string; readonly message: string }
+  | { readonly type: "plugin.failed"; readonly plugin: string; readonly message: string }
+  | { readonly type: "mode.changed"; readonly mode: "active" | "reducing" | "halted"; readonly reason: string }
+  | { readonly type: "anomaly"; readonly what: string; readonly detail: string };
+
+/** A numbered fact. `at` is milliseconds on the engine's clock. */
+export type Event = EventBody & { readonly seq: number; readonly at: number };
+export type EventType = Event["type"];
