@@ -6,7 +6,6 @@
  * Not here: market data, which has its own recordings.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
-import type { LayerName } from "../contract/limits.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 
 export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
@@ -34,7 +33,7 @@ export type EventBody =
       readonly action: number;
       readonly endpoint: EndpointName;
       readonly class: ActionClass;
-      readonly layer: LayerName;
+      readonly layer: string;
       readonly until: number;
     }
   | {
@@ -57,8 +56,8 @@ export type EventBody =
       readonly elapsedMs: number;
     }
   | { readonly type: "action.dropped"; readonly action: number; readonly endpoint: EndpointName; readonly reason: string }
-  | { readonly type: "quota.refused"; readonly layer: LayerName | "unknown"; readonly until: number }
-  | { readonly type: "quota.foreign"; readonly layer: LayerName; readonly used: number }
+  | { readonly type: "quota.refused"; readonly layer: string; readonly until: number }
+  | { readonly type: "quota.foreign"; readonly layer: string; readonly used: number }
   | {
       readonly type: "order.changed";
       readonly strategy: string;

@@ -1,0 +1,114 @@
+/**
+ * What one scope (an address, a user, a key) has used of one layer, window by window.
+ *
+ * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one; an
+ * answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins when it
+ * is higher than ours. Nothing is scanned: each operation touches the few windows that can be open.
+ * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
+ */
+import type { LayerSpec } from "./layers.ts";
+
+interface Slot {
+  index: number;
+  /** Weight of answered requests that landed, or may have landed, here. */
+  settled: number;
+  /** Highest use the service reported for this window. */
+  reported: number;
+  /** Unanswered weight whose earliest window is this one. */
+  open: number;
+  /** Use the service reported beyond all of ours, answered or not. */
+  foreign: number;
+}
+
+const keptWindows = 4;
+
+export class Counter {
+  readonly spec: LayerSpec;
+  readonly scope: string;
+  /** No request leaves before the window after this one has surely begun. */
+  closedThrough = Number.NEGATIVE_INFINITY;
+  #slots: Slot[] = [];
+  /** Unanswered weight from windows older than any kept. */
+  #carried = 0;
+  #open = 0;
+
+  constructor(spec: LayerSpec, scope: string) {
+    this.spec = spec;
+    this.scope = scope;
+  }
+
+  /** Unanswered weight in all. */
+  get open(): number {
+    return this.#open;
+  }
+  /** The newest window anything is known of. */
+  get newest(): number {
+    return this.#slots.length === 0 ? Number.NEGATIVE_INFINITY : (this.#slots[this.#slots.length - 1] as Slot).index;
+  }
+
+  /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
+  used(index: number): number {
+    let inFlight = this.#carried;
+    let known = 0;
+    for (const slot of this.#slots) {
+      if (slot.index > index) break;
+      inFlight += slot.open;
+      if (slot.index === index) known = Math.max(slot.settled, slot.reported);
+    }
+    return known + inFlight;
+  }
+
+  /** Answered or reported use of window `index`, in-flight requests left out. */
+  known(index: number): number {
+    const slot = this.#slots.find((candidate) => candidate.index === index);
+    return slot === undefined ? 0 : Math.max(slot.settled, slot.reported);
+  }
+
+  foreign(index: number): number {
+    return this.#slots.find((candidate) => candidate.index === index)?.foreign ?? 0;
+  }
+
+  begin(first: number, weight: number): void {
+    this.#slot(first).open += weight;
+    this.#open += weight;
+  }
+
+  /** The request begun at window `began` is answered: it landed somewhere in `first..last`. */
+  end(began: number, first: number, last: number, weight: number): void {
+    this.#open -= weight;
+    const oldest = this.#slots[0]?.index ?? Number.POSITIVE_INFINITY;
+    if (began < oldest) this.#carried -= weight;
+    else this.#slot(began).open -= weight;
+    for (let index = Math.max(first, last - keptWindows + 1); index <= last; index++) this.#slot(index).settled += weight;
+  }
+
+  /** The service said `used` of window `index`, the answered request included. Returns newly seen use by others. */
+  report(index: number, used: number): number {
+    const slot = this.#slot(index);
+    slot.reported = Math.max(slot.reported, used);
+    const others = used - slot.settled - this.#open;
+    if (others <= slot.foreign) return 0;
+    const fresh = others - slot.foreign;
+    slot.foreign = others;
+    return fresh;
+  }
+
+  /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */
+  reset(): void {
+    this.#slots = [];
+    this.#carried = this.#open;
+    this.closedThrough = Number.NEGATIVE_INFINITY;
+  }
+
+  #slot(index: number): Slot {
+    const slots = this.#slots;
+    let position = slots.length;
+    while (position > 0 && (slots[position - 1] as Slot).index > index) position--;
+    const near = slots[position - 1];
+    if (near !== undefined && near.index === index) return near;
+    const slot: Slot = { index, settled: 0, reported: 0, open: 0, foreign: 0 };
+    slots.splice(position, 0, slot);
+    while (slots.length > keptWindows) this.#carried += (slots.shift() as Slot).open;
+    return slot;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * One scope of one layer with its windows laid on the client's time: may a call leave now, and if not, when to ask again.
+ *
+ * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
+ * clock, then by the service's own numbers, and in every window that remains possible when neither decides.
+ */
+import { Counter } from "./counter.ts";
+import type { LayerSpec } from "./layers.ts";
+import type { ServerClock } from "./server-clock.ts";
+
+/** Most units that may be used of a window that ends, at the latest, at client instant `endAt`. */
+export type Ceiling = (endAt: number, startAt: number) => number;
+
+export interface GaugeTicket {
+  readonly units: number;
+  readonly first: number;
+  /** Use known of the first window when the call left. */
+  readonly knownThen: number;
+}
+
+export interface Gauge {
+  readonly spec: LayerSpec;
+  readonly scope: string;
+  /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
+  blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
+  begin(units: number, now: number): GaugeTicket;
+  /** Places an answered call. `used` is the service's number, if it gave one. Returns newly seen use by others. */
+  end(ticket: GaugeTicket, sentAt: number, receivedAt: number, used: number | undefined): number;
+  /** The call failed unread: it may have landed in any window until now. */
+  lose(ticket: GaugeTicket, now: number): void;
+  /** Refused or blocked: nothing more before the window after `at` has surely begun. */
+  shut(at: number): number;
+  /** The clock was disturbed: windows have to be named anew. */
+  reset(): void;
+  state(now: number): { readonly used: number; readonly foreign: number; readonly windowEndsAt: number; readonly open: number };
+}
+
+interface Heard {
+  sentAt: number;
+  receivedAt: number;
+  used: number;
+}
+
+const heardKept = 16;
+
+/** Windows fixed on the service's clock. */
+export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): Gauge => {
+  const counter = new Counter(spec, scope);
+  const { windowMs } = spec;
+  const heard: Heard[] = [];
+  let write = 0;
+  const earliest = (at: number): number => Math.floor((at + clock.lo(at)) / windowMs);
+  const latest = (at: number): number => Math.floor((at + clock.hi(at)) / windowMs);
+  /** First instant from which a call surely lands in window `index` or later. */
+  const gate = (index: number, at: number): number => index * windowMs - clock.lo(at);
+
+  const learnBoundary = (sentAt: number, receivedAt: number, used: number): void => {
+    let after = Number.NEGATIVE_INFINITY;
+    for (const other of heard) {
+      // Sent after the other's answer was in, and yet the count did not rise: a window began in between.
+      if (other.receivedAt < sentAt && other.used >= used && other.sentAt > after) after = other.sentAt;
+    }
+    if (receivedAt - after < windowMs * 0.9) clock.observeBoundary(after, receivedAt, windowMs);
+    heard[write] = { sentAt, receivedAt, used };
+    write = (write + 1) % heardKept;
+  };
+
+  return {
+    spec,
+    scope,
+    blockedUntil: (units, now, ceiling) => {
+      if (!clock.known) return undefined;
+      const first = earliest(now);
+      if (first <= counter.closedThrough) return gate(counter.closedThrough + 1, now);
+      const last = Math.max(latest(now), Math.min(counter.newest, first + 2));
+      for (let index = first; index <= last; index++) {
+        const startAt = gate(index, now);
+        if (counter.used(index) + units > ceiling(startAt + windowMs, startAt)) return startAt + windowMs;
+      }
+      // A window not begun yet holds what is in flight already; it must hold this call as well.
+      if (counter.open + units > spec.capacity) return now + windowMs;
+      return undefined;
+    },
+    begin: (units, now) => {
+      const first = clock.known ? earliest(now) : 0;
+      counter.begin(first, units);
+      return { units, first, knownThen: counter.known(first) };
+    },
+    end: (ticket, sentAt, receivedAt, used) => {
+      if (used !== undefined) learnBoundary(sentAt, receivedAt, used);
+      let first = Math.max(ticket.first, clock.known ? earliest(sentAt) : 0);
+      let last = clock.known ? Math.max(first, latest(receivedAt)) : first;
+      if (used !== undefined && first < last) {
+        // In the window it was sent in, the count could only have grown by this call.
+        if (used < ticket.knownThen + ticket.units) first++;
+        else if (last === first + 1 && used > counter.used(last) + ticket.units) last = first;
+      }
+      counter.end(ticket.first, first, last, ticket.units);
+      return used !== undefined && first === last ? counter.report(first, used) : 0;
+    },
+    lose: (ticket, now) => {
+      counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);
+    },
+    shut: (at) => {
+      counter.closedThrough = Math.max(counter.closedThrough, latest(at) + Math.ceil(spec.banMs / windowMs));
+      return gate(counter.closedThrough + 1, at);
+    },
+    reset: () => {
+      counter.reset();
+      heard.length = 0;
+      write = 0;
+    },
+    state: (now) => {
+      const index = clock.known ? latest(now) : 0;
+      return {
+        used: counter.used(index),
+        foreign: counter.foreign(index),
+        windowEndsAt: clock.known ? gate(index + 1, now) : now,
+        open: counter.open,
+      };
+    },
+  };
+};
+
+/** Windows that begin anywhere: no stretch of one window's length, as the service sees it, may hold more than the capacity. */
+export const rollingGauge = (spec: LayerSpec, scope: string): Gauge => {
+  /** Units that leave the count at an instant; unanswered ones have none yet. */
+  const leaving: { at: number; units: number }[] = [];
+  let answered = 0;
+  let open = 0;
+  let shutUntil = Number.NEGATIVE_INFINITY;
+  const expire = (now: number): void => {
+    while (leaving.length > 0 && (leaving[0] as { at: number }).at <= now) answered -= (leaving.shift() as { units: number }).units;
+  };
+  const leave = (units: number, now: number): void => {
+    answered += units;
+    leaving.push({ at: now + spec.windowMs, units });
+  };
+  return {
+    spec,
+    scope,
+    blockedUntil: (units, now, ceiling) => {
+      expire(now);
+      if (now < shutUntil) return shutUntil;
+      if (answered + open + units <= ceiling(now + spec.windowMs, now)) return undefined;
+      return Math.max(leaving[0]?.at ?? now + spec.windowMs, now + 1);
+    },
+    begin: (units) => {
+      open += units;
+      return { units, first: 0, knownThen: 0 };
+    },
+    end: (ticket, _sentAt, receivedAt) => {
+      open -= ticket.units;
+      leave(ticket.units, receivedAt);
+      return 0;
+    },
+    lose: (ticket, now) => {
+      open -= ticket.units;
+      leave(ticket.units, now);
+    },
+    shut: (at) => {
+      shutUntil = at + spec.windowMs + spec.banMs;
+      return shutUntil;
+    },
+    // Lengths of time hold even when the calendar does not.
+    reset: () => undefined,
+    state: (now) => {
+      expire(now);
+      return { used: answered + open, foreign: 0, windowEndsAt: leaving[0]?.at ?? now, open };
+    },
+  };
+};

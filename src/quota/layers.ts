@@ -1,0 +1,52 @@
+/**
+ * Limit layers as the ledger understands them: whom a layer counts, what it counts, how its windows begin.
+ *
+ * Invariants: the three layers of the service are one list among many that can be written; other services' layers (per
+ * endpoint, counted by element, windows from the first request, bans) are other lists, not other code.
+ */
+import type { Contract } from "../contract/contract.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
+import { limitHeaders } from "../contract/limits.ts";
+import type { Anchor } from "../contract/profile.ts";
+
+export type ScopeKind = "ip" | "uid" | "key";
+
+export interface LayerSpec {
+  readonly name: string;
+  readonly scope: ScopeKind;
+  readonly unit: "requests" | "weight" | "elements";
+  readonly capacity: number;
+  readonly windowMs: number;
+  readonly anchor: Anchor;
+  /** Endpoints it counts; all when left out. */
+  readonly endpoints?: readonly EndpointName[];
+  /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
+  readonly banMs: number;
+  readonly header?: { readonly name: string; readonly kind: "used" | "remaining" };
+}
+
+export const layersOf = (contract: Contract): readonly LayerSpec[] => {
+  const { anchor } = contract.profile.limits;
+  const { ip, key, uid } = contract.layers;
+  return [
+    { ...ip, scope: "ip", anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
+    { ...uid, scope: "uid", anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
+    { ...key, scope: "key", anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
+  ];
+};
+
+/** What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. */
+export interface Charge {
+  readonly endpoint: EndpointName;
+  readonly weight: number;
+  readonly elements: number;
+  readonly ip: string;
+  readonly uid: string | undefined;
+  readonly key: string | undefined;
+}
+
+export const scopeOf = (layer: LayerSpec, charge: Charge): string | undefined =>
+  layer.scope === "ip" ? charge.ip : layer.scope === "uid" ? charge.uid : charge.key;
+
+export const unitsOf = (layer: LayerSpec, charge: Charge): number =>
+  layer.unit === "requests" ? 1 : layer.unit === "weight" ? charge.weight : charge.elements;

@@ -1,0 +1,112 @@
+/**
+ * The waiting actions, sorted into lanes whose members are alike to the ledger.
+ *
+ * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts), so the best
+ * head is found by looking at each.
+ */
+import type { ActionClass } from "../journal/events.ts";
+import type { Charge } from "../quota/layers.ts";
+import { classRules, createFairShares } from "./priority.ts";
+import { PriorityQueue, type Queued } from "./priority-queue.ts";
+import type { Account, Action, Ending } from "./scheduler.ts";
+
+export interface Entry extends Queued {
+  readonly action: Action;
+  readonly lane: Lane;
+  readonly submittedAt: number;
+  /** It is no longer in its lane: sent, dropped or withdrawn. */
+  left: boolean;
+  done: ((ending: Ending) => void) | undefined;
+}
+
+export interface Lane {
+  readonly class: ActionClass;
+  readonly weight: number;
+  readonly account: Account;
+  readonly queue: PriorityQueue<Entry>;
+  /** One charge per key that may carry the call. */
+  readonly charges: readonly Charge[];
+}
+
+export interface Lanes {
+  add(action: Action, now: number, done: (ending: Ending) => void): Entry;
+  take(lane: Lane): void;
+  /** Takes a waiting entry out; false when it has left already. */
+  withdraw(entry: Entry): boolean;
+  /** Lanes with something to send, best head first; `probing` accounts send their lightest call first. */
+  ready(probing: (charge: Charge) => boolean): readonly Lane[];
+  readonly count: number;
+}
+
+export const createLanes = (shares?: Readonly<Record<string, number>>): Lanes => {
+  const lanes = new Map<string, Lane>();
+  const fair = createFairShares(shares);
+  let count = 0;
+  let sequence = 0;
+
+  const laneOf = ({ class: kind, endpoint, weight, account }: Action): Lane => {
+    const name = `${kind}|${endpoint}|${weight}|${account.uid}|${account.keys.join()}`;
+    let lane = lanes.get(name);
+    if (lane === undefined) {
+      const { ip, uid, keys } = account;
+      const charge = (key: string | undefined): Charge => ({
+        endpoint,
+        weight,
+        elements: 1,
+        ip,
+        uid: key === undefined ? undefined : uid,
+        key,
+      });
+      lane = {
+        class: kind,
+        weight,
+        account,
+        queue: new PriorityQueue(),
+        charges: keys.length === 0 ? [charge(undefined)] : keys.map(charge),
+      };
+      lanes.set(name, lane);
+    }
+    return lane;
+  };
+  const leave = (entry: Entry): void => {
+    entry.left = true;
+    count--;
+    fair.leave(entry.action.owner);
+  };
+
+  return {
+    get count() {
+      return count;
+    },
+    add: (action, now, done) => {
+      const lane = laneOf(action);
+      const key = fair.enter(action.owner, action.weight, now) - classRules[action.class].headStartMs;
+      sequence++;
+      const entry: Entry = { key, order: sequence, removed: false, action, lane, submittedAt: now, left: false, done };
+      lane.queue.push(entry);
+      count++;
+      return entry;
+    },
+    take: (lane) => {
+      const entry = lane.queue.pop();
+      if (entry !== undefined) leave(entry);
+    },
+    withdraw: (entry) => {
+      if (entry.left) return false;
+      entry.lane.queue.remove(entry);
+      leave(entry);
+      return true;
+    },
+    ready: (probing) => {
+      const found: { lane: Lane; order: number; key: number }[] = [];
+      for (const lane of lanes.values()) {
+        const head = lane.queue.head();
+        if (head === undefined) continue;
+        // A call sent blind should be the lightest one: it must not be the one that overruns the minute.
+        const blind = probing(lane.charges[0] as Charge);
+        found.push({ lane, order: blind ? lane.weight - 1_000 : classRules[lane.class].order, key: head.key });
+      }
+      return found.sort((a, b) => a.order - b.order || a.key - b.key).map(({ lane }) => lane);
+    },
+  };
+};

@@ -1,0 +1,56 @@
+/**
+ * Who goes first: classes of action, and how waiting makes up for a lower class.
+ *
+ * Invariants: exits overtake everything else whatever its age; among ordinary actions a class is worth a head start, so that
+ * nothing starves; within a class, strategies that queue much do not push back those that queue little.
+ */
+import type { ActionClass } from "../journal/events.ts";
+import type { Rank } from "../quota/ledger.ts";
+
+interface ClassRule {
+  readonly rank: Rank;
+  /** Exits: strict order. Ordinary: milliseconds of age the class is worth. */
+  readonly order: number;
+  readonly headStartMs: number;
+}
+
+export const classRules: Readonly<Record<ActionClass, ClassRule>> = {
+  emergency: { rank: "exit", order: 0, headStartMs: 0 },
+  cancel: { rank: "exit", order: 1, headStartMs: 0 },
+  close: { rank: "exit", order: 2, headStartMs: 0 },
+  resolve: { rank: "ordinary", order: 3, headStartMs: 120_000 },
+  place: { rank: "ordinary", order: 3, headStartMs: 15_000 },
+  read: { rank: "ordinary", order: 3, headStartMs: 5_000 },
+  backfill: { rank: "ordinary", order: 3, headStartMs: 0 },
+};
+
+/** Milliseconds of quota that one unit of weight stands for, when sharing 1200 a minute. */
+const msPerWeight = 50;
+
+export interface FairShares {
+  /** Sorting time of an action submitted now; an owner with much queued is placed as if it had asked one after the other. */
+  enter(owner: string, weight: number, now: number): number;
+  leave(owner: string): void;
+}
+
+export const createFairShares = (shares: Readonly<Record<string, number>> = {}): FairShares => {
+  const owners = new Map<string, { until: number; queued: number }>();
+  return {
+    enter: (owner, weight, now) => {
+      let state = owners.get(owner);
+      if (state === undefined) {
+        state = { until: now, queued: 0 };
+        owners.set(owner, state);
+      }
+      // What was used while nobody else wanted it is not held against anyone later.
+      const start = state.queued === 0 ? now : Math.max(now, state.until);
+      state.until = start + (weight * msPerWeight) / (shares[owner] ?? 1);
+      state.queued++;
+      return start;
+    },
+    leave: (owner) => {
+      const state = owners.get(owner);
+      if (state !== undefined) state.queued--;
+    },
+  };
+};
