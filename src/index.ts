@@ -1,1 +1,52 @@
-export type { Trade } from "./market/market-data.ts";
+// What a strategy, a plugin or a config is written with.
+
+// Recorded markets.
+export { readFixture, writeFixture } from "./backtest/fixture.ts";
+export { constant, type LatencyModel, lognormal } from "./backtest/latency.ts";
+export type { RunReport, StrategyReport } from "./backtest/report.ts";
+export { reportText } from "./backtest/report-text.ts";
+export { type RunOptions, runBacktest } from "./backtest/runner.ts";
+// Where to trade.
+export { backtest, type EmbeddedOptions, type PaperOptions, paper } from "./backtest/service.ts";
+// The service, as data, and a copy of it to trade against.
+export { type Contract, createContract } from "./contract/contract.ts";
+export type { EndpointName, InputOf, RecordOf } from "./contract/endpoints.ts";
+export { formatInstId, type InstId, parseInstId } from "./contract/inst-id.ts";
+export { environments, layers, paging, websocketLimits } from "./contract/limits.ts";
+export { profileRows } from "./contract/overrides.ts";
+export { defaultProfile, type Profile, type ProfileOverrides } from "./contract/profile.ts";
+export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, OrderState, PositionRecord } from "./contract/schemas.ts";
+export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
+// Running it inside a program of one's own.
+export { createEngine, type Engine, type EngineOptions } from "./engine.ts";
+export { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "./errors.ts";
+export type { Estimate, PlannedAction, PluginContext, QuotaState, StrategyContext } from "./host/context.ts";
+export {
+  type Config,
+  type ConfigInput,
+  defineConfig,
+  definePlugin,
+  defineStrategy,
+  type Plugin,
+  type PluginDefinition,
+  type QuotaConfig,
+  type Strategy,
+  type StrategyDefinition,
+} from "./host/define.ts";
+export type { OpenService, ServiceSpec } from "./host/service.ts";
+export type { StrategyState } from "./host/strategy-host.ts";
+export type { Event, EventType } from "./journal/events.ts";
+export type { BookView, Candle, Market, Quote, Trade } from "./market/market-data.ts";
+export { createTape, type Tape } from "./market/tape.ts";
+export type { CancelResult, OrderFilter, Orders, OrderUpdate } from "./orders/orders.ts";
+export type { OrderSpec, WantedOrder } from "./orders/wanted.ts";
+export type { Snapshot } from "./resources/resource.ts";
+export {
+  createVenue,
+  type Fill,
+  type Venue,
+  type VenueInstrument,
+  type VenueOptions,
+  type VenueRequest,
+  type VenueResponse,
+} from "./venue/venue.ts";

@@ -4,6 +4,7 @@
  * Invariants: the weights of the description's table are numbers here; those it does not show come from the profile.
  * `repeat` says what an unanswered call allows: `safe` may be sent again, `never` must be asked about first.
  */
+import type { FromSchema } from "json-schema-to-ts";
 import { versionPrefix } from "./limits.ts";
 import type { Profile } from "./profile.ts";
 import * as schemas from "./schemas.ts";
@@ -118,5 +119,30 @@ export const endpointTable = (profile: Profile) =>
 
 export type EndpointTable = ReturnType<typeof endpointTable>;
 export type EndpointName = keyof EndpointTable;
-export type InputOf<E extends EndpointName> = schemas.Infer<EndpointTable[E]["input"]>;
-export type RecordOf<E extends EndpointName> = schemas.Infer<EndpointTable[E]["record"]>;
+/** Written out, so that generic code over endpoints stays cheap to check; a type test holds them to the table. */
+interface Inputs {
+  instruments: FromSchema<typeof schemas.instrumentsQuery>;
+  spotBalance: FromSchema<typeof schemas.balanceQuery>;
+  positions: FromSchema<typeof schemas.positionsQuery>;
+  getOrder: FromSchema<typeof schemas.orderQuery>;
+  pendingOrders: FromSchema<typeof schemas.pendingQuery>;
+  orderHistory: FromSchema<typeof schemas.historyQuery>;
+  placeOrder: schemas.PlaceBody;
+  cancelBatch: schemas.CancelBody;
+  closePosition: FromSchema<typeof schemas.closeBody>;
+  setLeverage: FromSchema<typeof schemas.leverageBody>;
+}
+interface Records {
+  instruments: schemas.InstrumentRecord;
+  spotBalance: schemas.BalanceRecord;
+  positions: schemas.PositionRecord;
+  getOrder: schemas.OrderRecord;
+  pendingOrders: schemas.OrderRecord;
+  orderHistory: schemas.OrderRecord;
+  placeOrder: schemas.ElementResult;
+  cancelBatch: schemas.ElementResult;
+  closePosition: FromSchema<typeof schemas.closeResult>;
+  setLeverage: FromSchema<typeof schemas.leverageResult>;
+}
+export type InputOf<E extends EndpointName> = Inputs[E];
+export type RecordOf<E extends EndpointName> = Records[E];

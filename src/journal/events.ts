@@ -48,7 +48,6 @@ export type EventBody =
     }
   | {
       readonly type: "action.answered";
-      readonly action: number;
       readonly endpoint: EndpointName;
       readonly outcome: OutcomeKind;
       readonly status: number;

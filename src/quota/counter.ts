@@ -20,7 +20,9 @@ interface Slot {
   foreign: number;
 }
 
+/** What is kept when all goes well, and what at most: an answer that took a minute may be of any of sixty seconds. */
 const keptWindows = 4;
+const windowsMax = 128;
 
 export class Counter {
   readonly spec: LayerSpec;
@@ -58,10 +60,9 @@ export class Counter {
     return known + inFlight;
   }
 
-  /** Answered or reported use of window `index`, in-flight requests left out. */
+  /** Use that window `index` has beyond doubt: ours may be a lost call's, or have landed in the window beside it. */
   known(index: number): number {
-    const slot = this.#slots.find((candidate) => candidate.index === index);
-    return slot === undefined ? 0 : Math.max(slot.settled, slot.reported);
+    return this.#slots.find((candidate) => candidate.index === index)?.reported ?? 0;
   }
 
   foreign(index: number): number {
@@ -69,8 +70,13 @@ export class Counter {
   }
 
   begin(first: number, weight: number): void {
-    this.#slot(first).open += weight;
+    const slot = this.#slot(first);
+    // A window older than all that are kept is forgotten at once; its weight would be lost with it.
+    if (first < (this.#slots[0] as Slot).index) this.#carried += weight;
+    else slot.open += weight;
     this.#open += weight;
+    // Whatever leaves from now on cannot land before `first`.
+    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
   }
 
   /** The request begun at window `began` is answered: it landed somewhere in `first..last`. */
@@ -79,7 +85,7 @@ export class Counter {
     const oldest = this.#slots[0]?.index ?? Number.POSITIVE_INFINITY;
     if (began < oldest) this.#carried -= weight;
     else this.#slot(began).open -= weight;
-    for (let index = Math.max(first, last - keptWindows + 1); index <= last; index++) this.#slot(index).settled += weight;
+    for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) this.#slot(index).settled += weight;
   }
 
   /** The service said `used` of window `index`, the answered request included. Returns newly seen use by others. */
@@ -108,7 +114,11 @@ export class Counter {
     if (near !== undefined && near.index === index) return near;
     const slot: Slot = { index, settled: 0, reported: 0, open: 0, foreign: 0 };
     slots.splice(position, 0, slot);
-    while (slots.length > keptWindows) this.#carried += (slots.shift() as Slot).open;
+    if (slots.length > windowsMax) this.#forgetOldest();
     return slot;
+  }
+
+  #forgetOldest(): void {
+    this.#carried += (this.#slots.shift() as Slot).open;
   }
 }

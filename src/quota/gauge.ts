@@ -24,8 +24,11 @@ export interface Gauge {
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
   begin(units: number, now: number): GaugeTicket;
-  /** Places an answered call. `used` is the service's number, if it gave one. Returns newly seen use by others. */
-  end(ticket: GaugeTicket, sentAt: number, receivedAt: number, used: number | undefined): number;
+  /**
+   * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells where the
+   * call landed. Returns newly seen use by others.
+   */
+  end(ticket: GaugeTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number;
   /** The call failed unread: it may have landed in any window until now. */
   lose(ticket: GaugeTicket, now: number): void;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
@@ -86,11 +89,11 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
       counter.begin(first, units);
       return { units, first, knownThen: counter.known(first) };
     },
-    end: (ticket, sentAt, receivedAt, used) => {
-      if (used !== undefined) learnBoundary(sentAt, receivedAt, used);
+    end: (ticket, sentAt, receivedAt, used, counted) => {
+      if (used !== undefined && counted) learnBoundary(sentAt, receivedAt, used);
       let first = Math.max(ticket.first, clock.known ? earliest(sentAt) : 0);
       let last = clock.known ? Math.max(first, latest(receivedAt)) : first;
-      if (used !== undefined && first < last) {
+      if (used !== undefined && counted && first < last) {
         // In the window it was sent in, the count could only have grown by this call.
         if (used < ticket.knownThen + ticket.units) first++;
         else if (last === first + 1 && used > counter.used(last) + ticket.units) last = first;

@@ -220,6 +220,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       return { charge, sentAt: now, parts, probe: !account.warm };
     },
     settle: (ticket, answer, receivedAt) => {
+      // It left before the clock was disturbed: its instants cannot be compared, so it tells nothing and warms nobody.
+      if (ticket.sentAt < disturbedAt) {
+        lose(ticket, receivedAt);
+        return undefined;
+      }
       const account = accountOf(ticket.charge);
       const dateMs = dateOf(answer.headers);
       if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
@@ -231,7 +236,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       let told = false;
       for (const { gauge, ticket: part } of ticket.parts) {
         const used = usedOf(gauge.spec, answer.headers);
-        const fresh = gauge.end(part, ticket.sentAt, receivedAt, used);
+        const fresh = gauge.end(part, ticket.sentAt, receivedAt, used, answer.status < 400);
         if (used === undefined) continue;
         if (gauge.spec.scope === "uid") {
           told = true;
@@ -246,11 +251,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       if (!account.warm && !(told && doubtful)) account.warm = true;
       return undefined;
     },
-    lose: (ticket, now) => {
-      for (const { gauge, ticket: part } of ticket.parts) gauge.lose(part, now);
-      const account = accountOf(ticket.charge);
-      if (ticket.probe) account.probes = Math.max(0, account.probes - 1);
-    },
+    lose,
     noteExit: (now) => {
       exitRate = exitRateAt(now) * Math.exp(-1 / 20) + (1 - Math.exp(-1 / 20)) / Math.max(now - lastExitAt, 1_000);
       lastExitAt = now;
@@ -288,6 +289,12 @@ export const createLedger = (options: LedgerOptions): Ledger => {
         };
       }),
   };
+
+  function lose(ticket: Ticket, now: number): void {
+    for (const { gauge, ticket: part } of ticket.parts) gauge.lose(part, now);
+    const account = accountOf(ticket.charge);
+    if (ticket.probe && ticket.sentAt >= disturbedAt) account.probes = Math.max(0, account.probes - 1);
+  }
 
   function noteForeign(uid: string, at: number, units: number): void {
     let use = foreign.get(uid);

@@ -1,0 +1,48 @@
+/**
+ * Plays bars at the embedded service as quotes and prints inside each bar's own time.
+ *
+ * A bar becomes four prints: the open when it begins, one extreme after a third, the other after two thirds, the close when it
+ * ends; the low comes first when the bar rose, the high first when it fell. Strategies see none of these prints, only the
+ * finished bar, so an order can be filled by the bar it was placed in, at the prices still to come, but never by what was past.
+ *
+ * Invariants: no price outside the bar is printed; a quarter of the bar's volume, at least one lot, is behind each print.
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { CandleSeries } from "../market/tape.ts";
+import type { Venue } from "../venue/venue.ts";
+
+export interface CandlePlayer {
+  /** Row `row` of the series has just closed. */
+  closed(row: number): void;
+}
+
+export const createCandlePlayer = (venue: Venue, clock: Clock, instId: string, series: CandleSeries, skewMs: number): CandlePlayer => {
+  let before = 0;
+  const print = (px: number, qty: number): void => {
+    const now = clock.now() + skewMs;
+    venue.quote(instId, px, qty, px + 1, qty, now);
+    venue.trade(instId, px >= before ? "buy" : "sell", px, qty, now);
+    before = px;
+  };
+  const sizeOf = (row: number): number => Math.max(1, Math.floor((series.volume[row] as number) / 4));
+  const within = (row: number): void => {
+    const { barMs } = series;
+    const open = series.open[row] as number;
+    const low = series.low[row] as number;
+    const high = series.high[row] as number;
+    const rose = (series.close[row] as number) >= open;
+    // Instants on the clock: the tape may be played later than it was recorded, but bars keep their distance.
+    const opensAt = clock.now() + Math.max(0, (series.at[row] as number) - barMs - (series.at[row - 1] as number));
+    [open, rose ? low : high, rose ? high : low].forEach((px, third) => {
+      clock.setTimer(opensAt + (barMs * third) / 3, () => {
+        print(px, sizeOf(row));
+      });
+    });
+  };
+  return {
+    closed: (row) => {
+      print(series.close[row] as number, sizeOf(row));
+      if (row + 1 < series.at.length) within(row + 1);
+    },
+  };
+};

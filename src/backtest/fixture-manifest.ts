@@ -1,0 +1,126 @@
+/**
+ * The manifest of a fixture: what its files hold, in one readable page.
+ *
+ * Invariants: a manifest of another format version is refused before anything else is read; file names stay inside the folder;
+ * `contentHash` depends on instruments and rows alone, so the same data has the same hash whatever compressed it.
+ */
+import { createHash } from "node:crypto";
+import { parseHuman } from "../contract/validate.ts";
+import { SluiceError } from "../errors.ts";
+import { columnNames, type SeriesKind, type TapeInstrument } from "../market/tape.ts";
+
+export const manifestFormat = "sluice-fixture/1";
+
+export interface FixtureSeries {
+  readonly file: string;
+  readonly kind: SeriesKind;
+  readonly instId: string;
+  /** Candles only. */
+  readonly barMs?: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Of the file as it lies on disk. */
+  readonly sha256: string;
+  /** SHA-256 of the rows before compression. */
+  readonly content: string;
+  /** `at` and the columns of the kind, for people who read the file with something else. */
+  readonly columns: readonly string[];
+}
+
+/** Something the import noticed, and how often. */
+export interface FixtureNote {
+  readonly what: string;
+  readonly count: number;
+}
+
+export interface FixtureManifest {
+  readonly format: typeof manifestFormat;
+  /** Where the data came from, in words. */
+  readonly source: string;
+  readonly instruments: readonly TapeInstrument[];
+  readonly series: readonly FixtureSeries[];
+  readonly rows: number;
+  readonly startAt: string;
+  readonly endAt: string;
+  readonly startAtMs: number;
+  readonly endAtMs: number;
+  readonly notes: readonly FixtureNote[];
+  readonly contentHash: string;
+}
+
+const count = { type: "integer", minimum: 0 } as const;
+const text = { type: "string" } as const;
+const hash = { type: "string", pattern: "^[0-9a-f]{64}$" } as const;
+
+const objectOf = (required: Readonly<Record<string, object>>, optional: Readonly<Record<string, object>> = {}) => ({
+  type: "object",
+  required: Object.keys(required),
+  additionalProperties: false,
+  properties: { ...required, ...optional },
+});
+
+const instrumentSchema = objectOf({
+  instId: { type: "string", format: "inst-id" },
+  tickSize: { type: "string", format: "decimal" },
+  lotSize: { type: "string", format: "decimal" },
+});
+
+const seriesSchema = objectOf(
+  {
+    file: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$" },
+    kind: { enum: Object.keys(columnNames) },
+    instId: { type: "string", format: "inst-id" },
+    rows: count,
+    bytes: count,
+    sha256: hash,
+    content: hash,
+    columns: { type: "array", items: text },
+  },
+  { barMs: { type: "integer", minimum: 1 } },
+);
+
+const manifestSchema = objectOf({
+  format: { const: manifestFormat },
+  source: text,
+  instruments: { type: "array", items: instrumentSchema },
+  series: { type: "array", items: seriesSchema },
+  rows: count,
+  startAt: text,
+  endAt: text,
+  startAtMs: { type: "number" },
+  endAtMs: { type: "number" },
+  notes: { type: "array", items: objectOf({ what: text, count }) },
+  contentHash: hash,
+});
+
+/** The manifest in `json`, or an error naming `file`. */
+export const parseManifest = (json: string, file: string): FixtureManifest => {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new SluiceError("FIXTURE_INVALID", `${file}: expected JSON, found text that is not (${(error as Error).message}).`);
+  }
+  const format = (value as { format?: unknown } | null)?.format;
+  if (format !== manifestFormat) {
+    throw new SluiceError(
+      "FIXTURE_INVALID",
+      `${file}: expected format "${manifestFormat}", found ${JSON.stringify(format) ?? "none"}. ${remedyFor(format)}`,
+    );
+  }
+  return parseHuman<FixtureManifest>(manifestSchema, value, file, "FIXTURE_INVALID");
+};
+
+const remedyFor = (format: unknown): string =>
+  typeof format === "string" && format.startsWith("sluice-fixture/")
+    ? "It was written by another version; import the recording again with this one."
+    : "This folder is not a fixture; make one with `sluice import` or `sluice generate`.";
+
+export const contentHashOf = (instruments: readonly TapeInstrument[], series: readonly FixtureSeries[]): string => {
+  const data = [
+    manifestFormat,
+    instruments.map(({ instId, tickSize, lotSize }) => [instId, tickSize, lotSize]),
+    series.map(({ kind, instId, barMs, rows, content }) => [kind, instId, barMs ?? 0, rows, content]),
+  ];
+  return createHash("sha256").update(JSON.stringify(data)).digest("hex");
+};

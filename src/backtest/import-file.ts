@@ -1,0 +1,77 @@
+/**
+ * The bytes of a recording as lines, whether it is compressed or not, and what kind of recording it is.
+ *
+ * Invariants: compression is told by the first bytes and not by the name; a truncated or damaged file is refused, never read in
+ * part; line numbers count from 1 and include empty lines.
+ */
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { SluiceError } from "../errors.ts";
+
+export interface TextLines {
+  readonly file: string;
+  readonly bytes: Buffer;
+  /** Byte ranges of the lines that hold something. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+  readonly number: readonly number[];
+}
+
+export const readLines = (file: string): TextLines => {
+  const bytes = unpacked(readBytes(file), file);
+  const lines = { file, bytes, from: [] as number[], to: [] as number[], number: [] as number[] };
+  let number = 0;
+  for (let from = bytes.subarray(0, 3).equals(byteOrderMark) ? 3 : 0; from < bytes.length; ) {
+    const newline = bytes.indexOf(10, from);
+    const next = newline < 0 ? bytes.length : newline;
+    const to = next > from && bytes[next - 1] === 13 ? next - 1 : next;
+    number++;
+    if (to > from) {
+      lines.from.push(from);
+      lines.to.push(to);
+      lines.number.push(number);
+    }
+    from = next + 1;
+  }
+  return lines;
+};
+
+export const lineAt = ({ bytes, from, to }: TextLines, index: number): string => bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
+
+export type RecordingKind = "messages" | "candles";
+
+export const kindOf = (lines: TextLines): RecordingKind => {
+  const first = lineAt(lines, 0);
+  if (/^\d+ *\{/.test(first)) return "messages";
+  if (/(^|,)\s*"?timestamp"?\s*(,|$)/i.test(first)) return "candles";
+  const shown = first.length > 60 ? `${first.slice(0, 57)}...` : first;
+  throw new SluiceError(
+    "IMPORT_INVALID",
+    `${lines.file}: ${lines.from.length === 0 ? "the file is empty" : `line ${lines.number[0]} is ${JSON.stringify(shown)}`}. ` +
+      "Expected recorded messages (`<receive time in ns> <json>` a line) or candles (`timestamp,open,high,low,close,volume`).",
+  );
+};
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+const readBytes = (file: string): Buffer => {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new SluiceError("IMPORT_INVALID", `${file}: ${missing ? "there is no such file" : (error as Error).message}.`);
+  }
+};
+
+const unpacked = (bytes: Buffer, file: string): Buffer => {
+  if (!(bytes[0] === 0x1f && bytes[1] === 0x8b)) return bytes;
+  try {
+    // Large chunks: the default of 16 KB copies every byte once more.
+    return gunzipSync(bytes, { chunkSize: 4 << 20 });
+  } catch (error) {
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: the gzip data is damaged or ends early (${(error as Error).message}). Fetch the file again, or unpack what can be saved first.`,
+    );
+  }
+};

@@ -1,0 +1,115 @@
+/**
+ * Turns a recording made elsewhere into a fixture: websocket messages as received, or candles as CSV.
+ *
+ * Invariants: the kind is told from the content; a recording is imported whole or refused by file, line and value; what was
+ * left out on purpose is counted in the manifest's notes; the same file and options give the same contentHash.
+ * Not here: the two readers (import-messages.ts, import-candles.ts), the format written (fixture.ts).
+ */
+import { basename } from "node:path";
+import { parseInstId } from "../contract/inst-id.ts";
+import { decimal, isPositive } from "../decimal.ts";
+import { SluiceError } from "../errors.ts";
+import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../market/tape.ts";
+import { type FixtureManifest, type FixtureMeta, type FixtureNote, writeFixture } from "./fixture.ts";
+import { readCandles } from "./import-candles.ts";
+import { createDecimalPool } from "./import-decimals.ts";
+import { kindOf, readLines, type TextLines } from "./import-file.ts";
+import { type MessageRows, type Note, readMessages } from "./import-messages.ts";
+
+export interface RecordingOptions {
+  readonly file: string;
+  readonly instrument: string;
+  /** Candles: whether a row's timestamp is when its bar began (the default) or ended. */
+  readonly timestamp?: "open" | "close";
+  /** Found as the greatest common step of what was read when left out. */
+  readonly tickSize?: string;
+  readonly lotSize?: string;
+  /** Which symbol to take from a recording of several. */
+  readonly symbol?: string;
+  /** How far receive times may fall back and still be sorted. */
+  readonly disorderMs?: number;
+}
+
+export interface ImportOptions extends RecordingOptions {
+  /** The fixture's folder. */
+  readonly out: string;
+}
+
+export interface Recording {
+  readonly tape: Tape;
+  readonly meta: FixtureMeta;
+}
+
+export const importRecording = (options: ImportOptions): FixtureManifest => {
+  const { tape, meta } = readRecording(options);
+  return writeFixture(options.out, tape, meta);
+};
+
+/** The recording as a tape, without writing anything. */
+export const readRecording = (options: RecordingOptions): Recording => {
+  const { file } = options;
+  parseInstId(options.instrument, "instrument");
+  const lines = readLines(file);
+  const kind = kindOf(lines);
+  const { note, list } = createNotes();
+  const tape = kind === "candles" ? candleTape(lines, options, note) : messageTape(lines, options, note);
+  if (tape.length === 0) {
+    const reasons = list().map(({ what, count }) => `${what}: ${count}`);
+    throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
+  }
+  return { tape, meta: { source: sourceOf(options, kind), notes: list() } };
+};
+
+const candleTape = (lines: TextLines, options: RecordingOptions, note: Note): Tape => {
+  const { file, instrument, timestamp = "open" } = options;
+  const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
+  const rows = readCandles(lines, { timestamp, prices, lotSize: stepOf("lot size", options.lotSize), note });
+  const { barMs, at, open, high, low, close, volumes } = rows;
+  const columns = [open.counts(), high.counts(), low.counts(), close.counts(), volumes.counts];
+  const series = seriesOf("candle", 0, at, columns, barMs);
+  return createTape([{ instId: instrument, tickSize: prices.step(), lotSize: volumes.lotSize }], [series]);
+};
+
+const messageTape = (lines: TextLines, options: RecordingOptions, note: Note): Tape => {
+  const { file, instrument, symbol } = options;
+  const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
+  const quantities = createDecimalPool({ file, name: "lot size", step: stepOf("lot size", options.lotSize) });
+  const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options) });
+  return createTape([{ instId: instrument, tickSize: prices.step(), lotSize: quantities.step() }], messageSeries(rows));
+};
+
+const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
+  const counts = new Map<string, number>();
+  return {
+    note: (what, count = 1) => {
+      counts.set(what, (counts.get(what) ?? 0) + count);
+    },
+    list: () => [...counts].map(([what, count]) => ({ what, count })),
+  };
+};
+
+const stepOf = (name: string, step: string | undefined): string | undefined => {
+  if (step === undefined || isPositive(decimal(step, name))) return step;
+  throw new SluiceError("DECIMAL_INVALID", `${name}: "${step}" is not positive. Give a step such as "0.01".`);
+};
+
+const disorderOf = ({ disorderMs = 1_000 }: RecordingOptions): number => {
+  if (Number.isFinite(disorderMs) && disorderMs >= 0) return disorderMs;
+  throw new SluiceError("USAGE", `disorderMs: ${disorderMs} is not a number of milliseconds from 0 up.`);
+};
+
+/** The name of the file without its folder: a manifest travels, folders do not. */
+const sourceOf = ({ file, timestamp = "open", symbol }: RecordingOptions, kind: "messages" | "candles"): string =>
+  kind === "candles"
+    ? `Candles from ${basename(file)}; timestamps mark the ${timestamp} of a bar.`
+    : `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are when each was received.`;
+
+const filled = (kind: SeriesKind, at: ArrayLike<number>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
+  at.length === 0 ? [] : [seriesOf(kind, 0, Float64Array.from(at), columns)];
+
+// Rows of one instant are delivered in this order: the book first, then the best prices that follow from it, then trades.
+const messageSeries = ({ levels, quotes, trades }: MessageRows): readonly Series[] => [
+  ...filled("level", levels.at, Int8Array.from(levels.side), levels.px.counts(), levels.qty.counts(), Uint8Array.from(levels.snapshot)),
+  ...filled("quote", quotes.at, quotes.bidPx.counts(), quotes.bidQty.counts(), quotes.askPx.counts(), quotes.askQty.counts()),
+  ...filled("trade", trades.at, Int8Array.from(trades.side), trades.px.counts(), trades.qty.counts()),
+];

@@ -1,0 +1,75 @@
+/**
+ * Text for terminals: colour, width, and foreign words made harmless.
+ *
+ * Invariants: without colour every helper returns its text unchanged; colour never carries meaning alone; a foreign text put
+ * through `printable` moves no cursor, rings no bell and starts no new line.
+ */
+
+export type Stroke = (text: string) => string;
+export type Ink = Readonly<Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", Stroke>>;
+
+const introducer = "\u001b[";
+const codes = new RegExp(`${introducer.replace("[", "\\[")}\\d+m`, "g");
+const wrap =
+  (open: number, close: number): Stroke =>
+  (text) =>
+    text === "" ? "" : `${introducer}${open}m${text}${introducer}${close}m`;
+const bare: Stroke = (text) => text;
+
+const coloured: Ink = {
+  bold: wrap(1, 22),
+  dim: wrap(2, 22),
+  red: wrap(31, 39),
+  green: wrap(32, 39),
+  yellow: wrap(33, 39),
+  cyan: wrap(36, 39),
+};
+const uncoloured: Ink = { bold: bare, dim: bare, red: bare, green: bare, yellow: bare, cyan: bare };
+
+export const ink = (colour: boolean): Ink => (colour ? coloured : uncoloured);
+
+// Controls, marks that reorder or hide text, line and paragraph separators, broken halves of characters.
+const obeyed = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Foreign text on one line, with everything a terminal would obey spelled out: `\u001b[2J`. */
+export const printable = (text: string): string =>
+  text.replace(obeyed, (char) => shortEscapes[char] ?? `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
+
+const shortEscapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u;
+const columnsOf = (char: string): number => (wide.test(char) ? 2 : /\p{Mark}/u.test(char) ? 0 : 1);
+
+/** Columns a text fills; colour fills none. */
+export const widthOf = (text: string): number => Array.from(text.replace(codes, "")).reduce((total, char) => total + columnsOf(char), 0);
+
+export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
+export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text;
+
+/** Cut at the end with an ellipsis where it does not fit. For plain text only. */
+export const cut = (text: string, width: number): string => {
+  if (widthOf(text) <= width) return text;
+  let kept = "";
+  let left = width - 1;
+  for (const char of text) {
+    left -= columnsOf(char);
+    if (left < 0) break;
+    kept += char;
+  }
+  return width < 1 ? "" : `${kept}…`;
+};
+
+/** Words laid into lines of at most `width`; a longer word stands alone and is cut. */
+export const wrapped = (text: string, width: number): readonly string[] => {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ").map((part) => cut(part, width))) {
+    if (line !== "" && widthOf(line) + 1 + widthOf(word) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return line === "" ? lines : [...lines, line];
+};

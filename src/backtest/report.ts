@@ -1,0 +1,211 @@
+/**
+ * What a backtest tells: one plain value, and the arithmetic that fills it.
+ *
+ * Invariants: money is decimal text; a report holds JSON only, so its canonical text and hash are the same on every machine;
+ * `wallMs` is the one machine fact and stays out of the hash; statistics of nothing are 0, never NaN.
+ * Not here: what happened (the runner collects it), how it looks (report-text.ts).
+ */
+import { createHash } from "node:crypto";
+import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
+import { assert } from "../errors.ts";
+
+/** Durations of many actions, in milliseconds. */
+export interface Waits {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** From submission by the strategy to acceptance at the service, in milliseconds. */
+export interface Latencies {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface EquityPoint {
+  readonly at: number;
+  readonly equity: string;
+}
+
+export interface Drawdown {
+  /** Deepest fall below an earlier high, in currency; "0" when equity never fell. */
+  readonly max: string;
+  /** Deepest fall as a share of the high it fell from, in percent with at most four digits. */
+  readonly maxPercent: string;
+}
+
+export interface StrategyReport {
+  readonly placed: number;
+  readonly canceled: number;
+  readonly filled: number;
+  readonly rejected: number;
+  readonly refused: number;
+  readonly fills: number;
+  readonly pnl: string;
+  readonly fees: string;
+  readonly weight: number;
+  readonly heldMs: number;
+  readonly state: "running" | "completed" | "failed";
+  readonly error?: string;
+}
+
+export interface RunReport {
+  readonly resultHash: string;
+  readonly fixture: {
+    readonly name: string;
+    readonly contentHash: string;
+    readonly startAt: string;
+    readonly endAt: string;
+    readonly rows: number;
+  };
+  readonly seed: string;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly wallMs: number;
+  /** `rejected` by the service; `refused` locally, before it cost quota. */
+  readonly orders: {
+    readonly placed: number;
+    readonly canceled: number;
+    readonly filled: number;
+    readonly rejected: number;
+    readonly refused: number;
+  };
+  readonly fills: number;
+  /** Traded value in `currency`. */
+  readonly volume: string;
+  /** What remained: the change of equity, after fees. */
+  readonly pnl: string;
+  /** Total cost: positive was paid, negative was earned. */
+  readonly fees: string;
+  readonly currency: string;
+  readonly quota: {
+    readonly limits: boolean;
+    readonly requests: number;
+    readonly weight: number;
+    readonly rejected429: number;
+    readonly blockedMinutes: number;
+    readonly perLayerPeak: { readonly ip: number; readonly key: number; readonly uid: number };
+    readonly heldMs: Waits;
+    readonly reserveUsed: number;
+  };
+  readonly latency: { readonly cancel: Latencies; readonly place: Latencies };
+  readonly perStrategy: Readonly<Record<string, StrategyReport>>;
+  /** At most `equityPointsMax` points. */
+  readonly equity: readonly EquityPoint[];
+  readonly drawdown: Drawdown;
+  readonly assumptions: readonly string[];
+}
+
+/** How far a run has come: for people who wait, never for programs. */
+export interface Progress {
+  /** Instant on the virtual clock, and the span it moves through. */
+  readonly at: number;
+  readonly startAt: number;
+  readonly endAt: number;
+  readonly events: number;
+}
+
+export const equityPointsMax = 200;
+
+/** Nearest rank: the smallest value that at least the share `q` of all values does not exceed. 0 for none. */
+export const quantile = (values: readonly number[], q: number): number => rankIn(ascending(values), q);
+
+export const waitsOf = (values: readonly number[]): Waits => {
+  const sorted = ascending(values);
+  return { p50: rankIn(sorted, 0.5), p99: rankIn(sorted, 0.99), max: rankIn(sorted, 1) };
+};
+
+export const latenciesOf = (values: readonly number[]): Latencies => {
+  const sorted = ascending(values);
+  return { count: sorted.length, p50: rankIn(sorted, 0.5), p99: rankIn(sorted, 0.99) };
+};
+
+const ascending = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
+
+const rankIn = (sorted: Float64Array, q: number): number => {
+  assert(q >= 0 && q <= 1, `a quantile is a share from 0 to 1, not ${q}`);
+  // 0.07 * 100 is 7.000000000000001 in binary; without the rounding that would be the eighth rank.
+  const rank = Math.ceil(Number((q * sorted.length).toFixed(9)));
+  return sorted[Math.max(rank, 1) - 1] ?? 0;
+};
+
+/** Feed it every point, not the thinned ones: the deepest fall may lie between two of those. */
+export const drawdownOf = (equity: readonly EquityPoint[]): Drawdown => {
+  let high: string | undefined;
+  let max = "0";
+  let maxPercent = "0";
+  for (const { equity: value } of equity) {
+    if (high === undefined || compare(value, high) > 0) high = value;
+    const fall = sub(high, value);
+    if (compare(fall, max) > 0) max = fall;
+    // A share of nothing, or of a debt, says nothing.
+    const percent = isPositive(high) ? div(mul(fall, "100"), high, 4) : "0";
+    if (compare(percent, maxPercent) > 0) maxPercent = percent;
+  }
+  return { max, maxPercent };
+};
+
+/**
+ * At most `pointsMax` points that keep the picture: the first and the last, and of each stretch in between its lowest and its
+ * highest, so that thinning never hides a fall.
+ */
+export const thin = (equity: readonly EquityPoint[], pointsMax: number = equityPointsMax): readonly EquityPoint[] => {
+  assert(pointsMax >= 4, `at least four points are kept, not ${pointsMax}`);
+  if (equity.length <= pointsMax) return equity;
+  const inner = equity.length - 2;
+  const stretches = Math.floor((pointsMax - 2) / 2);
+  const kept = new Set([0, equity.length - 1]);
+  for (let stretch = 0; stretch < stretches; stretch++) {
+    const from = 1 + Math.floor((stretch * inner) / stretches);
+    const to = 1 + Math.floor(((stretch + 1) * inner) / stretches);
+    for (const index of extremes(equity, from, to)) kept.add(index);
+  }
+  return equity.filter((_, index) => kept.has(index));
+};
+
+const extremes = (equity: readonly EquityPoint[], from: number, to: number): readonly [number, number] => {
+  const valueAt = (index: number): string => (equity[index] as EquityPoint).equity;
+  let low = from;
+  let high = from;
+  for (let index = from + 1; index < to; index++) {
+    if (compare(valueAt(index), valueAt(low)) < 0) low = index;
+    if (compare(valueAt(index), valueAt(high)) > 0) high = index;
+  }
+  return [low, high];
+};
+
+/** Fees as a share of the traded volume in basis points, nearest of two digits; "0" without volume. */
+export const feeBpsOf = (fees: string, volume: string): string =>
+  isPositive(volume) ? toStep(div(mul(fees, "10000"), volume, 8), "0.01", "nearest") : "0";
+
+/** What would have remained without fees. */
+export const grossOf = ({ pnl, fees }: Pick<RunReport, "pnl" | "fees">): string => add(pnl, fees);
+
+/**
+ * JSON with sorted keys and no blanks: equal values give equal text whatever order they were built in.
+ * Keys without a value are left out; what JSON cannot hold exactly is a bug of the caller, not an empty spot in the text.
+ */
+export const canonicalJson = (value: unknown): string => {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
+  if (typeof value === "number") {
+    assert(Number.isFinite(value), `a report holds finite numbers, not ${value}`);
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) return `[${Array.from(value, canonicalJson).join(",")}]`;
+  assert(isPlain(value), `a report holds plain JSON values, not ${typeof value}`);
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
+};
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" &&
+  value !== null &&
+  (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null);
+
+/** SHA-256 of everything a run decided, in hex. The time it took on this machine and the hash itself are left out. */
+export const hashOf = (report: Omit<RunReport, "resultHash" | "wallMs"> & Partial<RunReport>): string => {
+  const { resultHash: _, wallMs: __, ...decided } = report;
+  return createHash("sha256").update(canonicalJson(decided)).digest("hex");
+};

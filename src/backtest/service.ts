@@ -1,0 +1,179 @@
+/**
+ * `backtest(…)` and `paper(…)`: the embedded service as a config names it.
+ *
+ * Invariants: both open the same simulated service; a backtest's clock moves only when the runner moves it, paper's is the
+ * machine's; options are checked like any other config.
+ */
+import { resolve } from "node:path";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
+import { parseHuman } from "../contract/validate.ts";
+import { SluiceError } from "../errors.ts";
+import type { OpenService, ServiceEnv, ServiceSpec } from "../host/service.ts";
+import type { Tape } from "../market/tape.ts";
+import type { Fees } from "../venue/venue.ts";
+import { readFixture } from "./fixture.ts";
+import { generateTape, instrumentFor } from "./generate.ts";
+import { type LatencyModel, lognormal } from "./latency.ts";
+import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated.ts";
+
+/** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
+export interface EmbeddedOptions {
+  /** Folder of a recorded market, relative to the working folder; a generated market when left out. */
+  readonly fixture?: string;
+  readonly latency?: LatencyModel;
+  /** Basis points; one pair for all products or one each. */
+  readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
+  readonly balances?: Readonly<Record<string, string>>;
+  /** Whether the service enforces its three rate limits. Default true. */
+  readonly limits?: boolean;
+  /** Whether the service pushes order records; otherwise they are polled. Default true. */
+  readonly push?: boolean;
+  /** How far the service's clock is from ours. Default 0. */
+  readonly skewMs?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface FixtureFacts {
+  readonly name: string;
+  readonly contentHash: string;
+}
+
+/** A service that a backtest can drive. */
+export interface BacktestSpec extends ServiceSpec {
+  readonly kind: "backtest";
+  readonly options: EmbeddedOptions;
+  openWith(env: ServiceEnv, overrides: Pick<EmbeddedOptions, "fixture" | "limits">): OpenBacktest;
+}
+
+export interface OpenBacktest extends OpenService {
+  readonly clock: VirtualClock;
+  readonly simulated: Simulated;
+  readonly tape: Tape;
+  readonly fixture: FixtureFacts;
+  readonly limits: boolean;
+}
+
+const bps = { type: "string", format: "decimal" } as const;
+const feesSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["makerBps", "takerBps"],
+  properties: { makerBps: bps, takerBps: bps },
+} as const;
+const optionsSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    fixture: { type: "string", minLength: 1 },
+    latency: { type: "object", required: ["name"], properties: { name: { type: "string" } } },
+    fees: { type: "object", additionalProperties: false, properties: { makerBps: bps, takerBps: bps, SPOT: feesSchema, SWAP: feesSchema } },
+    balances: { type: "object", additionalProperties: { type: "string", format: "decimal" } },
+    limits: { type: "boolean" },
+    push: { type: "boolean" },
+    skewMs: { type: "number" },
+    timeoutMs: { type: "number", exclusiveMinimum: 0 },
+  },
+} as const;
+
+const defaultFees: Fees = { makerBps: "2", takerBps: "5" };
+
+const settle = (options: EmbeddedOptions): SimulatedOptions => {
+  const fees = options.fees ?? defaultFees;
+  return {
+    latency: options.latency ?? lognormal({ medianMs: 25 }),
+    fees: "SPOT" in fees ? fees : { SPOT: fees as Fees, SWAP: fees as Fees },
+    balances: options.balances ?? { USDT: "10000" },
+    limits: options.limits ?? true,
+    push: options.push ?? true,
+    skewMs: options.skewMs ?? 0,
+    timeoutMs: options.timeoutMs ?? 10_000,
+  };
+};
+
+const market = (fixture: string | undefined): { tape: Tape; facts: FixtureFacts } => {
+  if (fixture === undefined) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      'No recorded market is named. Write fixture: "path/to/fixture" in backtest({ … }), or give --fixture DIR.',
+    );
+  }
+  const { tape, manifest } = readFixture(resolve(fixture));
+  return { tape, facts: { name: fixture, contentHash: manifest.contentHash } };
+};
+
+/** The embedded service on recorded time: the same engine as live, in virtual time. */
+export const backtest = (options: EmbeddedOptions = {}): BacktestSpec => {
+  const checked = parseHuman<EmbeddedOptions>(optionsSchema, options, "backtest options");
+  const openWith: BacktestSpec["openWith"] = (env, overrides) => {
+    const merged = { ...checked, ...overrides };
+    const { tape, facts } = market(merged.fixture);
+    const clock = createVirtualClock(tape.startAt - leadMs);
+    const simulated = createSimulated(tape, clock, settle(merged), env);
+    return {
+      ...simulated,
+      clock,
+      simulated,
+      tape,
+      fixture: facts,
+      limits: merged.limits ?? true,
+      start: () => undefined,
+      stop: () => undefined,
+    };
+  };
+  return { kind: "backtest", options: checked, openWith, open: (env) => openWith(env, {}) };
+};
+
+/** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */
+export const leadMs = 5_000;
+
+export interface PaperOptions extends EmbeddedOptions {
+  /** Products of the generated market when no fixture is given. */
+  readonly instruments?: readonly string[];
+}
+
+/** The embedded service on the machine's clock: a recorded or generated market plays from now on. No account, no network. */
+export const paper = (options: PaperOptions = {}): ServiceSpec => {
+  const { instruments = defaultInstruments, ...embedded } = options;
+  const checked = parseHuman<EmbeddedOptions>(optionsSchema, embedded, "paper options");
+  return {
+    kind: "paper",
+    open: (env) => {
+      const clock = createSystemClock();
+      const tape = checked.fixture === undefined ? generated(instruments) : market(checked.fixture).tape;
+      const shiftMs = clock.now() + 1_500 - tape.startAt;
+      const simulated = createSimulated(tape, clock, settle(checked), env, shiftMs);
+      let stopped = false;
+      return { ...simulated, start: () => playLive(tape, simulated, shiftMs, () => stopped), stop: () => (stopped = true) };
+    },
+  };
+};
+
+const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
+
+const generated = (instruments: readonly string[]): Tape =>
+  generateTape({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 240 });
+
+/** One timer for the next row; deliveries take the feed's delay. */
+const playLive = (tape: Tape, simulated: Simulated, shiftMs: number, isStopped: () => boolean): void => {
+  const { clock, feed } = simulated;
+  const { series: seriesIn, row: rowIn } = tape.order;
+  let next = 0;
+  let lastDue = Number.NEGATIVE_INFINITY;
+  const timeOf = (index: number): number =>
+    ((tape.series[seriesIn[index] as number] as { at: Float64Array }).at[rowIn[index] as number] as number) + shiftMs;
+  const step = (): void => {
+    if (isStopped()) return;
+    for (const now = clock.now(); next < tape.length && timeOf(next) <= now; next++) {
+      const index = next;
+      simulated.apply(index, now);
+      lastDue = Math.max(lastDue, now + simulated.feedMs());
+      clock.setTimer(lastDue, () => {
+        if (!isStopped()) feed.deliver(tape, index, clock.now());
+      });
+    }
+    if (next < tape.length) clock.setTimer(timeOf(next), step);
+    else clock.setTimer(lastDue, feed.complete);
+  };
+  step();
+};

@@ -1,0 +1,26 @@
+/**
+ * What a command that wrote a fixture says about it: a few lines for people, or one JSON object.
+ *
+ * Invariants: the JSON is one line; counts and times are the manifest's own.
+ */
+import type { FixtureManifest } from "../backtest/fixture.ts";
+
+export const fixtureSummary = (dir: string, manifest: FixtureManifest, json: boolean): string =>
+  json ? `${JSON.stringify({ fixture: dir, ...manifest })}\n` : `${linesOf(dir, manifest).join("\n")}\n`;
+
+const linesOf = (dir: string, manifest: FixtureManifest): readonly string[] => {
+  const bytes = manifest.series.reduce((total, series) => total + series.bytes, 0);
+  return [
+    `${dir}: ${grouped(manifest.rows)} rows in ${grouped(bytes)} bytes`,
+    `  from ${manifest.startAt} to ${manifest.endAt}`,
+    ...manifest.instruments.map(({ instId, tickSize, lotSize }) => `  ${instId}  tick ${tickSize}  lot ${lotSize}`),
+    ...manifest.series.map(
+      ({ instId, kind, barMs, rows }) => `  ${instId}  ${barMs === undefined ? kind : `${kind} ${barMs} ms`}: ${grouped(rows)}`,
+    ),
+    ...manifest.notes.map(({ what, count }) => `  note: ${what}: ${grouped(count)}`),
+    `  contentHash ${manifest.contentHash}`,
+  ];
+};
+
+/** Thousands set apart, without the host's locale. */
+const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");

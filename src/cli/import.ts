@@ -1,0 +1,43 @@
+/**
+ * `sluice import`: turns a recording into a fixture.
+ *
+ * Invariants: with `--json` exactly one JSON object goes to stdout; problems are thrown as they are and told by main.ts.
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { importRecording } from "../backtest/import.ts";
+import { fixtureSummary } from "./fixture-summary.ts";
+import type { CliIo } from "./io.ts";
+
+interface Given {
+  readonly instrument: string;
+  readonly out: string;
+  readonly timestamp: "open" | "close";
+  readonly tickSize?: string;
+  readonly lotSize?: string;
+  readonly symbol?: string;
+  readonly disorderMs: number;
+  readonly json?: true;
+}
+
+export const addImportCommand = (program: Command, io: CliIo): void => {
+  program
+    .command("import")
+    .description("Turn a recording (websocket messages or candle CSV, plain or .gz) into a fixture.")
+    .argument("<file>", "the recording")
+    .requiredOption("--instrument <instId>", "product id of the instrument, such as BTC-USDT-SWAP")
+    .requiredOption("--out <dir>", "folder of the new fixture")
+    .addOption(new Option("--timestamp <edge>", "candles: what a row's timestamp marks").choices(["open", "close"]).default("open"))
+    .option("--tick-size <step>", "price step; found from the data when left out")
+    .option("--lot-size <step>", "quantity step; found from the data when left out")
+    .option("--symbol <symbol>", "which symbol to take from a recording of several")
+    .option("--disorder-ms <n>", "how far receive times may fall back and still be sorted", milliseconds, 1_000)
+    .option("--json", "print one JSON object")
+    .action((file: string, { json, ...given }: Given) => {
+      io.out(fixtureSummary(given.out, importRecording({ file, ...given }), json === true));
+    });
+};
+
+const milliseconds = (text: string): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Give whole milliseconds.");
+};

@@ -1,0 +1,191 @@
+/**
+ * What a person watching a run is told: a line of progress, a line of status, a line for each event worth reading.
+ *
+ * Invariants: pure text, one line each, no colour needed to understand it; foreign words are made printable; a status line is
+ * cut to the width it is given, least important parts first.
+ * Not here: when and where lines are written (run.ts, backtest.ts).
+ */
+
+import { cut, type Ink, ink, printable, widthOf } from "../backtest/ink.ts";
+import type { Progress } from "../backtest/report.ts";
+import type { LayerName } from "../contract/limits.ts";
+import type { QuotaState } from "../host/context.ts";
+import type { Event, EventType } from "../journal/events.ts";
+
+/** What a run has done so far, counted from its events. */
+export interface Tally {
+  readonly startedAt: number;
+  mode: string;
+  sent: number;
+  weight: number;
+  unknown: number;
+  limited: number;
+  held: number;
+  placed: number;
+  filled: number;
+  canceled: number;
+  rejected: number;
+  refused: number;
+  anomalies: number;
+  readonly failures: string[];
+}
+
+export const createTally = (startedAt: number): Tally => ({
+  startedAt,
+  mode: "active",
+  sent: 0,
+  weight: 0,
+  unknown: 0,
+  limited: 0,
+  held: 0,
+  placed: 0,
+  filled: 0,
+  canceled: 0,
+  rejected: 0,
+  refused: 0,
+  anomalies: 0,
+  failures: [],
+});
+
+/** What each kind of event means to someone; kinds that mean nothing to them have no entry. */
+type PerEvent<Arg, Result> = { readonly [T in EventType]?: (event: Extract<Event, { readonly type: T }>, arg: Arg) => Result };
+
+const counters: PerEvent<Tally, void> = {
+  "action.sent": ({ endpoint, weight }, tally) => {
+    tally.sent++;
+    tally.weight += weight;
+    if (endpoint === "placeOrder") tally.placed++;
+  },
+  "action.answered": ({ outcome }, tally) => {
+    if (outcome === "unknown") tally.unknown++;
+  },
+  "action.held": (_, tally) => {
+    tally.held++;
+  },
+  "quota.refused": (_, tally) => {
+    tally.limited++;
+  },
+  "order.changed": ({ phase }, tally) => {
+    if (phase === "filled" || phase === "canceled" || phase === "rejected") tally[phase]++;
+  },
+  "order.refused": (_, tally) => {
+    tally.refused++;
+  },
+  "mode.changed": ({ mode }, tally) => {
+    tally.mode = mode;
+  },
+  "strategy.failed": ({ strategy, message }, tally) => {
+    tally.failures.push(`strategy ${strategy}: ${message}`);
+  },
+  "plugin.failed": ({ plugin, message }, tally) => {
+    tally.failures.push(`plugin ${plugin}: ${message}`);
+  },
+  anomaly: (_, tally) => {
+    tally.anomalies++;
+  },
+};
+
+/** Adds one event to the tally. */
+export const count = (tally: Tally, event: Event): void => {
+  (counters[event.type] as ((event: Event, tally: Tally) => void) | undefined)?.(event, tally);
+};
+
+export interface Status {
+  readonly tally: Tally;
+  readonly quota: QuotaState | undefined;
+  /** Open orders of the account. */
+  readonly pending: number;
+  readonly now: number;
+}
+
+export const statusLine = ({ tally, quota, pending, now }: Status, width: number): string => {
+  const parts = [
+    timeOf(now - tally.startedAt),
+    `quota ${(["uid", "ip", "key"] as const).map((name) => fullest(name, quota)).join(" ")}`,
+    `queue ${quota?.queued ?? "-"}`,
+    `open ${pending}`,
+    ...(tally.mode === "active" ? [] : [tally.mode]),
+    ...(tally.limited === 0 ? [] : [`429s ${tally.limited}`]),
+    `sent ${tally.sent}`,
+    `filled ${tally.filled}`,
+    `canceled ${tally.canceled}`,
+  ];
+  let line = "";
+  for (const part of parts) {
+    const longer = line === "" ? part : `${line} │ ${part}`;
+    if (widthOf(longer) > width) break;
+    line = longer;
+  }
+  return line;
+};
+
+/** Where several keys or users have windows of their own, the fullest is what binds. */
+const fullest = (name: LayerName, quota: QuotaState | undefined): string => {
+  const windows = quota?.layers.filter(({ layer }) => layer === name) ?? [];
+  const [first] = [...windows].sort((a, b) => b.used / b.capacity - a.used / a.capacity);
+  return first === undefined ? `${name} -` : `${name} ${first.used}/${first.capacity}`;
+};
+
+/** Hours, minutes and seconds since the start, such as 0:01:30. */
+const timeOf = (ms: number): string => {
+  const seconds = Math.floor(ms / 1_000);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+};
+
+/** The events a person wants to read as they happen; undefined for the many others. */
+export const eventLine = (event: Event, paint: Ink = ink(false)): string | undefined => {
+  const words = (sayings[event.type] as ((event: Event, paint: Ink) => string | undefined) | undefined)?.(event, paint);
+  return words === undefined ? undefined : `${paint.dim(clockOf(event.at))}  ${words}`;
+};
+
+const sayings: PerEvent<Ink, string | undefined> = {
+  "engine.started": ({ strategies, plugins }) =>
+    `started ${listed(strategies, "without strategies")}${plugins.length === 0 ? "" : ` with plugins ${listed(plugins, "")}`}`,
+  "engine.stopped": ({ reason }) => `stopped: ${printable(reason)}`,
+  "order.changed": (event, paint) => orderWords(event, paint),
+  "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "order.foreign": ({ instId, ordId }, paint) => `${paint.yellow("foreign order")} ${printable(ordId)} in ${printable(instId)}`,
+  "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by layer ${printable(layer)}, silent until ${clockOf(until)}`,
+  "mode.changed": ({ mode, reason }, paint) => `${paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
+  "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,
+  "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
+  anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,
+};
+
+const listed = (names: readonly string[], none: string): string => (names.length === 0 ? none : names.map(printable).join(", "));
+
+const nameOf = (strategy: string, slot: string): string => `${printable(strategy)}/${printable(slot)}`;
+
+type OrderChanged = Extract<Event, { readonly type: "order.changed" }>;
+
+/** Only endings and surprises: a maker's orders come and go by the thousand. */
+const orderWords = ({ strategy, slot, phase, record, reason }: OrderChanged, paint: Ink): string | undefined => {
+  const name = nameOf(strategy, slot);
+  if (phase === "rejected" || phase === "unknown") return `${paint.red(phase)} ${name}: ${printable(reason)}`;
+  if (phase !== "filled") return undefined;
+  const deal = record === undefined ? "" : ` ${record.side} ${record.instId} ${record.accFillSz} at ${record.avgPx}`;
+  return `${paint.green("filled")} ${name}${printable(deal)}`;
+};
+
+/** Time of day in UTC. */
+const clockOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString().slice(11, 23) : "-");
+
+export const progressLine = ({ at, startAt, endAt, events }: Progress, elapsedMs: number, columns: number): string => {
+  const share = endAt > startAt ? Math.min(1, Math.max(0, (at - startAt) / (endAt - startAt))) : 1;
+  const width = 24;
+  const full = Math.floor(share * width);
+  const bar = `${"█".repeat(full)}${"░".repeat(width - full)}`;
+  const left = share > 0.02 ? `, ${timeOf((elapsedMs / share) * (1 - share))} left` : "";
+  return cut(`${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${events} events${left}`, columns - 1);
+};
+
+export const closingText = (tally: Tally, now: number, paint: Ink = ink(false)): string => {
+  const lines = [
+    `${paint.bold("Ran")} ${timeOf(now - tally.startedAt)}: ${tally.sent} requests, weight ${tally.weight}, ${tally.held} held for quota, ${tally.limited} refused with 429`,
+    `Orders: ${tally.placed} placed, ${tally.filled} filled, ${tally.canceled} canceled, ${tally.rejected} rejected, ${tally.refused} refused before they were sent`,
+    ...(tally.unknown === 0 ? [] : [`${tally.unknown} requests were never answered.`]),
+    ...(tally.anomalies === 0 ? [] : [`${tally.anomalies} ${tally.anomalies === 1 ? "anomaly" : "anomalies"}; see the events.`]),
+  ];
+  return `${lines.join("\n")}\n`;
+};

@@ -1,0 +1,200 @@
+/**
+ * `sluice run <config>`: runs the strategies of a config on real time until told to stop.
+ *
+ * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order on Ctrl-C, SIGTERM,
+ * --seconds, a closed pipe and its own end; a second request to stop abandons the first.
+ * Not here: what the engine does (engine.ts), what lines look like (panel.ts).
+ */
+import { type Command, InvalidArgumentError } from "commander";
+import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, Observable, Subscription } from "rxjs";
+import { after, type Clock, every } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import type { Engine, EngineOptions } from "../engine.ts";
+import { SluiceError } from "../errors.ts";
+import type { QuotaState } from "../host/context.ts";
+import { loadConfigFile } from "../host/load.ts";
+import type { Event } from "../journal/events.ts";
+import { type CliIo, inkOf, printable } from "./io.ts";
+import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
+
+/** The part of an engine a command needs; its events complete when it has stopped. */
+export type RunningEngine = Pick<Engine, "events$" | "quota$" | "pending$" | "start" | "stop">;
+
+export type CreateEngine = (config: unknown, options: EngineOptions) => RunningEngine;
+
+export interface RunParts {
+  readonly createEngine?: CreateEngine;
+  readonly clock?: Clock;
+}
+
+interface Flags {
+  readonly seconds?: number;
+  readonly json?: true;
+}
+
+export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {}): void => {
+  program
+    .command("run")
+    .description("Run the strategies of a config on real time against the embedded service (paper), until Ctrl-C.")
+    .argument("<config>", "config file, such as config/paper.ts")
+    .option("--seconds <n>", "stop after this many seconds", secondsOf)
+    .option("--json", "print every event as a line of JSON")
+    .action((path: string, flags: Flags) => run(path, flags, io, parts));
+};
+
+const secondsMax = 366 * 86_400;
+
+const secondsOf = (text: string): number => {
+  const seconds = Number(text);
+  if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;
+  throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
+};
+
+const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
+  const { clock = createSystemClock() } = parts;
+  const config = await loadConfigFile(path, { command: "run", clock });
+  const screen = screenOf(io, flags.json === true);
+  const createEngine = parts.createEngine ?? (await engineMaker());
+  const engine = createEngine(config, { print: (line) => screen.note(printable(line)) });
+  const tally = createTally(clock.now());
+  const watching = watchEvents(engine, tally, screen);
+  const requests = stopRequests(io);
+  try {
+    const started = engine.start().then(() => {
+      watching.add(watchState(engine, tally, screen, clock));
+    });
+    // A start that fails ends the wait; a start that is asked to stop is still let finish, so that there is one thing to stop.
+    const reason = await firstValueFrom(merge(from(started).pipe(ignoreElements()), endOf(engine, requests, flags, clock)));
+    await started;
+    screen.note(`Stopping: ${reason}.`);
+    await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
+  } finally {
+    watching.unsubscribe();
+    screen.close(closingText(tally, clock.now(), inkOf(io)));
+  }
+  failWithStrategies(tally);
+};
+
+const engineMaker = async (): Promise<CreateEngine> => (await import("../engine.ts")).createEngine;
+
+/** Each request to stop, as a stream that stays listening while anybody does. */
+const stopRequests = (io: CliIo): Observable<string> =>
+  new Observable((subscriber) =>
+    io.onStop(() => {
+      subscriber.next("asked to");
+    }),
+  );
+
+/** Why to stop, whichever comes first. */
+const endOf = (engine: RunningEngine, requests: Observable<string>, flags: Flags, clock: Clock): Observable<string> => {
+  const { seconds } = flags;
+  const timeUp = seconds === undefined ? NEVER : after(clock, seconds * 1_000).pipe(map(() => `${seconds} s are over`));
+  const stopped = engine.events$.pipe(ignoreElements(), defaultIfEmpty("the engine ended"));
+  return merge(requests, timeUp, stopped);
+};
+
+const abandoned = (requests: Observable<string>): Observable<never> =>
+  requests.pipe(
+    map(() => {
+      throw new SluiceError(
+        "ENGINE_STATE",
+        "Abandoned while stopping: orders may still be open at the service. Look before starting again.",
+      );
+    }),
+  );
+
+const failWithStrategies = ({ failures }: Tally): void => {
+  if (failures.length > 0) throw new SluiceError("STRATEGY_FAILED", "Failed while running:", failures);
+};
+
+const statusMs = 1_000;
+const plainStatusTicks = 10;
+
+/** Feeds what happens into the tally and onto the screen; nothing flows back. */
+const watchEvents = (engine: RunningEngine, tally: Tally, screen: Screen): Subscription =>
+  engine.events$.subscribe((event) => {
+    count(tally, event);
+    screen.event(event);
+  });
+
+/** Once the engine runs: streams of state may poll, and a display must not ask before the engine does, nor for more than it does. */
+const watchState = (engine: RunningEngine, tally: Tally, screen: Screen, clock: Clock): Subscription => {
+  const watching = new Subscription();
+  let quota: QuotaState | undefined;
+  let pending = 0;
+  watching.add(engine.quota$.subscribe((latest) => (quota = latest)));
+  watching.add(engine.pending$.subscribe(({ value }) => (pending = value.length)));
+  watching.add(every(clock, statusMs).subscribe((tick) => screen.status({ tally, quota, pending, now: clock.now() }, tick)));
+  return watching;
+};
+
+interface Screen {
+  event(event: Event): void;
+  status(status: Status, tick: number): void;
+  note(text: string): void;
+  close(text: string): void;
+}
+
+const screenOf = (io: CliIo, json: boolean): Screen => (json ? jsonScreen(io) : io.isTty ? liveScreen(io) : plainScreen(io));
+
+const jsonScreen = (io: CliIo): Screen => ({
+  event: ({ seq, at, type, ...rest }) => {
+    io.out(`${JSON.stringify({ seq, at, type, ...rest })}\n`);
+  },
+  status: () => {},
+  note: (text) => {
+    io.err(`${text}\n`);
+  },
+  close: (text) => {
+    io.err(text);
+  },
+});
+
+const plainScreen = (io: CliIo): Screen => ({
+  event: (event) => {
+    const line = eventLine(event, inkOf(io));
+    if (line !== undefined) io.out(`${line}\n`);
+  },
+  status: (status, tick) => {
+    if (tick % plainStatusTicks === plainStatusTicks - 1) io.out(`${statusLine(status, Number.POSITIVE_INFINITY)}\n`);
+  },
+  note: (text) => {
+    io.err(`${text}\n`);
+  },
+  close: (text) => {
+    io.out(text);
+  },
+});
+
+/** One line at the bottom that is rewritten, and events scrolling above it. */
+const liveScreen = (io: CliIo): Screen => {
+  const plain = plainScreen(io);
+  const clear = "\r\u001b[K";
+  let bottom = "";
+  const above = (print: () => void): void => {
+    if (bottom !== "") io.err(clear);
+    print();
+    if (bottom !== "") io.err(bottom);
+  };
+  return {
+    event: (event) => {
+      above(() => {
+        plain.event(event);
+      });
+    },
+    status: (status) => {
+      // One column short: a line that fills the last one would wrap.
+      bottom = statusLine(status, io.columns - 1);
+      io.err(`${clear}${bottom}`);
+    },
+    note: (text) => {
+      above(() => {
+        plain.note(text);
+      });
+    },
+    close: (text) => {
+      if (bottom !== "") io.err(clear);
+      plain.close(text);
+    },
+  };
+};

@@ -1,0 +1,93 @@
+/**
+ * Everything a strategy or a plugin can touch.
+ *
+ * Invariants: nothing else is handed to strangers' code: no transport, no keys, no ids of others; streams never error and end
+ * when the engine stops.
+ */
+import type { Observable } from "rxjs";
+import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
+import type { Event } from "../journal/events.ts";
+import type { NoticeListener } from "../journal/notices.ts";
+import type { Market } from "../market/market-data.ts";
+import type { CancelResult, Orders, OrderUpdate } from "../orders/orders.ts";
+import type { LayerState } from "../quota/ledger.ts";
+import type { Random } from "../random.ts";
+import type { Snapshot } from "../resources/resource.ts";
+
+/** The quota as it stands: one entry per layer and scope, what waits, and who spent the current minute. */
+export interface QuotaState {
+  readonly at: number;
+  readonly layers: readonly LayerState[];
+  readonly queued: number;
+  readonly inFlight: number;
+  /** Weight spent since the engine started, by owner. */
+  readonly spent: Readonly<Record<string, number>>;
+}
+
+/** An action to be priced before it is done. */
+export interface PlannedAction {
+  readonly endpoint:
+    | "placeOrder"
+    | "cancelBatch"
+    | "closePosition"
+    | "setLeverage"
+    | "getOrder"
+    | "pendingOrders"
+    | "orderHistory"
+    | "positions"
+    | "spotBalance";
+  readonly count: number;
+}
+
+export interface Estimate {
+  readonly weight: number;
+  readonly requests: number;
+  /** Milliseconds until the last of them could leave, if nothing else were asked; 0 when all fit now. */
+  readonly waitMs: number;
+}
+
+export interface StreamsOfState {
+  readonly instruments$: Observable<Snapshot<ReadonlyMap<string, InstrumentRecord>>>;
+  /** Active orders of the account, newest first; those of other programs included. */
+  readonly pending$: Observable<Snapshot<readonly OrderRecord[]>>;
+  /** Recently finished orders, most recent first. */
+  readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
+  readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
+  readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
+  /** Now and after every change, at most once a quarter second. */
+  readonly quota$: Observable<QuotaState>;
+}
+
+export interface StrategyContext<O> extends StreamsOfState {
+  readonly name: string;
+  readonly options: O;
+  readonly market: Market;
+  readonly orders: Orders;
+  /** Weight and waiting time of actions, before they are asked for. */
+  estimate(actions: readonly PlannedAction[]): Estimate;
+  /** Milliseconds on the engine's clock: virtual in a backtest. */
+  now(): number;
+  /** Seeded, so that a run can be repeated. */
+  readonly random: Random;
+}
+
+export interface PluginContext<O> extends StreamsOfState {
+  readonly name: string;
+  readonly options: O;
+  readonly market: Market;
+  /** Everything that happens, in order. */
+  readonly events$: Observable<Event>;
+  /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
+  on(name: string, listener: NoticeListener): () => void;
+  /** Every change of every strategy's orders. */
+  readonly updates$: Observable<OrderUpdate>;
+  /** No new orders; every order of ours is cancelled first of all. Emits each cancelled order, completes when none is left. */
+  halt(reason: string): Observable<CancelResult>;
+  /** Trading goes on. */
+  resume(reason: string): void;
+  now(): number;
+  /** Calls back every `ms` on the engine's clock until the stop. */
+  every(ms: number, run: () => void): void;
+  /** A line for people. */
+  print(line: string): void;
+}

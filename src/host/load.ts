@@ -1,0 +1,145 @@
+/**
+ * Reads a config file: finds it, runs it, takes its default export.
+ *
+ * Invariants: every failure names the file as seen from the working folder, what was found there and what to write instead;
+ * nothing of the loader's stack reaches the user; a file that never finishes loading fails by name.
+ * Not here: what a config may hold (define.ts), TypeScript (whoever starts the process registers its loader).
+ */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { firstValueFrom, from, map, merge, type Observable } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
+
+export interface LoadOptions {
+  /** Handed to configs that are functions. */
+  readonly command?: string;
+  readonly clock?: Clock;
+}
+
+const extensions = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
+const loadMsMax = 30_000;
+const example = "export default defineConfig({ ... });";
+
+/** The default export of the file, or what it returns when it is a function of `{ command }`. */
+export const loadConfigFile = async (path: string, options: LoadOptions = {}): Promise<unknown> => {
+  const { command = "run", clock = createSystemClock() } = options;
+  const file = resolve(path);
+  const name = shortName(file);
+  checkFile(file, name);
+  return firstValueFrom(merge(from(settle(file, name, command)), tooLate(clock, name)));
+};
+
+const settle = async (file: string, name: string, command: string): Promise<unknown> => {
+  const exported = await inFile(file, name, "could not be loaded", () => import(pathToFileURL(file).href));
+  const config = defaultOf(exported, name);
+  const value = typeof config === "function" ? await inFile(file, name, "threw", () => config({ command })) : await config;
+  if (typeof value === "object" && value !== null) return value;
+  const source = typeof config === "function" ? "its default export returned" : "its default export is";
+  throw new SluiceError("CONFIG_INVALID", `${name}: ${source} ${spelled(value)}, not a config. Write ${example}`);
+};
+
+/** Also keeps the process alive: with nothing else to wait for, the platform would end it without a word. */
+const tooLate = (clock: Clock, name: string): Observable<never> =>
+  after(clock, loadMsMax).pipe(
+    map(() => {
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `${name} did not finish loading within ${loadMsMax / 1_000} s. Look for an await at its top level, or in a file it imports, that never settles.`,
+      );
+    }),
+  );
+
+/** As people would type it here: relative below the working folder, absolute elsewhere. */
+const shortName = (file: string): string => {
+  const path = relative(process.cwd(), file);
+  return path === "" ? "." : path.startsWith("..") ? file : path.replaceAll("\\", "/");
+};
+
+const checkFile = (file: string, name: string): void => {
+  if (!existsSync(file)) throw new SluiceError("CONFIG_NOT_FOUND", `${name}: no such file.${neighbours(file)}`);
+  if (statSync(file).isDirectory()) {
+    throw new SluiceError("CONFIG_NOT_FOUND", `${name} is a folder; name a config file.${neighbours(join(file, "config.ts"))}`);
+  }
+  if (extensions.includes(extname(file))) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${name}: a config is a program, not ${extname(file) === "" ? "a file without an ending" : `a ${extname(file)} file`}. Write it as ${extensions.join(", ")}, with ${example}`,
+  );
+};
+
+const neighboursMax = 8;
+
+/** What stands in the same folder: the nearest name, and what else there is. */
+const neighbours = (file: string): string => {
+  const folder = dirname(file);
+  const name = shortName(folder) === "." ? "this folder" : shortName(folder);
+  if (!existsSync(folder)) return ` The folder ${name} does not exist either.`;
+  const names = readdirSync(folder)
+    .filter((entry) => extensions.includes(extname(entry)) && !entry.endsWith(".d.ts"))
+    .sort();
+  if (names.length === 0) return ` There are no config files in ${name}.`;
+  const near = didYouMean(basename(file), names).replace(/"(.*)"/, (_, found: string) => `"${shortName(join(folder, found))}"`);
+  const rest = names.length > neighboursMax ? ` and ${names.length - neighboursMax} more` : "";
+  return `${near} In ${name}: ${names.slice(0, neighboursMax).join(", ")}${rest}.`;
+};
+
+/** Runs a piece of the user's file and reports its failure as theirs. */
+const inFile = async <T>(file: string, name: string, verb: string, run: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await run();
+  } catch (error) {
+    if (isSluiceError(error)) throw new SluiceError(error.code, `${name}: ${headOf(error)}`, error.issues);
+    throw new SluiceError("CONFIG_INVALID", `${name} ${verb}: ${reasonOf(error, file)}`);
+  }
+};
+
+/** The message without the issues, which the error's constructor adds again. */
+const headOf = (error: SluiceError): string => (error.issues.length === 0 ? error.message : (error.message.split("\n  - ")[0] ?? ""));
+
+const reasonOf = (error: unknown, file: string): string => {
+  if (!(error instanceof Error)) return `${spelled(error)} was thrown. Throw an Error, so that it can say more.`;
+  const text = essence(error.message);
+  const kind = silentKinds.includes(error.name) || text.startsWith(error.name) ? "" : `${error.name}: `;
+  const line = lineOf(error, file);
+  // A message of the compiler names file and line itself.
+  const place = line === undefined || text.includes(`${basename(file)}:${line}`) ? "" : ` (line ${line})`;
+  return `${kind}${text === "" ? "an error without a message" : text}${place}`;
+};
+
+const silentKinds = ["Error", "TransformError"];
+
+/** The message with names as people would type them, and without the loader's own words around it. */
+const essence = (message: string): string =>
+  message
+    .replace(/^Transform failed with \d+ errors?:\n/, "")
+    .replace(/\nRequire stack:\n[\s\S]*$/, "")
+    .replaceAll(`${pathToFileURL(process.cwd()).href}/`, "")
+    .replaceAll(`${process.cwd()}/`, "")
+    .trim();
+
+/** Where the user's own file stands in the stack, if it does. */
+const lineOf = (error: Error, file: string): string | undefined => {
+  for (const line of (error.stack ?? "").split("\n")) {
+    const at = Math.max(line.indexOf(`${file}:`), line.indexOf(`${pathToFileURL(file).href}:`));
+    const match = at < 0 ? null : /\.\w+:(\d+)/.exec(line.slice(at));
+    if (match !== null) return match[1];
+  }
+  return undefined;
+};
+
+const defaultOf = (exported: unknown, name: string): unknown => {
+  if ("default" in (exported as object)) return (exported as { default: unknown }).default;
+  // Modules written for CommonJS arrive with names nobody wrote.
+  const names = Object.keys(exported as object).filter((key) => key !== "__esModule" && key !== "module.exports");
+  const found = names.length === 0 ? "it exports nothing" : `it exports ${names.sort().join(", ")}`;
+  throw new SluiceError("CONFIG_NOT_FOUND", `${name} has no default export; ${found}. Write ${example}`);
+};
+
+const spelled = (value: unknown): string => {
+  const text = typeof value === "function" ? "a function" : inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY });
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+};

@@ -1,0 +1,34 @@
+/**
+ * What a plugin or strategy added, undone in reverse order.
+ *
+ * Invariants: every undo runs, whatever the others throw; a closed scope undoes at once what is added late.
+ */
+
+export interface Scope {
+  add(undo: () => void): void;
+  /** Undoes everything, last first; returns what was thrown on the way. */
+  close(): readonly unknown[];
+}
+
+export const createScope = (): Scope => {
+  const undos: (() => void)[] = [];
+  let closed = false;
+  return {
+    add: (undo) => {
+      if (closed) undo();
+      else undos.push(undo);
+    },
+    close: () => {
+      closed = true;
+      const thrown: unknown[] = [];
+      for (let undo = undos.pop(); undo !== undefined; undo = undos.pop()) {
+        try {
+          undo();
+        } catch (error) {
+          thrown.push(error);
+        }
+      }
+      return thrown;
+    },
+  };
+};

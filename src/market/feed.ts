@@ -1,0 +1,114 @@
+/**
+ * Delivers a tape as streams: the market as strategies see it.
+ *
+ * Invariants: one stream per instrument and kind, reached through a table and never by filtering; an object is built only when
+ * somebody observes it; `at` of what is emitted is the instant of delivery, except that a bar carries the instant it closed;
+ * deliveries come in tape order at instants that do not fall.
+ * Bars: recorded ones of the length asked for; else built from the longest recorded length that divides it; else built from
+ * trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`; one built from
+ * recorded bars when the recorded bar that ends it, or the first one after it, is delivered. See bars.ts for the rest.
+ * Books: a new subscriber gets the latest book; rows of one instant are one change.
+ * Not here: when to deliver (backtest/runner.ts), reading files (backtest/fixture.ts).
+ */
+import { parseInstId } from "../contract/inst-id.ts";
+import { assert, didYouMean, SluiceError } from "../errors.ts";
+import type { Bars } from "./bars.ts";
+import { type Channel, createChannel, type Route } from "./channel.ts";
+import type { Market } from "./market-data.ts";
+import type { Series, Tape, TapeInstrument } from "./tape.ts";
+import { scaleOf } from "./views.ts";
+
+export interface FeedOptions {
+  /** Told what a subscriber threw; the other subscribers run on. */
+  readonly onError?: (error: unknown) => void;
+  /** What is added to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed later. */
+  readonly shiftMs?: number;
+  /** Levels a side in each emitted book; all of them when left out. */
+  readonly bookDepth?: number;
+}
+
+export interface Feed extends Market {
+  /** Delivers the event at `index` of the tape's order; `at` is the instant of delivery on the engine's clock. */
+  deliver(tape: Tape, index: number, at: number): void;
+  /** Emits the bars that have ended by `at`, for times in which nothing is delivered. */
+  tick(at: number): void;
+  /** When `tick` next has something to do; infinite while no bar is being built from trades. */
+  readonly nextBarAt: number;
+  complete(): void;
+}
+
+export const createFeed = (instruments: readonly TapeInstrument[], options: FeedOptions = {}): Feed => {
+  const { shiftMs = 0 } = options;
+  const channels = new Map(instruments.map((instrument) => [instrument.instId, createChannel(scaleOf(instrument), options)]));
+  let current: Tape | undefined;
+  let routes: readonly Route[] = [];
+  let fromTrades: readonly Bars[] = [];
+  let nextBarAt = Number.POSITIVE_INFINITY;
+  let completed = false;
+
+  const opened = (closesAt: number): void => {
+    if (closesAt < nextBarAt) nextBarAt = closesAt;
+  };
+  const route = (tape: Tape): void => {
+    for (const instrument of tape.instruments) checkSteps(instrument, instruments);
+    const channelFor = (series: Series): Channel => channelOf(tape.instruments[series.instrument]?.instId ?? "");
+    for (const [instId, channel] of channels) channel.bind(recordedLengths(tape, instId));
+    routes = tape.series.map((series) => channelFor(series).route(series, shiftMs, opened));
+    fromTrades = [...channels.values()].flatMap((channel) => channel.fromTrades);
+    current = tape;
+  };
+  const channelOf = (instId: string): Channel => {
+    const channel = channels.get(instId);
+    if (channel !== undefined) return channel;
+    parseInstId(instId, "market data");
+    const known = [...channels.keys()];
+    throw new SluiceError(
+      "INSTRUMENT_UNKNOWN",
+      `Market data: there is none for "${instId}"; there is for ${known.join(", ") || "no instrument"}.${didYouMean(instId, known)}`,
+    );
+  };
+  const tick = (at: number): void => {
+    if (at < nextBarAt) return;
+    const due = fromTrades.filter(({ closesAt }) => closesAt <= at).sort((a, b) => a.closesAt - b.closesAt);
+    for (const bars of due) bars.emit();
+    nextBarAt = fromTrades.reduce((earliest, { closesAt }) => Math.min(earliest, closesAt), Number.POSITIVE_INFINITY);
+  };
+  return {
+    trades: (instId) => channelOf(instId).trades,
+    quotes: (instId) => channelOf(instId).quotes,
+    books: (instId) => channelOf(instId).book.stream,
+    candles: (instId, barMs) => {
+      const channel = channelOf(instId);
+      const bars = channel.barsOf(barMs);
+      if (completed) bars.stream.complete();
+      // A length asked for while the tape runs must be bound to its source.
+      else if (current !== undefined) route(current);
+      return bars.stream;
+    },
+    deliver: (tape, index, at) => {
+      if (tape !== current) route(tape);
+      if (at >= nextBarAt) tick(at);
+      (routes[tape.order.series[index] as number] as Route)(tape.order.row[index] as number, at);
+    },
+    tick,
+    get nextBarAt() {
+      return nextBarAt;
+    },
+    complete: () => {
+      completed = true;
+      for (const channel of channels.values()) channel.complete();
+    },
+  };
+};
+
+const recordedLengths = (tape: Tape, instId: string): readonly number[] =>
+  tape.series.flatMap((series) =>
+    series.kind === "candle" && tape.instruments[series.instrument]?.instId === instId ? [series.barMs] : [],
+  );
+
+/** Counts of one step read as counts of another would be wrong prices that look right. */
+const checkSteps = ({ instId, tickSize, lotSize }: TapeInstrument, known: readonly TapeInstrument[]): void => {
+  const own = known.find((instrument) => instrument.instId === instId);
+  const same = own === undefined || (own.tickSize === tickSize && own.lotSize === lotSize);
+  assert(same, `the tape counts ${instId} in steps of ${tickSize} and ${lotSize}, as the feed does`);
+};

@@ -1,0 +1,239 @@
+/**
+ * The objects strategies receive: decimal text made when it is read, from whole ticks and lots.
+ *
+ * Invariants: an object never changes (its numbers are private and set once); every kind has one shape; text is exact.
+ * Fields are getters on the class, so `{ ...trade }` copies nothing: use `{ ...trade.toJSON() }`, which is also what
+ * `JSON.stringify` and `console.log` show.
+ */
+import { inspect } from "node:util";
+import { type Grid, grid, mul } from "../decimal.ts";
+import type { BookLevel, BookView, Candle, Quote, Trade } from "./market-data.ts";
+import type { TapeInstrument } from "./tape.ts";
+
+/** How the counts of one instrument are spelled. `half` is half a tick, the grid on which the mid price lies. */
+export interface Scale {
+  readonly instId: string;
+  readonly tick: Grid;
+  readonly half: Grid;
+  readonly lot: Grid;
+}
+
+export const scaleOf = ({ instId, tickSize, lotSize }: TapeInstrument): Scale => ({
+  instId,
+  tick: grid(tickSize),
+  half: grid(mul(tickSize, "0.5")),
+  lot: grid(lotSize),
+});
+
+export class TradeView implements Trade {
+  readonly #scale: Scale;
+  readonly #at: number;
+  readonly #side: number;
+  readonly #px: number;
+  readonly #qty: number;
+  constructor(scale: Scale, at: number, side: number, px: number, qty: number) {
+    this.#scale = scale;
+    this.#at = at;
+    this.#side = side;
+    this.#px = px;
+    this.#qty = qty;
+  }
+  get instId(): string {
+    return this.#scale.instId;
+  }
+  get at(): number {
+    return this.#at;
+  }
+  get side(): "buy" | "sell" {
+    return this.#side > 0 ? "buy" : "sell";
+  }
+  get px(): string {
+    return this.#scale.tick.format(this.#px);
+  }
+  get qty(): string {
+    return this.#scale.lot.format(this.#qty);
+  }
+  get pxFloat(): number {
+    return this.#scale.tick.approximate(this.#px);
+  }
+  get qtyFloat(): number {
+    return this.#scale.lot.approximate(this.#qty);
+  }
+  toJSON(): Trade {
+    const { instId, at, side, px, qty, pxFloat, qtyFloat } = this;
+    return { instId, at, side, px, qty, pxFloat, qtyFloat };
+  }
+  [inspect.custom](): Trade {
+    return this.toJSON();
+  }
+}
+
+export class QuoteView implements Quote {
+  readonly #scale: Scale;
+  readonly #at: number;
+  readonly #bidPx: number;
+  readonly #bidQty: number;
+  readonly #askPx: number;
+  readonly #askQty: number;
+  constructor(scale: Scale, at: number, bidPx: number, bidQty: number, askPx: number, askQty: number) {
+    this.#scale = scale;
+    this.#at = at;
+    this.#bidPx = bidPx;
+    this.#bidQty = bidQty;
+    this.#askPx = askPx;
+    this.#askQty = askQty;
+  }
+  get instId(): string {
+    return this.#scale.instId;
+  }
+  get at(): number {
+    return this.#at;
+  }
+  get bidPx(): string {
+    return this.#scale.tick.format(this.#bidPx);
+  }
+  get bidQty(): string {
+    return this.#scale.lot.format(this.#bidQty);
+  }
+  get askPx(): string {
+    return this.#scale.tick.format(this.#askPx);
+  }
+  get askQty(): string {
+    return this.#scale.lot.format(this.#askQty);
+  }
+  get mid(): string {
+    return this.#scale.half.format(this.#bidPx + this.#askPx);
+  }
+  get bidFloat(): number {
+    return this.#scale.tick.approximate(this.#bidPx);
+  }
+  get askFloat(): number {
+    return this.#scale.tick.approximate(this.#askPx);
+  }
+  get midFloat(): number {
+    return this.#scale.half.approximate(this.#bidPx + this.#askPx);
+  }
+  toJSON(): Quote {
+    const { instId, at, bidPx, bidQty, askPx, askQty, mid, bidFloat, askFloat, midFloat } = this;
+    return { instId, at, bidPx, bidQty, askPx, askQty, mid, bidFloat, askFloat, midFloat };
+  }
+  [inspect.custom](): Quote {
+    return this.toJSON();
+  }
+}
+
+/** A bar in ticks and lots, as bars are built and recorded. */
+export interface Bar {
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  readonly volume: number;
+}
+
+export class CandleView implements Candle {
+  readonly #scale: Scale;
+  readonly #at: number;
+  readonly #barMs: number;
+  readonly #bar: Bar;
+  /** `bar` is handed over: the caller no longer changes it. */
+  constructor(scale: Scale, at: number, barMs: number, bar: Bar) {
+    this.#scale = scale;
+    this.#at = at;
+    this.#barMs = barMs;
+    this.#bar = bar;
+  }
+  get instId(): string {
+    return this.#scale.instId;
+  }
+  get at(): number {
+    return this.#at;
+  }
+  get openedAt(): number {
+    return this.#at - this.#barMs;
+  }
+  get open(): string {
+    return this.#scale.tick.format(this.#bar.open);
+  }
+  get high(): string {
+    return this.#scale.tick.format(this.#bar.high);
+  }
+  get low(): string {
+    return this.#scale.tick.format(this.#bar.low);
+  }
+  get close(): string {
+    return this.#scale.tick.format(this.#bar.close);
+  }
+  get volume(): string {
+    return this.#scale.lot.format(this.#bar.volume);
+  }
+  get openFloat(): number {
+    return this.#scale.tick.approximate(this.#bar.open);
+  }
+  get highFloat(): number {
+    return this.#scale.tick.approximate(this.#bar.high);
+  }
+  get lowFloat(): number {
+    return this.#scale.tick.approximate(this.#bar.low);
+  }
+  get closeFloat(): number {
+    return this.#scale.tick.approximate(this.#bar.close);
+  }
+  toJSON(): Candle {
+    const { instId, at, openedAt, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat } = this;
+    return { instId, at, openedAt, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat };
+  }
+  [inspect.custom](): Candle {
+    return this.toJSON();
+  }
+}
+
+/** Levels of one side as counts, worst first; the view owns them. */
+export interface LevelCounts {
+  readonly px: Float64Array;
+  readonly qty: Float64Array;
+}
+
+export class BookSnapshot implements BookView {
+  readonly #scale: Scale;
+  readonly #at: number;
+  readonly #bids: LevelCounts;
+  readonly #asks: LevelCounts;
+  #bidLevels: readonly BookLevel[] | undefined;
+  #askLevels: readonly BookLevel[] | undefined;
+  constructor(scale: Scale, at: number, bids: LevelCounts, asks: LevelCounts) {
+    this.#scale = scale;
+    this.#at = at;
+    this.#bids = bids;
+    this.#asks = asks;
+  }
+  get instId(): string {
+    return this.#scale.instId;
+  }
+  get at(): number {
+    return this.#at;
+  }
+  get bids(): readonly BookLevel[] {
+    this.#bidLevels ??= spelled(this.#scale, this.#bids);
+    return this.#bidLevels;
+  }
+  get asks(): readonly BookLevel[] {
+    this.#askLevels ??= spelled(this.#scale, this.#asks);
+    return this.#askLevels;
+  }
+  toJSON(): BookView {
+    const { instId, at, bids, asks } = this;
+    return { instId, at, bids, asks };
+  }
+  [inspect.custom](): BookView {
+    return this.toJSON();
+  }
+}
+
+// Frozen, because all subscribers read the same array once it has been spelled.
+const spelled = ({ tick, lot }: Scale, { px, qty }: LevelCounts): readonly BookLevel[] => {
+  const last = px.length - 1;
+  const level = (_: number, index: number): BookLevel =>
+    Object.freeze({ px: tick.format(px[last - index] as number), qty: lot.format(qty[last - index] as number) });
+  return Object.freeze(Array.from(px, level));
+};

@@ -1,0 +1,59 @@
+/**
+ * Client order ids that say whose order it is: engine instance, slot, generation, checksum.
+ *
+ * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists can be
+ * read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading `s`.
+ */
+
+export interface OwnId {
+  readonly slotHash: string;
+  readonly generation: number;
+}
+
+export interface ClientOrderIds {
+  of(slotHash: string, generation: number): string;
+  slotHash(strategy: string, slot: string): string;
+  /** What an id says, or undefined when it is not this instance's. */
+  read(clOrdId: string): OwnId | undefined;
+}
+
+const width = { instance: 4, slot: 8, generation: 5, check: 2 } as const;
+const generationMax = 32 ** width.generation - 1;
+
+/** 32-bit FNV-1a with a final mix, seeded. */
+const hash32 = (text: string, seed: number): number => {
+  let h = (2166136261 ^ seed) >>> 0;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619) >>> 0;
+  h = Math.imul(h ^ (h >>> 16), 2246822507) >>> 0;
+  h = Math.imul(h ^ (h >>> 13), 3266489909) >>> 0;
+  return (h ^ (h >>> 16)) >>> 0;
+};
+
+const letters = (text: string, count: number, seed: number): string => {
+  const low = hash32(text, seed).toString(32).padStart(7, "0");
+  const high = hash32(text, seed + 1)
+    .toString(32)
+    .padStart(7, "0");
+  // The first of seven base-32 digits holds only two bits; it is left out.
+  return (low.slice(1) + high.slice(1)).slice(0, count);
+};
+
+export const createClientOrderIds = (instance: string): ClientOrderIds => {
+  const prefix = `s${letters(instance, width.instance, 11)}`;
+  const check = (body: string): string => letters(body, width.check, 23);
+  return {
+    slotHash: (strategy, slot) => letters(`${strategy}\u0000${slot}`, width.slot, 37),
+    of: (slotHash, generation) => {
+      const body = prefix + slotHash + Math.min(generation, generationMax).toString(32).padStart(width.generation, "0");
+      return body + check(body);
+    },
+    read: (clOrdId) => {
+      const bodyLength = prefix.length + width.slot + width.generation;
+      if (clOrdId.length !== bodyLength + width.check || !clOrdId.startsWith(prefix)) return undefined;
+      const body = clOrdId.slice(0, bodyLength);
+      if (clOrdId.slice(bodyLength) !== check(body)) return undefined;
+      const slotHash = body.slice(prefix.length, prefix.length + width.slot);
+      return { slotHash, generation: Number.parseInt(body.slice(prefix.length + width.slot), 32) };
+    },
+  };
+};

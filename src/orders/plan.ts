@@ -1,0 +1,61 @@
+/**
+ * Desired against actual, slot by slot: the cheapest next step. Pure.
+ *
+ * Invariants: an order that still fits the wish is left alone; a slot never holds two orders: the next is placed when the last
+ * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and cancelled.
+ */
+import { abs, compare, equal, sub } from "../decimal.ts";
+import { isOver, isResting, type TrackedOrder } from "./order.ts";
+import { type Specified, type WantedOrder, wishMark } from "./wanted.ts";
+
+export type Step =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "place" }
+  | { readonly kind: "unqueue" }
+  | { readonly kind: "keep-cancel-off" }
+  | { readonly kind: "cancel"; readonly reason: "unwanted" | "replaced" };
+
+export interface SlotView {
+  readonly wish: WantedOrder | undefined;
+  readonly order: TrackedOrder | undefined;
+  /** A placement waits in the queue. */
+  readonly queued: boolean;
+  /** Mark of the last wish that came to an end here: filled, refused, or cancelled on purpose. */
+  readonly settledMark: string | undefined;
+  /** New orders may be placed. */
+  readonly mayPlace: boolean;
+}
+
+const nothing: Step = { kind: "nothing" };
+
+/** `specify` turns the wish into the service's words; it is called only when marks differ. */
+export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
+  const { wish, order, queued } = slot;
+  if (order === undefined || isOver(order)) {
+    if (wish === undefined || !slot.mayPlace) return queued ? { kind: "unqueue" } : nothing;
+    if (queued || wishMark(wish) === slot.settledMark) return nothing;
+    return { kind: "place" };
+  }
+  if (!isResting(order)) return nothing;
+  if (wish === undefined) return { kind: "cancel", reason: "unwanted" };
+  if (wishMark(wish) === order.mark || fits(wish, order, specify))
+    return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
+  return { kind: "cancel", reason: "replaced" };
+};
+
+/** True when the resting order is what the wish would become, or near enough by the wish's own word. */
+const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {
+  const result = specify(wish);
+  if (!result.ok) return false;
+  const { spec } = order;
+  const next = result.spec;
+  if (next.instId !== spec.instId || next.side !== spec.side || next.ordType !== spec.ordType || next.reduceOnly !== spec.reduceOnly)
+    return false;
+  if (next.px === spec.px || spec.px === "" || next.px === "") return next.px === spec.px && equal(next.sz, spec.sz);
+  if (wish.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
+  // Within its tolerance the price may differ, and with it an amount that was derived from the price.
+  return compare(abs(sub(next.px, spec.px)), wish.keepWithin) <= 0 && sameSize(wish, order);
+};
+
+const sameSize = (wish: WantedOrder, { wish: was }: TrackedOrder): boolean =>
+  was !== undefined && was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;

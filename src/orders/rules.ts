@@ -1,0 +1,74 @@
+/**
+ * What may be sent: checks that cost nothing here and would cost quota, or money, at the service.
+ *
+ * Invariants: only an approved order reaches the gateway; a refusal says the rule, the value and what would pass.
+ */
+import type { Contract } from "../contract/contract.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { didYouMean } from "../errors.ts";
+import { type OrderSpec, type Specified, specify, type WantedOrder } from "./wanted.ts";
+
+export interface RuleSet {
+  /** Spot orders may rest although the service describes no way to cancel them. */
+  readonly allowUncancellable: boolean;
+  /** Open orders of one strategy, at most. */
+  readonly openPerStrategy: number;
+  /** Open orders of all strategies: never more than the reserve can cancel in one window. */
+  readonly openInAll: number;
+}
+
+export const defaultRules: RuleSet = { allowUncancellable: false, openPerStrategy: 100, openInAll: 400 };
+
+export interface RuleInput {
+  readonly wish: WantedOrder;
+  readonly instruments: ReadonlyMap<string, InstrumentRecord>;
+  readonly contract: Contract;
+  readonly rules: RuleSet;
+  readonly marketPx: string | undefined;
+  readonly openOfStrategy: number;
+  readonly openInAll: number;
+}
+
+export type Ruling = { readonly approved: true; readonly spec: OrderSpec } | { readonly approved: false; readonly reason: string };
+
+const refused = (reason: string): Ruling => ({ approved: false, reason });
+
+export const specifyWish = (
+  wish: WantedOrder,
+  instruments: ReadonlyMap<string, InstrumentRecord>,
+  contract: Contract,
+  marketPx: string | undefined,
+): Specified => {
+  const instrument = instruments.get(wish.instId);
+  if (instrument === undefined) {
+    return {
+      ok: false,
+      reason: `the service does not list ${wish.instId} as tradable.${didYouMean(wish.instId, [...instruments.keys()])}`,
+    };
+  }
+  return specify(wish, instrument, contract.profile, marketPx);
+};
+
+export const rule = (input: RuleInput): Ruling => {
+  const { wish, contract, rules } = input;
+  const ordType = wish.ordType ?? "limit";
+  if (!contract.profile.order.sides.includes(wish.side))
+    return refused(`side "${wish.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
+  if (!contract.profile.order.ordTypes.includes(ordType)) {
+    return refused(
+      `ordType "${ordType}" is not one of ${contract.profile.order.ordTypes.join(", ")}.${didYouMean(ordType, contract.profile.order.ordTypes)}`,
+    );
+  }
+  const rests = ordType === "limit" || ordType === "post_only";
+  if (rests && instTypeOf(wish.instId) === "SPOT" && !contract.profile.capabilities.cancelSpot && !rules.allowUncancellable) {
+    return refused(
+      `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
+    );
+  }
+  if (input.openOfStrategy >= rules.openPerStrategy) return refused(`the strategy has ${input.openOfStrategy} open orders, its limit`);
+  if (input.openInAll >= rules.openInAll)
+    return refused(`${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once`);
+  const result = specifyWish(wish, input.instruments, contract, input.marketPx);
+  return result.ok ? { approved: true, spec: result.spec } : refused(result.reason);
+};

@@ -1,0 +1,120 @@
+/**
+ * What a strategy wants, and what that means in the service's words.
+ *
+ * Invariants: prices are brought onto the tick towards the passive side and sizes onto the lot downwards, never the other way;
+ * one of `qty`, `notional`, `sz` says the size and the profile says what the service's `sz` counts; nothing is guessed: what
+ * cannot be converted is refused with the reason.
+ * Not here: whether it may be sent (rules.ts), whether it differs from what rests (plan.ts).
+ */
+import { instTypeOf } from "../contract/inst-id.ts";
+import type { OrdType, Profile, Side } from "../contract/profile.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { div, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
+
+/**
+ * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
+ * `slot`, so an order whose wish did not change is not touched and keeps its place in the queue.
+ */
+export interface WantedOrder {
+  /** Stable name of this order within the strategy. */
+  readonly slot: string;
+  readonly instId: string;
+  readonly side: Side;
+  /** Default `limit`. */
+  readonly ordType?: OrdType;
+  /** Decimal text; needed unless the type is `market`. Rounded to the tick: a buy down, a sell up. */
+  readonly px?: string;
+  /** Size in base currency. Give exactly one of `qty`, `notional`, `sz`. */
+  readonly qty?: string;
+  /** Size in quote currency. */
+  readonly notional?: string;
+  /** Size in whatever unit the service counts, sent as it is. */
+  readonly sz?: string;
+  readonly reduceOnly?: boolean;
+  /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
+  readonly keepWithin?: string;
+  /** Once filled or refused a wish is settled; another `round` makes the same wish new. */
+  readonly round?: string | number;
+  /** For `orders.cancel({ tag })`. */
+  readonly tag?: string;
+}
+
+/** An order in the service's own words. `px` is empty for a market order. */
+export interface OrderSpec {
+  readonly instId: string;
+  readonly side: Side;
+  readonly ordType: OrdType;
+  readonly px: string;
+  readonly sz: string;
+  readonly reduceOnly: boolean;
+}
+
+export type Specified =
+  | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Two wishes with the same mark are the same wish. */
+export const wishMark = (wish: WantedOrder): string =>
+  `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;
+
+const no = (reason: string): Specified => ({ ok: false, reason });
+
+const quotePlaces = 12;
+
+/** `marketPx` is the price a market order is likely to meet; it is needed only to convert sizes of market orders. */
+export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, marketPx: string | undefined): Specified => {
+  const { instId, side, ordType = "limit", reduceOnly = false } = wish;
+  for (const name of ["px", "qty", "notional", "sz"] as const) {
+    const value: unknown = wish[name];
+    if (value === undefined) continue;
+    if (!isDecimal(value)) return no(`${name} ${JSON.stringify(value)} is not decimal text`);
+    if (!isPositive(value)) return no(`${name} ${value} is not positive`);
+  }
+  if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
+  const px = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
+  if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
+  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px);
+  if (!sized.ok) return sized;
+  return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
+};
+
+type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
+
+const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined): Sized => {
+  const given = [wish.qty, wish.notional, wish.sz].filter((value) => value !== undefined);
+  if (given.length !== 1) return { ok: false, reason: "give exactly one of qty, notional and sz" };
+  const unit = profile.order.szUnit[instTypeOf(wish.instId)];
+  const { lotSize } = instrument;
+  const contract = instrument.contractValue ?? "1";
+  if (px === undefined) {
+    // Only a market order without any quote comes here: what needs no price can still be said.
+    if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: "" };
+    if (wish.notional !== undefined && unit === "quote_notional") return { ok: true, sz: plain(wish.notional), baseQty: "" };
+    if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
+    return { ok: false, reason: `no quote of ${wish.instId} is known yet to turn the size into the service's unit` };
+  }
+  const qty = toStep(baseOf(wish, unit, px, contract), lotSize, "down");
+  if (!isPositive(qty)) return { ok: false, reason: `the size is below one lot of ${lotSize} ${wish.instId.split("-")[0]}` };
+  if (instrument.minSize !== undefined && !atLeast(qty, instrument.minSize)) {
+    return { ok: false, reason: `the size ${qty} is below the minimum of ${instrument.minSize}` };
+  }
+  if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: qty };
+  switch (unit) {
+    case "quote_notional":
+      // An amount of quote is passed on as wished; a quantity becomes the exact amount it costs.
+      return { ok: true, sz: wish.notional === undefined ? mul(qty, px) : plain(wish.notional), baseQty: qty };
+    case "base":
+      return { ok: true, sz: qty, baseQty: qty };
+    case "contracts":
+      return { ok: true, sz: toStep(div(qty, contract, quotePlaces), "1", "down"), baseQty: qty };
+  }
+};
+
+const baseOf = (wish: WantedOrder, unit: "quote_notional" | "base" | "contracts", px: string, contract: string): string => {
+  if (wish.qty !== undefined) return wish.qty;
+  if (wish.notional !== undefined) return div(wish.notional, px, quotePlaces);
+  const sz = wish.sz as string;
+  return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);
+};
+
+const atLeast = (value: string, least: string): boolean => !isPositive(least) || Number(div(value, least, 0)) >= 1;

@@ -1,0 +1,128 @@
+/**
+ * Pending orders and order history as streams, kept true by sweeps and made quick by pushes.
+ *
+ * Invariants: the pending list is read to its end before the history is looked at, so that an order moving from one to the
+ * other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and an order so
+ * young that the service may not show it yet is not doubted.
+ */
+import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { CallOptions, Gateway } from "../gateway/gateway.ts";
+import type { Outcome } from "../gateway/outcome.ts";
+import { walkOrders } from "../gateway/paging.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { OrderStore } from "./order-store.ts";
+import { createResource, type Reading, type Resource } from "./resource.ts";
+
+export interface OrderListsOptions {
+  readonly clock: Clock;
+  readonly gateway: Gateway;
+  readonly journal: Journal;
+  readonly store: OrderStore;
+  readonly pushes$: Observable<OrderRecord>;
+  readonly pendingFreshMs: number;
+  readonly historyFreshMs: number;
+}
+
+export interface OrderLists {
+  readonly pending: Resource<readonly OrderRecord[]>;
+  readonly history: Resource<readonly OrderRecord[]>;
+}
+
+const call: CallOptions = { class: "read", owner: "engine" };
+const lookupsMax = 10;
+/** An accepted order may be missing from a listing for so long (the views of a service lag each other). */
+const settleMs = 5_000;
+
+const failed = <T>(outcome: Outcome<unknown>): Reading<T> => ({
+  kind: "failed",
+  problem: outcome.kind === "unknown" ? outcome.message : outcome.kind === "refused" ? `${outcome.code} ${outcome.msg}` : outcome.kind,
+});
+
+export const createOrderLists = (options: OrderListsOptions): OrderLists => {
+  const { clock, gateway, journal, store } = options;
+  const seenAt = new Map<string, number>();
+
+  /** Asks for each order by id; what the service does not know any more is forgotten, and said so. */
+  const lookUp = (missing: readonly OrderRecord[]): Observable<unknown> =>
+    from(missing.slice(0, lookupsMax)).pipe(
+      concatMap(({ ordId, instId }) =>
+        gateway.read("getOrder", { ordId, instId }, { ...call, class: "resolve" }).pipe(
+          map((outcome) => {
+            if (outcome.kind !== "done" || outcome.problems.length > 0) return;
+            const record = outcome.records.find((candidate) => candidate.ordId === ordId);
+            if (record !== undefined) store.merge(record);
+            else if (outcome.records.length === 0) {
+              store.forget(ordId);
+              journal.append({
+                type: "anomaly",
+                what: "order.vanished",
+                detail: `${instId} ${ordId} is in no listing and cannot be found`,
+              });
+            }
+          }),
+        ),
+      ),
+    );
+
+  const sweepHistory = (since: number | undefined): Observable<Outcome<OrderRecord>> =>
+    walkOrders(
+      gateway,
+      "orderHistory",
+      {},
+      { ...call, pagesMax: since === undefined ? 1 : 50, ...(since === undefined ? {} : { since }) },
+    ).pipe(
+      map((outcome) => {
+        if (outcome.kind === "done") for (const record of outcome.records) store.merge(record);
+        return outcome;
+      }),
+    );
+
+  const readPending = (): Observable<Reading<readonly OrderRecord[]>> => {
+    const startedAt = clock.now();
+    return walkOrders(gateway, "pendingOrders", {}, call).pipe(
+      switchMap((outcome) => {
+        if (outcome.kind !== "done") return of(failed<readonly OrderRecord[]>(outcome));
+        const listed = new Set(outcome.records.map(({ ordId }) => ordId));
+        for (const record of outcome.records) store.merge(record);
+        // An unreadable record may be any order: nothing is missing until all can be read.
+        const missing = outcome.problems.length > 0 ? [] : store.active().filter((record) => isMissing(record, listed, startedAt));
+        if (missing.length === 0) return of(whole());
+        const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
+        return sweepHistory(since).pipe(
+          switchMap(() => lookUp(missing.filter(({ ordId }) => store.active().some((order) => order.ordId === ordId)))),
+          defaultIfEmpty(undefined),
+          last(),
+          map(whole),
+        );
+      }),
+      catchError((error: unknown) => of<Reading<readonly OrderRecord[]>>({ kind: "failed", problem: String(error) })),
+    );
+  };
+  const isMissing = ({ ordId }: OrderRecord, listed: ReadonlySet<string>, startedAt: number): boolean =>
+    !listed.has(ordId) && (seenAt.get(ordId) ?? startedAt) < startedAt - settleMs;
+  const whole = (): Reading<readonly OrderRecord[]> => ({ kind: "value", value: store.active() });
+
+  const pending = createResource<readonly OrderRecord[]>({ clock, initial: [], freshMs: options.pendingFreshMs, read: readPending });
+  const history = createResource<readonly OrderRecord[]>({
+    clock,
+    initial: [],
+    freshMs: options.historyFreshMs,
+    read: () =>
+      sweepHistory(undefined).pipe(
+        map((outcome) => (outcome.kind === "done" ? { kind: "value", value: store.finished() } : failed<readonly OrderRecord[]>(outcome))),
+      ),
+  });
+  store.changes$.subscribe(({ record, previous }) => {
+    if (previous === undefined) seenAt.set(record.ordId, clock.now());
+    const active = record.state === "live" || record.state === "partially_filled";
+    if (!active) seenAt.delete(record.ordId);
+    if (pending.current.at >= 0) pending.put(store.active());
+    if (!active && history.current.at >= 0) history.put(store.finished());
+  });
+  options.pushes$.subscribe((record) => {
+    store.merge(record);
+  });
+  return { pending, history };
+};

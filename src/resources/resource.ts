@@ -1,0 +1,145 @@
+/**
+ * A piece of the service's state as a stream: the latest value on subscription, polled only while somebody listens.
+ *
+ * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why; however many
+ * listen, one read is under way at most; it is as fresh as the most demanding listener asked.
+ * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
+ */
+import { Observable, type Subscription } from "rxjs";
+import type { Clock, Timer } from "../clock/clock.ts";
+
+export interface Snapshot<T> {
+  readonly value: T;
+  /** When the service was last known to hold this value, on the engine's clock; -1 before anything was read. */
+  readonly at: number;
+  /** True when the last attempt failed or the value is older than asked. */
+  readonly stale: boolean;
+  /** Why it is stale, in words. */
+  readonly problem?: string;
+}
+
+export type Reading<T> = { readonly kind: "value"; readonly value: T } | { readonly kind: "failed"; readonly problem: string };
+
+export interface Resource<T> {
+  readonly value$: Observable<Snapshot<T>>;
+  /** Like `value$`, read again whenever the value is older than `freshMs`. */
+  watch(freshMs: number): Observable<Snapshot<T>>;
+  readonly current: Snapshot<T>;
+  /** Someone pushed a newer value. */
+  put(value: T): void;
+  /** Reads now, if anybody listens; otherwise when somebody does. */
+  refresh(): void;
+}
+
+export interface ResourceOptions<T> {
+  readonly clock: Clock;
+  readonly initial: T;
+  readonly freshMs: number;
+  /** Emits one reading and completes. */
+  readonly read: () => Observable<Reading<T>>;
+}
+
+const staleAfter = 3;
+
+export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOptions<T>): Resource<T> => {
+  let current: Snapshot<T> = { value: initial, at: -1, stale: true, problem: "not read yet" };
+  const listeners = new Set<{ readonly freshMs: number; emit(snapshot: Snapshot<T>): void }>();
+  let reading: Subscription | undefined;
+  let timer: Timer | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let overdue = false;
+
+  const emit = (snapshot: Snapshot<T>): void => {
+    current = snapshot;
+    for (const listener of [...listeners]) listener.emit(snapshot);
+  };
+  const interval = (): number => {
+    let least = Number.POSITIVE_INFINITY;
+    for (const listener of listeners) least = Math.min(least, listener.freshMs);
+    return least;
+  };
+  const settle = (reading_: Reading<T>): void => {
+    reading = undefined;
+    overdue = false;
+    if (reading_.kind === "value") emit({ value: reading_.value, at: clock.now(), stale: false });
+    else emit({ ...current, stale: true, problem: reading_.problem });
+    plan();
+  };
+  const start = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    if (reading !== undefined) return;
+    askedAt = clock.now();
+    let result: Reading<T> | undefined;
+    const under = read().subscribe({
+      next: (value) => {
+        result = value;
+      },
+      error: (error: unknown) => {
+        settle({ kind: "failed", problem: String(error) });
+      },
+      complete: () => {
+        settle(result ?? { kind: "failed", problem: "the read ended without a value" });
+      },
+    });
+    // A read that settled at once has already planned the next one.
+    if (!under.closed) reading = under;
+  };
+  const plan = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    if (listeners.size === 0) return;
+    const every = interval();
+    const lateAt = current.at + staleAfter * every;
+    if (reading !== undefined) {
+      if (current.stale || overdue) return;
+      timer = clock.setTimer(lateAt, () => {
+        overdue = true;
+        emit({ ...current, stale: true, problem: "the service has not answered in time" });
+      });
+      return;
+    }
+    timer = clock.setTimer(Math.max(clock.now(), askedAt + every), () => {
+      start();
+      plan();
+    });
+  };
+  const watch = (fresh: number): Observable<Snapshot<T>> =>
+    new Observable((subscriber) => {
+      const listener = {
+        freshMs: fresh,
+        emit: (snapshot: Snapshot<T>) => {
+          subscriber.next(snapshot);
+        },
+      };
+      if (current.at >= 0) subscriber.next(current);
+      listeners.add(listener);
+      plan();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) {
+          plan();
+          return;
+        }
+        timer?.cancel();
+        timer = undefined;
+        reading?.unsubscribe();
+        reading = undefined;
+      };
+    });
+
+  return {
+    value$: watch(freshMs),
+    watch,
+    get current() {
+      return current;
+    },
+    put: (value) => {
+      emit({ value, at: clock.now(), stale: false });
+    },
+    refresh: () => {
+      askedAt = Number.NEGATIVE_INFINITY;
+      plan();
+    },
+  };
+};

@@ -1,0 +1,104 @@
+/**
+ * The service's state as the engine offers it: instruments, orders, balances, positions.
+ *
+ * Invariants: instruments are read at the start and kept; ids are never written into the program, an unknown one causes a new
+ * read before it is refused.
+ */
+import { map, type Observable } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
+import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
+import { isPositive } from "../decimal.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Outcome } from "../gateway/outcome.ts";
+import type { Journal } from "../journal/journal.ts";
+import { createOrderLists } from "./order-lists.ts";
+import { createOrderStore, type OrderStore } from "./order-store.ts";
+import { createResource, type Reading, type Resource } from "./resource.ts";
+
+/** Milliseconds a value may be old while somebody listens, by resource. */
+export interface Freshness {
+  readonly pendingMs: number;
+  readonly historyMs: number;
+  readonly balancesMs: number;
+  readonly positionsMs: number;
+}
+
+export const defaultFreshness: Freshness = { pendingMs: 10_000, historyMs: 30_000, balancesMs: 15_000, positionsMs: 15_000 };
+
+export interface Resources {
+  readonly instruments: Resource<ReadonlyMap<string, InstrumentRecord>>;
+  readonly pending: Resource<readonly OrderRecord[]>;
+  readonly history: Resource<readonly OrderRecord[]>;
+  readonly balances: Resource<readonly BalanceRecord[]>;
+  readonly positions: Resource<readonly PositionRecord[]>;
+  readonly store: OrderStore;
+}
+
+export interface ResourcesOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly gateway: Gateway;
+  readonly journal: Journal;
+  readonly pushes$: Observable<OrderRecord>;
+  readonly freshness: Freshness;
+}
+
+const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T): Reading<T> => {
+  switch (outcome.kind) {
+    case "done":
+      return { kind: "value", value: value(outcome.records) };
+    case "refused":
+      return { kind: "failed", problem: `${outcome.code} ${outcome.msg}` };
+    case "unknown":
+      return { kind: "failed", problem: outcome.message };
+    default:
+      return { kind: "failed", problem: outcome.kind };
+  }
+};
+
+/** Trading needs both steps as positive decimals; an instrument without them is left out. */
+const tradable = (record: InstrumentRecord): boolean =>
+  isPositive(record.tickSize) && isPositive(record.lotSize) && (record.state === undefined || record.state === "live");
+
+export const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
+  new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
+
+export const createResources = (options: ResourcesOptions): Resources => {
+  const { clock, contract, gateway, journal, pushes$, freshness } = options;
+  const store = createOrderStore();
+  const call = { class: "read", owner: "engine" } as const;
+  const { pending, history } = createOrderLists({
+    clock,
+    gateway,
+    journal,
+    store,
+    pushes$,
+    pendingFreshMs: freshness.pendingMs,
+    historyFreshMs: freshness.historyMs,
+  });
+  return {
+    store,
+    pending,
+    history,
+    instruments: createResource<ReadonlyMap<string, InstrumentRecord>>({
+      clock,
+      initial: new Map(),
+      freshMs: contract.profile.instruments.refreshMs,
+      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentMap))),
+    }),
+    balances: createResource<readonly BalanceRecord[]>({
+      clock,
+      initial: [],
+      freshMs: freshness.balancesMs,
+      read: () => gateway.read("spotBalance", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
+    }),
+    positions: createResource<readonly PositionRecord[]>({
+      clock,
+      initial: [],
+      freshMs: freshness.positionsMs,
+      read: () => gateway.read("positions", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
+    }),
+  };
+};

@@ -1,0 +1,154 @@
+/**
+ * One instrument's book: matches our users' orders with each other and with the recorded market.
+ *
+ * Invariants: better prices first, then arrival; a maker's price is the price; orders of one user never meet each other (they
+ * pass by, and both stay); prices and quantities are whole ticks and lots; a tick or print far from every resting order costs
+ * two comparisons and allocates nothing.
+ * The recorded market does not know about our users. A print strictly through a resting price, or a displayed price on the
+ * other side at or beyond it, fills the order completely at its own price; a print at its price first eats the queue ahead.
+ * Not here: money (settlement.ts), the order's words (order.ts).
+ */
+import {
+  bestDisplayed,
+  consume,
+  createHalfBook,
+  type HalfBook,
+  join,
+  leave,
+  type Offer,
+  offersOf,
+  showLevel,
+  showQuote,
+} from "./half-book.ts";
+import { isOpen, leftOf, type Order, type Sign } from "./order.ts";
+
+/** Acts on a fill at once: counts it on the order and moves the money. */
+export type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
+
+export interface Book {
+  readonly bids: HalfBook;
+  readonly asks: HalfBook;
+  /** Price of the latest print in ticks; 0 before the first. */
+  lastPx: number;
+  readonly onFill: OnFill;
+  /** Lots of an order that may fill now: what is left of it, or of the position it may only reduce. */
+  readonly room: (order: Order) => number;
+}
+
+export const createBook = (onFill: OnFill, room: (order: Order) => number): Book => ({
+  bids: createHalfBook(1),
+  asks: createHalfBook(-1),
+  lastPx: 0,
+  onFill,
+  room,
+});
+
+const halfOf = (book: Book, sign: Sign): HalfBook => (sign === 1 ? book.bids : book.asks);
+const against = (book: Book, sign: Sign): HalfBook => (sign === 1 ? book.asks : book.bids);
+
+/** What an order would meet, best first; a market order has no limit. */
+export const offersFor = (book: Book, order: Pick<Order, "account" | "sign" | "px" | "ordType">): Offer[] => {
+  const half = against(book, order.sign);
+  const rankMin = order.ordType === "market" ? Number.NEGATIVE_INFINITY : half.sign * order.px;
+  return offersOf(half, rankMin, book.room, (maker) => maker.account === order.account);
+};
+
+/** Lots of the order that a price buys: what is left, or what the rest of the budget pays for. */
+const wanted = (book: Book, order: Order, px: number): number => {
+  if (order.budget === undefined) return book.room(order);
+  const affordable = (order.budget - order.value) / (BigInt(px) * order.product.cell);
+  return Math.min(book.room(order), Number(affordable));
+};
+
+/** Matches an arriving order and tells whether it got all it wanted; what it did not get is left to the caller. */
+export const take = (book: Book, order: Order, at: number): boolean => {
+  const half = against(book, order.sign);
+  let px = order.px;
+  for (const offer of offersFor(book, order)) {
+    px = offer.px;
+    const most = wanted(book, order, px);
+    if (most <= 0) return true;
+    const { maker } = offer;
+    const count = Math.min(most, maker === undefined ? offer.lots : Math.min(offer.lots, book.room(maker)));
+    if (count <= 0) continue;
+    if (maker === undefined) {
+      consume(half, px, count);
+    } else {
+      book.lastPx = px;
+      fillMaker(book, half, maker, count, at);
+    }
+    book.onFill(order, px, count, "taker", at);
+  }
+  return px > 0 && wanted(book, order, px) <= 0;
+};
+
+export const rest = (book: Book, order: Order): void => {
+  join(halfOf(book, order.sign), order);
+};
+
+export const remove = (book: Book, order: Order): void => {
+  leave(halfOf(book, order.sign), order);
+};
+
+const fillMaker = (book: Book, half: HalfBook, order: Order, lots: number, at: number): void => {
+  const count = Math.min(lots, book.room(order));
+  if (count > 0) book.onFill(order, order.px, count, "maker", at);
+  if (!isOpen(order)) leave(half, order);
+};
+
+/** Fills completely every order of a rank above `rank`: the market has been through its price. */
+const fillBeyond = (book: Book, half: HalfBook, rank: number, at: number): void => {
+  if (half.best <= rank) return;
+  for (const order of half.orders.filter(({ px }) => half.sign * px > rank)) fillMaker(book, half, order, leftOf(order), at);
+};
+
+/** A print at the price of resting orders: each stretch of queue is eaten before the order behind it. */
+const fillQueue = (book: Book, half: HalfBook, px: number, qty: number, at: number): void => {
+  let left = qty;
+  let eaten = 0;
+  for (const order of half.orders.filter((resting) => resting.px === px)) {
+    const queue = Math.min(left, Math.max(0, order.ahead - eaten));
+    eaten += queue;
+    left -= queue;
+    order.ahead = Math.max(0, order.ahead - eaten);
+    const count = Math.min(left, book.room(order));
+    fillMaker(book, half, order, count, at);
+    left -= count;
+  }
+};
+
+export const print = (book: Book, sign: Sign, px: number, qty: number, at: number): void => {
+  book.lastPx = px;
+  const hit = against(book, sign);
+  const other = halfOf(book, sign);
+  if (hit.best >= hit.sign * px) {
+    fillBeyond(book, hit, hit.sign * px, at);
+    fillQueue(book, hit, px, qty, at);
+  }
+  fillBeyond(book, other, other.sign * px, at);
+};
+
+/** A price displayed at or beyond a resting order of the other side has met it. */
+const cross = (book: Book, half: HalfBook, px: number, qty: number, at: number): void => {
+  // Ranks are whole, so half a tick below the rank of `px` takes in the orders at `px` itself.
+  if (qty > 0 && half.best >= half.sign * px) fillBeyond(book, half, half.sign * px - 0.5, at);
+};
+
+export const quote = (book: Book, bidPx: number, bidQty: number, askPx: number, askQty: number, at: number): void => {
+  showQuote(book.bids, bidPx, bidQty);
+  showQuote(book.asks, askPx, askQty);
+  cross(book, book.bids, askPx, askQty, at);
+  cross(book, book.asks, bidPx, bidQty, at);
+};
+
+export const level = (book: Book, sign: Sign, px: number, qty: number, at: number): void => {
+  showLevel(halfOf(book, sign), px, qty);
+  cross(book, against(book, sign), px, qty, at);
+};
+
+/** Twice the price the position is worth: mid of what is displayed, else the latest print; 0 before anything is known. */
+export const doubleMark = (book: Book): number => {
+  const bid = bestDisplayed(book.bids);
+  const ask = bestDisplayed(book.asks);
+  return bid === undefined || ask === undefined ? 2 * book.lastPx : bid + ask;
+};

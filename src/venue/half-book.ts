@@ -1,0 +1,159 @@
+/**
+ * One side of a book: the recorded market's displayed quantity, and our users' resting orders among it.
+ *
+ * Invariants: resting orders are sorted by price, then by arrival; `best` is the rank of the first one, so that a tick far from
+ * all of them costs one comparison; a rank is the price made such that larger is better for the taker on the other side.
+ * A recording of best quotes alone shows one price and leaves the deeper ones unknown: an order resting there has an infinite
+ * queue ahead until its price is shown, because assuming an empty queue would fill it too early.
+ */
+import type { Order, Sign } from "./order.ts";
+
+/** Outside quantity, or a resting order, in the order in which a taker meets them. */
+export interface Offer {
+  readonly px: number;
+  readonly lots: number;
+  readonly maker: Order | undefined;
+}
+
+export interface HalfBook {
+  readonly sign: Sign;
+  /** Rank of the best resting order; -Infinity when none rests. */
+  best: number;
+  readonly orders: Order[];
+  /** Best displayed price by the latest quote, NaN when it showed none; the quantity is what takers have left of it. */
+  quotePx: number;
+  quoteQty: number;
+  /** Displayed quantity by price, when the recording has more than best quotes. */
+  readonly levels: Map<number, number>;
+  levelled: boolean;
+  /** Best price among `levels`; may name one that was removed since. */
+  top: number;
+}
+
+export const createHalfBook = (sign: Sign): HalfBook => ({
+  sign,
+  best: Number.NEGATIVE_INFINITY,
+  orders: [],
+  quotePx: Number.NaN,
+  quoteQty: 0,
+  levels: new Map(),
+  levelled: false,
+  top: sign === 1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+});
+
+const setBest = (half: HalfBook): void => {
+  const first = half.orders[0];
+  half.best = first === undefined ? Number.NEGATIVE_INFINITY : half.sign * first.px;
+};
+
+export const displayedAt = (half: HalfBook, px: number): number =>
+  half.quoteQty > 0 && px === half.quotePx ? half.quoteQty : (half.levels.get(px) ?? 0);
+
+const queueAt = (half: HalfBook, px: number): number => {
+  const displayed = displayedAt(half, px);
+  const unknown = !half.levelled && half.sign * px < half.sign * half.quotePx;
+  return unknown ? Number.POSITIVE_INFINITY : displayed;
+};
+
+export const join = (half: HalfBook, order: Order): void => {
+  order.ahead = queueAt(half, order.px);
+  const rank = half.sign * order.px;
+  let index = half.orders.length;
+  while (index > 0 && half.sign * (half.orders[index - 1] as Order).px < rank) index--;
+  half.orders.splice(index, 0, order);
+  setBest(half);
+};
+
+export const leave = (half: HalfBook, order: Order): void => {
+  const index = half.orders.indexOf(order);
+  if (index >= 0) half.orders.splice(index, 1);
+  setBest(half);
+};
+
+/** A displayed quantity that shrank below a queue position moves the order forward. */
+const advance = (half: HalfBook, px: number, displayed: number): void => {
+  for (const order of half.orders) {
+    if (order.px === px) order.ahead = Math.min(order.ahead, displayed);
+  }
+};
+
+/** Forgets levels better than the best quote: the market has left them. */
+const prune = (half: HalfBook, px: number): void => {
+  const { levels, sign } = half;
+  const gap = sign * (half.top - px);
+  if (gap > 0 && gap <= levels.size) for (let at = half.top; at !== px; at -= sign) levels.delete(at);
+  else if (gap > 0) for (const at of levels.keys()) if (sign * at > sign * px) levels.delete(at);
+  half.top = px;
+};
+
+export const showQuote = (half: HalfBook, px: number, qty: number): void => {
+  half.quotePx = qty > 0 ? px : Number.NaN;
+  half.quoteQty = qty;
+  if (half.levels.size > 0) {
+    if (qty === 0) half.levels.clear();
+    else prune(half, px);
+  }
+  if (half.best < half.sign * px && qty > 0) return;
+  for (const order of half.orders) {
+    const rank = half.sign * order.px;
+    if (qty === 0 || rank > half.sign * px) order.ahead = 0;
+    else if (rank === half.sign * px) order.ahead = Math.min(order.ahead, qty);
+    else break;
+  }
+};
+
+export const showLevel = (half: HalfBook, px: number, qty: number): void => {
+  half.levelled = true;
+  if (qty > 0) half.levels.set(px, qty);
+  else half.levels.delete(px);
+  if (px === half.quotePx) half.quoteQty = qty;
+  if (qty > 0 && half.sign * px > half.sign * half.top) half.top = px;
+  if (half.best >= half.sign * px) advance(half, px, qty);
+};
+
+/** Takes displayed quantity away until the recording shows the price again. */
+export const consume = (half: HalfBook, px: number, qty: number): void => {
+  const left = displayedAt(half, px) - qty;
+  if (px === half.quotePx) half.quoteQty = Math.max(0, left);
+  if (left > 0 && half.levels.has(px)) half.levels.set(px, left);
+  else half.levels.delete(px);
+  for (const order of half.orders) {
+    if (order.px === px) order.ahead -= Math.min(order.ahead, qty);
+  }
+};
+
+/** Best displayed price, or undefined. */
+export const bestDisplayed = (half: HalfBook): number | undefined => {
+  let best = half.quoteQty > 0 ? half.quotePx : undefined;
+  for (const px of half.levels.keys()) if (best === undefined || half.sign * px > half.sign * best) best = px;
+  return best;
+};
+
+/** Everything a taker may meet at `rankMin` or better, best first. Orders for which `skips` holds are left out. */
+export const offersOf = (half: HalfBook, rankMin: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
+  const { sign } = half;
+  const prices = new Set<number>(half.levels.keys());
+  if (half.quoteQty > 0) prices.add(half.quotePx);
+  for (const order of half.orders) prices.add(order.px);
+  const sorted = [...prices].filter((px) => sign * px >= rankMin).sort((a, b) => sign * (b - a));
+  return sorted.flatMap((px) => offersAt(half, px, room, skips));
+};
+
+const offersAt = (half: HalfBook, px: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
+  const offers: Offer[] = [];
+  let outside = displayedAt(half, px);
+  let passed = 0;
+  for (const maker of half.orders) {
+    if (maker.px !== px || skips(maker)) continue;
+    const front = Math.min(maker.ahead - passed, outside);
+    if (front > 0) {
+      offers.push({ px, lots: front, maker: undefined });
+      outside -= front;
+      passed += front;
+    }
+    const lots = room(maker);
+    if (lots > 0) offers.push({ px, lots, maker });
+  }
+  if (outside > 0) offers.push({ px, lots: outside, maker: undefined });
+  return offers;
+};

@@ -1,0 +1,139 @@
+/**
+ * What orders and fills do to money: amounts set aside, fees, spot exchange, positions and their profit.
+ *
+ * Invariants: a fill moves exactly its value and its fee; what an open order could still cost is frozen, so that the available
+ * spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place of the quote currency.
+ * Margin is entry value over leverage, isolated and cross alike. Nothing is liquidated here: a losing position may drive the
+ * available balance of its quote currency below zero, and then no new order is paid for.
+ */
+import { type Account, availableOf, type Position, purseOf } from "./account.ts";
+import { baseOf, type Product, worthOf } from "./instrument.ts";
+import { type Amount, cover, cut, larger, magnitude, one, smaller } from "./money.ts";
+import { isOpen, leftOf, type Order, type Sign } from "./order.ts";
+
+/** Fee rates as amounts per one of value; a negative maker rate is a rebate. */
+export interface Rates {
+  readonly maker: Amount;
+  readonly taker: Amount;
+}
+
+const leverageDefault = 10n * one;
+
+export const leverageOf = (account: Account, product: Product): Amount =>
+  account.leverage.get(product.instId) ?? smaller(leverageDefault, product.maxLeverage);
+
+export const payCurrencyOf = (product: Product, sign: Sign): string =>
+  product.instType === "SPOT" && sign === -1 ? product.base : product.quote;
+
+/** Lots of the position that an order of this sign would reduce. */
+export const reducibleLots = (account: Account, product: Product, sign: Sign): number => {
+  const base = account.positions.get(product.instId)?.base ?? 0n;
+  return base * BigInt(sign) < 0n ? Number(magnitude(base) / product.lot) : 0;
+};
+
+/** Lots of an order that its user's position and earlier orders do not cover. */
+export const openingLotsOf = (account: Account, product: Product, sign: Sign, lots: number): number => {
+  if (product.instType === "SPOT") return 0;
+  let free = reducibleLots(account, product, sign);
+  for (const order of account.open) {
+    if (order.product.instId === product.instId && order.sign === sign) free -= leftOf(order) - Math.min(order.openingLots, leftOf(order));
+  }
+  return Math.max(0, lots - Math.max(0, free));
+};
+
+/** What must be set aside for `value` quote of an order, of which `opening` would open a position. */
+export const holdFor = (account: Account, product: Product, sign: Sign, rates: Rates, value: Amount, opening: Amount): Amount => {
+  if (product.instType === "SPOT" && sign === -1) return 0n;
+  const fee = cover(value, larger(0n, larger(rates.maker, rates.taker)), one);
+  return product.instType === "SPOT" ? value + fee : cover(opening, one, leverageOf(account, product)) + fee;
+};
+
+/** What a priced order could still cost. */
+export const orderHold = (order: Order, rates: Rates): Amount => {
+  const { account, product, sign } = order;
+  const left = leftOf(order);
+  if (product.instType === "SPOT" && sign === -1) return baseOf(product, left);
+  const opening = worthOf(product, order.px, Math.min(left, order.openingLots));
+  return holdFor(account, product, sign, rates, worthOf(product, order.px, left), opening);
+};
+
+export const setHold = (order: Order, hold: Amount): void => {
+  purseOf(order.account, payCurrencyOf(order.product, order.sign)).frozen += hold - order.hold;
+  order.hold = hold;
+};
+
+const setMargin = (account: Account, product: Product, position: Position): void => {
+  const margin = cover(magnitude(position.entry), one, leverageOf(account, product));
+  purseOf(account, product.quote).frozen += margin - position.margin;
+  position.margin = margin;
+};
+
+const settleSpot = ({ account, product, sign }: Order, base: Amount, value: Amount): void => {
+  purseOf(account, product.base).total += BigInt(sign) * base;
+  purseOf(account, product.quote).total -= BigInt(sign) * value;
+};
+
+const positionOf = (account: Account, instId: string): Position => {
+  let position = account.positions.get(instId);
+  if (position === undefined) {
+    position = { base: 0n, entry: 0n, margin: 0n, updatedAt: 0 };
+    account.positions.set(instId, position);
+  }
+  return position;
+};
+
+const settleSwap = ({ account, product, sign }: Order, base: Amount, value: Amount, at: number): void => {
+  const position = positionOf(account, product.instId);
+  const signed = BigInt(sign);
+  const closing = position.base * signed < 0n ? smaller(magnitude(position.base), base) : 0n;
+  if (closing > 0n) {
+    const closedValue = cut(value, closing, base);
+    const released = cut(position.entry, closing, magnitude(position.base));
+    purseOf(account, product.quote).total -= signed * closedValue + released;
+    position.base += signed * closing;
+    position.entry -= released;
+    value -= closedValue;
+  }
+  position.base += signed * (base - closing);
+  position.entry += signed * value;
+  position.updatedAt = at;
+  setMargin(account, product, position);
+  if (position.base === 0n) account.positions.delete(product.instId);
+};
+
+/** Counts a fill on its order and moves the money; returns the fee as a positive cost. */
+export const settle = (order: Order, px: number, lots: number, rates: Rates, liquidity: "maker" | "taker", at: number): Amount => {
+  const value = worthOf(order.product, px, lots);
+  const base = baseOf(order.product, lots);
+  const cost = cut(value, rates[liquidity], one);
+  if (order.product.instType === "SPOT") settleSpot(order, base, value);
+  else settleSwap(order, base, value, at);
+  purseOf(order.account, order.product.quote).total -= cost;
+  order.done += lots;
+  order.value += value;
+  order.cost += cost;
+  order.updatedAt = at;
+  order.state = leftOf(order) === 0 ? "filled" : "partially_filled";
+  if (!isOpen(order)) setHold(order, 0n);
+  else if (order.ordType !== "market") setHold(order, orderHold(order, rates));
+  return cost;
+};
+
+/** Sets the leverage and re-reckons all that depends on it; undone, with false, when the account cannot bear it. */
+export const changeLeverage = (account: Account, product: Product, leverage: Amount, ratesOf: (product: Product) => Rates): boolean => {
+  const before = account.leverage.get(product.instId);
+  const apply = (): void => {
+    const position = account.positions.get(product.instId);
+    if (position !== undefined) setMargin(account, product, position);
+    for (const order of account.open) if (order.product.instId === product.instId) setHold(order, orderHold(order, ratesOf(product)));
+  };
+  const availableBefore = availableOf(account, product.quote);
+  account.leverage.set(product.instId, leverage);
+  apply();
+  const available = availableOf(account, product.quote);
+  if (available >= 0n || available >= availableBefore) return true;
+  if (before === undefined) account.leverage.delete(product.instId);
+  else account.leverage.set(product.instId, before);
+  apply();
+  return false;
+};

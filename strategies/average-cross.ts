@@ -1,0 +1,48 @@
+/**
+ * Follows two moving averages of closing prices: long while the fast one is above the slow one, short while it is below.
+ * Each crossing sends one market order that turns the position; the first only opens it.
+ */
+import { distinctUntilChanged, filter, map, type Observable, pairwise, scan, startWith, zip } from "rxjs";
+import { defineStrategy, mul } from "sluice";
+
+const average = (length: number) => (values$: Observable<number>) =>
+  values$.pipe(
+    scan((last, value) => [...last.slice(1 - length), value], [] as number[]),
+    map((last) => (last.length < length ? Number.NaN : last.reduce((sum, value) => sum + value, 0) / length)),
+  );
+
+export default defineStrategy({
+  name: "average-cross",
+  options: {
+    type: "object",
+    additionalProperties: false,
+    required: ["instId"],
+    properties: {
+      instId: { type: "string", format: "inst-id" },
+      barMs: { type: "integer", minimum: 1000, default: 60000 },
+      fast: { type: "integer", minimum: 1, default: 10 },
+      slow: { type: "integer", minimum: 2, default: 30 },
+      qty: { type: "string", format: "decimal", default: "0.01" },
+    },
+  },
+  desired: ({ market, options: { instId, barMs, fast, slow, qty } }) => {
+    const closes$ = market.candles(instId, barMs).pipe(map(({ closeFloat }) => closeFloat));
+    return zip(closes$.pipe(average(fast)), closes$.pipe(average(slow))).pipe(
+      filter(([quick, calm]) => !Number.isNaN(calm) && quick !== calm),
+      map(([quick, calm]) => quick > calm),
+      distinctUntilChanged(),
+      startWith(undefined),
+      pairwise(),
+      map(([before, up], round) => [
+        {
+          slot: "position",
+          instId,
+          side: up === true ? ("buy" as const) : ("sell" as const),
+          ordType: "market" as const,
+          qty: before === undefined ? qty : mul(qty, "2"),
+          round,
+        },
+      ]),
+    );
+  },
+});

@@ -1,0 +1,196 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { widthOf } from "../../src/backtest/ink.ts";
+import type { RunReport } from "../../src/backtest/report.ts";
+import { reportText } from "../../src/backtest/report-text.ts";
+import { sampleReport, strategy } from "./sample-report.ts";
+
+const plainLook = { columns: 80, colour: false };
+const show = (change: Partial<RunReport> = {}, look = plainLook): string => reportText({ ...sampleReport(), ...change }, look);
+const rowOf = (text: string, start: string): string => text.split("\n").find((line) => line.trimStart().startsWith(start)) ?? "";
+const withoutColour = (text: string): string => text.replace(new RegExp(`${"\u001b"}\\[\\d+m`, "g"), "");
+
+describe("the report as a page", () => {
+  it("says what was replayed and how fast", () => {
+    const text = show();
+    expect(text).toContain("Backtest of demo  seed 7");
+    expect(text).toContain("2026-01-05 00:00 to 01:00 UTC (1 h), 93,954 rows, fixture a91b22c3…");
+    expect(text).toContain("1,204,311 events in 1.82 s, 1,978 × real time");
+  });
+
+  it.each([
+    ["result", "+128.40  +1.28 %"],
+    ["before fees", "+170.62"],
+    ["fees paid", "42.22  2.10 bp"],
+    ["volume", "201,040.55"],
+    ["drawdown", "82.17  0.81 %"],
+  ])("shows the money: %s", (label, expected) => expect(rowOf(show(), label)).toContain(expected));
+
+  it("calls fees below zero what they are", () => {
+    expect(rowOf(show({ fees: "-1.5", pnl: "1.5" }), "rebates earned")).toContain(" 1.50  0.07 bp");
+  });
+
+  it.each([
+    ["placed", "2,204  702 fills"],
+    ["filled", "611  28 %"],
+    ["canceled", "1,588  72 %"],
+    ["rejected", "3  by the service"],
+    ["refused", "12  before sending"],
+  ])("counts the orders: %s", (label, expected) => {
+    const line = show()
+      .split("\n")
+      .find((row) => row.includes(` ${label}`) && row.includes(expected));
+    expect(line).toBeDefined();
+  });
+
+  it("sets the peak of each layer against its capacity", () => {
+    expect(rowOf(show(), "uid")).toMatch(/weight a minute +█+[▏▎▍▌▋▊▉]? +1,185 of 1,200 +99 %$/);
+    expect(rowOf(show(), "key")).toMatch(/requests a second +█+ +10 of +10 +100 %$/);
+    expect(rowOf(show(), "ip")).toMatch(/requests a minute +█+[▏▎▍▌▋▊▉]?·+ +312 of 1,200 +26 %$/);
+  });
+
+  it("tells what the limits cost in waiting", () => {
+    expect(rowOf(show(), "waited for quota")).toMatch(/p50 +0 ms +p99 +1\.23 s +max 14 s, 1 h 5 min in all/);
+    expect(rowOf(show(), "submit to canceled")).toMatch(/p50 +24 ms +p99 +81 ms +611 cancels/);
+  });
+
+  it("names refusals and blocked minutes, or their absence", () => {
+    expect(show()).toContain("no 429, no minute blocked, reserve used 3 times");
+    const { quota } = sampleReport();
+    expect(show({ quota: { ...quota, rejected429: 7, blockedMinutes: 1, reserveUsed: 0 } })).toContain(
+      "7 × 429, 1 minute blocked, reserve used never",
+    );
+  });
+
+  it("warns where the service enforced no limits", () => {
+    expect(show()).not.toContain("not enforced");
+    expect(show({ quota: { ...sampleReport().quota, limits: false } })).toContain("! Limits were not enforced");
+  });
+
+  it("gives every strategy a row, and a failed one its reason", () => {
+    const text = show({ perStrategy: { ladder: strategy({ pnl: "150.2" }), broken: strategy({ state: "failed", error: "no\nbid" }) } });
+    expect(rowOf(text, "ladder")).toContain("+150.20");
+    expect(rowOf(text, "broken (failed)")).toContain("0.00");
+    expect(text).toContain("\n   no\\nbid\n");
+  });
+
+  it("drops whole columns of the strategies where the terminal is narrow", () => {
+    const narrow = rowOf(show({}, { columns: 80, colour: false }).split("Strategies").at(1) ?? "", "placed")
+      .trim()
+      .split(/\s+/);
+    const broad = rowOf(show({}, { columns: 160, colour: false }).split("Strategies").at(1) ?? "", "placed")
+      .trim()
+      .split(/\s+/);
+    expect(broad).toEqual(["placed", "filled", "canceled", "rejected", "refused", "fills", "result", "fees", "weight", "held"]);
+    expect(broad).toEqual(expect.arrayContaining(narrow));
+    expect(narrow).toContain("result");
+  });
+
+  it("ends with the assumptions and the whole hash", () => {
+    const text = show();
+    expect(text).toContain("- Sizes are amounts of quote currency (H3).");
+    expect(text.trimEnd().endsWith(`result hash ${sampleReport().resultHash}`)).toBe(true);
+  });
+
+  it("says the same with and without colour", () => {
+    for (const columns of [80, 100, 160]) {
+      expect(withoutColour(show({}, { columns, colour: true }))).toBe(show({}, { columns, colour: false }));
+    }
+    expect(show({}, { columns: 80, colour: true })).not.toBe(show());
+  });
+
+  it("lets no foreign word reach the terminal's controls", () => {
+    const evil = "\u001b[2J\u0007";
+    const text = show({
+      fixture: { ...sampleReport().fixture, name: evil },
+      currency: evil,
+      seed: evil,
+      perStrategy: { [evil]: strategy({ state: "failed", error: evil }) },
+      assumptions: [evil],
+    });
+    expect(text).not.toContain("\u001b");
+    expect(text).not.toContain("\u0007");
+  });
+
+  it("fits its columns whatever it has to say, without trailing blanks", () => {
+    const money = fc.integer({ min: -1e9, max: 1e9 }).map((cents) => (cents / 100).toFixed(2));
+    const words = fc.string({ maxLength: 120 });
+    const rows = fc.dictionary(words, fc.record({ pnl: money, placed: fc.nat(), heldMs: fc.nat(), error: words }), { maxKeys: 4 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 80, max: 200 }),
+        money,
+        words,
+        rows,
+        fc.array(words, { maxLength: 4 }),
+        (columns, pnl, name, made, assumptions) => {
+          const perStrategy = Object.fromEntries(
+            Object.entries(made).map(([key, given]) => [key, strategy({ ...given, state: "failed" })]),
+          );
+          const fixture = { ...sampleReport().fixture, name };
+          const text = show({ pnl, fees: pnl, perStrategy, fixture, currency: name, seed: name, assumptions }, { columns, colour: false });
+          for (const line of text.split("\n")) {
+            expect(widthOf(line)).toBeLessThanOrEqual(columns);
+            expect(line).toBe(line.trimEnd());
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("draws no line where there is none to draw", () => {
+    expect(show({ equity: [] })).toContain("Fewer than two points were recorded.");
+  });
+
+  it("keeps its look at 80 columns", () => {
+    expect(show()).toMatchInlineSnapshot(`
+      "
+       Backtest of demo  seed 7
+       2026-01-05 00:00 to 01:00 UTC (1 h), 93,954 rows, fixture a91b22c3…
+       1,204,311 events in 1.82 s, 1,978 × real time
+
+       Equity in USDT ───────────────────────────────────────────────────────────────
+       10,104.22 ┤              ⣤  ⢸⢧  ⣄
+                 │       ⣀  ⢸⢦⡀ ⡏⠳⡄⢸⠘⣆ ⡟⣆ ⢸⡄                              ⣀
+                 │   ⢰⣆  ⡏⢧ ⢸ ⢳⡀⡇ ⠙⣾ ⠘⣆⡇⠸⡄⢸⠙⡆ ⡿⡄ ⢠⡄                ⣀  ⢸⢦  ⡟ 10,065.69
+                 │⡿⡄ ⢸⠘⢦⡀⡇⠈⠳⣼  ⠙⠇  ⠉  ⠸⠇ ⠙⣾ ⠹⡄⡇⠹⡄⢸⢳⡀ ⣿⡀ ⢀   ⣀  ⢰⣆  ⡏⢧ ⢸⠈⢧ ⡇
+                 │⡇⠉⢧⢸  ⢳⡇  ⠉             ⠉  ⠳⡇ ⢳⣸ ⢹⡀⡇⢳ ⢸⢳  ⡟⢦ ⢸⠈⢳⡀⡇⠈⢳⣸ ⠈⠹⡇
+                 │⡇ ⠈⠛                           ⠹  ⢳⡇⠈⢳⢸⠈⢧⡀⡇⠈⢳⣸  ⢳⡇  ⠉
+        9,987.44 ┤⠁·································⠈⠁·⠈⠿··⠹⡇··⠙···········
+                 └┬────────┬─────────┬────────┬─────────┬────────┬─────────
+                  00:00    00:10     00:20    00:30     00:40    00:50
+
+       Money ──────────────────────────────────  Orders ─────────────────────────────
+       result          +128.40  +1.28 %          placed    2,204  702 fills
+       before fees     +170.62                   filled      611  28 %
+       fees paid         42.22  2.10 bp          canceled  1,588  72 %
+       volume       201,040.55                   rejected      3  by the service
+       drawdown          82.17  0.81 %           refused      12  before sending
+
+       Quota ────────────────────────────────────────────────────────────────────────
+       uid weight a minute    █████████████████████████████▋   1,185 of 1,200    99 %
+       key requests a second  ██████████████████████████████      10 of    10   100 %
+       ip  requests a minute  ███████▊······················     312 of 1,200    26 %
+
+       4,310 requests, weight 58,220, no 429, no minute blocked, reserve used 3 times
+
+       waited for quota    p50      0 ms   p99    1.23 s   max 14 s, 1 h 5 min in all
+       submit to placed    p50     25 ms   p99    1.31 s   2,204 orders
+       submit to canceled  p50     24 ms   p99     81 ms   611 cancels
+
+       Strategies ───────────────────────────────────────────────────────────────────
+                     placed  filled  canceled   result   fees  weight       held
+       ladder         1,402     401     1,001  +150.20  30.11  38,000       0 ms
+       market-maker     800     210       587   -21.80  12.10       0  1 h 5 min
+
+       Assumptions ──────────────────────────────────────────────────────────────────
+       - Sizes are amounts of quote currency (H3).
+       - Entry latency is lognormal with a median of 25 ms.
+
+       result hash 3f9a2c41d0b7e8865c1f9a2c41d0b7e8865c1f9a2c41d0b7e8865c1f9a2c41d0
+
+      "
+    `);
+  });
+});

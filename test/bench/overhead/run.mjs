@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+/**
+ * The overhead bench: node test/bench/overhead/run.mjs [--calls 100000] [--only name,…] [--json]
+ *
+ * Invariants: one process a measurement; results on stdout, progress on stderr.
+ */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { installPeers } from "../install.mjs";
+import { subjects } from "./subjects.mjs";
+
+const { values } = parseArgs({
+  options: { calls: { type: "string", default: "100000" }, only: { type: "string" }, json: { type: "boolean", default: false } },
+});
+const calls = Number(values.calls);
+const names = values.only === undefined ? Object.keys(subjects) : values.only.split(",");
+const unknown = [...names.filter((name) => subjects[name] === undefined)];
+if (unknown.length > 0 || !(calls >= 1)) {
+  process.stderr.write(`--only knows ${Object.keys(subjects).join(", ")}; --calls is a number above zero.\n`);
+  process.exit(2);
+}
+if (names.some((name) => name !== "sluice")) installPeers();
+
+const measure = (name, what, count) => {
+  process.stderr.write(`${name}: ${what} of ${count}\n`);
+  const file = fileURLToPath(new URL("./measure.mjs", import.meta.url));
+  return JSON.parse(
+    execFileSync(process.execPath, ["--expose-gc", file, name, what, String(count)], { encoding: "utf8", stdio: ["ignore", "pipe", 2] }),
+  );
+};
+
+const rows = names.map((name) => {
+  const { most = calls, ranks = false } = subjects[name];
+  const count = Math.min(most, calls);
+  return {
+    name,
+    calls: count,
+    ...measure(name, "throughput", count),
+    ...measure(name, "memory", count),
+    ...(ranks ? measure(name, "urgent", count) : {}),
+  };
+});
+
+const urgentText = ({ urgentMs, overtakenBy }) => {
+  if (urgentMs === undefined) return "behind all";
+  return urgentMs === null ? `over 30 s, ${overtakenBy} before it` : `${urgentMs.toFixed(0)} ms, ${overtakenBy} before it`;
+};
+const columns = [
+  ["limiter", (row) => row.name],
+  ["calls", (row) => String(row.calls)],
+  ["us per call", (row) => (row.nsPerCall / 1_000).toFixed(1)],
+  ["CPU us per call", (row) => (row.cpuNsPerCall / 1_000).toFixed(1)],
+  ["bytes per waiting call", (row) => row.bytesPerCall.toFixed(0)],
+  ["urgent call sent after", urgentText],
+];
+const lines = [
+  columns.map(([head]) => head),
+  columns.map((_, index) => (index === 0 ? "---" : "---:")),
+  ...rows.map((row) => columns.map(([, cell]) => cell(row))),
+];
+process.stdout.write(
+  values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : `${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`,
+);

@@ -1,0 +1,53 @@
+/**
+ * Our scheduler and ledger for the overhead bench, on the real clock, with an answer that comes at once.
+ *
+ * Invariants: the same layers as in use, only with other capacities; the journal has no reader, as in a default engine.
+ */
+import { Observable } from "rxjs";
+import { createSystemClock } from "../../../src/clock/system-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { createJournal } from "../../../src/journal/journal.ts";
+import { layersOf } from "../../../src/quota/layers.ts";
+import { createLedger } from "../../../src/quota/ledger.ts";
+import { createScheduler } from "../../../src/scheduler/scheduler.ts";
+import type { Transport, WireRequest } from "../../../src/transport/transport.ts";
+
+interface Work {
+  readonly weight: number;
+  readonly urgent: boolean;
+}
+
+type Turn = (work: Work, send: () => Promise<unknown>) => Promise<unknown>;
+
+const account = { uid: "user", ip: "home", keys: ["key"] };
+
+export const createTurn = (weightPerMinute: number, callsPerSecond: number): Turn => {
+  const clock = createSystemClock();
+  const capacities: Readonly<Record<string, number>> = { ip: 1e9, uid: weightPerMinute, key: callsPerSecond };
+  const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: capacities[layer.name] ?? layer.capacity }));
+  const ledger = createLedger({ layers, startedAt: clock.now() });
+  const sends = new WeakMap<WireRequest, () => Promise<unknown>>();
+  // The window's use is told as nothing at all, so the ledger's own count stands, as in a burst whose answers are under way.
+  const transport: Transport = (request) =>
+    new Observable((subscriber) => {
+      void sends
+        .get(request)?.()
+        .then(() => {
+          const date = new Date(clock.wallNow()).toUTCString();
+          subscriber.next({ status: 200, headers: { date, "x-ratelimit-uid-weight-used": "0" }, body: undefined });
+          subscriber.complete();
+        });
+    });
+  const scheduler = createScheduler({ clock, ledger, transport, journal: createJournal(() => clock.now()) });
+  return ({ weight, urgent }, send) =>
+    new Promise((resolve, reject) => {
+      const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
+      const build = (): WireRequest => {
+        sends.set(request, send);
+        return request;
+      };
+      scheduler
+        .schedule({ endpoint: "getOrder", class: urgent ? "emergency" : "read", owner: "bench", weight, account, build })
+        .subscribe({ next: resolve, error: reject });
+    });
+};

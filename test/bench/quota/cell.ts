@@ -1,0 +1,146 @@
+/**
+ * One cell of the comparison: one limiter, one scenario, one seed, on virtual time.
+ *
+ * Invariants: between any two steps of time every microtask has run, as between two timers of the platform; the same cell
+ * gives the same tally.
+ * Not here: many cells at once (pool.ts), loading peers (worker.mjs).
+ */
+import { setImmediate as whenIdle } from "node:timers";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createRandom, type Random } from "../../../src/random.ts";
+import type { CreateLimiter } from "./limiter.ts";
+import { createLoad, type Load } from "./load.ts";
+import { createMachine, type Machine } from "./machine.ts";
+import { type Caller, createMeter, type Meter } from "./meter.ts";
+import type { Scenario } from "./scenarios.ts";
+import { type Counter, createCounter, type Tally } from "./tally.ts";
+import { createWire } from "./wire.ts";
+
+export interface CellOptions {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  /** Whole minutes that count; the partial one before them does not. */
+  readonly minutes: number;
+  readonly createLimiter: CreateLimiter;
+  /** Told the client's clock before any client code runs. */
+  readonly onClock?: (clock: Clock) => void;
+}
+
+const day = Date.UTC(2026, 0, 5);
+const upsetEveryMs = 240_000;
+
+interface Stage {
+  readonly scenario: Scenario;
+  readonly truth: VirtualClock;
+  readonly machine: Machine;
+  readonly meter: Meter;
+  readonly counter: Counter;
+  readonly random: Random;
+}
+
+const between = (random: Random, from: number, to: number): number => from + (to - from) * random.next();
+
+/** Judges and counts; the user's own calls and the stranger's pass through here alike. */
+const countedMeter = ({ truth, meter, counter }: Pick<Stage, "truth" | "meter" | "counter">): Meter => ({
+  judge: (at, caller, weight) => {
+    const foreign = caller.key === "stranger";
+    const verdict = meter.judge(at, caller, weight);
+    if (verdict.accepted) counter.accepted(truth.now(), weight, foreign);
+    else if (!foreign) counter.refused(truth.now());
+    if (verdict.blocksForMs > 0) counter.blocked(truth.now(), verdict.blocksForMs);
+    return verdict;
+  },
+});
+
+const engineOf = (stage: Stage, name: string, createLimiter: CreateLimiter): Load => {
+  const { scenario, truth, machine, meter, counter } = stage;
+  const random = stage.random.fork(name);
+  const caller: Caller = { ip: "home", key: name };
+  const dateOffMs = between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
+  const wire = createWire({ truth, machine, meter, legMs: scenario.legMs, dateOffMs, random: random.fork("wire") });
+  const limiterRandom = random.fork("limiter");
+  return createLoad({
+    scenario,
+    truth,
+    machine,
+    random,
+    counter,
+    createLimiter: () =>
+      createLimiter({
+        clock: machine.clock,
+        random: limiterRandom,
+        probe: (_kind, weight) => wire.send(caller, weight, () => undefined),
+        meanWeight: scenario.mix.reduce((sum, { share, weight }) => sum + share * weight, 0),
+        urgentPerMinute: scenario.urgentPerMinute,
+        truth: { now: () => truth.now(), nextLegMs: () => wire.nextLegMs() },
+      }),
+    send: (weight, judged) => wire.send(caller, weight, judged),
+  });
+};
+
+/** Calls `run` at random instants, `meanMs` apart on average. */
+const poisson = (truth: VirtualClock, random: Random, meanMs: number, run: () => void): void => {
+  truth.setTimer(truth.now() + random.exponential(meanMs), () => {
+    run();
+    poisson(truth, random, meanMs, run);
+  });
+};
+
+const troubleOn = ({ scenario, truth, machine, meter, counter, random }: Stage, loads: readonly Load[]): void => {
+  if (scenario.strangerPerMinute > 0) {
+    poisson(truth, random.fork("stranger"), 60_000 / scenario.strangerPerMinute, () => {
+      meter.judge(truth.now(), { ip: "elsewhere", key: "stranger" }, 10);
+    });
+  }
+  if (scenario.restartEveryMs > 0) {
+    const restart = (): void => {
+      machine.restart();
+      for (const load of loads) load.resume();
+      truth.setTimer(truth.now() + scenario.restartEveryMs, restart);
+    };
+    truth.setTimer(truth.now() + scenario.restartEveryMs, restart);
+  }
+  if (scenario.upsets) {
+    const upsets = random.fork("upsets");
+    poisson(truth, upsets, upsetEveryMs, () => {
+      const kind = upsets.next();
+      if (kind < 0.5) {
+        machine.stepWall(kind < 0.25 ? 3_600_000 : -3_600_000);
+        return;
+      }
+      if (machine.asleep()) return;
+      const ms = 1_000 * 600 ** upsets.next();
+      machine.sleep(ms);
+      counter.slept(truth.now(), truth.now() + ms);
+    });
+  }
+};
+
+export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock }: CellOptions): Promise<Tally> => {
+  const random = createRandom(`quota bench ${seed}`);
+  const setting = random.fork("setting");
+  const truth = createVirtualClock(day + 60_000 * setting.next());
+  const counter = createCounter(truth.now(), minutes, scenario.binding);
+  const machine = createMachine({
+    truth,
+    random: random.fork("timers"),
+    skewMs: between(setting, -scenario.skewMsMax, scenario.skewMsMax),
+    driftPpm: between(setting, -50, 50),
+    stopsAsleep: seed % 2 === 1,
+  });
+  onClock?.(machine.clock);
+  const stage: Stage = { scenario, truth, machine, meter: countedMeter({ truth, meter: createMeter(), counter }), counter, random };
+  const loads = Array.from({ length: scenario.engines }, (_, index) => engineOf(stage, `engine-${index}`, createLimiter));
+  for (const load of loads) load.start();
+  troubleOn(stage, loads);
+  const settle = (): Promise<void> =>
+    new Promise((resolve) => {
+      whenIdle(resolve);
+    });
+  await settle();
+  while (truth.step(counter.until)) if (machine.takeTouched()) await settle();
+  truth.advanceTo(counter.until);
+  for (const load of loads) load.finish();
+  return counter.total();
+};

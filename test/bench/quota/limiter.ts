@@ -1,0 +1,49 @@
+/**
+ * What every limiter on the bench is given and must do.
+ *
+ * Invariants: `submit` settles once the call has been accepted and answered, however often that took; `send` puts one
+ * request on the wire at the moment it is called and never repeats it.
+ * Not here: how a limiter decides (peers/, sluice.ts, reference.ts), what the service thinks of it (meter.ts).
+ */
+import type { Clock } from "../../../src/clock/clock.ts";
+import type { Random } from "../../../src/random.ts";
+
+export interface Answer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type CallKind = "place" | "cancel" | "query" | "positions" | "instruments";
+
+export interface Task {
+  readonly kind: CallKind;
+  readonly weight: number;
+  readonly urgent: boolean;
+  /** Never settles when the answer is lost. */
+  send(): Promise<Answer>;
+}
+
+export interface Limiter {
+  submit(task: Task): Promise<void>;
+}
+
+/** What only the oracle may look at: the service's clock and the way of the next request. */
+export interface Truth {
+  now(): number;
+  nextLegMs(): number;
+}
+
+export interface Bench {
+  /** The client's own clock: skewed, drifting, late. */
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A call of the limiter's own, such as one that reads the headers. It costs what it weighs. */
+  probe(kind: CallKind, weight: number): Promise<Answer>;
+  /** What a user would know of his own calls: their mean weight. */
+  readonly meanWeight: number;
+  readonly urgentPerMinute: number;
+  readonly truth: Truth;
+}
+
+export type CreateLimiter = (bench: Bench) => Limiter;

@@ -1,0 +1,84 @@
+/**
+ * What the command line asks for.
+ *
+ * Invariants: an unknown scenario, limiter or option is an error that names what there is; `minutes` is shared out evenly
+ * among the seeds.
+ */
+import { parseArgs } from "node:util";
+import { SluiceError } from "../../../src/errors.ts";
+import { type Contender, contendersOf, roster } from "./roster.ts";
+import { scenarios } from "./scenarios.ts";
+
+export interface Options {
+  readonly scenarios: readonly string[];
+  readonly contenders: readonly Contender[];
+  readonly seeds: number;
+  readonly minutesPerSeed: number;
+  readonly jobs: number;
+  readonly json: boolean;
+}
+
+const usage = (message: string): SluiceError => new SluiceError("USAGE", message);
+
+const wholeOf = (name: string, text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw usage(`--${name} "${text}" is not a whole number above zero; write --${name} 5.`);
+  return value;
+};
+
+const scenariosOf = (text: string): string[] => {
+  const sweep = Object.keys(scenarios).filter((id) => /^S\d/.test(id));
+  const ids = text.split(",").flatMap((id) => (id === "all" ? Object.keys(scenarios) : id === "sweep" ? sweep : [id]));
+  for (const id of ids) {
+    if (scenarios[id] === undefined) {
+      throw usage(`--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep and all.`);
+    }
+  }
+  return ids;
+};
+
+/** Ours runs whatever is asked; `name` means all configurations of a limiter and `name / configuration` one. */
+const entrantsOf = (text: string): Contender[] => {
+  const known = contendersOf(roster);
+  const ours = known.filter(({ role }) => role === "ours");
+  if (text === "none") return ours;
+  if (text === "all") return known;
+  const picked = text.split(",").flatMap((name) => {
+    const found = known.filter(({ label }) => label === name || label.startsWith(`${name} / `));
+    if (found.length === 0)
+      throw usage(`--peers "${name}" is not compared here; there are ${roster.map((entrant) => entrant.name).join(", ")}.`);
+    return found;
+  });
+  return [...ours, ...picked.filter(({ role }) => role !== "ours")];
+};
+
+export const optionsFrom = (args: readonly string[]): Options => {
+  let values: { scenario: string; minutes: string; seeds: string; peers: string; jobs: string; json: boolean; "without-ours": boolean };
+  try {
+    ({ values } = parseArgs({
+      args: [...args],
+      options: {
+        scenario: { type: "string", default: "A,B,C,D,E,F,G,J,K,L" },
+        minutes: { type: "string", default: "100" },
+        seeds: { type: "string", default: "5" },
+        peers: { type: "string", default: "all" },
+        jobs: { type: "string", default: "1" },
+        json: { type: "boolean", default: false },
+        "without-ours": { type: "boolean", default: false },
+      },
+    }));
+  } catch (cause) {
+    throw usage(`${cause instanceof Error ? cause.message : String(cause)}; see test/bench/quota/README.md.`);
+  }
+  const seeds = wholeOf("seeds", values.seeds);
+  const minutes = wholeOf("minutes", values.minutes);
+  if (minutes % seeds !== 0) throw usage(`--minutes ${minutes} cannot be shared out among ${seeds} seeds; make it a multiple.`);
+  return {
+    scenarios: scenariosOf(values.scenario),
+    contenders: entrantsOf(values.peers).filter(({ role }) => role !== "ours" || !values["without-ours"]),
+    seeds,
+    minutesPerSeed: minutes / seeds,
+    jobs: wholeOf("jobs", values.jobs),
+    json: values.json,
+  };
+};

@@ -1,0 +1,53 @@
+/**
+ * The comparison from command line to tables.
+ *
+ * Invariants: progress goes to stderr and results to stdout; with --json stdout holds one JSON document; the exit code is 1 when
+ * ours misses a required figure.
+ */
+import type { Options } from "./options.ts";
+import { runAll } from "./pool.ts";
+import { scenarios } from "./scenarios.ts";
+import { type Row, tableOf } from "./table.ts";
+import { addTallies, figuresOf, type Tally } from "./tally.ts";
+import { type Check, checksOf } from "./targets.ts";
+
+interface Result {
+  readonly scenario: string;
+  readonly title: string;
+  readonly rows: readonly Row[];
+  readonly checks: readonly Check[];
+}
+
+const resultOf = async (id: string, options: Options): Promise<Result> => {
+  const tallies = new Map<string, readonly Tally[]>();
+  const seeds = Array.from({ length: options.seeds }, (_, index) => index + 1);
+  const all = options.contenders.map((contender) => ({ contender, scenario: id, seeds, minutes: options.minutesPerSeed }));
+  await runAll(all, options.jobs, ({ contender }, done) => {
+    process.stderr.write(`${id}  ${contender.label}\n`);
+    tallies.set(contender.label, done);
+  });
+  const rows = options.contenders.map(({ label }) => ({ label, figures: figuresOf(addTallies(tallies.get(label) ?? [])) }));
+  const ours = options.contenders.findIndex(({ role }) => role === "ours");
+  const mine = rows[ours];
+  return { scenario: id, title: scenarios[id]?.title ?? id, rows, checks: mine === undefined ? [] : checksOf(id, mine.figures) };
+};
+
+const textOf = ({ scenario, rows, checks }: Result): string => {
+  const row = scenarios[scenario];
+  if (row === undefined) return "";
+  const verdicts = checks.map(({ text, passed }) => `${passed ? "pass" : "FAIL"}  ${text}`);
+  return [tableOf(scenario, row, rows), ...(verdicts.length > 0 ? ["", ...verdicts] : []), ""].join("\n");
+};
+
+/** Tells whether ours kept every required figure. */
+export const report = async (options: Options): Promise<boolean> => {
+  const results: Result[] = [];
+  for (const id of options.scenarios) {
+    const result = await resultOf(id, options);
+    results.push(result);
+    if (!options.json) process.stdout.write(`${textOf(result)}\n`);
+  }
+  const { seeds, minutesPerSeed } = options;
+  if (options.json) process.stdout.write(`${JSON.stringify({ seeds, minutesPerSeed, results }, undefined, 2)}\n`);
+  return results.every(({ checks }) => checks.every(({ passed }) => passed));
+};

@@ -1,0 +1,92 @@
+/**
+ * The loads and the troubles under which limiters are compared, as a table.
+ *
+ * Invariants: every limiter meets the same seeds, so the same mix, urgent calls, strangers, sleeps and clock errors.
+ */
+import type { CallKind } from "./limiter.ts";
+import type { LegMs } from "./wire.ts";
+
+export interface Share {
+  readonly share: number;
+  readonly kind: CallKind;
+  readonly weight: number;
+}
+
+export interface Scenario {
+  readonly title: string;
+  /** The layer that binds; utilisation is given for it. */
+  readonly binding: "uid" | "key";
+  readonly mix: readonly Share[];
+  readonly load:
+    | { readonly kind: "saturated"; readonly outstanding: number }
+    | { readonly kind: "bursts"; readonly size: number; readonly everyMs: number };
+  readonly urgentPerMinute: number;
+  readonly legMs: LegMs;
+  /** Calls of weight 10 by a program nobody told us of, on the same user. */
+  readonly strangerPerMinute: number;
+  readonly restartEveryMs: number;
+  readonly dateOffMsMax: number;
+  readonly skewMsMax: number;
+  /** Sleeps of 1 s to 10 min and steps of the calendar by an hour, one of them every four minutes on average. */
+  readonly upsets: boolean;
+  readonly engines: number;
+}
+
+const trading: readonly Share[] = [
+  { share: 0.55, kind: "place", weight: 10 },
+  { share: 0.15, kind: "cancel", weight: 15 },
+  { share: 0.15, kind: "query", weight: 2 },
+  { share: 0.15, kind: "positions", weight: 5 },
+];
+
+const weightBound: Scenario = {
+  title: "bound by weight: 50 trading calls always waiting",
+  binding: "uid",
+  mix: trading,
+  load: { kind: "saturated", outstanding: 50 },
+  urgentPerMinute: 6,
+  legMs: { kind: "usual" },
+  strangerPerMinute: 0,
+  restartEveryMs: 0,
+  dateOffMsMax: 0,
+  skewMsMax: 300,
+  upsets: false,
+  engines: 1,
+};
+
+const keyBound: Scenario = {
+  ...weightBound,
+  title: "bound by the key: 50 queries of weight 1 always waiting",
+  binding: "key",
+  mix: [{ share: 1, kind: "query", weight: 1 }],
+  urgentPerMinute: 3,
+};
+
+const sweepOf = (jitterMs: number): Scenario => ({
+  ...keyBound,
+  title: `B with every leg uniform in 5..${5 + jitterMs} ms`,
+  legMs: { kind: "uniform", from: 5, to: 5 + jitterMs },
+});
+
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  A: weightBound,
+  B: keyBound,
+  C: { ...weightBound, title: "A and a stranger on the same user, 24 calls of weight 10 a minute", strangerPerMinute: 24 },
+  D: { ...weightBound, title: "A and a restart of the client every 95 s", restartEveryMs: 95_000 },
+  E: { ...keyBound, title: "B and one leg in a hundred 0.2 to 2 s late", legMs: { kind: "tails" } },
+  F: {
+    ...weightBound,
+    title: "light: 30 placements at once every 20 s",
+    mix: [{ share: 1, kind: "place", weight: 10 }],
+    load: { kind: "bursts", size: 30, everyMs: 20_000 },
+  },
+  G: { ...weightBound, title: "A and one leg in a hundred 0.2 to 2 s late", legMs: { kind: "tails" } },
+  J: { ...keyBound, title: "B and Date stamped up to 120 ms off the limiting clock", dateOffMsMax: 120 },
+  K: { ...weightBound, title: "A and sleeps, calendar steps of an hour, a calendar up to 120 s wrong", skewMsMax: 120_000, upsets: true },
+  L: { ...weightBound, title: "A twice: two engines on one user, each with its own key, unaware of each other", engines: 2 },
+  S55: sweepOf(55),
+  S250: sweepOf(250),
+  S500: sweepOf(500),
+  S900: sweepOf(900),
+  S1500: sweepOf(1500),
+};
