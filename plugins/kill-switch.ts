@@ -10,7 +10,7 @@ export default definePlugin({
     additionalProperties: false,
     properties: {
       /** Orders the service may reject within `withinMs`. */
-      rejects: { type: "integer", minimum: 1, default: 20 },
+      rejects: { type: "integer", minimum: 1, default: 60 },
       /** Refusals by a rate limit within `withinMs`. */
       refusals: { type: "integer", minimum: 1, default: 3 },
       withinMs: { type: "integer", minimum: 1000, default: 60000 },

@@ -62,5 +62,8 @@ const trimmed = (value: number, digits: number): string => String(Number(value.t
 /** `1 order`, `2 orders`. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${grouped(count)} ${count === 1 ? one : many}`;
 
-/** Minute of an ISO instant, such as 2026-01-05 00:00. */
-export const minuteOf = (iso: string): string => iso.slice(0, 16).replace("T", " ");
+/** Nearest minute of an ISO instant, such as 2026-01-05 00:00: recordings end a moment before the hour. */
+export const minuteOf = (iso: string): string => {
+  const minute = Math.round(Date.parse(iso) / 60_000) * 60_000;
+  return new Date(minute).toISOString().slice(0, 16).replace("T", " ");
+};

@@ -70,11 +70,12 @@ const headline = ({ report, width, paint }: Page): readonly string[] => {
     quota: { limits },
   } = report;
   const speed = wallMs > 0 ? `, ${grouped(Math.round(virtualMs / wallMs))} × real time` : "";
-  const end = fixture.endAt.slice(0, 10) === fixture.startAt.slice(0, 10) ? minuteOf(fixture.endAt).slice(11) : minuteOf(fixture.endAt);
+  const [start, end] = [minuteOf(fixture.startAt), minuteOf(fixture.endAt)];
+  const until = end.slice(0, 10) === start.slice(0, 10) ? end.slice(11) : end;
   const name = cut(printable(fixture.name), width - 30);
   return [
     `${paint.bold(`Backtest of ${name}`)}${paint.dim(`  seed ${cut(printable(report.seed), 16)}`)}`,
-    `${minuteOf(fixture.startAt)} to ${end} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
+    `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
     `${counted(events, "event")} in ${duration(wallMs)}${speed}`,
     ...(limits ? [] : wrapped("! Limits were not enforced: what this run did may be impossible at the service.", width).map(paint.yellow)),
     "",

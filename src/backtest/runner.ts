@@ -93,8 +93,7 @@ const played = async (service: OpenBacktest, sample: (at: number) => void, onPro
 
 /** Lets what is under way come back, then stops. Orders stay as they are and are valued by the market. */
 const ended = async (engine: Engine, { clock, simulated }: OpenBacktest): Promise<void> => {
-  simulated.feed.complete();
-  const stop = engine.stop();
   clock.advanceTo(clock.now() + 1_000);
-  await stop;
+  await engine.stop();
+  simulated.feed.complete();
 };

@@ -18,23 +18,29 @@ export interface CliIo {
   readonly isTty: boolean;
   readonly columns: number;
   env(name: string): string | undefined;
-  /** Calls `run` for each request to stop (Ctrl-C, SIGTERM, a reader who left) until the returned function is called. */
-  onStop(run: () => void): () => void;
+  /** Calls `run` for each request to stop until the returned function is called. */
+  onStop(run: (reason: StopReason) => void): () => void;
 }
+
+/** Somebody said so (Ctrl-C, SIGTERM), or whoever read the results left. */
+export type StopReason = "asked" | "unread";
+
+/** The part of the process that a command line touches. */
+export type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off">;
 
 export const columnsDefault = 100;
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 
-export const processIo = (): CliIo => {
-  const { stdout, stderr } = process;
-  const stops = new Set<() => void>();
-  const stop = (): void => {
-    for (const run of [...stops]) run();
+export const processIo = (host: Host = process): CliIo => {
+  const { stdout, stderr } = host;
+  const stops = createStops();
+  const asked = (): void => {
+    stops.call("asked");
   };
   // Whoever closed the pipe has read enough: no failure, but a reason to end.
   const closed = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EPIPE") throw error;
-    stop();
+    stops.call("unread");
   };
   stdout.on("error", closed);
   stderr.on("error", closed);
@@ -52,17 +58,33 @@ export const processIo = (): CliIo => {
     isTty: Boolean(stdout.isTTY && stderr.isTTY),
     // Read at each use: people resize their windows.
     get columns() {
-      return columnsOf(stdout.columns, process.env["COLUMNS"]);
+      return columnsOf(stdout.columns, host.env["COLUMNS"]);
     },
-    env: (name) => process.env[name],
+    env: (name) => host.env[name],
     onStop: (run) => {
       // Listening takes away the platform's own answer to a signal, so nobody listens while nothing can be stopped.
-      if (stops.size === 0) for (const signal of stopSignals) process.on(signal, stop);
-      stops.add(run);
+      if (stops.none()) for (const signal of stopSignals) host.on(signal, asked);
+      const leave = stops.add(run);
       return () => {
-        stops.delete(run);
-        if (stops.size === 0) for (const signal of stopSignals) process.off(signal, stop);
+        leave();
+        if (stops.none()) for (const signal of stopSignals) host.off(signal, asked);
       };
+    },
+  };
+};
+
+const createStops = () => {
+  const runs = new Set<(reason: StopReason) => void>();
+  return {
+    none: () => runs.size === 0,
+    add: (run: (reason: StopReason) => void) => {
+      runs.add(run);
+      return () => {
+        runs.delete(run);
+      };
+    },
+    call: (reason: StopReason) => {
+      for (const run of [...runs]) run(reason);
     },
   };
 };
@@ -77,7 +99,7 @@ export interface CapturedIo extends CliIo {
   readonly outText: string;
   readonly errText: string;
   /** Asks the running command to stop, as Ctrl-C would. */
-  stop(): void;
+  stop(reason?: StopReason): void;
 }
 
 export interface CaptureOptions {
@@ -89,7 +111,7 @@ export interface CaptureOptions {
 /** Keeps what is written, for tests and for programs that embed the command line. */
 export const capturedIo = ({ isTty = false, columns = columnsDefault, env = {} }: CaptureOptions = {}): CapturedIo => {
   const written = { out: "", err: "" };
-  const stops = new Set<() => void>();
+  const stops = createStops();
   return {
     out: (text) => {
       written.out += text;
@@ -100,20 +122,15 @@ export const capturedIo = ({ isTty = false, columns = columnsDefault, env = {} }
     isTty,
     columns,
     env: (name) => env[name],
-    onStop: (run) => {
-      stops.add(run);
-      return () => {
-        stops.delete(run);
-      };
-    },
+    onStop: stops.add,
     get outText() {
       return written.out;
     },
     get errText() {
       return written.err;
     },
-    stop: () => {
-      for (const run of [...stops]) run();
+    stop: (reason = "asked") => {
+      stops.call(reason);
     },
   };
 };

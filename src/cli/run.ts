@@ -14,7 +14,7 @@ import { SluiceError } from "../errors.ts";
 import type { QuotaState } from "../host/context.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
-import { type CliIo, inkOf, printable } from "./io.ts";
+import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
@@ -59,6 +59,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   const tally = createTally(clock.now());
   const watching = watchEvents(engine, tally, screen);
   const requests = stopRequests(io);
+  let unread = false;
   try {
     const started = engine.start().then(() => {
       watching.add(watchState(engine, tally, screen, clock));
@@ -66,11 +67,12 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     // A start that fails ends the wait; a start that is asked to stop is still let finish, so that there is one thing to stop.
     const reason = await firstValueFrom(merge(from(started).pipe(ignoreElements()), endOf(engine, requests, flags, clock)));
     await started;
-    screen.note(`Stopping: ${reason}.`);
+    unread = reason === "unread";
+    if (!unread) screen.note(`Stopping: ${endings[reason]}.`);
     await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
   } finally {
     watching.unsubscribe();
-    screen.close(closingText(tally, clock.now(), inkOf(io)));
+    screen.close(unread ? "" : closingText(tally, clock.now(), inkOf(io)));
   }
   failWithStrategies(tally);
 };
@@ -78,22 +80,30 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine.ts")).createEngine;
 
 /** Each request to stop, as a stream that stays listening while anybody does. */
-const stopRequests = (io: CliIo): Observable<string> =>
+const stopRequests = (io: CliIo): Observable<StopReason> =>
   new Observable((subscriber) =>
-    io.onStop(() => {
-      subscriber.next("asked to");
+    io.onStop((reason) => {
+      subscriber.next(reason);
     }),
   );
 
+type Ending = StopReason | "over" | "ended";
+
 /** Why to stop, whichever comes first. */
-const endOf = (engine: RunningEngine, requests: Observable<string>, flags: Flags, clock: Clock): Observable<string> => {
-  const { seconds } = flags;
-  const timeUp = seconds === undefined ? NEVER : after(clock, seconds * 1_000).pipe(map(() => `${seconds} s are over`));
-  const stopped = engine.events$.pipe(ignoreElements(), defaultIfEmpty("the engine ended"));
-  return merge(requests, timeUp, stopped);
+const endOf = (engine: RunningEngine, requests: Observable<StopReason>, { seconds }: Flags, clock: Clock): Observable<Ending> => {
+  const over = seconds === undefined ? NEVER : after(clock, seconds * 1_000).pipe(map(() => "over" as const));
+  const ended = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended" as const));
+  return merge(requests, over, ended);
 };
 
-const abandoned = (requests: Observable<string>): Observable<never> =>
+const endings: Readonly<Record<Ending, string>> = {
+  asked: "asked to",
+  unread: "nobody reads",
+  over: "the time is over",
+  ended: "the engine ended",
+};
+
+const abandoned = (requests: Observable<StopReason>): Observable<never> =>
   requests.pipe(
     map(() => {
       throw new SluiceError(

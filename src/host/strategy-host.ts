@@ -4,7 +4,7 @@
  * Invariants: a strategy that throws, at once or later, is named, journalled and stopped, its orders are withdrawn, and the
  * others run on; strangers' code runs in engine time; a set that is not a list of orders is a failure of its strategy.
  */
-import { Observable, type Subscription } from "rxjs";
+import { Observable, Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -67,11 +67,19 @@ export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): 
     );
   };
 
-  const watch = (name: string, source: Observable<unknown>, next: (value: unknown) => void, open: Set<Subscription>): void => {
+  const watch = (
+    name: string,
+    source: Observable<unknown>,
+    next: (value: unknown) => void,
+    open: Set<Subscription>,
+    ended: () => void,
+  ): void => {
     if (!(source instanceof Observable) && typeof (source as { subscribe?: unknown } | undefined)?.subscribe !== "function") {
       throw new SluiceError("STRATEGY_FAILED", `${name}: \`desired\` and \`run\` return an Observable.`);
     }
-    const subscription = source.subscribe({
+    const subscription: Subscription = new Subscription();
+    open.add(subscription);
+    const inner = source.subscribe({
       next: (value) => {
         guarded(name, () => {
           next(value);
@@ -82,11 +90,11 @@ export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): 
       },
       complete: () => {
         open.delete(subscription);
+        ended();
         if (open.size === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
       },
     });
-    open.add(subscription);
-    if (subscription.closed) open.delete(subscription);
+    subscription.add(inner);
     scopes.get(name)?.add(() => {
       subscription.unsubscribe();
     });
@@ -107,22 +115,27 @@ export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): 
         const open = new Set<Subscription>();
         const { desired, run } = strategy.start(context as StrategyContext<never>);
         if (desired !== undefined) {
-          const withdrawing = new Observable<readonly WantedOrder[]>((subscriber) => {
-            const inner = desired.subscribe(subscriber);
-            return () => {
-              inner.unsubscribe();
-            };
-          });
           watch(
             name,
-            withdrawing,
+            desired,
             (wanted) => {
               desk.want(name, check(name, wanted));
             },
             open,
+            () => {
+              // Nobody speaks for these orders any more.
+              desk.want(name, []);
+            },
           );
         }
-        if (run !== undefined) watch(name, run, () => undefined, open);
+        if (run !== undefined)
+          watch(
+            name,
+            run,
+            () => undefined,
+            open,
+            () => undefined,
+          );
         if (open.size === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
       });
     },

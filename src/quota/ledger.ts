@@ -144,7 +144,8 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const others = foreign.get(gauge.scope);
     const silentMs = Math.min(windowMs, Math.max(0, at - (heardAt.get(gauge.scope) ?? at)));
-    const margin = others === undefined || remMs <= 0 ? 0 : others.margin(remMs + silentMs, foreignRisk);
+    // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
+    const margin = others === undefined || remMs <= 0 ? 0 : Math.min(capacity / 2, others.margin(remMs + silentMs, foreignRisk));
     const reserve = exitReserve(policy, remMs, openOrders.get(gauge.scope) ?? 0, exitRateAt(at));
     const free = capacity - reserve - margin - policy.probeUnits;
     return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;

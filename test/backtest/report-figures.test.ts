@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chart, timeAxis } from "../../src/backtest/chart.ts";
-import { amount, counted, duration, grouped, percent, placesFor, signed } from "../../src/backtest/figures.ts";
+import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../src/backtest/figures.ts";
 import { cut, ink, printable, widthOf, wrapped } from "../../src/backtest/ink.ts";
 
 describe("figures", () => {
@@ -57,6 +57,12 @@ describe("figures", () => {
     [1_185, 1_200, "99 %"],
     [24, 12, "200 %"],
   ])("%d of %d is %s", (part, whole, expected) => expect(percent(part, whole)).toBe(expected));
+
+  it.each([
+    ["2024-01-01T00:59:59.947Z", "2024-01-01 01:00"],
+    ["2023-12-31T23:59:30.000Z", "2024-01-01 00:00"],
+    ["2024-01-01T00:00:29.999Z", "2024-01-01 00:00"],
+  ])("the minute of %s is %s", (iso, expected) => expect(minuteOf(iso)).toBe(expected));
 
   it("counts in words", () => {
     expect([counted(1, "row"), counted(2_000, "row"), counted(0, "entry", "entries")]).toEqual(["1 row", "2,000 rows", "0 entries"]);

@@ -63,7 +63,7 @@ const stage = (argv: readonly string[] = [], look: CaptureOptions = {}) => {
       events$.complete();
     },
   };
-  let print = (_: string): void => {};
+  let print: (line: string) => void = () => {};
   const createEngine: CreateEngine = (given, options) => {
     log.push(given);
     print = options.print ?? print;
@@ -97,9 +97,17 @@ describe("run", () => {
     expect(log).not.toContain("stop");
     clock.advanceTo(2_500);
     expect(await ended).toBe(0);
-    expect(io.errText).toBe("Stopping: 2.5 s are over.\n");
+    expect(io.errText).toBe("Stopping: the time is over.\n");
     expect(io.outText).toContain("Ran 0:00:02:");
     expect(clock.pending).toBe(0);
+  });
+
+  it("stops without a word when nobody reads any more", async () => {
+    const { io, log, ended } = await started(["--json"]);
+    io.stop("unread");
+    expect(await ended).toBe(0);
+    expect(log).toContain("stop");
+    expect(io.errText).toBe("");
   });
 
   it("ends when the engine ends", async () => {
