@@ -11,12 +11,14 @@ export default defineConfig({
     fixture: "test/fixtures/demo",
     latency: lognormal({ medianMs: 25 }),
     fees: { makerBps: "2", takerBps: "5" },
-    balances: { USDT: "10000" },
+    balances: { USDT: "10000", BTC: "0.2" },
   }),
   strategies: [
-    joinBest({ instId: "BTC-USDT-SWAP", notional: "300", keepWithin: "5" }),
-    ladder({ instId: "BTC-USDT-SWAP", levels: 3, notional: "200", step: "0.0005" }),
-    averageCross({ instId: "BTC-USDT-SWAP", fast: 5, slow: 15, qty: "0.005" }),
+    joinBest({ notional: "300", keepWithin: "5" }),
+    ladder({ levels: 3, notional: "200", step: "0.0005" }),
+    averageCross({ fast: 5, slow: 15, qty: "0.005" }),
   ],
+  // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be asked for.
+  orders: { allowUncancellable: true },
   plugins: [killSwitch({}), consolePanel({ everyMs: 600_000 })],
 });

@@ -22,14 +22,7 @@ export default definePlugin({
     additionalProperties: false,
     properties: { everyMs: { type: "integer", minimum: 250, default: 10000 } },
   },
-  setup: ({ quota$, every, print, options: { everyMs } }) => {
-    let latest: QuotaState | undefined;
-    const watching = quota$.subscribe((state) => {
-      latest = state;
-    });
-    every(everyMs, () => {
-      if (latest !== undefined) print(line(latest));
-    });
-    return () => watching.unsubscribe();
+  setup: ({ quotaNow, every, print, options: { everyMs } }) => {
+    every(everyMs, () => print(line(quotaNow())));
   },
 });

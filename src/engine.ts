@@ -2,7 +2,7 @@
  * Puts the rooms together: (config) → a running engine. The only file that knows all parts.
  *
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
- * runs; stopping ends strategies first, then does what the config says with resting orders, then plugins.
+ * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
 import {
   distinctUntilChanged,
@@ -13,37 +13,40 @@ import {
   type Observable,
   ReplaySubject,
   Subject,
+  type Subscription,
   share,
-  startWith,
   take,
   takeUntil,
 } from "rxjs";
-import { after, every } from "./clock/clock.ts";
+import { after } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
 import { SluiceError } from "./errors.ts";
 import { createGateway } from "./gateway/gateway.ts";
-import type { Estimate, PlannedAction, QuotaState, StreamsOfState } from "./host/context.ts";
+import type { PlannedAction, QuotaState, StreamsOfState } from "./host/context.ts";
 import { type CheckedConfig, checkConfig } from "./host/define.ts";
+import { estimateOf } from "./host/estimate.ts";
 import { createPluginHost } from "./host/plugin-host.ts";
+import { quotaStream } from "./host/quota-stream.ts";
 import type { OpenService } from "./host/service.ts";
 import { createStrategyHost, type StrategyState } from "./host/strategy-host.ts";
 import type { Event } from "./journal/events.ts";
 import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener } from "./journal/notices.ts";
+import { createLastQuotes } from "./market/last-quotes.ts";
 import { createDesk } from "./orders/desk.ts";
 import { isResting } from "./orders/order.ts";
 import { type CancelResult, cancelAll, createOrders, type OrderUpdate, updateOf } from "./orders/orders.ts";
 import { defaultRules } from "./orders/rules.ts";
 import { layersOf } from "./quota/layers.ts";
 import { createLedger } from "./quota/ledger.ts";
-import { createRandom } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
 import type { Snapshot } from "./resources/resource.ts";
-import { createResources, defaultFreshness } from "./resources/resources.ts";
+import { createResources, defaultFreshness, pushedFreshness } from "./resources/resources.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 
 export interface Engine extends StreamsOfState {
-  /** Reads the service's state, then starts plugins and strategies. Rejects when instruments cannot be read. */
+  /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /** No new orders; strategies end; resting orders are cancelled when asked for; plugins are undone. */
   stop(options?: { readonly cancel?: boolean }): Promise<void>;
@@ -51,8 +54,10 @@ export interface Engine extends StreamsOfState {
   readonly updates$: Observable<OrderUpdate>;
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
   on(name: string, listener: NoticeListener): () => void;
+  /** No new orders, and every order of ours is cancelled first of all. */
   halt(reason: string): Observable<CancelResult>;
   resume(reason: string): void;
+  quotaNow(): QuotaState;
   readonly strategies: ReadonlyMap<string, StrategyState>;
   readonly service: OpenService;
 }
@@ -60,25 +65,27 @@ export interface Engine extends StreamsOfState {
 export interface EngineOptions {
   /** Where `print` of plugins goes; nowhere by default. */
   readonly print?: (line: string) => void;
+  /** False: spend as if there were no limits. Only for a service that enforces none. */
+  readonly limits?: boolean;
 }
 
-const quotaEveryMs = 250;
 const startMsMax = 90_000;
 const stopMsMax = 70_000;
 
-export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
-  const config: CheckedConfig = checkConfig(input);
+/** Everything that calls the service, and what it says back; nothing of strategies yet. */
+const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<void>, limits: boolean) => {
   const contract = createContract(config.profile);
-  const random = createRandom(config.seed);
-  const stopped$ = new Subject<void>();
-  let report: (error: unknown) => void = () => undefined;
-  const service = config.service.open({ contract, random: random.fork("service"), onError: (error) => report(error) });
+  const reporter = { report: (_error: unknown): void => undefined };
+  const onError = (error: unknown): void => {
+    reporter.report(error);
+  };
+  const service = config.service.open({ contract, random: random.fork("service"), onError });
   const { clock, market, user } = service;
-  const journal = createJournal(clock.now, (error) => report(error));
-  const notices = createNotices(journal, (error) => report(error));
-  const { shares, ...reserve } = config.quota;
-  const ledger = createLedger({ layers: layersOf(contract), reserve, startedAt: clock.now() });
-  const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, ...(shares === undefined ? {} : { shares }) });
+  const journal = createJournal(clock.now, onError);
+  const notices = createNotices(journal, onError);
+  const { shares = {}, ...reserve } = config.quota;
+  const ledger = createLedger({ layers: limits ? layersOf(contract) : [], reserve, startedAt: clock.now() });
+  const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, shares });
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
   const resources = createResources({
     clock,
@@ -86,9 +93,10 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     gateway,
     journal,
     pushes$: service.pushes$.pipe(takeUntil(stopped$)),
-    freshness: { ...defaultFreshness, ...config.freshness },
+    freshness: { ...(service.pushing ? pushedFreshness : defaultFreshness), ...config.freshness },
   });
-  const quotes = createLastQuotes(market);
+  // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
+  const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
   const desk = createDesk({
     clock,
     contract,
@@ -98,82 +106,97 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     instance: config.instance,
     rules: { ...defaultRules, ...config.orders },
     instruments: () => resources.instruments.current.value,
-    marketPx: quotes.of,
+    marketPx: createLastQuotes(market).of,
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
+      guard.need(count > 0);
     },
     onDoubt: () => {
       resources.pending.refresh();
     },
   });
-  const strategyHost = createStrategyHost(clock, desk, journal);
-  const pluginHost = createPluginHost(clock, journal);
-  report = (error) => {
-    if (!strategyHost.blame(error))
-      journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
-  };
+  return { contract, service, journal, notices, ledger, scheduler, resources, desk, reporter };
+};
 
+type Parts = ReturnType<typeof assemble>;
+
+const streamsOf = ({ resources, service, journal }: Parts, quotaNow: () => QuotaState, stopped$: Observable<void>): StreamsOfState => {
+  const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
+  return {
+    instruments$: until(resources.instruments.value$),
+    pending$: until(resources.pending.value$),
+    history$: until(resources.history.value$),
+    balances$: until(resources.balances.value$),
+    positions$: until(resources.positions.value$),
+    quota$: until(quotaStream(service.clock, journal, quotaNow)),
+  };
+};
+
+/** How the quota stands, and who spent it. */
+const quotaReader = ({ journal, ledger, scheduler, service }: Parts): (() => QuotaState) => {
   const spent: Record<string, number> = {};
   journal.attach((event) => {
     if (event.type === "action.sent") spent[event.owner] = (spent[event.owner] ?? 0) + event.weight;
   });
-  const quotaNow = (): QuotaState => {
-    const at = clock.now();
+  return () => {
+    const at = service.clock.now();
     return { at, layers: ledger.state(at), queued: scheduler.queued, inFlight: scheduler.inFlight, spent: { ...spent } };
   };
-  const estimate = (actions: readonly PlannedAction[]): Estimate => {
-    const weight = actions.reduce((sum, { endpoint, count }) => sum + contract.endpoints[endpoint].weight * count, 0);
-    const requests = actions.reduce((sum, { count }) => sum + count, 0);
+};
+
+export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
+  const config = checkConfig(input);
+  const random = createRandom(config.seed);
+  const stopped$ = new Subject<void>();
+  const parts = assemble(config, random, stopped$, options.limits ?? true);
+  const { contract, desk, journal, ledger, notices, resources, service } = parts;
+  const { clock, market, user } = service;
+  const strategyHost = createStrategyHost(clock, desk, journal);
+  const pluginHost = createPluginHost(clock, journal);
+  parts.reporter.report = (error) => {
+    if (strategyHost.blame(error)) return;
+    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
+  };
+  const quotaNow = quotaReader(parts);
+  const streams = streamsOf(parts, quotaNow, stopped$);
+  const updates$ = desk.updates$.pipe(map(updateOf), share());
+  let state: "new" | "started" | "stopped" = "new";
+
+  const estimate = (actions: readonly PlannedAction[]) => {
     const at = clock.now();
     const minute = ledger.state(at).find(({ layer, scope }) => layer === "uid" && scope === user.uid);
-    const free = minute === undefined ? Number.POSITIVE_INFINITY : Math.max(0, minute.free - minute.reserved);
-    const perMinute = contract.layers.uid.capacity - (minute?.reserved ?? 0);
-    const minutes = weight <= free ? 0 : Math.ceil((weight - free) / Math.max(1, perMinute));
-    const byWeight = minutes === 0 || minute === undefined ? 0 : minute.windowEndsAt - at + (minutes - 1) * contract.layers.uid.windowMs;
-    const byKey = Math.floor((requests - 1) / contract.layers.key.capacity) * contract.layers.key.windowMs;
-    return { weight, requests, waitMs: Math.max(byWeight, byKey, 0) };
+    return estimateOf(actions, contract, minute, at);
   };
-  const streams: StreamsOfState = {
-    instruments$: resources.instruments.value$.pipe(takeUntil(stopped$)),
-    pending$: resources.pending.value$.pipe(takeUntil(stopped$)),
-    history$: resources.history.value$.pipe(takeUntil(stopped$)),
-    balances$: resources.balances.value$.pipe(takeUntil(stopped$)),
-    positions$: resources.positions.value$.pipe(takeUntil(stopped$)),
-    quota$: every(clock, quotaEveryMs).pipe(map(quotaNow), startWith(quotaNow()), takeUntil(stopped$)),
-  };
-  const updates$ = desk.updates$.pipe(map(updateOf), share());
+  const listed = (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()];
   const halt = (reason: string): Observable<CancelResult> => {
-    const resting = desk.orders().filter(isResting);
     const results = new ReplaySubject<CancelResult>();
-    cancelAll(desk, resting, "emergency").subscribe(results);
+    cancelAll(desk, desk.orders().filter(isResting), "emergency").subscribe(results);
     desk.setMode("halted", reason);
     return results;
   };
   const resume = (reason: string): void => {
     desk.setMode("active", reason);
   };
-  let state: "new" | "started" | "stopped" = "new";
 
-  /** The first value read of a resource, or a failure that says what the service answered. */
-  const first = async <T>(source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
+  /** Waits for a value of a resource, or fails with what the service answered instead. */
+  const read = async <T>(source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
     let last = "no answer";
-    const fresh = source$.pipe(
-      filter(({ stale, problem }) => {
-        last = problem ?? last;
+    const fresh$ = source$.pipe(
+      filter(({ stale, problem = last }) => {
+        last = problem;
         return !stale;
       }),
       map(() => true),
     );
-    const done = await firstValueFrom(merge(fresh, after(clock, startMsMax).pipe(map(() => false))).pipe(take(1)), { defaultValue: false });
+    const late$ = after(clock, startMsMax).pipe(map(() => false));
+    const done = await firstValueFrom(merge(fresh$, late$).pipe(take(1)), { defaultValue: false });
     if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
   };
   const begin = (): void => {
-    journal.append({
-      type: "engine.started",
-      strategies: config.strategies.map(({ name }) => name),
-      plugins: config.plugins.map(({ name }) => name),
-    });
-    const parts = {
+    const names = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
+    journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
+    const { print = () => undefined } = options;
+    const forPlugins = {
       ...streams,
       market,
       events$: journal.events$,
@@ -181,14 +204,15 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       updates$,
       halt,
       resume,
+      quotaNow,
       now: clock.now,
-      print: options.print ?? (() => undefined),
+      print,
     };
-    for (const plugin of config.plugins) pluginHost.start(plugin, parts);
+    for (const plugin of config.plugins) pluginHost.start(plugin, forPlugins);
     for (const strategy of config.strategies) {
       const { name } = strategy;
-      const orders = createOrders(desk, name, clock);
-      strategyHost.start(strategy, { ...streams, name, market, orders, estimate, now: clock.now, random: random.fork(`strategy ${name}`) });
+      const own = { name, orders: createOrders(desk, name, clock), random: random.fork(`strategy ${name}`) };
+      strategyHost.start(strategy, { ...streams, ...own, market, listed, estimate, now: clock.now });
     }
   };
 
@@ -199,23 +223,24 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     on: notices.on,
     halt,
     resume,
+    quotaNow,
     strategies: strategyHost.states,
     service,
     start: async () => {
       if (state !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${state}. Make a new one.`);
       state = "started";
       service.start();
-      // Kept open while the engine runs: instruments change, and own orders have to be watched whether or not anybody listens.
-      streams.instruments$
+      // Kept open while the engine runs: products are listed, delisted and changed.
+      const lists$ = streams.instruments$.pipe(map(({ value }) => value));
+      lists$
         .pipe(
-          map(({ value }) => value),
           distinctUntilChanged(),
+          filter(({ size }) => size > 0),
         )
-        .subscribe((instruments) => onInstruments(instruments));
-      await first(streams.instruments$, "the list of instruments");
-      streams.pending$.subscribe();
-      await first(streams.pending$, "pending orders");
-      await first(streams.history$, "order history");
+        .subscribe(desk.reconsider);
+      await read(streams.instruments$, "the list of instruments");
+      await read(streams.pending$, "pending orders");
+      await read(streams.history$, "order history");
       begin();
     },
     stop: async ({ cancel = false } = {}) => {
@@ -223,12 +248,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       const wasStarted = state === "started";
       state = "stopped";
       strategyHost.stop();
-      if (cancel && wasStarted) {
-        const gone = new Promise<void>((resolve) => {
-          halt("stop").subscribe({ complete: resolve });
-        });
-        await Promise.race([gone, firstValueFrom(after(clock, stopMsMax))]);
-      } else desk.setMode("reducing", "stop");
+      if (!cancel || !wasStarted) desk.setMode("reducing", "stop");
+      else await firstValueFrom(merge(halt("stop").pipe(filter(() => false)), after(clock, stopMsMax)), { defaultValue: 0 });
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
       stopped$.next();
@@ -236,27 +257,16 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       service.stop();
     },
   };
-
-  function onInstruments(instruments: ReadonlyMap<string, InstrumentRecord>): void {
-    if (instruments.size > 0) desk.reconsider();
-  }
 };
 
-/** Latest quotes of instruments asked about; subscribed at the first question. */
-const createLastQuotes = (market: OpenService["market"]): { of(instId: string, side: "buy" | "sell"): string | undefined } => {
-  const last = new Map<string, { bid: string; ask: string } | undefined>();
+/** Holds a subscription for as long as it is needed. */
+const createGuard = (open: () => Subscription): { need(needed: boolean): void } => {
+  let held: Subscription | undefined;
   return {
-    of: (instId, side) => {
-      if (!last.has(instId)) {
-        last.set(instId, undefined);
-        try {
-          market.quotes(instId).subscribe(({ bidPx, askPx }) => last.set(instId, { bid: bidPx, ask: askPx }));
-        } catch {
-          // The market has no such instrument; the rules say so in their own words.
-        }
-      }
-      const quote = last.get(instId);
-      return quote === undefined ? undefined : side === "buy" ? quote.ask : quote.bid;
+    need: (needed) => {
+      if (needed === (held !== undefined)) return;
+      held?.unsubscribe();
+      held = needed ? open() : undefined;
     },
   };
 };

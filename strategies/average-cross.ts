@@ -16,8 +16,8 @@ export default defineStrategy({
   options: {
     type: "object",
     additionalProperties: false,
-    required: ["instId"],
     properties: {
+      /** The first product the service lists when left out. */
       instId: { type: "string", format: "inst-id" },
       barMs: { type: "integer", minimum: 1000, default: 60000 },
       fast: { type: "integer", minimum: 1, default: 10 },
@@ -25,7 +25,7 @@ export default defineStrategy({
       qty: { type: "string", format: "decimal", default: "0.01" },
     },
   },
-  desired: ({ market, options: { instId, barMs, fast, slow, qty } }) => {
+  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", barMs, fast, slow, qty } }) => {
     const closes$ = market.candles(instId, barMs).pipe(map(({ closeFloat }) => closeFloat));
     return zip(closes$.pipe(average(fast)), closes$.pipe(average(slow))).pipe(
       filter(([quick, calm]) => !Number.isNaN(calm) && quick !== calm),

@@ -9,8 +9,8 @@ export default defineStrategy({
   options: {
     type: "object",
     additionalProperties: false,
-    required: ["instId"],
     properties: {
+      /** The first product the service lists when left out. */
       instId: { type: "string", format: "inst-id" },
       notional: { type: "string", format: "decimal", default: "100" },
       /** A resting order this near to the best price keeps its place in the queue. */
@@ -18,7 +18,7 @@ export default defineStrategy({
       sides: { type: "array", items: { type: "string", enum: ["buy", "sell"] }, default: ["buy", "sell"] },
     },
   },
-  desired: ({ market, options: { instId, notional, keepWithin, sides } }) =>
+  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, sides } }) =>
     market.quotes(instId).pipe(
       distinctUntilChanged((a, b) => a.bidPx === b.bidPx && a.askPx === b.askPx),
       map(({ bidPx, askPx }) =>

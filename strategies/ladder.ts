@@ -9,8 +9,8 @@ export default defineStrategy({
   options: {
     type: "object",
     additionalProperties: false,
-    required: ["instId"],
     properties: {
+      /** The first product the service lists when left out. */
       instId: { type: "string", format: "inst-id" },
       levels: { type: "integer", minimum: 1, maximum: 20, default: 3 },
       /** Distance between two levels as a share of the price. */
@@ -18,7 +18,7 @@ export default defineStrategy({
       notional: { type: "string", format: "decimal", default: "50" },
     },
   },
-  desired: ({ market, options: { instId, levels, step, notional } }) =>
+  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", levels, step, notional } }) =>
     market.quotes(instId).pipe(
       scan((middle, { mid }) => (compare(abs(sub(mid, middle)), mul(middle, step)) > 0 ? mid : middle), "0"),
       map((middle) =>

@@ -122,9 +122,8 @@ export const createCollector = (engine: Engine, service: OpenBacktest, config: C
     };
   });
   const sample = (at: number): void => {
-    equity.push({ at, equity: simulated.venue.truth(service.user.uid).equity });
+    equity.push({ at, equity: simulated.venue.equity(service.user.uid) });
   };
-  sample(tape.startAt);
 
   const strategyReport = (name: string, sums: Sums, marks: ReadonlyMap<string, string>): StrategyReport => {
     const { cash, held, ...counts } = sums;

@@ -44,18 +44,15 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
   let held: BookDelta[] = [];
   const apply = (at: number, delta: BookDelta): void => {
     const book = lastId as number;
-    const newest = delta.previousId === undefined ? delta.lastId > book : delta.lastId > book || (unlinked && delta.lastId === book);
-    if (!newest) {
+    if (delta.lastId <= book) {
       note("book messages already in the book, dropped");
       return;
     }
-    const linked = unlinked
-      ? delta.firstId <= book + 1
-      : delta.previousId === undefined
-        ? delta.firstId <= book + 1
-        : delta.previousId === book;
+    const { previousId, firstId } = delta;
+    // A snapshot may end inside a message or, for a perpetual whose ids have holes, between two: then the predecessor is in it.
+    const linked = previousId === undefined ? firstId <= book + 1 : unlinked ? previousId <= book : previousId === book;
     if (!linked) {
-      brokenAt = delta.firstId;
+      brokenAt = firstId;
       held = [];
       note("gaps in the chain of book messages");
     }

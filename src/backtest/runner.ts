@@ -82,6 +82,9 @@ const played = async (service: OpenBacktest, sample: (at: number) => void, onPro
   const { clock, tape, simulated } = service;
   const player = createPlayer(tape, clock, simulated);
   const steps = 400;
+  // The first row gives the market its prices; what is owned has a value from then on.
+  player.play(tape.startAt, 1);
+  sample(tape.startAt);
   for (let index = 1; index <= steps; index++) {
     const until = tape.startAt + ((tape.endAt - tape.startAt) * index) / steps;
     while (player.play(until, rowsPerTurn)) await letPromisesSettle();

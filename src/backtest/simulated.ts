@@ -110,6 +110,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     venue,
     fills$,
     pushes$,
+    pushing: options.push,
     user,
     assumptions: assumptionsOf(tape, options, contract),
     feedMs: latency.feedMs,

@@ -188,8 +188,11 @@ const liveScreen = (io: CliIo): Screen => {
   };
   return {
     event: (event) => {
+      const line = eventLine(event, inkOf(io));
+      // Most events are not written; redrawing for them would flicker.
+      if (line === undefined) return;
       above(() => {
-        plain.event(event);
+        io.out(`${line}\n`);
       });
     },
     status: (status) => {

@@ -63,6 +63,8 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly options: O;
   readonly market: Market;
   readonly orders: Orders;
+  /** What the service lists now, in its order: fetched at the start, never written into a strategy. */
+  listed(): readonly InstrumentRecord[];
   /** Weight and waiting time of actions, before they are asked for. */
   estimate(actions: readonly PlannedAction[]): Estimate;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
@@ -81,6 +83,8 @@ export interface PluginContext<O> extends StreamsOfState {
   on(name: string, listener: NoticeListener): () => void;
   /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
+  /** The quota at this moment. */
+  quotaNow(): QuotaState;
   /** No new orders; every order of ours is cancelled first of all. Emits each cancelled order, completes when none is left. */
   halt(reason: string): Observable<CancelResult>;
   /** Trading goes on. */

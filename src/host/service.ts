@@ -25,6 +25,8 @@ export interface OpenService {
   readonly market: Market;
   /** Order records pushed by the service; never errors. Empty where nothing can be subscribed: polling serves then. */
   readonly pushes$: Observable<OrderRecord>;
+  /** True while order records are pushed, so that listings need reading only now and then. */
+  readonly pushing: boolean;
   readonly user: User;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];

@@ -19,6 +19,10 @@ export interface Channel {
   readonly trades: HotStream<Trade>;
   readonly quotes: HotStream<Quote>;
   readonly book: BookTrack;
+  /** Price of the latest trade or bar, in ticks; undefined before any. */
+  readonly lastPx: number | undefined;
+  /** A count of ticks as decimal text. */
+  format(ticks: number): string;
   /** The bars of one length; the same object every time. */
   barsOf(barMs: number): Bars;
   /** Bars that no recorded length can give, as of the last `bind`. */
@@ -35,6 +39,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
   const quote = createLatestQuote(scale, hot);
   const trades = new HotStream<Trade>(hot);
   const book = createBookTrack(scale, options);
+  const last: { px: number | undefined } = { px: undefined };
   const lengths = new Map<number, Bars>();
   const fromTrades: Bars[] = [];
   /** Recorded length -> the longer bars it builds. */
@@ -44,6 +49,10 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
     quotes: quote.stream,
     book,
     fromTrades,
+    format: scale.tick.format,
+    get lastPx() {
+      return last.px;
+    },
     barsOf: (barMs) => {
       const known = lengths.get(barMs);
       if (known !== undefined) return known;
@@ -64,13 +73,13 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
     route: (series, shiftMs, opened) => {
       switch (series.kind) {
         case "trade":
-          return tradeRoute(series, scale, trades, fromTrades, opened);
+          return tradeRoute(series, scale, trades, fromTrades, opened, last);
         case "quote":
           return quote.route(series);
         case "level":
           return book.route(series);
         case "candle":
-          return candleRoute(series, lengths.get(series.barMs), longer.get(series.barMs) ?? [], shiftMs);
+          return candleRoute(series, lengths.get(series.barMs), longer.get(series.barMs) ?? [], shiftMs, last);
       }
     },
     complete: () => {
@@ -111,20 +120,30 @@ const tradeRoute = (
   stream: HotStream<Trade>,
   bars: readonly Bars[],
   opened: (closesAt: number) => void,
+  last: { px: number | undefined },
 ): Route => {
   return (row, at) => {
+    last.px = px[row] as number;
     for (let index = 0; index < bars.length; index++) {
       const one = bars[index] as Bars;
+      const before = one.closesAt;
       one.trade(at, px[row] as number, qty[row] as number);
-      opened(one.closesAt);
+      if (one.closesAt !== before) opened(one.closesAt);
     }
     if (stream.observed) stream.next(new TradeView(scale, at, side[row] as number, px[row] as number, qty[row] as number));
   };
 };
 
-const candleRoute = (series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number): Route => {
+const candleRoute = (
+  series: CandleSeries,
+  exact: Bars | undefined,
+  longer: readonly Bars[],
+  shiftMs: number,
+  last: { px: number | undefined },
+): Route => {
   const { at: closes, open, high, low, close, volume, barMs } = series;
   return (row) => {
+    last.px = close[row] as number;
     if (!(exact?.stream.observed || longer.length > 0)) return;
     const closedAt = (closes[row] as number) + shiftMs;
     const bar = {

@@ -85,6 +85,10 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
       else if (current !== undefined) route(current);
       return bars.stream;
     },
+    lastPx: (instId) => {
+      const { lastPx, format } = channelOf(instId);
+      return lastPx === undefined ? undefined : format(lastPx);
+    },
     deliver: (tape, index, at) => {
       if (tape !== current) route(tape);
       if (at >= nextBarAt) tick(at);

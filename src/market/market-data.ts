@@ -73,4 +73,6 @@ export interface Market {
   books(instId: string): Observable<BookView>;
   /** Bars of `barMs`, recorded ones where the recording holds that length, otherwise built from trades. */
   candles(instId: string, barMs: number): Observable<Candle>;
+  /** Price of the latest trade or bar delivered; undefined before any. */
+  lastPx(instId: string): string | undefined;
 }

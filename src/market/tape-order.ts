@@ -28,8 +28,11 @@ export const mergeOrder = (times: readonly Float64Array[]): TapeOrder => {
     const rival = secondOf(heap, heads);
     let from = next[index] as number;
     const stop = runEnd(at, from, rival === undefined ? Number.POSITIVE_INFINITY : (heads[rival] as number), (rival ?? 0) > index);
-    series.fill(index, out, out + stop - from);
-    while (from < stop) row[out++] = from++;
+    // Runs are short where several instruments trade at once; a call to fill would cost more than the loop.
+    for (; from < stop; out++) {
+      series[out] = index;
+      row[out] = from++;
+    }
     next[index] = stop;
     if (stop < at.length) heads[index] = at[stop] as number;
     else heap[0] = heap.at(-1) as number;

@@ -8,6 +8,7 @@
 import { type Observable, Subject } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
 import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Outcome } from "../gateway/outcome.ts";
@@ -49,6 +50,8 @@ export interface Desk {
   /** Cancels these now, and does not place their wishes again until they change. */
   cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void;
   orders(): readonly TrackedOrder[];
+  /** False where the service describes no way to cancel. */
+  cancelable(order: TrackedOrder): boolean;
   setMode(mode: Mode, reason: string): void;
   readonly mode: Mode;
   readonly updates$: Observable<TrackedOrder>;
@@ -60,6 +63,7 @@ export interface Desk {
 /** An accepted order or cancel whose record does not show up for so long is asked about. */
 const recordMs = 1_500;
 const repeatMs = 1_000;
+const uncancellable = "not wanted any more, but the service cannot cancel spot orders";
 
 export const createDesk = (options: DeskOptions): Desk => {
   const { clock, contract, gateway, journal, store } = options;
@@ -153,8 +157,15 @@ export const createDesk = (options: DeskOptions): Desk => {
     }
   };
 
+  const cancelable = ({ spec }: TrackedOrder): boolean => contract.profile.capabilities.cancelSpot || instTypeOf(spec.instId) !== "SPOT";
+
   const requestCancel = (order: TrackedOrder, urgency: ActionClass, reason: string): void => {
     if (isOver(order)) return;
+    if (!cancelable(order)) {
+      // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
+      if (order.reason !== uncancellable) move(order, order.phase, uncancellable);
+      return;
+    }
     const more =
       order.cancelClass === undefined ||
       (order.cancelClass !== "emergency" && urgency === "emergency") ||
@@ -334,6 +345,7 @@ export const createDesk = (options: DeskOptions): Desk => {
       }
     },
     orders: () => slots.orders(),
+    cancelable,
     setMode: (next, reason) => {
       if (mode === next) return;
       mode = next;

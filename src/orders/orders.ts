@@ -72,7 +72,7 @@ const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean 
 /** Orders of every strategy that match, gone one by one: emits each as it ends. */
 export const cancelAll = (desk: Desk, chosen: readonly TrackedOrder[], urgency: "cancel" | "emergency"): Observable<CancelResult> =>
   new Observable((subscriber) => {
-    const left = new Set(chosen.filter((order) => !isOver(order)));
+    const left = new Set(chosen.filter((order) => !isOver(order) && desk.cancelable(order)));
     const watch = desk.updates$.subscribe((order) => {
       if (!isOver(order) || !left.delete(order)) return;
       const { slot, clOrdId, ordId, phase, record } = order;

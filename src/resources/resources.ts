@@ -27,6 +27,9 @@ export interface Freshness {
 
 export const defaultFreshness: Freshness = { pendingMs: 10_000, historyMs: 30_000, balancesMs: 15_000, positionsMs: 15_000 };
 
+/** Where the service pushes order records the listing is only a safety net. */
+export const pushedFreshness: Freshness = { ...defaultFreshness, pendingMs: 30_000 };
+
 export interface Resources {
   readonly instruments: Resource<ReadonlyMap<string, InstrumentRecord>>;
   readonly pending: Resource<readonly OrderRecord[]>;

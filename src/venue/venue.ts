@@ -88,6 +88,8 @@ export interface Venue {
   /** Another program of the same user uses quota; what does not fit blocks the user as any request would. */
   spendElsewhere(uid: string, weight: number, now: number): void;
   truth(uid: string): Truth;
+  /** The equity of `truth` alone, without building its lists. */
+  equity(uid: string): string;
   meterReport(): MeterReport;
 }
 
@@ -179,16 +181,18 @@ const equityOf = (exchange: Exchange, account: Account): string => {
     if (marketOf(exchange, instId).product.quote === currency) equity += profitOf(exchange, instId, position);
   }
   for (const [base, { total }] of account.purses) {
-    const known = [`${base}-${currency}`, `${base}-${currency}-SWAP`].flatMap((instId) => exchange.markets.get(instId) ?? []);
-    const market = known.find(({ book }) => doubleMark(book) > 0);
+    // A currency is worth what it can be sold for: without a spot market it counts nothing.
+    const market = exchange.markets.get(`${base}-${currency}`);
     if (market !== undefined) equity += (BigInt(doubleMark(market.book)) * market.product.tick * total) / (2n * one);
   }
   return spell(equity);
 };
 
+const holderOf = (exchange: Exchange, uid: string): Account =>
+  exchange.accounts.get(uid) ?? refuse(`venue: there is no user "${uid}". Use one of ${[...exchange.accounts.keys()].join(", ")}.`);
+
 const truthOf = (exchange: Exchange, uid: string): Truth => {
-  const account =
-    exchange.accounts.get(uid) ?? refuse(`venue: there is no user "${uid}". Use one of ${[...exchange.accounts.keys()].join(", ")}.`);
+  const account = holderOf(exchange, uid);
   return {
     orders: account.orders.map((order) => orderRecordOf(order, exchange.profile)).reverse(),
     balances: balanceRecordsOf(account),
@@ -251,6 +255,7 @@ export const createVenue = (options: VenueOptions): Venue => {
       meter.spendElsewhere(uid, weight, now);
     },
     truth: (uid) => truthOf(exchange, uid),
+    equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
     meterReport: () => meter.report(),
   };
 };

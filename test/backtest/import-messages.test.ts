@@ -149,6 +149,11 @@ describe("times", () => {
     expect(notesOf(recording)).toEqual(["lines out of order by their receive time, sorted: 1"]);
   });
 
+  it("that are equal keep the order of their lines, also when others are sorted", () => {
+    const { tape } = read([...early, line(500, trade("4", "1")), line(500, trade("5", "1"))]);
+    expect(rows(tape, "trade").slice(1, 4)).toEqual(["500 buy 2x1", "500 buy 4x1", "500 buy 5x1"]);
+  });
+
   it("out of order beyond it are refused by both lines", () => {
     expect(() => read(early, { disorderMs: 499 })).toThrow(
       /:2: received at .*088Z, which is 500 ms before line 1 \(.*588Z\); at most 499 ms/,
@@ -225,6 +230,29 @@ describe("books", () => {
     expect(notesOf(read([line(0, snapshot(20, [["99", "9"]])), line(1, delta(30, 31, [["98", "1"]]))]))).toEqual([
       "gaps in the chain of book messages: 1",
     ]);
+  });
+
+  it("of a perpetual link to a snapshot that ends on a message or in a hole between two", () => {
+    const levels: [string, string][] = [["98", "1"]];
+    for (const snapshotId of [20, 24]) {
+      const recording = read([
+        line(0, snapshot(snapshotId, [["99", "9"]])),
+        line(1, delta(15, 20, levels, [], { pu: 10 })),
+        line(2, delta(30, 31, levels, [], { pu: 20 })),
+      ]);
+      expect(notesOf(recording)).toEqual(["book messages already in the book, dropped: 1"]);
+    }
+  });
+
+  it("forget what came before the last of several gaps", () => {
+    const recording = read([
+      line(0, snapshot(20, [["99", "9"]])),
+      line(1, delta(25, 26, [["97", "1"]])),
+      line(2, delta(30, 31, [["96", "1"]])),
+      line(3, snapshot(30, [["50", "5"]])),
+    ]);
+    expect(rows(recording.tape, "level").slice(3)).toEqual(["3 buy 50x5 fresh", "3 buy 96x1"]);
+    expect(notesOf(recording)).toEqual(["gaps in the chain of book messages: 2"]);
   });
 
   it("without any snapshot are dropped and counted", () => {

@@ -80,6 +80,7 @@ describe("the process behind the command line", () => {
     ["the terminal's", { columns: 132 }, { COLUMNS: "90" }, 132],
     ["the variable's", {}, { COLUMNS: "90" }, 90],
     ["a default", {}, {}, 100],
+    ["a default for none at all", {}, { COLUMNS: "0" }, 100],
     ["a default for nonsense", {}, { COLUMNS: "wide" }, 100],
   ])("columns are %s", (_, out, env, expected) => expect(stage(out, {}, env).io.columns).toBe(expected));
 });

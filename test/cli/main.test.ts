@@ -151,6 +151,16 @@ describe("backtest", () => {
     expect(JSON.parse(out)).toEqual(sampleReport());
   });
 
+  it("wipes the progress before a line that plugins print", async () => {
+    const runBacktest: CliParts["runBacktest"] = (_, { onProgress, print }) => {
+      onProgress?.({ at: 1, startAt: 0, endAt: 100, events: 1 });
+      print?.("saved");
+      return Promise.resolve(sampleReport());
+    };
+    const { err } = await sluice(["backtest", config], { runBacktest, clock: createVirtualClock() }, { isTty: true });
+    expect(err).toContain("\r\u001b[Ksaved\n");
+  });
+
   it("reports a run whose strategy failed, and fails", async () => {
     const perStrategy = { ladder: strategy(), broken: strategy({ state: "failed", error: "no bid" }) };
     const { code, out, err } = await sluice(["backtest", config, "--json"], reporting({ perStrategy }));

@@ -210,6 +210,16 @@ describe("run for people", () => {
     expect(io.errText.endsWith("\r\u001b[K")).toBe(true);
   });
 
+  it("does not redraw for events that nobody reads", async () => {
+    const { say, clock, io, ended } = await started([], { isTty: true });
+    clock.advanceTo(1_000);
+    const before = io.errText;
+    say({ type: "action.dropped", action: 1, endpoint: "getOrder", reason: "stale" });
+    expect(io.errText).toBe(before);
+    io.stop();
+    await ended;
+  });
+
   it("writes a status every ten seconds elsewhere, without a control character", async () => {
     const { quota$, clock, io, ended } = await started();
     quota$.next(quotaState());

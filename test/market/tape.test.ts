@@ -22,7 +22,9 @@ describe("a series builder", () => {
     for (let row = 0; row < 3000; row++) builder.push(1000.125 + row, row, 2, row + 1, 3);
     const series = builder.series();
     expect(builder.length).toBe(3000);
-    expect([series.at[0], series.at[2999], series.bidPx[2999], series.askPx[0], series.askQty.length]).toEqual([1000.125, 3999.125, 2999, 1, 3000]);
+    expect([series.at[0], series.at[2999], series.bidPx[2999], series.askPx[0], series.askQty.length]).toEqual([
+      1000.125, 3999.125, 2999, 1, 3000,
+    ]);
   });
 
   it("refuses a time that falls by row and values", () => {

@@ -52,9 +52,8 @@ export interface Refusal {
 
 export interface Story {
   readonly refusals: readonly Refusal[];
-  readonly sent: number;
   readonly waiting: number;
-  /** Waits of lone exits: none other of the user was waiting or in flight. */
+  /** Waits of lone exits: no other of the user was waiting or in flight. */
   readonly exitWaitsMs: readonly number[];
   readonly conflicts: number;
 }
@@ -248,9 +247,6 @@ export const play = (plan: Plan, alter: Alter = faithful): Story => {
       clock.stepWall(forMs);
     });
   }
-  let sent = 0;
-  const count = scheduler.inFlight;
-  sent += count;
   clock.advanceTo(startedAt + (plan.minutes + 4) * 60_000);
-  return { refusals: stage.refusals, sent, waiting: scheduler.queued, exitWaitsMs, conflicts: ledger.clock.conflicts };
+  return { refusals: stage.refusals, waiting: scheduler.queued, exitWaitsMs, conflicts: ledger.clock.conflicts };
 };

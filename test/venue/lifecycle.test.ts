@@ -71,6 +71,14 @@ describe("changing a product", () => {
     });
   });
 
+  it("to a coarser lot cuts amounts of money to that lot", () => {
+    const it = setting();
+    it.venue.change(swap, { lotSize: "0.01" }, it.moment());
+    const ordId = it.placed({ px: "60000", sz: "1000" });
+    it.trade(swap, "sell", 59999, 1);
+    expect(it.order(ordId)).toMatchObject({ state: "filled", accFillSz: "600" });
+  });
+
   it("to finer steps starts an empty book, in which the recording means what it meant", () => {
     const it = inBase();
     it.quote(swap, 59999, 1, 60000, 1);
@@ -87,6 +95,8 @@ describe("changing a product", () => {
     it.trade(swap, "sell", 59999.9, 1);
     expect(it.order(resting)).toMatchObject({ state: "filled", avgPx: "59999.99" });
     expect(it.position()?.pos).toBe("0.0013");
+    it.quote(swap, 59999, 1, 60000, 0.001);
+    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "0.002" })).accFillSz).toBe("0.001");
   });
 
   it("to steps that fit neither way is refused by value", () => {

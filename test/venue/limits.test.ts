@@ -200,6 +200,16 @@ describe("H5 the profile's rows about limits", () => {
   });
 
   it.each([
+    ["ip", 1201],
+    ["none", 1200],
+    ["all", 1201],
+  ] as const)("a call the address is refused counts for: %s", (refusedCounts, peak) => {
+    const { read, venue } = strict({ limits: { refusedCounts } });
+    for (let call = 0; call < 1201; call++) read("common/instruments", {}, { at: start, key: undefined });
+    expect(venue.meterReport()).toMatchObject({ refused: { ip: 1 }, peak: { ip: peak } });
+  });
+
+  it.each([
     [true, 10],
     [false, 5],
   ])("failed calls count: %s", (failedCounts, weight) => {
@@ -213,8 +223,8 @@ describe("H5 the profile's rows about limits", () => {
     const { read } = strict({ limits: { anchor: "first_request" } });
     expect(used(read("asset/spot", {}, { at: start + 30_000 }))).toBe(5);
     expect(used(read("asset/spot", {}, { at: start + 89_999 }))).toBe(10);
-    expect(used(read("asset/spot", {}, { at: start + 95_000 }))).toBe(5);
-    expect(used(read("asset/spot", {}, { at: start + 154_999 }))).toBe(10);
+    expect(used(read("asset/spot", {}, { at: start + 90_000 }))).toBe(5);
+    expect(used(read("asset/spot", {}, { at: start + 149_999 }))).toBe(10);
   });
 
   it("windows slide where the profile says so", () => {

@@ -117,7 +117,8 @@ describe("order types", () => {
   it("a market order in quote currency buys whole lots at each level until the money ends", () => {
     const it = setting();
     it.level(swap, "sell", 60000, 0.001);
-    it.level(swap, "sell", 61000, 0.005);
+    it.level(swap, "sell", 61000, 0.002);
+    it.level(swap, "sell", 62000, 0.001);
     const ordId = it.placed({ ordType: "market", px: undefined, sz: "200" });
     expect(fillsOf(it)).toEqual(["ann buy 0.001@60000 taker", "ann buy 0.002@61000 taker"]);
     expect(it.order(ordId)).toMatchObject({ state: "filled", sz: "200", accFillSz: "182" });
@@ -218,6 +219,8 @@ describe("the market going through a resting order", () => {
   it.each([
     ["buy", "60000", "sell", 59999.9],
     ["sell", "60000", "buy", 60000.1],
+    ["buy", "60000", "buy", 59999.9],
+    ["sell", "60000", "sell", 60000.1],
   ] as const)("a %s at %s is filled completely at its own price by a %s print at %s", (side, px, aggressor, print) => {
     const it = inBase();
     const ordId = it.placed({ side, px, sz: "0.5" });

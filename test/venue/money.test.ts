@@ -181,6 +181,27 @@ describe("swap", () => {
     expect(it.position()).toBeUndefined();
   });
 
+  it("sets aside margin for the opening part of a market order only", () => {
+    const it = inBase({
+      users: [{ uid: "ann", keys: [{ name: "ann-1", permissions: ["trade_futures"] }], balances: { USDT: "1000" } }],
+    });
+    it.quote(swap, 59999, 1, 60000, 1);
+    it.placed({ px: "60000", sz: "0.1" });
+    expect(it.place({ side: "sell", ordType: "market", px: undefined, sz: "0.2" }).body.code).toBe("51008");
+    expect(it.place({ side: "sell", ordType: "market", px: undefined, sz: "0.15" }).body.code).toBe("0");
+    expect(it.position()?.pos).toBe("-0.05");
+  });
+
+  it("shows no profit and no mark while no price is known", () => {
+    const it = inBase();
+    it.quote(swap, 59999, 1, 60000, 1);
+    it.placed({ px: "60000", sz: "0.1" });
+    it.quote(swap, 0, 0, 0, 0);
+    expect(it.position()).toMatchObject({ markPx: "", upl: "0" });
+    it.trade(swap, "buy", 60100, 1);
+    expect(it.position()).toMatchObject({ markPx: "60100", upl: "10" });
+  });
+
   it("closes at market and says so when there is nothing to close", () => {
     const it = long();
     expect(it.write("trade/close-position", { instId: swap, clOrdId: "out" }).body.data).toEqual([{ instId: swap, clOrdId: "out" }]);

@@ -16,15 +16,15 @@ export const repeating = (turn) => ({
 
 /**
  * Stops everybody when one is refused: for 1.1 s at first, and to the next local minute + 0.5 s when it happens again with no
- * success in between. Calls sent before the gate shut do not strike twice.
+ * success in between. Calls sent before the gate shut do not strike twice. A call the limiter lets through while the gate is
+ * shut goes back to the limiter afterwards; otherwise all of them would leave together when it opens.
  */
 export const gated = (turn) => {
+  const held = { status: 0, headers: {} };
   let openAt = 0;
   let shutAt = 0;
   let struck = false;
-  const pass = async () => {
-    while (performance.now() < openAt) await sleep(openAt - performance.now());
-  };
+  const isShut = () => performance.now() < openAt;
   const note = (answer, sentAt) => {
     if (answer.status !== 429) {
       struck = false;
@@ -39,16 +39,16 @@ export const gated = (turn) => {
   return {
     submit: async (task) => {
       const send = async () => {
-        await pass();
+        if (isShut()) return held;
         const sentAt = performance.now();
         const answer = await task.send();
         note(answer, sentAt);
         return answer;
       };
       for (;;) {
-        await pass();
-        const answer = await turn(task, send);
-        if (answer.status !== 429) return;
+        while (isShut()) await sleep(openAt - performance.now());
+        const { status } = await turn(task, send);
+        if (status === 200) return;
       }
     },
   };

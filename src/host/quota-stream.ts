@@ -1,0 +1,31 @@
+/**
+ * The quota as a stream: now, and after whatever changed it, at most once in a while.
+ *
+ * Invariants: nothing is computed while nobody listens; the last change of a burst is always emitted.
+ */
+import { Observable } from "rxjs";
+import type { Clock, Timer } from "../clock/clock.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { QuotaState } from "./context.ts";
+
+const pauseMs = 250;
+
+export const quotaStream = (clock: Clock, journal: Journal, now: () => QuotaState): Observable<QuotaState> =>
+  new Observable((subscriber) => {
+    let emittedAt = Number.NEGATIVE_INFINITY;
+    let timer: Timer | undefined;
+    const emit = (): void => {
+      timer = undefined;
+      emittedAt = clock.now();
+      subscriber.next(now());
+    };
+    const detach = journal.attach((event) => {
+      if (!event.type.startsWith("action.") && event.type !== "quota.refused") return;
+      timer ??= clock.setTimer(Math.max(clock.now(), emittedAt + pauseMs), emit);
+    });
+    emit();
+    return () => {
+      detach();
+      timer?.cancel();
+    };
+  });
