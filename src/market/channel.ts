@@ -22,7 +22,7 @@ export interface Channel {
   /** Price of the latest trade or bar, in ticks; undefined before any. */
   readonly lastPx: number | undefined;
   /** A count of ticks as decimal text. */
-  format(ticks: number): string;
+  readonly format: (ticks: number) => string;
   /** The bars of one length; the same object every time. */
   barsOf(barMs: number): Bars;
   /** Bars that no recorded length can give, as of the last `bind`. */
