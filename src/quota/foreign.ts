@@ -1,8 +1,9 @@
 /**
  * How much others spend of a quota that is not ours alone, and how much of it to leave free for them.
  *
- * Invariants: before anything foreign was seen nothing is left free; the part left free falls with the time others still have.
- * The margin is a quantile of the compound Poisson use still to come: others' calls are taken as independent.
+ * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls, because our
+ * last call and theirs may cross; the part left free falls with the time others still have.
+ * The margin is a quantile of the compound Poisson use still to come: others' calls are taken as independent and alike.
  */
 
 export interface ForeignUse {
@@ -15,12 +16,16 @@ export interface ForeignUse {
 }
 
 const memoryMs = 120_000;
+/** Before so long was watched a first call would look like a flood. */
+const spanMsLeast = 10_000;
+const sizesKept = 31;
 
 export const createForeignUse = (): ForeignUse => {
   let units = 0;
-  let calls = 0;
   let spanMs = 0;
   let lastAt: number | undefined;
+  const sizes: number[] = [];
+  let size = 0;
   return {
     get rate() {
       return spanMs === 0 ? 0 : (units / spanMs) * 1_000;
@@ -30,14 +35,17 @@ export const createForeignUse = (): ForeignUse => {
       lastAt = at;
       const keep = Math.max(0, 1 - passed / memoryMs);
       units = units * keep + fresh;
-      calls = calls * keep + (fresh > 0 ? 1 : 0);
       spanMs = spanMs * keep + passed;
+      if (fresh <= 0) return;
+      sizes.push(fresh);
+      if (sizes.length > sizesKept) sizes.shift();
+      // Two calls seen as one, or one seen in halves, would pull a mean; a little above the middle of many is one call.
+      size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.6)] as number;
     },
     margin: (ms, risk) => {
-      if (calls < 1 || units < 1 || ms <= 0) return 0;
-      const size = units / calls;
-      const expected = (calls / Math.max(spanMs, 10_000)) * ms;
-      return size * poissonQuantile(expected, risk);
+      if (size === 0 || units < 1 || ms <= 0) return 0;
+      const expected = (units / size / Math.max(spanMs, spanMsLeast)) * ms;
+      return size * Math.max(1, poissonQuantile(expected, risk));
     },
   };
 };

@@ -6,25 +6,27 @@
  * disturbed clock nothing but one light call leaves until the service has told the use of the current window.
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
-import { createForeignUse, type ForeignUse } from "./foreign.ts";
-import { type Ceiling, fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
+import { createCeilings, newsWeight, type Rank } from "./ceilings.ts";
+import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
 import { dateOf, usedOf } from "./headers.ts";
 import { type Charge, type LayerSpec, scopeOf, unitsOf } from "./layers.ts";
-import { defaultReserve, exitReserve, pacedShare, type ReservePolicy } from "./reserve.ts";
+import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { createRoundTrips } from "./round-trips.ts";
 import { createServerClock, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 
-/** Exits may use everything; ordinary actions leave the reserve. */
-export type Rank = "exit" | "ordinary";
+export type { Rank };
 
-export type Verdict =
-  | { readonly granted: true }
-  | {
-      readonly granted: false;
-      readonly layer: LayerSpec["name"];
-      readonly until: number;
-      readonly why: "used" | "reserved" | "shut" | "start";
-    };
+export type Verdict = { readonly granted: true } | Refusal;
+
+/** Not now: which layer says so, when to ask again, and who may go meanwhile. */
+export interface Refusal {
+  readonly granted: false;
+  readonly layer: LayerSpec["name"];
+  readonly until: number;
+  readonly why: "used" | "reserved" | "start";
+  /** Calls lighter than this may pass it. */
+  readonly lighterThan: number;
+}
 
 export interface Ticket {
   readonly charge: Charge;
@@ -86,10 +88,8 @@ interface Account {
 }
 
 const limited = 429;
-/** Wider than this, one call a second is spent on narrowing the clock. */
-const clockWidthMs = 45;
-/** Chance, a minute, that others' use still to come exceeds what is left free for it. */
-const foreignRisk = 0.002;
+/** So near to a window's end what does not fit now is taken for not fitting at all. */
+const endingMs = 400;
 
 export const createLedger = (options: LedgerOptions): Ledger => {
   const { layers } = options;
@@ -98,14 +98,9 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   const clock = createServerClock(options.clock);
   const gauges = new Map<string, Gauge>();
   const accounts = new Map<string, Account>();
-  const foreign = new Map<string, ForeignUse>();
-  const heardAt = new Map<string, number>();
-  const openOrders = new Map<string, number>();
   const trips = createRoundTrips();
+  const ceilings = createCeilings({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => gauges.get(`uid:${uid}`) });
   let dateless = false;
-  let weightMean = 10;
-  let exitRate = 0;
-  let lastExitAt = options.startedAt;
   let disturbedAt = options.startedAt;
 
   const gaugeOf = (spec: LayerSpec, scope: string): Gauge => {
@@ -136,47 +131,6 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     return account;
   };
 
-  /** Urgent calls per millisecond: a forecast that rises with each and fades over minutes, never quite to nothing. */
-  const exitRateAt = (now: number): number => Math.max(exitRate * Math.exp(-(now - lastExitAt) / 300_000), 1 / 120_000);
-
-  const weightCeiling = (gauge: Gauge, at: number, endAt: number, startAt: number): number => {
-    const { capacity, windowMs } = gauge.spec;
-    const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const others = foreign.get(gauge.scope);
-    const silentMs = Math.min(windowMs, Math.max(0, at - (heardAt.get(gauge.scope) ?? at)));
-    // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
-    const margin = others === undefined || remMs <= 0 ? 0 : Math.min(capacity / 2, others.margin(remMs + silentMs, foreignRisk));
-    const reserve = exitReserve(policy, remMs, openOrders.get(gauge.scope) ?? 0, exitRateAt(at));
-    const free = capacity - reserve - margin - policy.probeUnits;
-    return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
-  };
-
-  const keyCeiling = (gauge: Gauge, charge: Charge, at: number, endAt: number): number => {
-    const { capacity } = gauge.spec;
-    const user = charge.uid === undefined ? undefined : gauges.get(`uid:${charge.uid}`);
-    if (user !== undefined) {
-      const minute = user.state(at);
-      const calls = (user.spec.capacity - minute.used) / weightMean;
-      // Weight runs out first: the kept slots cost nothing and stay free for exits.
-      if (calls < ((minute.windowEndsAt - at) / 1_000) * (capacity - policy.keySlots)) return capacity - policy.keySlots;
-    }
-    const width = clock.hi(at) - clock.lo(at);
-    const lendAt = endAt - width - trips.high;
-    if (at < lendAt) return capacity - policy.keySlots;
-    // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
-    return width > clockWidthMs && at < endAt - width / 2 - trips.low / 2 ? capacity - 1 : capacity;
-  };
-
-  const ceilingOf = (gauge: Gauge, charge: Charge, rank: Rank, at: number): Ceiling =>
-    rank === "exit"
-      ? () => gauge.spec.capacity
-      : (endAt, startAt) =>
-          gauge.spec.scope === "key"
-            ? keyCeiling(gauge, charge, at, endAt)
-            : gauge.spec.unit === "weight"
-              ? weightCeiling(gauge, at, endAt, startAt)
-              : gauge.spec.capacity - policy.keySlots;
-
   /** When a ceiling that rises towards the window's end will let the call through. */
   const relaxedAt = (gauge: Gauge, charge: Charge, now: number, end: number): number => {
     const units = unitsOf(gauge.spec, charge);
@@ -185,17 +139,26 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     let to = Math.min(end, now + gauge.spec.windowMs);
     while (to - from > 1) {
       const middle = (from + to) / 2;
-      if (gauge.blockedUntil(units, middle, ceilingOf(gauge, charge, "ordinary", middle)) === undefined) to = middle;
+      if (gauge.blockedUntil(units, middle, ceilings.of(gauge, charge, "ordinary", middle)) === undefined) to = middle;
       else from = middle;
     }
     return Math.max(to, now + 1);
   };
 
+  /** What a call that does not fit by policy waits for, and who may pass it meanwhile. */
+  const reserved = (charge: Charge, now: number, end: number, relaxed: number): Pick<Refusal, "until" | "why" | "lighterThan"> => {
+    // The window cannot hold it any more: lighter calls use what is left.
+    if (relaxed >= end || end - now <= endingMs) return { until: relaxed, why: "used", lighterThan: charge.weight };
+    const newsAt = charge.uid === undefined ? Number.POSITIVE_INFINITY : ceilings.newsAt(charge.uid, now, end);
+    const lighterThan = newsAt <= now ? Math.min(charge.weight, newsWeight + 1) : 0;
+    return { until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
+  };
+
   const askStart = (account: Account, now: number): Verdict | undefined => {
     if (account.warm) return undefined;
-    if (now < account.quietUntil) return { granted: false, layer: "start", until: account.quietUntil, why: "start" };
+    if (now < account.quietUntil) return { granted: false, layer: "start", until: account.quietUntil, why: "start", lighterThan: 0 };
     // One at a time: the next question is asked when this one is answered.
-    return account.probes > 0 ? { granted: false, layer: "start", until: now + 60_000, why: "start" } : undefined;
+    return account.probes > 0 ? { granted: false, layer: "start", until: now + 60_000, why: "start", lighterThan: 0 } : undefined;
   };
 
   return {
@@ -204,12 +167,12 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       const early = askStart(accountOf(charge), now);
       if (early !== undefined) return early;
       for (const gauge of gaugesOf(charge)) {
-        const until = gauge.blockedUntil(unitsOf(gauge.spec, charge), now, ceilingOf(gauge, charge, rank, now));
+        const until = gauge.blockedUntil(unitsOf(gauge.spec, charge), now, ceilings.of(gauge, charge, rank, now));
         if (until === undefined) continue;
         const layer = gauge.spec.name;
-        if (rank === "exit") return { granted: false, layer, until, why: "used" };
+        if (rank !== "ordinary") return { granted: false, layer, until, why: "used", lighterThan: charge.weight };
         const relaxed = relaxedAt(gauge, charge, now, until);
-        return { granted: false, layer, until: relaxed, why: relaxed < until ? "reserved" : "used" };
+        return { granted: false, layer, ...reserved(charge, now, until, relaxed) };
       }
       return { granted: true };
     },
@@ -217,7 +180,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       const account = accountOf(charge);
       const parts = gaugesOf(charge).map((gauge) => ({ gauge, ticket: gauge.begin(unitsOf(gauge.spec, charge), now) }));
       if (!account.warm) account.probes++;
-      if (charge.uid !== undefined) weightMean += (charge.weight - weightMean) / 32;
+      if (charge.uid !== undefined) ceilings.noteWeight(charge.weight);
       return { charge, sentAt: now, parts, probe: !account.warm };
     },
     settle: (ticket, answer, receivedAt) => {
@@ -241,8 +204,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
         if (used === undefined) continue;
         if (gauge.spec.scope === "uid") {
           told = true;
-          heardAt.set(gauge.scope, receivedAt);
-          noteForeign(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
+          ceilings.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
         }
       }
       if (ticket.probe) account.probes = Math.max(0, account.probes - 1);
@@ -253,13 +215,8 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       return undefined;
     },
     lose,
-    noteExit: (now) => {
-      exitRate = exitRateAt(now) * Math.exp(-1 / 20) + (1 - Math.exp(-1 / 20)) / Math.max(now - lastExitAt, 1_000);
-      lastExitAt = now;
-    },
-    noteOpen: (uid, orders) => {
-      openOrders.set(uid, orders);
-    },
+    noteExit: ceilings.noteExit,
+    noteOpen: ceilings.noteOpen,
     disturb: (now) => {
       clock.forget();
       disturbedAt = now;
@@ -269,15 +226,14 @@ export const createLedger = (options: LedgerOptions): Ledger => {
         account.probes = 0;
         account.quietUntil = now + quietMs;
       }
-      heardAt.clear();
+      ceilings.forget();
     },
     probing: (charge) => !accountOf(charge).warm,
     state: (now) =>
       [...gauges.values()].map((gauge) => {
         const { used, foreign: others, windowEndsAt } = gauge.state(now);
-        const { capacity, name, unit } = gauge.spec;
-        const ceiling = unit === "weight" ? weightCeiling(gauge, now, windowEndsAt, now) : capacity - policy.keySlots;
-        const reserved = Math.max(0, Math.round(capacity - ceiling));
+        const { capacity, name } = gauge.spec;
+        const reserved = ceilings.reserved(gauge, now, windowEndsAt);
         return {
           layer: name,
           scope: gauge.scope,
@@ -295,15 +251,6 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     for (const { gauge, ticket: part } of ticket.parts) gauge.lose(part, now);
     const account = accountOf(ticket.charge);
     if (ticket.probe && ticket.sentAt >= disturbedAt) account.probes = Math.max(0, account.probes - 1);
-  }
-
-  function noteForeign(uid: string, at: number, units: number): void {
-    let use = foreign.get(uid);
-    if (use === undefined) {
-      use = createForeignUse();
-      foreign.set(uid, use);
-    }
-    use.observe(at, units);
   }
 
   function minutesPossible(ticket: Ticket, receivedAt: number): number {

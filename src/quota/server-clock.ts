@@ -81,7 +81,8 @@ export const createServerClock = ({ driftPpm = 200, dateSlackMs = 150 }: ServerC
       return conflicts;
     },
     observeDate: (sentAt, receivedAt, dateMs) => {
-      const fresh = { lo: dateMs - receivedAt, hi: dateMs + dateStepMs - sentAt, asOf: receivedAt };
+      // The offset may have drifted on since the earliest instant it can have been true at.
+      const fresh = { lo: dateMs - receivedAt, hi: dateMs + dateStepMs - sentAt + drift * (receivedAt - sentAt), asOf: receivedAt };
       const met = meet(stamps, fresh);
       if (met === undefined) {
         conflicts++;
@@ -101,7 +102,7 @@ export const createServerClock = ({ driftPpm = 200, dateSlackMs = 150 }: ServerC
       // Accepted only when a single boundary can be meant: guessing the nearest has cost whole minutes.
       if (first !== last) return false;
       const boundary = first * windowMs;
-      const fresh = { lo: boundary - byAt, hi: boundary - afterAt, asOf: byAt };
+      const fresh = { lo: boundary - byAt, hi: boundary - afterAt + drift * (byAt - afterAt), asOf: byAt };
       const met = meet(counters, fresh);
       if (met === undefined) conflicts++;
       counters = met ?? fresh;

@@ -15,7 +15,7 @@ interface ClassRule {
 }
 
 export const classRules: Readonly<Record<ActionClass, ClassRule>> = {
-  emergency: { rank: "exit", order: 0, headStartMs: 0 },
+  emergency: { rank: "emergency", order: 0, headStartMs: 0 },
   cancel: { rank: "exit", order: 1, headStartMs: 0 },
   close: { rank: "exit", order: 2, headStartMs: 0 },
   resolve: { rank: "ordinary", order: 3, headStartMs: 120_000 },

@@ -12,7 +12,7 @@ import { SluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Charge } from "../quota/layers.ts";
-import type { Ledger, Verdict } from "../quota/ledger.ts";
+import type { Ledger, Rank, Verdict } from "../quota/ledger.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
 import { createLanes, type Entry, type Lane } from "./lanes.ts";
 import { classRules } from "./priority.ts";
@@ -61,6 +61,7 @@ export interface SchedulerOptions {
 
 const clockStepMs = 100;
 const never = Number.POSITIVE_INFINITY;
+const nothingStuck = (): Record<Rank, number> => ({ emergency: never, exit: never, ordinary: never });
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { clock, ledger, transport, journal, queueMax = 200_000 } = options;
@@ -73,7 +74,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   let again = false;
   let wallOffset = clock.wallNow() - clock.now();
   /** Nothing of this rank and at least this weight can leave before the next wake. */
-  let stuck = { exit: never, ordinary: never };
+  let stuck = nothingStuck();
   let lastHeld = "";
 
   /** The grant for one of the account's keys, or the verdict that frees up first. */
@@ -143,7 +144,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
 
   /** Quota came back or time moved on: what was stuck may not be any more. */
   const release = (): void => {
-    stuck = { exit: never, ordinary: never };
+    stuck = nothingStuck();
     pump();
   };
 
@@ -158,7 +159,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   /** Sends the best action that fits. False when none does; the wake-up is set then. */
   const pumpOne = (): boolean => {
     const now = clock.now();
-    const least = { exit: never, ordinary: never };
+    const least = nothingStuck();
     let next = never;
     let lighterThan = never;
     for (const lane of lanes.ready(ledger.probing)) {
@@ -177,8 +178,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       next = Math.min(next, verdict.until);
       least[rank] = Math.min(least[rank], lane.weight);
       noteHeld(entry, verdict);
-      // Lighter calls may pass a heavier one only when the window cannot hold the heavy one any more.
-      if (rank === "ordinary") lighterThan = Math.min(lighterThan, verdict.why === "used" ? lane.weight : 0);
+      if (rank === "ordinary") lighterThan = Math.min(lighterThan, verdict.lighterThan);
     }
     stuck = least;
     wake.at(next);
@@ -219,7 +219,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     const now = clock.now();
     const { rank } = classRules[action.class];
     const entry = lanes.add(action, now, done);
-    if (rank === "exit") ledger.noteExit(now);
+    if (rank !== "ordinary") ledger.noteExit(now);
     if (action.deadlineAt !== undefined) {
       clock.setTimer(action.deadlineAt, () => {
         if (lanes.withdraw(entry)) drop(entry, "deadline");

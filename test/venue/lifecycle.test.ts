@@ -149,6 +149,17 @@ describe("listeners", () => {
     expect(heard).toEqual(["50000 live", "done", "50001 live", "done"]);
   });
 
+  it("each get a record of their own", () => {
+    const it = inBase();
+    const seen: string[] = [];
+    it.venue.onOrder((_, record) => {
+      (record as { state: string }).state = "spoiled";
+    });
+    it.venue.onOrder((_, record) => seen.push(record.state));
+    it.placed({ sz: "0.1" });
+    expect(seen).toEqual(["live"]);
+  });
+
   it("are not called any more after they left", () => {
     const it = inBase();
     let count = 0;

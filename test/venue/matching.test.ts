@@ -2,7 +2,7 @@
  * How orders meet the recorded market and each other.
  */
 import { describe, expect, it } from "vitest";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, swap } from "./setting.ts";
 
 /** Sizes in base currency keep these tests about quantities. */
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
@@ -170,6 +170,16 @@ describe("a resting order in the queue", () => {
     expect(it.order(ordId).state).toBe("filled");
   });
 
+  it("moves forward when a user takes what was displayed before it", () => {
+    const it = inBase();
+    it.level(swap, "sell", 60000, 0.002);
+    const ordId = it.placed({ side: "sell", px: "60000", sz: "0.001" }, bob);
+    it.placed({ px: "60000", sz: "0.002" });
+    expect(it.order(ordId, "bob").state).toBe("live");
+    it.trade(swap, "buy", 60000, 0.001);
+    expect(it.order(ordId, "bob").state).toBe("filled");
+  });
+
   it("moves forward by level updates too", () => {
     const it = inBase();
     it.level(swap, "buy", 60000, 0.005);
@@ -255,39 +265,5 @@ describe("the market going through a resting order", () => {
     const ordId = it.placed({ px: "60000", sz: "0.5" });
     it.quote(swap, 59999, 1, 0, 0);
     expect(it.order(ordId).state).toBe("live");
-  });
-});
-
-describe("what is displayed", () => {
-  it("is one price in a recording of quotes", () => {
-    const it = inBase();
-    it.quote(swap, 59999, 1, 60000, 0.001);
-    it.quote(swap, 60000, 1, 60001, 0.001);
-    it.quote(swap, 59999, 1, 60000, 0.001);
-    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "0.1" })).accFillSz).toBe("0.001");
-  });
-
-  it("loses the levels that a better quote has left behind, on either side", () => {
-    const it = inBase();
-    for (const px of [60000, 60001, 60002, 60500]) it.level(swap, "sell", px, 0.001);
-    for (const px of [59999, 59998, 59000]) it.level(swap, "buy", px, 0.001);
-    it.quote(swap, 59998, 0.001, 60002, 0.001);
-    it.placed({ ordType: "market", px: undefined, sz: "0.002" });
-    it.placed({ ordType: "market", side: "sell", px: undefined, sz: "0.002" });
-    expect(it.fills.map(({ px }) => px)).toEqual(["60002", "60500", "59998", "59000"]);
-  });
-
-  it("is nothing on a side whose quote is empty", () => {
-    const it = inBase();
-    it.level(swap, "sell", 60000, 0.001);
-    it.quote(swap, 59999, 1, 0, 0);
-    expect(it.order(it.placed({ ordType: "market", px: undefined, sz: "0.001" }))).toMatchObject({ state: "canceled", accFillSz: "0" });
-  });
-
-  it("is each instrument's own", () => {
-    const it = inBase();
-    it.quote(spot, 59999, 1, 60000, 1);
-    expect(it.order(it.placed({ px: "60000", sz: "0.001" })).state).toBe("live");
-    expect(it.order(it.placed({ instId: spot, px: "60000", sz: "0.001" })).state).toBe("filled");
   });
 });
