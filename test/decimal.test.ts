@@ -159,13 +159,18 @@ describe("grids", () => {
 
   it("parseTo brings text onto the grid as toStep does", () => {
     fc.assert(
-      fc.property(fc.constantFrom(...steps), scaled, fc.constantFrom("down" as const, "up" as const, "nearest" as const), (step, a, rounding) => {
-        const text = spell({ digits: a.digits % 10n ** 9n, places: a.places });
-        const one = d.grid(step);
-        const quotient = Number(d.div(text, step, 0));
-        fc.pre(Math.abs(quotient) < 10 ** 14);
-        expect(one.format(one.parseTo(text, rounding))).toBe(d.toStep(text, step, rounding));
-      }),
+      fc.property(
+        fc.constantFrom(...steps),
+        scaled,
+        fc.constantFrom("down" as const, "up" as const, "nearest" as const),
+        (step, a, rounding) => {
+          const text = spell({ digits: a.digits % 10n ** 9n, places: a.places });
+          const one = d.grid(step);
+          const quotient = Number(d.div(text, step, 0));
+          fc.pre(Math.abs(quotient) < 10 ** 14);
+          expect(one.format(one.parseTo(text, rounding))).toBe(d.toStep(text, step, rounding));
+        },
+      ),
       { seed: 6, numRuns: 300 },
     );
   });

@@ -32,11 +32,18 @@ export const createJournal = (now: () => number, onSinkError: (error: unknown) =
           sink(event);
         } catch (error) {
           detach(sink);
-          onSinkError(error);
+          report(error);
         }
       }
     }
     delivering = false;
+  };
+  const report = (error: unknown): void => {
+    try {
+      onSinkError(error);
+    } catch {
+      // Whoever reports faults must not silence the journal with one of their own.
+    }
   };
   const detach = (sink: Sink): void => {
     sinks = sinks.filter((other) => other !== sink);

@@ -25,6 +25,8 @@ export interface Ceilings {
   noteOpen(uid: string, orders: number): void;
   /** The service told the use of `uid`; `fresh` units of it were newly seen to be others'. */
   noteUse(uid: string, at: number, fresh: number): void;
+  /** The service refused a call of `uid`. */
+  noteRefusal(uid: string, at: number): void;
   noteWeight(weight: number): void;
   /** When a light call is worth its answer, because others use this quota and it has been silent; infinite without others. */
   newsAt(uid: string, at: number, endAt: number): number;
@@ -49,6 +51,9 @@ const foreignRiskAtEnd = 0.05;
 const endMs = 600;
 /** Calls at most this heavy are sent for news of others' use. */
 export const newsWeight = 5;
+const yieldMs = 3_000;
+const yieldMore = 2;
+const yieldLess = 0.6;
 const lastMs = 1_000;
 const carefulUnits = 60;
 const newsMsMin = 400;
@@ -78,6 +83,13 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     return Math.min(capacity / 2, others.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk));
   };
 
+  /** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
+  const yielding = (gauge: Gauge, at: number, remMs: number): number => {
+    if (remMs < yieldMs) return 1;
+    const { used, foreign: others } = gauge.state(at);
+    return used - others > gauge.spec.capacity / 2 ? yieldMore : yieldLess;
+  };
+
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
   const ordinaryWeight = (gauge: Gauge, weight: number, at: number, endAt: number, startAt: number): number => {
     const { capacity, windowMs } = gauge.spec;
@@ -85,7 +97,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     const reserve = exitReserve(policy, remMs, openOf(gauge.scope), exitRateAt(at));
     const quietMs = silence(gauge.scope, at);
     const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
-    const margin = othersMargin(gauge.scope, capacity, remMs, silentMs);
+    const margin = othersMargin(gauge.scope, capacity, remMs, silentMs) * yielding(gauge, at, remMs);
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && gauge.state(at).open > 0 ? carefulUnits : 0;
     const free = capacity - reserve - margin - careful - policy.probeUnits;
@@ -117,7 +129,9 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
       const { capacity, scope, unit } = gauge.spec;
       const weighed = unit === "weight";
       if (rank === "emergency") return () => (weighed ? capacity - policy.probeUnits : capacity);
-      if (rank === "exit") return () => (weighed ? capacity - policy.probeUnits - exitCost(policy, openOf(gauge.scope)) : capacity);
+      // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
+      if (rank === "exit")
+        return () => (weighed ? capacity - policy.probeUnits - Math.min(exitCost(policy, openOf(gauge.scope)), capacity / 4) : capacity);
       if (scope === "key") return (endAt) => ordinaryKey(gauge, charge, at, endAt);
       return weighed ? (endAt, startAt) => ordinaryWeight(gauge, charge.weight, at, endAt, startAt) : () => capacity - policy.keySlots;
     },
@@ -144,6 +158,9 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
         foreign.set(uid, use);
       }
       use.observe(at, fresh);
+    },
+    noteRefusal: (uid, at) => {
+      foreign.get(uid)?.surprised(at);
     },
     noteWeight: (weight) => {
       weightMean += (weight - weightMean) / 32;

@@ -11,6 +11,8 @@ export interface ForeignUse {
   observe(at: number, units: number): void;
   /** Units to leave free when others still have `ms`, so that they exceed it with a probability of about `risk`. */
   margin(ms: number, risk: number): number;
+  /** We were refused at `at`: for a while more of their calls are left room for. */
+  surprised(at: number): void;
   /** Units a second. */
   readonly rate: number;
 }
@@ -19,11 +21,15 @@ const memoryMs = 120_000;
 /** Before so long was watched a first call would look like a flood. */
 const spanMsLeast = 10_000;
 const sizesKept = 31;
+const cautionMax = 2;
+const cautionMs = 600_000;
 
 export const createForeignUse = (): ForeignUse => {
   let units = 0;
   let spanMs = 0;
   let lastAt: number | undefined;
+  let caution = 0;
+  let cautionAt = 0;
   const sizes: number[] = [];
   let size = 0;
   return {
@@ -42,10 +48,15 @@ export const createForeignUse = (): ForeignUse => {
       // Two calls seen as one, or one seen in halves, would pull a mean; a little above the middle of many is one call.
       size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.6)] as number;
     },
+    surprised: (at) => {
+      caution = Math.min(cautionMax, caution * Math.exp(-(at - cautionAt) / cautionMs) + 1);
+      cautionAt = at;
+    },
     margin: (ms, risk) => {
       if (size === 0 || units < 1 || ms <= 0) return 0;
       const expected = (units / size / Math.max(spanMs, spanMsLeast)) * ms;
-      return size * Math.max(1, poissonQuantile(expected, risk));
+      const least = 1 + caution * Math.exp(-Math.max(0, (lastAt ?? 0) - cautionAt) / cautionMs);
+      return size * Math.max(least, poissonQuantile(expected, risk));
     },
   };
 };

@@ -31,7 +31,9 @@ export interface Refusal {
 export interface Ticket {
   readonly charge: Charge;
   readonly sentAt: number;
-  readonly parts: readonly { readonly gauge: Gauge; readonly ticket: GaugeTicket }[];
+  readonly gauges: readonly Gauge[];
+  /** One per gauge. */
+  readonly parts: readonly GaugeTicket[];
   readonly probe: boolean;
 }
 
@@ -98,6 +100,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   const clock = createServerClock(options.clock);
   const gauges = new Map<string, Gauge>();
   const accounts = new Map<string, Account>();
+  const routes = new WeakMap<Charge, readonly Gauge[]>();
   const trips = createRoundTrips();
   const ceilings = createCeilings({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => gauges.get(`uid:${uid}`) });
   let dateless = false;
@@ -112,14 +115,22 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     }
     return gauge;
   };
-  const gaugesOf = (charge: Charge): Gauge[] => {
+  /** The gauges a charge touches; charges are few and long-lived, so each is looked up once. */
+  const gaugesOf = (charge: Charge): readonly Gauge[] => {
+    const known = routes.get(charge);
+    if (known !== undefined) return known;
     const found: Gauge[] = [];
     for (const spec of layers) {
       const scope = scopeOf(spec, charge);
       if (scope === undefined || (spec.endpoints !== undefined && !spec.endpoints.includes(charge.endpoint))) continue;
       found.push(gaugeOf(spec, scope));
     }
+    routes.set(charge, found);
     return found;
+  };
+  const begin = (charge: Charge, now: number, probe: boolean): Ticket => {
+    const touched = gaugesOf(charge);
+    return { charge, sentAt: now, gauges: touched, parts: touched.map((gauge) => gauge.begin(unitsOf(gauge.spec, charge), now)), probe };
   };
   const accountOf = (charge: Charge): Account => {
     const name = charge.uid ?? `ip:${charge.ip}`;
@@ -178,42 +189,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     },
     spend: (charge, now) => {
       const account = accountOf(charge);
-      const parts = gaugesOf(charge).map((gauge) => ({ gauge, ticket: gauge.begin(unitsOf(gauge.spec, charge), now) }));
       if (!account.warm) account.probes++;
       if (charge.uid !== undefined) ceilings.noteWeight(charge.weight);
-      return { charge, sentAt: now, parts, probe: !account.warm };
+      return begin(charge, now, !account.warm);
     },
-    settle: (ticket, answer, receivedAt) => {
-      // It left before the clock was disturbed: its instants cannot be compared, so it tells nothing and warms nobody.
-      if (ticket.sentAt < disturbedAt) {
-        lose(ticket, receivedAt);
-        return undefined;
-      }
-      const account = accountOf(ticket.charge);
-      const dateMs = dateOf(answer.headers);
-      if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
-      else if (!clock.known && !dateless) {
-        dateless = true;
-        gauges.clear();
-      }
-      trips.observe(receivedAt - ticket.sentAt);
-      let told = false;
-      for (const { gauge, ticket: part } of ticket.parts) {
-        const used = usedOf(gauge.spec, answer.headers);
-        const fresh = gauge.end(part, ticket.sentAt, receivedAt, used, answer.status < 400);
-        if (used === undefined) continue;
-        if (gauge.spec.scope === "uid") {
-          told = true;
-          ceilings.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
-        }
-      }
-      if (ticket.probe) account.probes = Math.max(0, account.probes - 1);
-      if (answer.status === limited) return strike(ticket, account, receivedAt);
-      account.strikes = 0;
-      const doubtful = clock.known && minutesPossible(ticket, receivedAt) > 1;
-      if (!account.warm && !(told && doubtful)) account.warm = true;
-      return undefined;
-    },
+    settle,
     lose,
     noteExit: ceilings.noteExit,
     noteOpen: ceilings.noteOpen,
@@ -247,14 +227,50 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       }),
   };
 
+  function settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
+    // It left before the clock was disturbed: its instants cannot be compared, so it tells nothing and warms nobody.
+    if (ticket.sentAt < disturbedAt) {
+      lose(ticket, receivedAt);
+      return undefined;
+    }
+    const account = accountOf(ticket.charge);
+    const dateMs = dateOf(answer.headers);
+    if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
+    else if (!clock.known && !dateless) {
+      dateless = true;
+      gauges.clear();
+      return settle(begin(ticket.charge, ticket.sentAt, ticket.probe), answer, receivedAt);
+    }
+    trips.observe(receivedAt - ticket.sentAt);
+    let told = false;
+    for (let index = 0; index < ticket.gauges.length; index++) {
+      const gauge = ticket.gauges[index] as Gauge;
+      const used = usedOf(gauge.spec, answer.headers);
+      const fresh = gauge.end(ticket.parts[index] as GaugeTicket, ticket.sentAt, receivedAt, used, answer.status < 400);
+      if (used === undefined) continue;
+      if (gauge.spec.scope === "uid") {
+        told = true;
+        ceilings.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
+      }
+    }
+    if (ticket.probe) account.probes = Math.max(0, account.probes - 1);
+    if (answer.status === limited) return strike(ticket, account, receivedAt);
+    account.strikes = 0;
+    // An answer that may be of two minutes does not tell where the current one stands.
+    if (!account.warm) account.warm = !(told && clock.known && minutesPossible(ticket, receivedAt) > 1);
+    return undefined;
+  }
+
   function lose(ticket: Ticket, now: number): void {
-    for (const { gauge, ticket: part } of ticket.parts) gauge.lose(part, now);
+    ticket.gauges.forEach((gauge, index) => {
+      gauge.lose(ticket.parts[index] as GaugeTicket, now);
+    });
     const account = accountOf(ticket.charge);
     if (ticket.probe && ticket.sentAt >= disturbedAt) account.probes = Math.max(0, account.probes - 1);
   }
 
   function minutesPossible(ticket: Ticket, receivedAt: number): number {
-    const windowMs = Math.max(...ticket.parts.map(({ gauge }) => gauge.spec.windowMs));
+    const windowMs = Math.max(...ticket.gauges.map(({ spec }) => spec.windowMs));
     const first = Math.floor((ticket.sentAt + clock.lo(receivedAt)) / windowMs);
     return Math.floor((receivedAt + clock.hi(receivedAt)) / windowMs) - first + 1;
   }
@@ -262,10 +278,13 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
   function strike(ticket: Ticket, account: Account, now: number): number {
     const fresh = ticket.sentAt > account.struckAt;
-    if (fresh) account.strikes++;
+    if (fresh) {
+      account.strikes++;
+      if (ticket.charge.uid !== undefined) ceilings.noteRefusal(ticket.charge.uid, now);
+    }
     account.struckAt = Math.max(account.struckAt, now);
     let until = now;
-    for (const { gauge } of ticket.parts) {
+    for (const gauge of ticket.gauges) {
       const { used } = gauge.state(now);
       const near = used >= gauge.spec.capacity * 0.97;
       const whole = account.strikes > 1 || ticket.probe || near;

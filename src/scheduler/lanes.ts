@@ -26,6 +26,11 @@ export interface Lane {
   readonly queue: PriorityQueue<Entry>;
   /** One charge per key that may carry the call. */
   readonly charges: readonly Charge[];
+  /** Nothing of this lane can leave before quota comes back or the next wake. */
+  blocked: boolean;
+  /** Rank and key of the head when the lanes were last sorted. */
+  order: number;
+  key: number;
 }
 
 export interface Lanes {
@@ -33,39 +38,36 @@ export interface Lanes {
   take(lane: Lane): void;
   /** Takes a waiting entry out; false when it has left already. */
   withdraw(entry: Entry): boolean;
-  /** Lanes with something to send, best head first; `probing` accounts send their lightest call first. */
+  /** Lanes with something to send, best head first, valid until the next call; `probing` accounts send their lightest call first. */
   ready(probing: (charge: Charge) => boolean): readonly Lane[];
+  /** Quota came back: every lane may be asked again. */
+  unblock(): void;
   readonly count: number;
 }
 
 export const createLanes = (shares?: Readonly<Record<string, number>>): Lanes => {
   const lanes = new Map<string, Lane>();
+  const byAccount = new WeakMap<Account, Map<string, Lane>>();
   const fair = createFairShares(shares);
+  const found: Lane[] = [];
   let count = 0;
   let sequence = 0;
 
-  const laneOf = ({ class: kind, endpoint, weight, account }: Action): Lane => {
-    const name = `${kind}|${endpoint}|${weight}|${account.uid}|${account.keys.join()}`;
-    let lane = lanes.get(name);
-    if (lane === undefined) {
-      const { ip, uid, keys } = account;
-      const charge = (key: string | undefined): Charge => ({
-        endpoint,
-        weight,
-        elements: 1,
-        ip,
-        uid: key === undefined ? undefined : uid,
-        key,
-      });
-      lane = {
-        class: kind,
-        weight,
-        account,
-        queue: new PriorityQueue(),
-        charges: keys.length === 0 ? [charge(undefined)] : keys.map(charge),
-      };
-      lanes.set(name, lane);
+  const laneOf = (action: Action): Lane => {
+    const { class: kind, endpoint, weight, account } = action;
+    let own = byAccount.get(account);
+    if (own === undefined) {
+      own = new Map();
+      byAccount.set(account, own);
     }
+    // Objects that say the same share a lane; the name is only built for a lane not met by this object before.
+    const short = kind + endpoint;
+    const near = own.get(short);
+    if (near !== undefined && near.weight === weight) return near;
+    const name = `${short}|${weight}|${account.uid}|${account.ip}|${account.keys.join()}`;
+    const lane = lanes.get(name) ?? openLane(action);
+    lanes.set(name, lane);
+    own.set(short, lane);
     return lane;
   };
   const leave = (entry: Entry): void => {
@@ -97,16 +99,38 @@ export const createLanes = (shares?: Readonly<Record<string, number>>): Lanes =>
       leave(entry);
       return true;
     },
+    unblock: () => {
+      for (const lane of lanes.values()) lane.blocked = false;
+    },
     ready: (probing) => {
-      const found: { lane: Lane; order: number; key: number }[] = [];
+      found.length = 0;
       for (const lane of lanes.values()) {
         const head = lane.queue.head();
         if (head === undefined) continue;
         // A call sent blind should be the lightest one: it must not be the one that overruns the minute.
-        const blind = probing(lane.charges[0] as Charge);
-        found.push({ lane, order: blind ? lane.weight - 1_000 : classRules[lane.class].order, key: head.key });
+        lane.order = probing(lane.charges[0] as Charge) ? lane.weight - 1_000 : classRules[lane.class].order;
+        lane.key = head.key;
+        let position = found.length;
+        while (position > 0 && isBefore(lane, found[position - 1] as Lane)) position--;
+        found.splice(position, 0, lane);
       }
-      return found.sort((a, b) => a.order - b.order || a.key - b.key).map(({ lane }) => lane);
+      return found;
     },
   };
+};
+
+const isBefore = (a: Lane, b: Lane): boolean => a.order < b.order || (a.order === b.order && a.key < b.key);
+
+const openLane = ({ class: kind, endpoint, weight, account }: Action): Lane => {
+  const { ip, uid, keys } = account;
+  const charge = (key: string | undefined): Charge => ({
+    endpoint,
+    weight,
+    elements: 1,
+    ip,
+    uid: key === undefined ? undefined : uid,
+    key,
+  });
+  const charges = keys.length === 0 ? [charge(undefined)] : keys.map(charge);
+  return { class: kind, weight, account, queue: new PriorityQueue(), charges, blocked: false, order: 0, key: 0 };
 };

@@ -12,7 +12,7 @@ import { SluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Charge } from "../quota/layers.ts";
-import type { Ledger, Rank, Verdict } from "../quota/ledger.ts";
+import type { Ledger, Ticket, Verdict } from "../quota/ledger.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
 import { createLanes, type Entry, type Lane } from "./lanes.ts";
 import { classRules } from "./priority.ts";
@@ -45,6 +45,8 @@ export type Ending =
 export interface Scheduler {
   /** Emits the ending once and completes. Errors only with QUEUE_FULL. Unsubscribing before it was sent withdraws it. */
   schedule(action: Action): Observable<Ending>;
+  /** The same without a stream: calls back once. The returned function withdraws, and is deaf to an answer that comes later. */
+  submit(action: Action, done: (ending: Ending) => void): () => void;
   readonly queued: number;
   readonly inFlight: number;
 }
@@ -61,7 +63,6 @@ export interface SchedulerOptions {
 
 const clockStepMs = 100;
 const never = Number.POSITIVE_INFINITY;
-const nothingStuck = (): Record<Rank, number> => ({ emergency: never, exit: never, ordinary: never });
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { clock, ledger, transport, journal, queueMax = 200_000 } = options;
@@ -73,8 +74,6 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   let pumping = false;
   let again = false;
   let wallOffset = clock.wallNow() - clock.now();
-  /** Nothing of this rank and at least this weight can leave before the next wake. */
-  let stuck = nothingStuck();
   let lastHeld = "";
 
   /** The grant for one of the account's keys, or the verdict that frees up first. */
@@ -111,40 +110,51 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     const ticket = ledger.spend(charge, sentAt);
     inFlight++;
     journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key: charge.key, waitedMs });
-    let open = true;
-    const close = (ending: () => Ending): void => {
-      if (!open) return;
-      open = false;
-      inFlight--;
-      finish(entry, ending());
-      release();
-    };
-    transport(request).subscribe({
-      next: (response) => {
-        close(() => {
-          const until = ledger.settle(ticket, response, clock.now());
-          if (until !== undefined) journal.append({ type: "quota.refused", layer: "unknown", until });
-          return { kind: "answered", response, waitedMs, elapsedMs: clock.now() - sentAt };
-        });
-      },
-      error: (error: unknown) => {
-        close(() => {
-          ledger.lose(ticket, clock.now());
-          return { kind: "lost", message: error instanceof Error ? error.message : String(error), waitedMs };
-        });
-      },
-      complete: () => {
-        close(() => {
-          ledger.lose(ticket, clock.now());
-          return { kind: "lost", message: "the transport ended without an answer", waitedMs };
-        });
-      },
-    });
+    transport(request).subscribe(new Flight(entry, ticket, sentAt, waitedMs));
   };
+
+  /** One request under way: takes the first thing that is heard of it, whatever the transport does after that. */
+  class Flight {
+    #entry: Entry | undefined;
+    readonly #ticket: Ticket;
+    readonly #sentAt: number;
+    readonly #waitedMs: number;
+    constructor(entry: Entry, ticket: Ticket, sentAt: number, waitedMs: number) {
+      this.#entry = entry;
+      this.#ticket = ticket;
+      this.#sentAt = sentAt;
+      this.#waitedMs = waitedMs;
+    }
+    next(response: WireResponse): void {
+      if (this.#entry === undefined) return;
+      const now = clock.now();
+      const until = ledger.settle(this.#ticket, response, now);
+      if (until !== undefined) journal.append({ type: "quota.refused", layer: "unknown", until });
+      this.#land({ kind: "answered", response, waitedMs: this.#waitedMs, elapsedMs: now - this.#sentAt });
+    }
+    error(error: unknown): void {
+      this.#lose(error instanceof Error ? error.message : String(error));
+    }
+    complete(): void {
+      this.#lose("the transport ended without an answer");
+    }
+    #lose(message: string): void {
+      if (this.#entry === undefined) return;
+      ledger.lose(this.#ticket, clock.now());
+      this.#land({ kind: "lost", message, waitedMs: this.#waitedMs });
+    }
+    #land(ending: Ending): void {
+      const entry = this.#entry as Entry;
+      this.#entry = undefined;
+      inFlight--;
+      finish(entry, ending);
+      release();
+    }
+  }
 
   /** Quota came back or time moved on: what was stuck may not be any more. */
   const release = (): void => {
-    stuck = nothingStuck();
+    lanes.unblock();
     pump();
   };
 
@@ -159,14 +169,15 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   /** Sends the best action that fits. False when none does; the wake-up is set then. */
   const pumpOne = (): boolean => {
     const now = clock.now();
-    const least = nothingStuck();
     let next = never;
-    let lighterThan = never;
+    // Only calls lighter than this may pass a heavier one of the same user that has to wait.
+    const lighterThan = new Map<string, number>();
     for (const lane of lanes.ready(ledger.probing)) {
       const entry = lane.queue.head() as Entry;
       const { rank } = classRules[lane.class];
-      if (rank === "ordinary" && lane.weight >= lighterThan) {
-        least.ordinary = Math.min(least.ordinary, lane.weight);
+      const { uid } = lane.account;
+      if (rank === "ordinary" && lane.weight >= (lighterThan.get(uid) ?? never)) {
+        lane.blocked = true;
         continue;
       }
       const { verdict, charge } = askAll(lane, now);
@@ -176,11 +187,10 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         return true;
       }
       next = Math.min(next, verdict.until);
-      least[rank] = Math.min(least[rank], lane.weight);
+      lane.blocked = true;
       noteHeld(entry, verdict);
-      if (rank === "ordinary") lighterThan = Math.min(lighterThan, verdict.lighterThan);
+      if (rank === "ordinary") lighterThan.set(uid, Math.min(lighterThan.get(uid) ?? never, verdict.lighterThan));
     }
-    stuck = least;
     wake.at(next);
     return false;
   };
@@ -215,7 +225,11 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     }
   };
 
-  const submit = (action: Action, done: (ending: Ending) => void): Entry => {
+  const enter = (action: Action, done: (ending: Ending) => void): Entry => {
+    if (lanes.count >= queueMax) {
+      const text = `The request queue holds ${queueMax} actions; "${action.owner}" adds faster than the quota allows. Ask less often.`;
+      throw new SluiceError("QUEUE_FULL", text);
+    }
     const now = clock.now();
     const { rank } = classRules[action.class];
     const entry = lanes.add(action, now, done);
@@ -225,27 +239,27 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         if (lanes.withdraw(entry)) drop(entry, "deadline");
       });
     }
-    if (action.weight < stuck[rank]) pump();
+    if (!entry.lane.blocked) pump();
     return entry;
   };
 
+  const submit = (action: Action, done: (ending: Ending) => void): (() => void) => {
+    const entry = enter(action, done);
+    return () => {
+      entry.done = undefined;
+      lanes.withdraw(entry);
+    };
+  };
+
   return {
+    submit,
     schedule: (action) =>
-      new Observable((subscriber) => {
-        if (lanes.count >= queueMax) {
-          const text = `The request queue holds ${queueMax} actions; "${action.owner}" adds faster than the quota allows. Ask less often.`;
-          subscriber.error(new SluiceError("QUEUE_FULL", text));
-          return undefined;
-        }
-        const entry = submit(action, (ending) => {
+      new Observable((subscriber) =>
+        submit(action, (ending) => {
           subscriber.next(ending);
           subscriber.complete();
-        });
-        return () => {
-          entry.done = undefined;
-          lanes.withdraw(entry);
-        };
-      }),
+        }),
+      ),
     get queued() {
       return lanes.count;
     },

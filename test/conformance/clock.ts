@@ -4,12 +4,12 @@
  * Invariants: a clock under test is driven only through `wait`; no test waits longer than a few milliseconds of it.
  */
 import { describe, expect, it } from "vitest";
-import { after, type Clock, every } from "../../src/clock/clock.ts";
+import { type Clock, after as emitAfter, every } from "../../src/clock/clock.ts";
 
 export interface DrivenClock {
   readonly clock: Clock;
   /** Lets at least `ms` of this clock pass. */
-  wait(ms: number): Promise<void>;
+  readonly wait: (ms: number) => Promise<void>;
 }
 
 export const testClock = (name: string, make: () => DrivenClock): void => {
@@ -58,8 +58,8 @@ export const testClock = (name: string, make: () => DrivenClock): void => {
     it("after emits once and completes; unsubscribing cancels", async () => {
       const { clock, wait } = make();
       const heard: string[] = [];
-      after(clock, 1).subscribe({ next: () => heard.push("next"), complete: () => heard.push("complete") });
-      after(clock, 1)
+      emitAfter(clock, 1).subscribe({ next: () => heard.push("next"), complete: () => heard.push("complete") });
+      emitAfter(clock, 1)
         .subscribe(() => heard.push("unwanted"))
         .unsubscribe();
       await wait(3);

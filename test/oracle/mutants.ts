@@ -3,7 +3,7 @@
  *
  * Invariants: every mutant behaves well until the service's time is known, so that it is caught for its fault and nothing else.
  */
-import { type Charge, type LayerSpec } from "../../src/quota/layers.ts";
+import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
 import { type Answer, createLedger, type Ledger, type LedgerOptions, type Ticket } from "../../src/quota/ledger.ts";
 import type { Alter } from "./world.ts";
 
@@ -57,7 +57,7 @@ const forgetsUnanswered: Alter = wrap((real) => {
   return {
     spend: (charge, now) => {
       if (!real.clock.known) return real.spend(charge, now);
-      const ticket: Ticket = { charge, sentAt: now, parts: [], probe: false };
+      const ticket: Ticket = { charge, sentAt: now, gauges: [], parts: [], probe: false };
       late.add(ticket);
       return ticket;
     },
@@ -75,7 +75,11 @@ const startsWarm: Alter = (options, plan) => {
   for (let user = 0; user < plan.users; user++) {
     const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip: "home", uid: `user-${user}`, key: undefined };
     const serviceAt = options.startedAt + plan.skewMs;
-    real.settle(real.spend(charge, options.startedAt), { status: 200, headers: { date: new Date(serviceAt).toUTCString() } }, options.startedAt);
+    real.settle(
+      real.spend(charge, options.startedAt),
+      { status: 200, headers: { date: new Date(serviceAt).toUTCString() } },
+      options.startedAt,
+    );
   }
   return real;
 };
@@ -89,7 +93,9 @@ export const mutants: Readonly<Record<string, Alter>> = {
   "ignores what the service says is used": withAnswer((answer) => ({ ...answer, headers: withoutUse(answer.headers) })),
   "takes a refusal for a success": withAnswer(({ headers }) => ({ status: 200, headers: withoutUse(headers) })),
   "starts warm": startsWarm,
-  "one call too many for a key's second": withLayers((layer) => [layer.name === "key" ? { ...layer, capacity: layer.capacity + 1 } : layer]),
+  "one call too many for a key's second": withLayers((layer) => [
+    layer.name === "key" ? { ...layer, capacity: layer.capacity + 1 } : layer,
+  ]),
   "does not count the address": withLayers((layer) => (layer.name === "ip" ? [] : [layer])),
   "does not count the key's second": withLayers((layer) => (layer.name === "key" ? [] : [layer])),
   "takes each key for a user": withCharge((charge) => ({ ...charge, uid: charge.key ?? charge.uid })),
@@ -100,4 +106,4 @@ export const mutants: Readonly<Record<string, Alter>> = {
 };
 
 /** Everything may use the whole window, so nothing is kept for exits. */
-export const withoutReserve: Alter = wrap((real) => ({ ask: (charge, _rank, now) => real.ask(charge, "exit", now) }));
+export const withoutReserve: Alter = wrap((real) => ({ ask: (charge, _rank, now) => real.ask(charge, "emergency", now) }));

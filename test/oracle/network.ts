@@ -32,7 +32,10 @@ export const legsOf = (kind: NetworkKind, random: Random, serviceAt: number): Le
     case "usual":
       return { thereMs: usual(random), backMs: usual(random) };
     case "tails":
-      return { thereMs: chance < 0.05 ? 200 + 1_800 * random.next() : usual(random), backMs: chance > 0.95 ? 3_000 * random.next() : usual(random) };
+      return {
+        thereMs: chance < 0.05 ? 200 + 1_800 * random.next() : usual(random),
+        backMs: chance > 0.95 ? 3_000 * random.next() : usual(random),
+      };
     case "wild":
       return { thereMs: 1_500 * random.next(), backMs: 1_500 * random.next() };
     case "edges":
@@ -40,7 +43,10 @@ export const legsOf = (kind: NetworkKind, random: Random, serviceAt: number): Le
     case "windows":
       if (chance < 0.01) return { thereMs: 58_000 + 3_000 * random.next(), backMs: 50 * random.next() };
       if (chance < 0.02) return { thereMs: usual(random), backMs: 58_000 + 3_000 * random.next() };
-      return { thereMs: chance < 0.15 ? 900 + 200 * random.next() : usual(random), backMs: chance > 0.85 ? 900 + 200 * random.next() : usual(random) };
+      return {
+        thereMs: chance < 0.15 ? 900 + 200 * random.next() : usual(random),
+        backMs: chance > 0.85 ? 900 + 200 * random.next() : usual(random),
+      };
     default:
       return kind;
   }

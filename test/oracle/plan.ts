@@ -32,7 +32,9 @@ const knocksMax = 3;
 
 export const faultsOf = (plan: Plan, alter: Alter): readonly string[] => {
   const { refusals, waiting } = play(plan, alter);
-  const faults = refusals.filter(({ ours }) => ours).map(({ by, at }) => `our own calls overran ${by} at ${Math.round(at % 60_000)} ms of a minute`);
+  const faults = refusals
+    .filter(({ ours }) => ours)
+    .map(({ by, at }) => `our own calls overran ${by} at ${Math.round(at % 60_000)} ms of a minute`);
   const knocks = refusals.filter(({ warned }) => warned).length;
   if (knocks > knocksMax * plan.users) faults.push(`${knocks} calls went into a minute known to be blocked`);
   if (waiting > 0) faults.push(`${waiting} actions never left`);

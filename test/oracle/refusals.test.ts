@@ -45,7 +45,10 @@ describe("no refusal that we caused, and nothing waits for ever", () => {
 
 describe("an exit finds room", () => {
   it("in all but a few of the seconds of a saturated client", () => {
-    const plans = fc.sample(planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }), { seed: 23, numRuns: 30 });
+    const plans = fc.sample(planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }), {
+      seed: 23,
+      numRuns: 30,
+    });
     expect(slowExits(plans, faithful, 1_100)).toBeLessThan(0.05);
   });
 });

@@ -66,8 +66,16 @@ describe("the model finds a gauge that", () => {
       })),
     ],
     ["forgets what is in flight", faulty(() => ({ begin: (units) => ({ units, first: 0, knownThen: 0 }), lose: () => undefined }))],
-    ["holds one call too many", faulty((real) => ({ blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, (end, start) => ceiling(end, start) + 1) }))],
-    ["places an answer by the moment it was sent", faulty((real) => ({ end: (ticket, sentAt, _receivedAt, _used, counted) => real.end(ticket, sentAt, sentAt - 2, undefined, counted) }))],
+    [
+      "holds one call too many",
+      faulty((real) => ({ blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, (end, start) => ceiling(end, start) + 1) })),
+    ],
+    [
+      "places an answer by the moment it was sent",
+      faulty((real) => ({
+        end: (ticket, sentAt, _receivedAt, _used, counted) => real.end(ticket, sentAt, sentAt - 2, undefined, counted),
+      })),
+    ],
     ["takes a lost call for one that never landed early", faulty((real) => ({ lose: (ticket) => real.lose(ticket, -10) }))],
   ])("%s", (_, make) => {
     expect([-1, 0, 1].some((offset) => survey({ ...model, offset }, make).overrun)).toBe(true);

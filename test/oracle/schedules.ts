@@ -54,7 +54,15 @@ const fixedClock = ({ lo, hi }: Model): ServerClock => ({
 
 /** Plays one schedule; `choices` is extended by zeros to its end, and `widths` told how many ways each step had. */
 const playSchedule = (model: Model, make: Make, choices: number[], widths: number[]): { overrun: boolean; granted: number } => {
-  const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: model.capacity, windowMs, anchor: "wall_clock", banMs: 0 };
+  const spec: LayerSpec = {
+    name: "key",
+    scope: "key",
+    unit: "requests",
+    capacity: model.capacity,
+    windowMs,
+    anchor: "wall_clock",
+    banMs: 0,
+  };
   const gauge = make(spec, "k", fixedClock(model));
   const calls: Call[] = [];
   const counts = new Map<number, number>();

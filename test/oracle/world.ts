@@ -72,7 +72,7 @@ interface Stage {
   readonly meter: OracleMeter;
   readonly refusals: Refusal[];
   readonly readAt: Map<string, number>;
-  serviceNow(): number;
+  readonly serviceNow: () => number;
 }
 
 const callerOf = ({ query, key }: WireRequest): Caller => ({
@@ -152,7 +152,8 @@ const crowdsOf = ({ plan, clock, random, serviceNow }: Stage): number[] => {
   const instants: number[] = [];
   for (let minute = 0; minute < plan.minutes; minute++) {
     instants.push(start + toMinute + minute * 60_000 + 160 * (random.next() - 0.5));
-    for (let i = 0; i < 3; i++) instants.push(start + toMinute + minute * 60_000 - 1_000 * random.whole(1, 50) + 160 * (random.next() - 0.5));
+    for (let i = 0; i < 3; i++)
+      instants.push(start + toMinute + minute * 60_000 - 1_000 * random.whole(1, 50) + 160 * (random.next() - 0.5));
   }
   return instants.filter((at) => at > start);
 };
@@ -237,7 +238,7 @@ export const play = (plan: Plan, alter: Alter = faithful): Story => {
     for (const { uid } of accounts) stage.meter.judge(serviceNow(), { ip: "home", uid, key: undefined }, plan.spentBefore, false);
   }
   const ledger = alter({ layers: layersOf(createContract()), startedAt }, plan);
-  const scheduler = createScheduler({ clock, ledger, transport: transportOf(stage), journal: createJournal(clock.now) });
+  const scheduler = createScheduler({ clock, ledger, transport: transportOf(stage), journal: createJournal(() => clock.now()) });
   const exitWaitsMs: number[] = [];
   for (const account of accounts) loadOn(stage, scheduler, account, exitWaitsMs);
   strangersOn(stage, accounts);

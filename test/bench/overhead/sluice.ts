@@ -40,14 +40,12 @@ export const createTurn = (weightPerMinute: number, callsPerSecond: number): Tur
     });
   const scheduler = createScheduler({ clock, ledger, transport, journal: createJournal(() => clock.now()) });
   return ({ weight, urgent }, send) =>
-    new Promise((resolve, reject) => {
+    new Promise((resolve) => {
       const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
       const build = (): WireRequest => {
         sends.set(request, send);
         return request;
       };
-      scheduler
-        .schedule({ endpoint: "getOrder", class: urgent ? "emergency" : "read", owner: "bench", weight, account, build })
-        .subscribe({ next: resolve, error: reject });
+      scheduler.submit({ endpoint: "getOrder", class: urgent ? "emergency" : "read", owner: "bench", weight, account, build }, resolve);
     });
 };

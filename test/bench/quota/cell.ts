@@ -46,7 +46,7 @@ const countedMeter = ({ truth, meter, counter }: Pick<Stage, "truth" | "meter" |
   judge: (at, caller, weight) => {
     const foreign = caller.key === "stranger";
     const verdict = meter.judge(at, caller, weight);
-    if (verdict.accepted) counter.accepted(truth.now(), weight, foreign);
+    if (verdict.accepted) counter.accepted(truth.now(), weight, foreign, caller.key);
     else if (!foreign) counter.refused(truth.now());
     if (verdict.blocksForMs > 0) counter.blocked(truth.now(), verdict.blocksForMs);
     return verdict;

@@ -122,7 +122,7 @@ describe("counting", () => {
     expect(counter.total()).toMatchObject({ minutes: 2, refused: 2, used: 20, usable: 2_400 });
   });
 
-  it("takes what strangers used off what was there to use, and minutes with sleep out of it", () => {
+  it("takes what strangers used off what was there to use, byEngine: {}, and minutes with sleep out of it", () => {
     const counter = createCounter(0, 3, "uid");
     counter.accepted(10, 100, true);
     counter.accepted(10, 550, false);
@@ -144,6 +144,7 @@ describe("counting", () => {
       blockedMs: 0,
       used: 1_200,
       usable: 1_200,
+      byEngine: {},
       urgentMs: [],
       burstMs: [],
     });

@@ -15,6 +15,8 @@ export interface Tally {
   /** Of the binding layer, over the minutes in which the client was awake throughout. */
   readonly used: number;
   readonly usable: number;
+  /** Used by each engine; of several runs together, by the one that used most in each. */
+  readonly byEngine: Readonly<Record<string, number>>;
   readonly urgentMs: readonly number[];
   /** From the moment of a burst to the acceptance of its last call. */
   readonly burstMs: readonly number[];
@@ -23,7 +25,8 @@ export interface Tally {
 export interface Counter {
   readonly from: number;
   readonly until: number;
-  accepted(at: number, weight: number, foreign: boolean): void;
+  /** `engine` tells our engines apart; left out, it is the only one. */
+  accepted(at: number, weight: number, foreign: boolean, engine?: string): void;
   refused(at: number): void;
   blocked(at: number, ms: number): void;
   slept(from: number, until: number): void;
@@ -48,17 +51,21 @@ export const createCounter = (startAt: number, minutes: number, binding: Scenari
   const rows: Minute[] = Array.from({ length: minutes }, () => ({ own: 0, foreign: 0, refused: 0, blockedMs: 0, awake: true }));
   const urgentMs: number[] = [];
   const burstMs: number[] = [];
+  const byEngine: Record<string, number> = {};
   const rowAt = (at: number): Minute | undefined => rows[Math.floor((at - from) / minuteMs)];
   const until = from + minutes * minuteMs;
   return {
     from,
     until,
-    accepted: (at, weight, foreign) => {
+    accepted: (at, weight, foreign, engine = "engine-0") => {
       const row = rowAt(at);
       if (row === undefined) return;
       const units = binding === "uid" ? weight : 1;
       if (foreign) row.foreign += binding === "uid" ? weight : 0;
-      else row.own += units;
+      else {
+        row.own += units;
+        byEngine[engine] = (byEngine[engine] ?? 0) + units;
+      }
     },
     refused: (at) => {
       const row = rowAt(at);
@@ -89,6 +96,7 @@ export const createCounter = (startAt: number, minutes: number, binding: Scenari
         blockedMs: rows.reduce((sum, row) => sum + row.blockedMs, 0),
         used: awake.reduce((sum, row) => sum + row.own, 0),
         usable: awake.reduce((sum, row) => sum + capacityPerMinute[binding] - row.foreign, 0),
+        byEngine,
         urgentMs,
         burstMs,
       };
@@ -105,6 +113,8 @@ export const addTallies = (tallies: readonly Tally[]): Tally => {
     blockedMs: sum((tally) => tally.blockedMs),
     used: sum((tally) => tally.used),
     usable: sum((tally) => tally.usable),
+    // By rank, so that one engine's luck in one run is not made up by the other's in the next.
+    byEngine: { most: sum(({ byEngine }) => Math.max(0, ...Object.values(byEngine))) },
     urgentMs: tallies.flatMap((tally) => tally.urgentMs),
     burstMs: tallies.flatMap((tally) => tally.burstMs),
   };
@@ -115,6 +125,8 @@ export interface Figures {
   readonly minutesBlockedPct: number;
   readonly timeBlockedPct: number;
   readonly utilisationPct: number;
+  /** Share of the engine that used most; 100 where there is one. */
+  readonly sharePct: number;
   readonly urgentMsP50: number;
   readonly urgentMsP99: number;
   readonly urgentMsMax: number;
@@ -133,6 +145,7 @@ export const figuresOf = (tally: Tally): Figures => ({
   minutesBlockedPct: (100 * tally.minutesBlocked) / tally.minutes,
   timeBlockedPct: (100 * tally.blockedMs) / (tally.minutes * minuteMs),
   utilisationPct: (100 * tally.used) / tally.usable,
+  sharePct: (100 * Math.max(0, ...Object.values(tally.byEngine))) / Math.max(1, tally.used),
   urgentMsP50: quantile(tally.urgentMs, 0.5),
   urgentMsP99: quantile(tally.urgentMs, 0.99),
   urgentMsMax: quantile(tally.urgentMs, 1),

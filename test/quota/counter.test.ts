@@ -1,0 +1,148 @@
+/** The counter's few numbers against a list of every request, added up anew each time. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Counter } from "../../src/quota/counter.ts";
+import type { LayerSpec } from "../../src/quota/layers.ts";
+
+const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
+
+interface Request {
+  readonly began: number;
+  readonly weight: number;
+  landed: { readonly first: number; readonly last: number } | undefined;
+}
+
+/** What `used` must say: answered ones where they may have landed, unanswered ones from their first window on. */
+const addUp = (requests: readonly Request[], reported: ReadonlyMap<number, number>, index: number): number => {
+  let known = 0;
+  let open = 0;
+  for (const { began, weight, landed } of requests) {
+    if (landed === undefined) open += began <= index ? weight : 0;
+    else if (landed.first <= index && index <= landed.last) known += weight;
+  }
+  return Math.max(known, reported.get(index) ?? 0) + open;
+};
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("begin" as const), back: fc.nat(6), weight: fc.integer({ min: 1, max: 15 }) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(100), late: fc.nat(3), wide: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("tick" as const), by: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("report" as const), used: fc.nat(200) }) },
+);
+
+describe("counter", () => {
+  it("says for every window still to come what a list of all requests says", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const counter = new Counter(spec, "u");
+        const requests: Request[] = [];
+        const reported = new Map<number, number>();
+        // The earliest window a call can reach now; it only rises.
+        let front = 100;
+        for (const one of steps) {
+          const open = requests.filter(({ landed }) => landed === undefined);
+          if (one.kind === "begin") {
+            // The bounds of the clock may have been wide when a call left.
+            const began = requests.length === 0 ? front - one.back : front;
+            requests.push({ began, weight: one.weight, landed: undefined });
+            counter.begin(began, one.weight);
+          } else if (one.kind === "end" && open.length > 0) {
+            const request = open[one.pick % open.length] as Request;
+            const first = Math.max(request.began, front - one.late);
+            const last = Math.max(first, front + one.wide - 2);
+            request.landed = { first, last };
+            counter.end(request.began, first, last, request.weight);
+          } else if (one.kind === "tick") {
+            front += one.by;
+          } else if (one.kind === "report") {
+            reported.set(front, Math.max(reported.get(front) ?? 0, one.used));
+            counter.report(front, one.used);
+          }
+          for (let index = front; index < front + 5; index++) expect(counter.used(index)).toBe(addUp(requests, reported, index));
+          expect(counter.open).toBe(requests.filter(({ landed }) => landed === undefined).reduce((sum, { weight }) => sum + weight, 0));
+        }
+      }),
+      { seed: 1, numRuns: 400 },
+    );
+  });
+
+  it("carries what is unanswered for many windows, and charges it until it is answered", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(1, 15);
+    for (let index = 2; index < 30; index++) {
+      counter.begin(index, 1);
+      counter.end(index, index, index, 1);
+      expect(counter.used(index)).toBe(16);
+    }
+    counter.end(1, 1, 1, 15);
+    expect([counter.used(29), counter.used(30), counter.open]).toEqual([1, 0, 0]);
+  });
+
+  it("a call that may land before every window kept is charged all the same", () => {
+    const counter = new Counter(spec, "u");
+    // An answer that may be of any of nine windows, then calls whose earliest window is the first of them.
+    counter.begin(3, 1);
+    counter.end(3, 3, 11, 1);
+    for (let i = 0; i < 5; i++) counter.begin(4, 2);
+    expect([counter.used(4), counter.used(8), counter.used(11)]).toEqual([11, 11, 11]);
+    for (let i = 0; i < 5; i++) counter.end(4, 9, 9, 2);
+    expect([counter.used(8), counter.used(9), counter.open]).toEqual([1, 11, 0]);
+  });
+
+  it("a call that may land before even the most windows it keeps is carried, not lost", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(3, 1);
+    counter.end(3, 3, 210, 1);
+    for (let i = 0; i < 5; i++) counter.begin(4, 2);
+    expect([counter.used(150), counter.used(210), counter.used(211)]).toEqual([11, 11, 10]);
+    for (let i = 0; i < 5; i++) counter.end(4, 205, 205, 2);
+    expect([counter.used(150), counter.used(205), counter.open]).toEqual([1, 11, 0]);
+  });
+
+  it("charges an ambiguous answer in each window it may have landed in", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(5, 10);
+    counter.end(5, 5, 6, 10);
+    expect([counter.used(5), counter.used(6), counter.used(7)]).toEqual([10, 10, 0]);
+  });
+
+  it("the service's number only raises", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(5, 10);
+    counter.end(5, 5, 5, 10);
+    counter.report(5, 4);
+    expect(counter.used(5)).toBe(10);
+    counter.report(5, 90);
+    counter.report(5, 40);
+    expect(counter.used(5)).toBe(90);
+  });
+
+  it("use beyond all of ours, in flight included, is others', and is told once", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(5, 10);
+    counter.end(5, 5, 5, 10);
+    counter.begin(5, 20);
+    expect([counter.report(5, 30), counter.report(5, 50), counter.report(5, 50), counter.report(5, 60)]).toEqual([0, 20, 0, 10]);
+    expect(counter.foreign(5)).toBe(30);
+  });
+
+  it("only what the service reported is known beyond doubt", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(5, 10);
+    counter.end(5, 5, 5, 10);
+    expect(counter.known(5)).toBe(0);
+    counter.report(5, 7);
+    expect(counter.known(5)).toBe(7);
+  });
+
+  it("a reset keeps what is in flight and counts it in every window to come", () => {
+    const counter = new Counter(spec, "u");
+    counter.begin(5, 10);
+    counter.begin(5, 3);
+    counter.end(5, 5, 5, 3);
+    counter.reset();
+    expect([counter.used(2), counter.used(99), counter.open]).toEqual([10, 10, 10]);
+    counter.end(5, 7, 7, 10);
+    expect([counter.used(7), counter.used(8), counter.open]).toEqual([10, 0, 0]);
+  });
+});
