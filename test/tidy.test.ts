@@ -25,10 +25,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   market: ["contract", "clock", "journal"],
   resources: ["contract", "clock", "journal", "gateway", "scheduler", "market"],
   orders: ["contract", "clock", "journal", "quota", "scheduler", "gateway", "resources", "market"],
-  host: ["contract", "clock", "journal", "quota", "scheduler", "gateway", "market", "resources", "orders"],
+  host: ["contract", "clock", "journal", "quota", "transport", "scheduler", "gateway", "market", "resources", "orders"],
   venue: ["contract", "clock"],
   engine: ["contract", "clock", "journal", "quota", "transport", "scheduler", "gateway", "market", "resources", "orders", "host"],
-  backtest: ["contract", "clock", "journal", "quota", "transport", "scheduler", "market", "orders", "host", "venue", "engine"],
+  backtest: ["contract", "clock", "journal", "quota", "transport", "scheduler", "gateway", "market", "orders", "host", "venue", "engine"],
   index: [
     "contract",
     "clock",

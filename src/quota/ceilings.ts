@@ -175,3 +175,15 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     },
   };
 };
+
+/** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */
+export const earliestFit = (now: number, end: number, fits: (at: number) => boolean): number => {
+  let from = now;
+  let to = end;
+  while (to - from > 1) {
+    const middle = (from + to) / 2;
+    if (fits(middle)) to = middle;
+    else from = middle;
+  }
+  return to;
+};

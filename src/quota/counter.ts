@@ -81,11 +81,16 @@ export class Counter {
 
   /** The request begun at window `began` is answered: it landed somewhere in `first..last`. */
   end(began: number, first: number, last: number, weight: number): void {
+    this.undo(began, weight);
+    for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) this.#slot(index).settled += weight;
+  }
+
+  /** The request begun at window `began` never left. */
+  undo(began: number, weight: number): void {
     this.#open -= weight;
     const oldest = this.#slots[0]?.index ?? Number.POSITIVE_INFINITY;
     if (began < oldest) this.#carried -= weight;
     else this.#slot(began).open -= weight;
-    for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) this.#slot(index).settled += weight;
   }
 
   /** The service said `used` of window `index`, the answered request included. Returns newly seen use by others. */

@@ -31,6 +31,8 @@ export interface Gauge {
   end(ticket: GaugeTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number;
   /** The call failed unread: it may have landed in any window until now. */
   lose(ticket: GaugeTicket, now: number): void;
+  /** The call never left. */
+  undo(ticket: GaugeTicket): void;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
   shut(at: number): number;
   /** The clock was disturbed: windows have to be named anew. */
@@ -104,6 +106,9 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
     lose: (ticket, now) => {
       counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);
     },
+    undo: (ticket) => {
+      counter.undo(ticket.first, ticket.units);
+    },
     shut: (at) => {
       counter.closedThrough = Math.max(counter.closedThrough, latest(at) + Math.ceil(spec.banMs / windowMs));
       return gate(counter.closedThrough + 1, at);
@@ -160,6 +165,9 @@ export const rollingGauge = (spec: LayerSpec, scope: string): Gauge => {
     lose: (ticket, now) => {
       open -= ticket.units;
       leave(ticket.units, now);
+    },
+    undo: (ticket) => {
+      open -= ticket.units;
     },
     shut: (at) => {
       shutUntil = at + spec.windowMs + spec.banMs;

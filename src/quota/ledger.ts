@@ -6,13 +6,16 @@
  * disturbed clock nothing but one light call leaves until the service has told the use of the current window.
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
-import { createCeilings, newsWeight, type Rank } from "./ceilings.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
+import { createCeilings, earliestFit, newsWeight, type Rank } from "./ceilings.ts";
 import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
 import { dateOf, usedOf } from "./headers.ts";
 import { type Charge, type LayerSpec, scopeOf, unitsOf } from "./layers.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { createRoundTrips } from "./round-trips.ts";
 import { createServerClock, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
+import { createStanding, type Standing } from "./standing.ts";
+import { createWeights } from "./weights.ts";
 
 export type { Rank };
 
@@ -60,6 +63,8 @@ export interface Ledger {
   settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined;
   /** No answer was read. */
   lose(ticket: Ticket, now: number): void;
+  /** The call never left: as if it had not been granted. */
+  release(ticket: Ticket): void;
   /** An exit was submitted: keeps the forecast of urgent demand. */
   noteExit(now: number): void;
   /** So many orders rest at the service; the reserve can cancel them all. */
@@ -70,6 +75,8 @@ export interface Ledger {
   probing(charge: Charge): boolean;
   state(now: number): readonly LayerState[];
   readonly clock: ServerClock;
+  /** Weights learned from the service's own count, by endpoint. */
+  readonly learned: ReadonlyMap<EndpointName, number>;
 }
 
 export interface LedgerOptions {
@@ -79,14 +86,6 @@ export interface LedgerOptions {
   /** Nothing leaves for so long after a start: calls of an earlier life may still be landing. */
   readonly quietMs?: number;
   readonly startedAt: number;
-}
-
-interface Account {
-  warm: boolean;
-  quietUntil: number;
-  probes: number;
-  strikes: number;
-  struckAt: number;
 }
 
 const limited = 429;
@@ -99,9 +98,10 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   const quietMs = options.quietMs ?? 1_050;
   const clock = createServerClock(options.clock);
   const gauges = new Map<string, Gauge>();
-  const accounts = new Map<string, Account>();
-  const routes = new WeakMap<Charge, readonly Gauge[]>();
+  const standings = new Map<string, Standing>();
+  let routes = new WeakMap<Charge, readonly Gauge[]>();
   const trips = createRoundTrips();
+  const weights = createWeights();
   const ceilings = createCeilings({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => gauges.get(`uid:${uid}`) });
   let dateless = false;
   let disturbedAt = options.startedAt;
@@ -128,31 +128,34 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     routes.set(charge, found);
     return found;
   };
+  const unitsIn = (gauge: Gauge, charge: Charge): number => {
+    const units = unitsOf(gauge.spec, charge);
+    return gauge.spec.unit === "weight" ? weights.charged(charge.endpoint, units) : units;
+  };
   const begin = (charge: Charge, now: number, probe: boolean): Ticket => {
     const touched = gaugesOf(charge);
-    return { charge, sentAt: now, gauges: touched, parts: touched.map((gauge) => gauge.begin(unitsOf(gauge.spec, charge), now)), probe };
+    if (charge.uid !== undefined) weights.noteSent(charge.uid);
+    return { charge, sentAt: now, gauges: touched, parts: touched.map((gauge) => gauge.begin(unitsIn(gauge, charge), now)), probe };
   };
-  const accountOf = (charge: Charge): Account => {
+  const standingOf = (charge: Charge): Standing => {
     const name = charge.uid ?? `ip:${charge.ip}`;
-    let account = accounts.get(name);
-    if (account === undefined) {
-      account = { warm: false, quietUntil: disturbedAt + quietMs, probes: 0, strikes: 0, struckAt: Number.NEGATIVE_INFINITY };
-      accounts.set(name, account);
+    let standing = standings.get(name);
+    if (standing === undefined) {
+      standing = createStanding(disturbedAt + quietMs);
+      standings.set(name, standing);
     }
-    return account;
+    return standing;
+  };
+  const probeBack = (ticket: Ticket): void => {
+    if (ticket.probe && ticket.sentAt >= disturbedAt) standingOf(ticket.charge).back();
   };
 
   /** When a ceiling that rises towards the window's end will let the call through. */
   const relaxedAt = (gauge: Gauge, charge: Charge, now: number, end: number): number => {
-    const units = unitsOf(gauge.spec, charge);
+    const units = unitsIn(gauge, charge);
     if (gauge.blockedUntil(units, now, () => gauge.spec.capacity) !== undefined) return end;
-    let from = now;
-    let to = Math.min(end, now + gauge.spec.windowMs);
-    while (to - from > 1) {
-      const middle = (from + to) / 2;
-      if (gauge.blockedUntil(units, middle, ceilings.of(gauge, charge, "ordinary", middle)) === undefined) to = middle;
-      else from = middle;
-    }
+    const fits = (at: number): boolean => gauge.blockedUntil(units, at, ceilings.of(gauge, charge, "ordinary", at)) === undefined;
+    const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), fits);
     return Math.max(to, now + 1);
   };
 
@@ -165,20 +168,14 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     return { until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
   };
 
-  const askStart = (account: Account, now: number): Verdict | undefined => {
-    if (account.warm) return undefined;
-    if (now < account.quietUntil) return { granted: false, layer: "start", until: account.quietUntil, why: "start", lighterThan: 0 };
-    // One at a time: the next question is asked when this one is answered.
-    return account.probes > 0 ? { granted: false, layer: "start", until: now + 60_000, why: "start", lighterThan: 0 } : undefined;
-  };
-
   return {
     clock,
+    learned: weights.learned,
     ask: (charge, rank, now) => {
-      const early = askStart(accountOf(charge), now);
-      if (early !== undefined) return early;
+      const early = standingOf(charge).blockedUntil(now);
+      if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
       for (const gauge of gaugesOf(charge)) {
-        const until = gauge.blockedUntil(unitsOf(gauge.spec, charge), now, ceilings.of(gauge, charge, rank, now));
+        const until = gauge.blockedUntil(unitsIn(gauge, charge), now, ceilings.of(gauge, charge, rank, now));
         if (until === undefined) continue;
         const layer = gauge.spec.name;
         if (rank !== "ordinary") return { granted: false, layer, until, why: "used", lighterThan: charge.weight };
@@ -188,27 +185,27 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       return { granted: true };
     },
     spend: (charge, now) => {
-      const account = accountOf(charge);
-      if (!account.warm) account.probes++;
       if (charge.uid !== undefined) ceilings.noteWeight(charge.weight);
-      return begin(charge, now, !account.warm);
+      return begin(charge, now, standingOf(charge).leave());
     },
     settle,
     lose,
+    release: (ticket) => {
+      ticket.gauges.forEach((gauge, index) => {
+        gauge.undo(ticket.parts[index] as GaugeTicket);
+      });
+      probeBack(ticket);
+    },
     noteExit: ceilings.noteExit,
     noteOpen: ceilings.noteOpen,
     disturb: (now) => {
       clock.forget();
       disturbedAt = now;
       for (const gauge of gauges.values()) gauge.reset();
-      for (const account of accounts.values()) {
-        account.warm = false;
-        account.probes = 0;
-        account.quietUntil = now + quietMs;
-      }
+      standings.clear();
       ceilings.forget();
     },
-    probing: (charge) => !accountOf(charge).warm,
+    probing: (charge) => !standingOf(charge).warm,
     state: (now) =>
       [...gauges.values()].map((gauge) => {
         const { used, foreign: others, windowEndsAt } = gauge.state(now);
@@ -233,12 +230,13 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       lose(ticket, receivedAt);
       return undefined;
     }
-    const account = accountOf(ticket.charge);
+    const standing = standingOf(ticket.charge);
     const dateMs = dateOf(answer.headers);
     if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
     else if (!clock.known && !dateless) {
       dateless = true;
       gauges.clear();
+      routes = new WeakMap();
       return settle(begin(ticket.charge, ticket.sentAt, ticket.probe), answer, receivedAt);
     }
     trips.observe(receivedAt - ticket.sentAt);
@@ -251,13 +249,15 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       if (gauge.spec.scope === "uid") {
         told = true;
         ceilings.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
+        const { open, windowEndsAt } = gauge.state(receivedAt);
+        weights.noteUsed(gauge.scope, ticket.charge.endpoint, used, Math.round(windowEndsAt / gauge.spec.windowMs), open === 0);
       }
     }
-    if (ticket.probe) account.probes = Math.max(0, account.probes - 1);
-    if (answer.status === limited) return strike(ticket, account, receivedAt);
-    account.strikes = 0;
+    probeBack(ticket);
+    if (answer.status === limited) return strike(ticket, standing, receivedAt);
+    standing.succeed();
     // An answer that may be of two minutes does not tell where the current one stands.
-    if (!account.warm) account.warm = !(told && clock.known && minutesPossible(ticket, receivedAt) > 1);
+    if (!(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) standing.settle();
     return undefined;
   }
 
@@ -265,8 +265,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     ticket.gauges.forEach((gauge, index) => {
       gauge.lose(ticket.parts[index] as GaugeTicket, now);
     });
-    const account = accountOf(ticket.charge);
-    if (ticket.probe && ticket.sentAt >= disturbedAt) account.probes = Math.max(0, account.probes - 1);
+    probeBack(ticket);
   }
 
   function minutesPossible(ticket: Ticket, receivedAt: number): number {
@@ -276,23 +275,17 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   }
 
   /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
-  function strike(ticket: Ticket, account: Account, now: number): number {
-    const fresh = ticket.sentAt > account.struckAt;
-    if (fresh) {
-      account.strikes++;
-      if (ticket.charge.uid !== undefined) ceilings.noteRefusal(ticket.charge.uid, now);
-    }
-    account.struckAt = Math.max(account.struckAt, now);
+  function strike(ticket: Ticket, standing: Standing, now: number): number {
+    const { charge } = ticket;
+    if (standing.strike(ticket.sentAt, now) && charge.uid !== undefined) ceilings.noteRefusal(charge.uid, now);
     let until = now;
     for (const gauge of ticket.gauges) {
-      const { used } = gauge.state(now);
-      const near = used >= gauge.spec.capacity * 0.97;
-      const whole = account.strikes > 1 || ticket.probe || near;
+      const near = gauge.state(now).used >= gauge.spec.capacity * 0.97;
+      const whole = standing.strikes > 1 || ticket.probe || near;
       if (gauge.spec.scope === "key" || whole) until = Math.max(until, gauge.shut(now));
     }
     // The next window is entered with one call, not with all that wait.
-    account.warm = false;
-    account.quietUntil = until;
+    standing.restart(until);
     return until;
   }
 };

@@ -28,6 +28,8 @@ export interface Lane {
   readonly charges: readonly Charge[];
   /** Nothing of this lane can leave before quota comes back or the next wake. */
   blocked: boolean;
+  /** Leave was asked for and has not been answered yet. */
+  asking: boolean;
   /** Rank and key of the head when the lanes were last sorted. */
   order: number;
   key: number;
@@ -45,7 +47,8 @@ export interface Lanes {
   readonly count: number;
 }
 
-export const createLanes = (shares?: Readonly<Record<string, number>>): Lanes => {
+/** Owners for whom `apart` holds get lanes of their own, so that they can be held back without holding back others. */
+export const createLanes = (shares?: Readonly<Record<string, number>>, apart: (owner: string) => boolean = () => false): Lanes => {
   const lanes = new Map<string, Lane>();
   const byAccount = new WeakMap<Account, Map<string, Lane>>();
   const fair = createFairShares(shares);
@@ -61,7 +64,7 @@ export const createLanes = (shares?: Readonly<Record<string, number>>): Lanes =>
       byAccount.set(account, own);
     }
     // Objects that say the same share a lane; the name is only built for a lane not met by this object before.
-    const short = kind + endpoint;
+    const short = apart(action.owner) ? `${kind}${endpoint}|${action.owner}` : kind + endpoint;
     const near = own.get(short);
     if (near !== undefined && near.weight === weight) return near;
     const name = `${short}|${weight}|${account.uid}|${account.ip}|${account.keys.join()}`;
@@ -132,5 +135,5 @@ const openLane = ({ class: kind, endpoint, weight, account }: Action): Lane => {
     key,
   });
   const charges = keys.length === 0 ? [charge(undefined)] : keys.map(charge);
-  return { class: kind, weight, account, queue: new PriorityQueue(), charges, blocked: false, order: 0, key: 0 };
+  return { class: kind, weight, account, queue: new PriorityQueue(), charges, blocked: false, asking: false, order: 0, key: 0 };
 };

@@ -54,3 +54,37 @@ export const createFairShares = (shares: Readonly<Record<string, number>> = {}):
     },
   };
 };
+
+export interface Budgets {
+  /** When `owner` may spend `weight` again; undefined when it may now. Owners without a budget always may. */
+  blockedUntil(owner: string, weight: number, now: number): number | undefined;
+  spend(owner: string, weight: number, now: number): void;
+  has(owner: string): boolean;
+}
+
+const budgetWindowMs = 60_000;
+
+/** Weight a minute each owner may spend on ordinary actions; minutes of our own clock, since no window of the service is meant. */
+export const createBudgets = (perMinute: Readonly<Record<string, number>> = {}): Budgets => {
+  const spent = new Map<string, { minute: number; weight: number }>();
+  const minuteOf = (now: number): number => Math.floor(now / budgetWindowMs);
+  const spentIn = (owner: string, minute: number): number => {
+    const state = spent.get(owner);
+    return state?.minute === minute ? state.weight : 0;
+  };
+  return {
+    has: (owner) => perMinute[owner] !== undefined,
+    blockedUntil: (owner, weight, now) => {
+      const most = perMinute[owner];
+      const minute = minuteOf(now);
+      // A single call above the budget would wait for ever; it goes when nothing else was spent.
+      if (most === undefined || spentIn(owner, minute) === 0 || spentIn(owner, minute) + weight <= most) return undefined;
+      return (minute + 1) * budgetWindowMs;
+    },
+    spend: (owner, weight, now) => {
+      if (perMinute[owner] === undefined) return;
+      const minute = minuteOf(now);
+      spent.set(owner, { minute, weight: spentIn(owner, minute) + weight });
+    },
+  };
+};

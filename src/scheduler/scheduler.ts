@@ -6,16 +6,18 @@
  * Not here: the arithmetic of quota (quota/), what an answer means (gateway/).
  */
 import { Observable } from "rxjs";
-import type { Clock, Timer } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
 import { SluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Charge } from "../quota/layers.ts";
-import type { Ledger, Ticket, Verdict } from "../quota/ledger.ts";
+import type { Ledger, Refusal } from "../quota/ledger.ts";
+import { type Grant, type Lease, localPort, type QuotaPort } from "../quota/port.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
+import { createFlights } from "./flights.ts";
 import { createLanes, type Entry, type Lane } from "./lanes.ts";
-import { classRules } from "./priority.ts";
+import { classRules, createBudgets } from "./priority.ts";
+import { createWake } from "./wake.ts";
 
 /** Who calls. Several keys of one user share its weight but have a second each. */
 export interface Account {
@@ -54,38 +56,74 @@ export interface Scheduler {
 export interface SchedulerOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;
+  /** Where leave to speak comes from; the ledger of this process when left out. */
+  readonly port?: QuotaPort;
   readonly transport: Transport;
   readonly journal: Journal;
   readonly queueMax?: number;
   /** Parts of the quota by owner when several compete; 1 for whoever is not named. */
   readonly shares?: Readonly<Record<string, number>>;
+  /** Weight a minute an owner may spend on ordinary actions; exits are never counted. */
+  readonly budgets?: Readonly<Record<string, number>>;
 }
 
 const clockStepMs = 100;
+/** A quota port that fails is asked again after this. */
+const unreachableMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
-  const { clock, ledger, transport, journal, queueMax = 200_000 } = options;
-  const lanes = createLanes(options.shares);
+  const { clock, ledger, journal, queueMax = 200_000, port = localPort(ledger) } = options;
+  const flights = createFlights(clock, port, journal, options.transport);
+  const budgets = createBudgets(options.budgets);
+  const lanes = createLanes(options.shares, budgets.has);
   const wake = createWake(clock, () => {
     release();
   });
-  let inFlight = 0;
   let pumping = false;
   let again = false;
   let wallOffset = clock.wallNow() - clock.now();
   let lastHeld = "";
 
-  /** The grant for one of the account's keys, or the verdict that frees up first. */
-  const askAll = (lane: Lane, now: number): { verdict: Verdict; charge: Charge } => {
+  /** Leave for one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
+  const reserve = (lane: Lane, now: number): Grant | undefined => {
     const { rank } = classRules[lane.class];
-    let best: { verdict: Verdict; charge: Charge } | undefined;
+    let best: Refusal | undefined;
     for (const charge of lane.charges) {
-      const verdict = ledger.ask(charge, rank, now);
-      if (verdict.granted) return { verdict, charge };
-      if (best === undefined || best.verdict.granted || verdict.until < best.verdict.until) best = { verdict, charge };
+      const grant = port.reserve(charge, rank, now);
+      if (grant instanceof Promise) {
+        lane.asking = true;
+        grant.then(
+          (later) => {
+            answered(lane, later);
+          },
+          (error: unknown) => {
+            journal.append({ type: "anomaly", what: "quota.unreachable", detail: error instanceof Error ? error.message : String(error) });
+            answered(lane, { granted: false, layer: "port", until: clock.now() + unreachableMs, why: "used", lighterThan: 0 });
+          },
+        );
+        return undefined;
+      }
+      if (grant.granted) return grant;
+      if (best === undefined || grant.until < best.until) best = grant;
     }
-    return best as { verdict: Verdict; charge: Charge };
+    return best;
+  };
+  /** The port has made up its mind. What the lane holds by now decides what the leave is used for. */
+  const answered = (lane: Lane, grant: Grant): void => {
+    lane.asking = false;
+    if (!grant.granted) {
+      lane.blocked = true;
+      wake.by(grant.until);
+      return;
+    }
+    const entry = lane.queue.head();
+    if (entry === undefined || clock.now() > grant.expiresAt) port.release(grant);
+    else {
+      lanes.take(lane);
+      send(entry, grant);
+    }
+    pump();
   };
 
   const finish = (entry: Entry, ending: Ending): void => {
@@ -98,59 +136,23 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     finish(entry, { kind: "dropped", reason });
   };
 
-  const send = (entry: Entry, charge: Charge): void => {
+  const send = (entry: Entry, lease: Lease): void => {
     const { endpoint, class: kind, owner, weight } = entry.action;
-    const request = entry.action.build(charge.key);
+    const { key } = lease.charge;
+    const request = entry.action.build(key);
     if (request === undefined) {
+      port.release(lease);
       drop(entry, "withdrawn");
       return;
     }
-    const sentAt = clock.now();
-    const waitedMs = sentAt - entry.submittedAt;
-    const ticket = ledger.spend(charge, sentAt);
-    inFlight++;
-    journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key: charge.key, waitedMs });
-    transport(request).subscribe(new Flight(entry, ticket, sentAt, waitedMs));
-  };
-
-  /** One request under way: takes the first thing that is heard of it, whatever the transport does after that. */
-  class Flight {
-    #entry: Entry | undefined;
-    readonly #ticket: Ticket;
-    readonly #sentAt: number;
-    readonly #waitedMs: number;
-    constructor(entry: Entry, ticket: Ticket, sentAt: number, waitedMs: number) {
-      this.#entry = entry;
-      this.#ticket = ticket;
-      this.#sentAt = sentAt;
-      this.#waitedMs = waitedMs;
-    }
-    next(response: WireResponse): void {
-      if (this.#entry === undefined) return;
-      const now = clock.now();
-      const until = ledger.settle(this.#ticket, response, now);
-      if (until !== undefined) journal.append({ type: "quota.refused", layer: "unknown", until });
-      this.#land({ kind: "answered", response, waitedMs: this.#waitedMs, elapsedMs: now - this.#sentAt });
-    }
-    error(error: unknown): void {
-      this.#lose(error instanceof Error ? error.message : String(error));
-    }
-    complete(): void {
-      this.#lose("the transport ended without an answer");
-    }
-    #lose(message: string): void {
-      if (this.#entry === undefined) return;
-      ledger.lose(this.#ticket, clock.now());
-      this.#land({ kind: "lost", message, waitedMs: this.#waitedMs });
-    }
-    #land(ending: Ending): void {
-      const entry = this.#entry as Entry;
-      this.#entry = undefined;
-      inFlight--;
+    const waitedMs = clock.now() - entry.submittedAt;
+    if (classRules[kind].rank === "ordinary") budgets.spend(owner, weight, clock.now());
+    journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key, waitedMs });
+    flights.send(request, lease, waitedMs, (ending) => {
       finish(entry, ending);
       release();
-    }
-  }
+    });
+  };
 
   /** Quota came back or time moved on: what was stuck may not be any more. */
   const release = (): void => {
@@ -158,7 +160,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     pump();
   };
 
-  const noteHeld = (entry: Entry, verdict: Exclude<Verdict, { granted: true }>): void => {
+  const noteHeld = (entry: Entry, verdict: Refusal): void => {
     const mark = `${entry.order}:${verdict.layer}`;
     if (mark === lastHeld || verdict.why === "start") return;
     lastHeld = mark;
@@ -180,16 +182,24 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         lane.blocked = true;
         continue;
       }
-      const { verdict, charge } = askAll(lane, now);
-      if (verdict.granted) {
+      if (lane.asking) continue;
+      const saved = rank === "ordinary" ? budgets.blockedUntil(entry.action.owner, lane.weight, now) : undefined;
+      if (saved !== undefined) {
+        next = Math.min(next, saved);
+        lane.blocked = true;
+        continue;
+      }
+      const grant = reserve(lane, now);
+      if (grant === undefined) continue;
+      if (grant.granted) {
         lanes.take(lane);
-        send(entry, charge);
+        send(entry, grant);
         return true;
       }
-      next = Math.min(next, verdict.until);
+      next = Math.min(next, grant.until);
       lane.blocked = true;
-      noteHeld(entry, verdict);
-      if (rank === "ordinary") lighterThan.set(uid, Math.min(lighterThan.get(uid) ?? never, verdict.lighterThan));
+      noteHeld(entry, grant);
+      if (rank === "ordinary") lighterThan.set(uid, Math.min(lighterThan.get(uid) ?? never, grant.lighterThan));
     }
     wake.at(next);
     return false;
@@ -264,27 +274,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       return lanes.count;
     },
     get inFlight() {
-      return inFlight;
-    },
-  };
-};
-
-/** One timer, moved only when its instant changes. */
-const createWake = (clock: Clock, run: () => void): { at(instant: number): void } => {
-  let timer: Timer | undefined;
-  let armedAt = never;
-  return {
-    at: (instant) => {
-      if (instant === armedAt) return;
-      timer?.cancel();
-      timer = undefined;
-      armedAt = instant;
-      if (instant === never) return;
-      timer = clock.setTimer(instant, () => {
-        timer = undefined;
-        armedAt = never;
-        run();
-      });
+      return flights.count;
     },
   };
 };

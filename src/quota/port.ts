@@ -1,0 +1,51 @@
+/**
+ * The door through which the scheduler gets leave to speak, narrow enough to stand in front of a ledger in another process.
+ *
+ * - `reserve` may answer at once or later; whoever waits must be ready for the answer to be no.
+ * - A lease is good for one call until `expiresAt` on the asker's own clock; one that is neither sent nor released by then is
+ *   taken back by whoever granted it and counted as if it had been sent.
+ * - No clock is shared: instants on either side of the door are never compared; durations are.
+ * - Every lease ends in exactly one of `settle`, `lose` and `release`.
+ */
+import type { Charge } from "./layers.ts";
+import type { Answer, Ledger, Rank, Refusal, Ticket } from "./ledger.ts";
+
+export interface Lease {
+  readonly granted: true;
+  readonly charge: Charge;
+  /** No call may leave on it after this instant of the asker's clock; infinite where nothing can be lost on the way. */
+  readonly expiresAt: number;
+}
+
+export type Grant = Lease | Refusal;
+
+export interface QuotaPort {
+  reserve(charge: Charge, rank: Rank, now: number): Grant | Promise<Grant>;
+  /** The call was answered. Returns the instant until which a layer is shut, when the service refused it. */
+  settle(lease: Lease, answer: Answer, receivedAt: number): number | undefined;
+  /** The call left and nothing was heard of it. */
+  lose(lease: Lease, now: number): void;
+  /** The call never left. */
+  release(lease: Lease): void;
+}
+
+interface LocalLease extends Lease {
+  readonly ticket: Ticket;
+}
+
+/** The ledger of this process, which answers at once. */
+export const localPort = (ledger: Ledger): QuotaPort => ({
+  reserve: (charge, rank, now) => {
+    const verdict = ledger.ask(charge, rank, now);
+    if (!verdict.granted) return verdict;
+    const lease: LocalLease = { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, ticket: ledger.spend(charge, now) };
+    return lease;
+  },
+  settle: (lease, answer, receivedAt) => ledger.settle((lease as LocalLease).ticket, answer, receivedAt),
+  lose: (lease, now) => {
+    ledger.lose((lease as LocalLease).ticket, now);
+  },
+  release: (lease) => {
+    ledger.release((lease as LocalLease).ticket);
+  },
+});

@@ -1,0 +1,48 @@
+/**
+ * What calls really cost, learned from the service's own count where nothing else was under way.
+ *
+ * Invariants: only a difference between two neighbouring answers of one user teaches; use by others can only make it larger, so
+ * the least of several counts; a learned weight is used when it is above the stated one, never to spend more freely.
+ */
+import type { EndpointName } from "../contract/endpoints.ts";
+
+export interface Weights {
+  /** What to charge for a call that is said to weigh `stated`. */
+  charged(endpoint: EndpointName, stated: number): number;
+  /** A call left; what was heard before it can be compared with its answer only if it was alone. */
+  noteSent(uid: string): void;
+  /** The answer of the only call under way: the service's count is `used` now. */
+  noteUsed(uid: string, endpoint: EndpointName, used: number, window: number, alone: boolean): void;
+  readonly learned: ReadonlyMap<EndpointName, number>;
+}
+
+const samplesNeeded = 3;
+/** A heavier call than this does not exist; the difference was made by others. */
+const weightMax = 100;
+
+export const createWeights = (): Weights => {
+  const last = new Map<string, { used: number; window: number; since: number }>();
+  const samples = new Map<EndpointName, number[]>();
+  const learned = new Map<EndpointName, number>();
+
+  const learn = (endpoint: EndpointName, difference: number): void => {
+    const seen = [...(samples.get(endpoint) ?? []), difference].slice(-samplesNeeded);
+    samples.set(endpoint, seen);
+    if (seen.length === samplesNeeded) learned.set(endpoint, Math.min(...seen));
+  };
+  return {
+    learned,
+    charged: (endpoint, stated) => Math.max(stated, learned.get(endpoint) ?? 0),
+    noteSent: (uid) => {
+      const before = last.get(uid);
+      if (before !== undefined) before.since++;
+    },
+    noteUsed: (uid, endpoint, used, window, alone) => {
+      const before = last.get(uid);
+      const serial = alone && before !== undefined && before.since === 1 && before.window === window;
+      const difference = serial ? used - before.used : 0;
+      if (difference > 0 && difference <= weightMax) learn(endpoint, difference);
+      last.set(uid, { used, window, since: 0 });
+    },
+  };
+};

@@ -1,0 +1,36 @@
+/**
+ * One alarm: set, moved, brought forward.
+ *
+ * Invariants: at most one timer exists; it is touched only when its instant changes.
+ */
+import type { Clock, Timer } from "../clock/clock.ts";
+
+export interface Wake {
+  /** Rings at `instant` and at no other; infinity turns it off. */
+  at(instant: number): void;
+  /** Rings at `instant` at the latest. */
+  by(instant: number): void;
+}
+
+export const createWake = (clock: Clock, run: () => void): Wake => {
+  let timer: Timer | undefined;
+  let armedAt = Number.POSITIVE_INFINITY;
+  const at = (instant: number): void => {
+    if (instant === armedAt) return;
+    timer?.cancel();
+    timer = undefined;
+    armedAt = instant;
+    if (instant === Number.POSITIVE_INFINITY) return;
+    timer = clock.setTimer(instant, () => {
+      timer = undefined;
+      armedAt = Number.POSITIVE_INFINITY;
+      run();
+    });
+  };
+  return {
+    at,
+    by: (instant) => {
+      if (instant < armedAt) at(instant);
+    },
+  };
+};
