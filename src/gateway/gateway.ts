@@ -21,6 +21,8 @@ export interface CallOptions {
   readonly class: ActionClass;
   readonly owner: string;
   readonly deadlineAt?: number;
+  /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
+  readonly permission?: string;
 }
 
 export interface KeyGrant {
@@ -59,21 +61,34 @@ const readPauseMs = 1_000;
 
 class Again extends Error {}
 
+const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "refused" }> => ({ kind: "refused", status: 0, code: "local", msg });
+
+const hasId = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): boolean =>
+  ordId !== undefined || clOrdId !== undefined;
+
+/** What is wrong with a call, by its schema and by the rules that span fields. */
+const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown): string | undefined => {
+  const problems = requestProblems(contract.endpoints[endpoint].input, input);
+  if (problems.length > 0) return problems.join("; ");
+  if (endpoint === "getOrder" && !hasId(input as InputOf<"getOrder">)) return "request: give ordId or clOrdId.";
+  if (endpoint === "cancelBatch" && !(input as InputOf<"cancelBatch">).every(hasId)) return "request: give every element ordId or clOrdId.";
+  return undefined;
+};
+
 export const createGateway = ({ clock, contract, scheduler, journal, user }: GatewayOptions): Gateway => {
   const shared = new Map<string, Observable<Outcome<never>>>();
-  const accounts = new Map<EndpointName, Account>();
+  const accounts = new Map<string, Account>();
 
-  const keysFor = (endpoint: EndpointName): readonly string[] => {
-    const { permission } = contract.endpoints[endpoint];
+  const keysFor = (endpoint: EndpointName, permission: string = contract.endpoints[endpoint].permission): readonly string[] => {
     const able = user.keys.filter(({ permissions }) => permission === "none" || permissions.includes(permission));
     return able.map(({ name }) => name);
   };
-  const accountFor = (endpoint: EndpointName): Account => {
-    let account = accounts.get(endpoint);
+  const accountFor = (endpoint: EndpointName, permission: string): Account => {
+    let account = accounts.get(permission);
     if (account === undefined) {
       // Signing the public list costs weight 2 and brings the user's counters, which a start needs.
-      account = { uid: user.uid, ip: user.ip, keys: keysFor(endpoint) };
-      accounts.set(endpoint, account);
+      account = { uid: user.uid, ip: user.ip, keys: keysFor(endpoint, permission) };
+      accounts.set(permission, account);
     }
     return account;
   };
@@ -108,24 +123,26 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
 
   const call = <E extends EndpointName>(endpoint: E, input: LateInput<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>> =>
     defer(() => {
-      const { weight, input: schema, permission } = contract.endpoints[endpoint];
-      const account = accountFor(endpoint);
+      const { weight, permission: usual } = contract.endpoints[endpoint];
+      const { permission = usual, ...rest } = options;
+      const account = accountFor(endpoint, permission);
       if (account.keys.length === 0 && permission !== "none") {
-        const msg = `no key of user ${user.uid} has the permission "${permission}"`;
-        return of<Outcome<RecordOf<E>>>({ kind: "refused", status: 0, code: "local", msg });
+        return of(refusedHere(`no key of user ${user.uid} has the permission "${permission}"`));
       }
-      if (typeof input !== "function") {
-        const problems = requestProblems(schema, input);
-        if (problems.length > 0) return of<Outcome<RecordOf<E>>>({ kind: "refused", status: 0, code: "local", msg: problems.join("; ") });
-      }
+      let problem = typeof input === "function" ? undefined : inputProblem(contract, endpoint, input);
+      if (problem !== undefined) return of(refusedHere(problem));
       const build = (key: string | undefined): WireRequest | undefined => {
-        const late = typeof input === "function" ? input() : input;
-        return late === undefined ? undefined : requestOf(endpoint, late, key);
+        if (typeof input !== "function") return requestOf(endpoint, input, key);
+        const late = input();
+        if (late === undefined) return undefined;
+        problem = inputProblem(contract, endpoint, late);
+        return problem === undefined ? requestOf(endpoint, late, key) : undefined;
       };
-      return scheduler.schedule({ endpoint, weight, account, build, ...options }).pipe(
-        map((ending) => {
+      return scheduler.schedule({ endpoint, weight, account, build, ...rest }).pipe(
+        map((ending): Outcome<RecordOf<E>> => {
+          if (ending.kind === "dropped") return problem === undefined ? outcomeOf(endpoint, ending) : refusedHere(problem);
           const outcome = outcomeOf(endpoint, ending);
-          if (ending.kind !== "dropped") note(endpoint, ending, outcome);
+          note(endpoint, ending, outcome);
           return outcome;
         }),
       );
@@ -136,21 +153,21 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
     const waiting = shared.get(name) as Observable<Outcome<RecordOf<E>>> | undefined;
     if (waiting !== undefined) return waiting;
     let tries = 0;
-    const flight = call(
-      endpoint,
-      () => {
-        // From here on an answer may be older than a newcomer's question.
-        shared.delete(name);
-        return input;
-      },
-      options,
-    ).pipe(
+    const unshare = (): void => {
+      if (shared.get(name) === flight) shared.delete(name);
+    };
+    const late = (): InputOf<E> => {
+      // From here on an answer may be older than a newcomer's question.
+      unshare();
+      return input;
+    };
+    const flight: Observable<Outcome<RecordOf<E>>> = call(endpoint, late, options).pipe(
       switchMap((outcome) => {
-        const again = outcome.kind === "limited" || (outcome.kind === "unknown" && ++tries < readTries);
+        const again = (outcome.kind === "limited" || outcome.kind === "unknown") && ++tries < readTries;
         return again ? throwError(() => new Again(outcome.kind)) : of(outcome);
       }),
       retry({ delay: () => after(clock, readPauseMs * (tries + 1)) }),
-      tap({ finalize: () => shared.delete(name) }),
+      tap({ finalize: unshare }),
       share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: true }),
     );
     shared.set(name, flight as Observable<Outcome<never>>);

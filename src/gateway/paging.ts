@@ -10,28 +10,34 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import type { CallOptions, Gateway } from "./gateway.ts";
 import type { Outcome } from "./outcome.ts";
 
+const areDigits = (a: string, b: string): boolean => /^\d+$/.test(a) && /^\d+$/.test(b);
+
 /** Older ids are smaller; ids that are not all digits cannot be compared and are trusted to be in order. */
-const isOlder = (id: string, than: string): boolean => !/^\d+$/.test(id) || !/^\d+$/.test(than) || BigInt(id) < BigInt(than);
+const isOlder = (id: string, than: string): boolean => !areDigits(id, than) || BigInt(id) < BigInt(than);
 
 export interface WalkOptions extends CallOptions {
+  /** Reads the newest page only, whatever follows. */
+  readonly newestOnly?: boolean;
   readonly pagesMax?: number;
-  /** Stops after the page that reaches orders created before this instant of the service. */
+  /** Stops after the page that reaches orders created before this instant, in the unit of the service's records. */
   readonly since?: number;
 }
 
 type Walk = { readonly outcome: Outcome<OrderRecord>; readonly cursor: string | undefined; readonly pages: number };
 
-/** Emits one outcome with every record of the listing, newest first. */
+/** Emits one outcome with every record of the listing, page by page from new to old. */
 export const walkOrders = (
   gateway: Gateway,
   endpoint: "pendingOrders" | "orderHistory",
   query: Readonly<Record<string, string>>,
   options: WalkOptions,
 ): Observable<Outcome<OrderRecord>> => {
-  const { pagesMax = 50, since, ...call } = options;
+  const { pagesMax = 50, since, newestOnly = false, ...call } = options;
   const page = (cursor: string | undefined, pages: number): Observable<Walk> => {
     const input = { ...query, limit: String(paging.limitMax), ...(cursor === undefined ? {} : { after: cursor }) };
-    return gateway.read(endpoint, input, call).pipe(rxMap((outcome) => judged(outcome as Outcome<OrderRecord>, cursor, pages + 1, since)));
+    return gateway
+      .read(endpoint, input, call)
+      .pipe(rxMap((outcome) => judged(outcome as Outcome<OrderRecord>, cursor, pages + 1, newestOnly ? Number.POSITIVE_INFINITY : since)));
   };
   return page(undefined, 0).pipe(
     expand((walk) =>
@@ -44,14 +50,23 @@ export const walkOrders = (
 
 const judged = (outcome: Outcome<OrderRecord>, cursor: string | undefined, pages: number, since: number | undefined): Walk => {
   if (outcome.kind !== "done") return { outcome, cursor: undefined, pages };
-  const { records } = outcome;
+  // Some services count the order the cursor names to the page.
+  const records = outcome.records.filter(({ ordId }) => ordId !== cursor);
   if (cursor !== undefined && records.some(({ ordId }) => !isOlder(ordId, cursor))) {
     return { outcome: { kind: "unknown", message: `the page after ${cursor} holds orders that are not older` }, cursor: undefined, pages };
   }
-  const last = records[records.length - 1];
+  const last = oldestOf(records);
   const reached = since !== undefined && last !== undefined && Number(last.createdAt) < since;
-  const ended = records.length + outcome.problems.length < paging.limitMax || last === undefined || reached;
-  return { outcome, cursor: ended ? undefined : last.ordId, pages };
+  const ended = outcome.records.length + outcome.problems.length < paging.limitMax || last === undefined || reached;
+  return { outcome: { ...outcome, records }, cursor: ended ? undefined : last.ordId, pages };
+};
+
+/** The cursor of the next page; by the ids, since a service may list a page from old to new. */
+const oldestOf = (records: readonly OrderRecord[]): OrderRecord | undefined => {
+  const [first] = records;
+  const last = records[records.length - 1];
+  if (first === undefined || last === undefined) return undefined;
+  return areDigits(first.ordId, last.ordId) && isOlder(first.ordId, last.ordId) ? first : last;
 };
 
 const tooLong = (endpoint: string, pagesMax: number): Walk => ({

@@ -44,6 +44,8 @@ const aliases: Readonly<Partial<Record<EndpointName, Readonly<Record<string, rea
 
 const elementwise: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
 const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
+/** Somebody on the way gave up waiting: the one client status that does not say the call was refused. */
+const timedOutStatus = 408;
 const missing = /not (exist|found)|does not exist/i;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
@@ -99,16 +101,16 @@ export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, co
   const { answers } = contract.profile;
   if (status === limitedStatus) return { kind: "limited" };
   if (!isRaw(body) || (typeof body["code"] !== "string" && typeof body["code"] !== "number")) {
-    return status >= 400 && status < 500
+    return status >= 400 && status < 500 && status !== timedOutStatus
       ? { kind: "refused", status, code: "", msg: "the answer carries no envelope" }
       : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
   }
   const code = String(body["code"]);
   const msg = typeof body["msg"] === "string" ? body["msg"] : "";
   const { data } = body;
-  if (status >= 500) return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
+  if (status >= 500 || status === timedOutStatus) return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
   const list = Array.isArray(data) ? data : isRaw(data) && Object.keys(data).length > 0 ? [data] : undefined;
-  if (list !== undefined && list.length > 0 && (code === "0" || (status < 400 && elementwise.includes(endpoint)))) {
+  if (list !== undefined && list.length > 0 && status < 400 && (code === "0" || elementwise.includes(endpoint))) {
     return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
   }
   if (code === "0" && status < 400) {

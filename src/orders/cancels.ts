@@ -2,8 +2,11 @@
  * Cancels, packed into as few calls as possible at the moment they leave.
  *
  * Invariants: an order is in at most one cancel call at a time; what became unnecessary while waiting is left out; every element
- * of an answer is read by itself, whatever the envelope says; a cancel that was not answered is simply asked for again.
+ * of an answer is read by itself, whatever the envelope says; an order whose call was refused as a whole goes alone next time,
+ * so that one bad element does not hold up the others.
+ * Not here: what follows from an answer (withdrawals.ts).
  */
+import type { Clock } from "../clock/clock.ts";
 import type { CancelBody, ElementResult } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Outcome } from "../gateway/outcome.ts";
@@ -13,33 +16,43 @@ import { isResting, type TrackedOrder } from "./order.ts";
 export type CancelEnd =
   /** The service accepted it; the order's record will show when it is gone. */
   | { readonly kind: "accepted" }
-  /** The service says there is nothing to cancel: the record must be read. */
-  | { readonly kind: "gone"; readonly code: string; readonly msg: string }
-  /** Nothing is known; it may be asked again. */
-  | { readonly kind: "open"; readonly reason: string }
-  /** The service will not do it. */
-  | { readonly kind: "refused"; readonly reason: string };
+  /** The service says that this order cannot be cancelled: the record must be read. */
+  | { readonly kind: "denied"; readonly reason: string }
+  /** It was certainly not executed. */
+  | { readonly kind: "undone"; readonly reason: string }
+  /** It may have been executed. */
+  | { readonly kind: "unsure"; readonly reason: string };
 
 export interface Cancels {
   /** Sees to it that a cancel call for `order` leaves with the urgency of its `cancelClass`. */
   request(order: TrackedOrder): void;
-  readonly waiting: number;
 }
 
 export interface CancelsOptions {
+  readonly clock: Clock;
   readonly gateway: Gateway;
   readonly elementsMax: number;
   readonly onSent: (order: TrackedOrder) => void;
   readonly onEnd: (order: TrackedOrder, end: CancelEnd) => void;
 }
 
-export const createCancels = ({ gateway, elementsMax, onSent, onEnd }: CancelsOptions): Cancels => {
-  const lanes = new Map<ActionClass, { readonly orders: Set<TrackedOrder>; queued: boolean }>();
+interface Lane {
+  readonly class: ActionClass;
+  readonly orders: Set<TrackedOrder>;
+  /** A call waits in the scheduler. */
+  queued: boolean;
+  /** The turn in which requests are gathered has not ended. */
+  gathering: boolean;
+}
 
-  const laneOf = (kind: ActionClass): { readonly orders: Set<TrackedOrder>; queued: boolean } => {
+export const createCancels = ({ clock, gateway, elementsMax, onSent, onEnd }: CancelsOptions): Cancels => {
+  const lanes = new Map<ActionClass, Lane>();
+  const alone = new WeakSet<TrackedOrder>();
+
+  const laneOf = (kind: ActionClass): Lane => {
     let lane = lanes.get(kind);
     if (lane === undefined) {
-      lane = { orders: new Set(), queued: false };
+      lane = { class: kind, orders: new Set(), queued: false, gathering: false };
       lanes.set(kind, lane);
     }
     return lane;
@@ -53,24 +66,36 @@ export const createCancels = ({ gateway, elementsMax, onSent, onEnd }: CancelsOp
         orders.delete(order);
         continue;
       }
-      const first = batch[0];
-      if (first !== undefined && (first.ordId === "") !== (order.ordId === "")) continue;
+      const [first] = batch;
+      if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || alone.has(order))) continue;
       orders.delete(order);
       batch.push(order);
-      if (batch.length === elementsMax) break;
+      if (batch.length === elementsMax || alone.has(order)) break;
     }
     return batch;
   };
 
-  const read = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[]): void => {
-    batch.forEach((order, index) => {
+  const finish = (lane: Lane, batch: readonly TrackedOrder[], outcome: Outcome<ElementResult>): void => {
+    if (batch.length === 0) {
+      // Nothing left: there was no need any more, or the call is refused here before it is built.
+      lane.queued = false;
+      if (outcome.kind === "dropped" && outcome.reason === "withdrawn") return;
+      const orders = [...lane.orders];
+      lane.orders.clear();
+      for (const order of orders) onEnd(order, { kind: "undone", reason: reasonOf(outcome) });
+      return;
+    }
+    for (const order of batch) {
       order.canceling = false;
-      onEnd(order, endOf(outcome, order, index, batch.length));
+      if (outcome.kind === "refused") alone.add(order);
+      else alone.delete(order);
+    }
+    batch.forEach((order, index) => {
+      onEnd(order, endOf(outcome, batch, index));
     });
   };
 
-  const queue = (kind: ActionClass): void => {
-    const lane = laneOf(kind);
+  const queue = (lane: Lane): void => {
     if (lane.queued || lane.orders.size === 0) return;
     lane.queued = true;
     let batch: TrackedOrder[] = [];
@@ -78,52 +103,66 @@ export const createCancels = ({ gateway, elementsMax, onSent, onEnd }: CancelsOp
       lane.queued = false;
       batch = pack(lane.orders);
       if (batch.length === 0) return undefined;
-      for (const order of batch) {
-        order.canceling = true;
-        onSent(order);
-      }
-      queue(kind);
+      for (const order of batch) order.canceling = true;
+      for (const order of batch) onSent(order);
+      queue(lane);
       return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
     };
-    gateway.call("cancelBatch", late, { class: kind, owner: "engine" }).subscribe((outcome) => {
-      if (outcome.kind === "dropped") lane.queued = false;
-      read(outcome, batch);
+    gateway.call("cancelBatch", late, { class: lane.class, owner: "engine" }).subscribe({
+      next: (outcome) => {
+        finish(lane, batch, outcome);
+      },
+      error: (error: unknown) => {
+        finish(lane, batch, { kind: "dropped", reason: error instanceof Error ? error.message : String(error) });
+      },
     });
   };
 
   return {
     request: (order) => {
       if (order.cancelClass === undefined || order.canceling) return;
-      laneOf(order.cancelClass).orders.add(order);
-      queue(order.cancelClass);
-    },
-    get waiting() {
-      let count = 0;
-      for (const { orders } of lanes.values()) count += orders.size;
-      return count;
+      const lane = laneOf(order.cancelClass);
+      lane.orders.add(order);
+      if (lane.queued || lane.gathering) return;
+      // With quota to spare the first call would leave at once and with one order: the whole turn is gathered first.
+      lane.gathering = true;
+      clock.setTimer(clock.now(), () => {
+        lane.gathering = false;
+        queue(lane);
+      });
     },
   };
 };
 
-const endOf = (outcome: Outcome<ElementResult>, order: TrackedOrder, index: number, length: number): CancelEnd => {
+const reasonOf = (outcome: Outcome<ElementResult>): string => {
   switch (outcome.kind) {
-    case "done": {
-      // With one unreadable or missing element positions prove nothing; an id that matches still does.
-      const whole = outcome.records.length === length && outcome.problems.length === 0;
-      const named = outcome.records.find(
-        ({ ordId, clOrdId }) => (ordId !== "" && ordId === order.ordId) || (clOrdId !== "" && clOrdId === order.clOrdId),
-      );
-      const element = named ?? (whole ? outcome.records[index] : undefined);
-      if (element === undefined) return { kind: "open", reason: "the answer has no element for this order" };
-      return element.sCode === "0" ? { kind: "accepted" } : { kind: "gone", code: element.sCode, msg: element.sMsg };
-    }
     case "refused":
-      return { kind: "refused", reason: `${outcome.code} ${outcome.msg}`.trim() };
+      return `${outcome.code} ${outcome.msg}`.trim();
     case "unknown":
-      return { kind: "open", reason: outcome.message };
-    case "limited":
-      return { kind: "open", reason: "refused by a rate limit" };
+      return outcome.message;
     case "dropped":
-      return { kind: "open", reason: outcome.reason };
+      return outcome.reason;
+    case "limited":
+      return "refused by a rate limit";
+    case "done":
+      return "the answer has no element for this order";
   }
 };
+
+const endOf = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[], index: number): CancelEnd => {
+  if (outcome.kind !== "done") return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };
+  const order = batch[index] as TrackedOrder;
+  // With one unreadable or missing element positions prove nothing; an id that matches still does.
+  const whole = outcome.records.length === batch.length && outcome.problems.length === 0;
+  const here = outcome.records[index];
+  const element =
+    outcome.records.find(({ ordId, clOrdId }) => isSame(ordId, order.ordId) || isSame(clOrdId, order.clOrdId)) ??
+    (whole && here !== undefined && !namesAnother(here, order) ? here : undefined);
+  if (element === undefined) return { kind: "unsure", reason: reasonOf(outcome) };
+  return element.sCode === "0" ? { kind: "accepted" } : { kind: "denied", reason: `${element.sCode} ${element.sMsg}`.trim() };
+};
+
+const isSame = (id: string, ours: string): boolean => id !== "" && id === ours;
+
+const namesAnother = ({ ordId, clOrdId }: ElementResult, order: TrackedOrder): boolean =>
+  (ordId !== "" && order.ordId !== "" && ordId !== order.ordId) || (clOrdId !== "" && clOrdId !== order.clOrdId);

@@ -18,7 +18,8 @@ export interface ClientOrderIds {
 }
 
 const width = { instance: 4, slot: 8, generation: 5, check: 2 } as const;
-const generationMax = 32 ** width.generation - 1;
+/** Generations go round after so many. */
+export const generations = 32 ** width.generation;
 
 /** 32-bit FNV-1a with a final mix, seeded. */
 const hash32 = (text: string, seed: number): number => {
@@ -44,7 +45,7 @@ export const createClientOrderIds = (instance: string): ClientOrderIds => {
   return {
     slotHash: (strategy, slot) => letters(`${strategy}\u0000${slot}`, width.slot, 37),
     of: (slotHash, generation) => {
-      const body = prefix + slotHash + Math.min(generation, generationMax).toString(32).padStart(width.generation, "0");
+      const body = prefix + slotHash + (generation % generations).toString(32).padStart(width.generation, "0");
       return body + check(body);
     },
     read: (clOrdId) => {

@@ -2,27 +2,31 @@
  * Keeps the service in agreement with what the strategies want: slots, orders, and the steps between.
  *
  * Invariants: one order per slot; a wish replaced while it waited is never sent; an order of unknown outcome keeps its slot and
- * its exposure until there is evidence; every change of an order is journalled with its reason.
- * Not here: which step is next (plan.ts), what may be sent (rules.ts), how cancels are packed (cancels.ts).
+ * its exposure until there is evidence; orders an earlier life left behind are taken over, or watched until somebody does.
+ * Not here: which step is next (plan.ts), what may be sent (rules.ts, refusals.ts), sending (placements.ts, withdrawals.ts),
+ * what comes back (arrivals.ts, doubts.ts), what a change means to others (lives.ts).
  */
-import { type Observable, Subject } from "rxjs";
-import { after, type Clock } from "../clock/clock.ts";
+import type { Observable } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
-import { instTypeOf } from "../contract/inst-id.ts";
-import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody } from "../contract/schemas.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Outcome } from "../gateway/outcome.ts";
-import type { ActionClass, OrderPhase } from "../journal/events.ts";
+import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderStore } from "../resources/order-store.ts";
-import { type CancelEnd, createCancels } from "./cancels.ts";
-import { createClientOrderIds } from "./client-order-id.ts";
-import { applyRecord, isOver, isResting, type TrackedOrder } from "./order.ts";
+import { createArrivals } from "./arrivals.ts";
+import { createClientOrderIds, generations } from "./client-order-id.ts";
+import { createDoubts } from "./doubts.ts";
+import { createLives, type Lives } from "./lives.ts";
+import { isResting, type TrackedOrder } from "./order.ts";
+import { createPlacements } from "./placements.ts";
 import { planSlot } from "./plan.ts";
+import { createRefusals, type Refusal } from "./refusals.ts";
 import { createResolver } from "./resolve.ts";
-import { type RuleSet, rule, specifyWish } from "./rules.ts";
-import { createSlots, type Slot } from "./slots.ts";
-import type { WantedOrder } from "./wanted.ts";
+import { type RuleSet, type Ruling, rule, specifyWish } from "./rules.ts";
+import { createSlots, type Slot, type Slots } from "./slots.ts";
+import { type WantedOrder, wishMark } from "./wanted.ts";
+import { createWithdrawals } from "./withdrawals.ts";
 
 export type Mode = "active" | "reducing" | "halted";
 
@@ -40,14 +44,16 @@ export interface DeskOptions {
   readonly onOpenOrders: (count: number) => void;
   /** The record of an accepted change has not shown up: the lists should be read. */
   readonly onDoubt: () => void;
+  /** A wish names a product that is not listed: the list may be old. At most once a minute. */
+  readonly onUnknownInstrument?: (instId: string) => void;
 }
 
 export interface Desk {
   /** Replaces everything `strategy` wants, except orders it placed by hand. */
   want(strategy: string, wanted: readonly WantedOrder[]): void;
-  /** Adds or replaces one wish; undefined withdraws it. */
-  wantOne(strategy: string, slot: string, wish: WantedOrder | undefined): void;
-  /** Cancels these now, and does not place their wishes again until they change. */
+  /** Adds a wish by hand, or withdraws it (undefined). Returns why not when the slot is taken. */
+  wantOne(strategy: string, slot: string, wish: WantedOrder | undefined): string | undefined;
+  /** Cancels these now. Unless it is an emergency, their wishes are not placed again until they change. */
   cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void;
   orders(): readonly TrackedOrder[];
   /** False where the service describes no way to cancel. */
@@ -55,323 +61,181 @@ export interface Desk {
   setMode(mode: Mode, reason: string): void;
   readonly mode: Mode;
   readonly updates$: Observable<TrackedOrder>;
-  readonly refusals$: Observable<{ readonly strategy: string; readonly slot: string; readonly reason: string }>;
+  readonly refusals$: Observable<Refusal>;
   /** Instruments changed: what was refused for them may pass now. */
   reconsider(): void;
 }
 
-/** An accepted order or cancel whose record does not show up for so long is asked about. */
-const recordMs = 1_500;
-const repeatMs = 1_000;
-const uncancellable = "not wanted any more, but the service cannot cancel spot orders";
+/** An id's generation counts half seconds of the calendar at least: quota allows no life to place orders any faster. */
+const generationMs = 500;
 
-export const createDesk = (options: DeskOptions): Desk => {
+type Parts = ReturnType<typeof assemble>;
+
+interface Moods {
+  mode: Mode;
+}
+
+/** The parts, each knowing of the others what it needs; `consider` closes the circle. */
+const assemble = (options: DeskOptions, moods: Moods) => {
   const { clock, contract, gateway, journal, store } = options;
   const ids = createClientOrderIds(options.instance);
-  const slots = createSlots(ids, store);
-  const resolver = createResolver({ clock, gateway });
-  const updates$ = new Subject<TrackedOrder>();
-  const refusals$ = new Subject<{ strategy: string; slot: string; reason: string }>();
-  const pursued = new Set<TrackedOrder>();
-  let mode: Mode = "active";
-
-  const cancels = createCancels({
-    gateway,
-    elementsMax: contract.profile.cancelBatch.elementsMax,
-    onSent: (order) => {
-      move(order, "canceling", order.reason);
-    },
-    onEnd: (order, end) => {
-      onCancelEnd(order, end);
-    },
-  });
-
-  const move = (order: TrackedOrder, phase: OrderPhase, reason: string): void => {
-    order.phase = phase;
-    order.reason = reason;
-    announce(order);
-  };
-  const announce = (order: TrackedOrder): void => {
-    const { strategy, slot, clOrdId, phase, record, reason } = order;
-    journal.append({ type: "order.changed", strategy, slot, clOrdId, phase, record, reason });
-    if (isOver(order)) slots.close(order);
-    options.onOpenOrders(slots.openCount());
-    updates$.next(order);
-    if (isOver(order)) free(order);
-  };
-  /** The slot is empty again. A wish that came to its end is settled; one that was cut short is not. */
-  const free = (order: TrackedOrder): void => {
-    const slot = slots.of(order);
-    if (slot === undefined || slot.order !== order) return;
-    slot.order = undefined;
-    const cut = (order.phase === "canceled" && order.cancelClass !== undefined) || order.phase === "absent";
-    if (!cut) slot.settledMark = order.mark;
-    consider(slot);
-  };
-
-  const refuse = (slot: Slot, mark: string, reason: string): void => {
-    if (slot.settledMark === mark) return;
-    slot.settledMark = mark;
-    slot.refused = true;
-    journal.append({ type: "order.refused", strategy: slot.strategy, slot: slot.name, reason });
-    refusals$.next({ strategy: slot.strategy, slot: slot.name, reason });
-  };
-
-  const mayPlace = (wish: WantedOrder | undefined): boolean => mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
-
-  const marketPxFor = (wish: WantedOrder): string | undefined =>
-    wish.px === undefined ? options.marketPx(wish.instId, wish.side) : undefined;
-
-  const rulingOf = (slot: Slot, wish: WantedOrder) =>
-    rule({
-      wish,
-      instruments: options.instruments(),
-      contract,
-      rules: options.rules,
-      marketPx: marketPxFor(wish),
-      openOfStrategy: slots.openCount(slot.strategy),
-      openInAll: slots.openCount(),
-    });
-
+  const slots = createSlots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
   const consider = (slot: Slot): void => {
-    const wish = mode === "halted" ? undefined : slot.wish;
-    const view = { wish, order: slot.order, queued: slot.queued !== undefined, settledMark: slot.settledMark, mayPlace: mayPlace(wish) };
-    const step = planSlot(view, (next) => specifyWish(next, options.instruments(), contract, marketPxFor(next)));
-    switch (step.kind) {
-      case "place":
-        queuePlacement(slot);
-        return;
-      case "unqueue":
-        slot.queued?.unsubscribe();
-        slot.queued = undefined;
-        return;
-      case "keep-cancel-off":
-        if (slot.order !== undefined) slot.order.cancelClass = undefined;
-        return;
-      case "cancel":
-        // A replacement needs ordinary quota for its placement anyway; an order nobody wants is an exit.
-        if (slot.order !== undefined) requestCancel(slot.order, step.reason === "replaced" ? "place" : "cancel", step.reason);
-        return;
-      case "nothing":
-        slots.dropIfIdle(slot);
-    }
+    considerSlot(parts, options, moods, slot);
   };
-
-  const cancelable = ({ spec }: TrackedOrder): boolean => contract.profile.capabilities.cancelSpot || instTypeOf(spec.instId) !== "SPOT";
-
-  const requestCancel = (order: TrackedOrder, urgency: ActionClass, reason: string): void => {
-    if (isOver(order)) return;
-    if (!cancelable(order)) {
-      // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
-      if (order.reason !== uncancellable) move(order, order.phase, uncancellable);
-      return;
-    }
-    const more =
-      order.cancelClass === undefined ||
-      (order.cancelClass !== "emergency" && urgency === "emergency") ||
-      (order.cancelClass === "place" && urgency === "cancel");
-    if (more) order.cancelClass = urgency;
-    order.reason = reason;
-    cancels.request(order);
-  };
-
-  const queuePlacement = (slot: Slot): void => {
-    const wish = slot.wish as WantedOrder;
-    const early = rulingOf(slot, wish);
-    if (!early.approved) {
-      refuse(slot, slots.mark(wish), early.reason);
-      return;
-    }
-    let order: TrackedOrder | undefined;
-    // What is sent is decided when the slot opens: the wish as it is then, by the instruments as they are then.
-    const late = (): PlaceBody | undefined => {
-      slot.queued = undefined;
-      const now = slot.wish;
-      if (now === undefined || slot.order !== undefined || !mayPlace(now) || slots.mark(now) === slot.settledMark) return undefined;
-      const ruling = rulingOf(slot, now);
-      if (!ruling.approved) {
-        refuse(slot, slots.mark(now), ruling.reason);
-        return undefined;
-      }
-      order = slots.open(slot, now, ruling.spec, clock.now());
-      move(order, "sent", "placed");
-      return bodyOf(order);
-    };
-    const kind: ActionClass = wish.reduceOnly === true ? "close" : "place";
-    const subscription = gateway.call("placeOrder", late, { class: kind, owner: slot.strategy }).subscribe({
-      next: (outcome) => {
-        if (order !== undefined) {
-          onPlaced(order, outcome);
-          return;
-        }
-        slot.queued = undefined;
-        if (outcome.kind === "refused") refuse(slot, slots.mark(wish), outcome.msg);
-      },
-      error: (error: unknown) => {
-        slot.queued = undefined;
-        refuse(slot, slots.mark(wish), error instanceof Error ? error.message : String(error));
-      },
-    });
-    if (order === undefined && !subscription.closed) slot.queued = subscription;
-  };
-
-  const onPlaced = (order: TrackedOrder, outcome: Outcome<ElementResult>): void => {
-    switch (outcome.kind) {
-      case "done": {
-        const [element] = outcome.records;
-        if (element === undefined || (element.sCode === "0" && element.ordId === ""))
-          doubt(order, "the answer to the placement cannot be read");
-        else if (element.sCode !== "0") end(order, "rejected", `${element.sCode} ${element.sMsg}`.trim());
-        else acknowledge(order, element.ordId);
-        return;
-      }
-      case "refused":
-        end(order, "rejected", `${outcome.code} ${outcome.msg}`.trim());
-        return;
-      case "limited":
-      case "dropped":
-        // It was not executed: the wish is as new as before.
-        order.cancelClass ??= "place";
-        end(order, "canceled", outcome.kind === "limited" ? "refused by a rate limit" : outcome.reason);
-        return;
-      case "unknown":
-        doubt(order, outcome.message);
-    }
-  };
-  const end = (order: TrackedOrder, phase: OrderPhase, reason: string): void => {
-    if (!isOver(order)) move(order, phase, reason);
-  };
-  const acknowledge = (order: TrackedOrder, ordId: string): void => {
-    order.ordId = ordId;
-    // The record may have come before the reply.
-    if (order.phase === "sent" || order.phase === "unknown") {
-      const known = store.find({ ordId });
-      if (known !== undefined) onRecord(order, known);
-      else move(order, "acked", "accepted");
-    }
-    const slot = slots.of(order);
-    if (slot !== undefined && !isOver(order)) consider(slot);
-    expectRecord(order, () => order.record === undefined);
-  };
-
-  /** Reads the lists when the record that must follow does not come by itself. */
-  const expectRecord = (order: TrackedOrder, stillMissing: () => boolean): void => {
-    after(clock, recordMs).subscribe(() => {
-      if (isOver(order) || !stillMissing()) return;
-      if (order.record === undefined) ask(order);
-      else options.onDoubt();
-    });
-  };
-  const ask = (order: TrackedOrder): void => {
-    resolver.look(order.clOrdId, order.spec.instId).subscribe((record) => {
-      if (record !== undefined && record !== "void") store.merge(record);
-      else if (!isOver(order)) pursue(order);
-    });
-  };
-  const doubt = (order: TrackedOrder, reason: string): void => {
-    if (isOver(order)) return;
-    if (order.record === undefined) move(order, "unknown", reason);
-    pursue(order);
-  };
-  const pursue = (order: TrackedOrder): void => {
-    if (pursued.has(order)) return;
-    pursued.add(order);
-    resolver.pursue({ clOrdId: order.clOrdId, instId: order.spec.instId, sentAt: order.sentAt }, (evidence) => {
-      pursued.delete(order);
-      if (evidence.kind === "absent") end(order, "absent", "proved not to exist at the service");
-      else if (!store.merge(evidence.record)) onRecord(order, evidence.record);
-    });
-  };
-
-  const onRecord = (order: TrackedOrder, record: OrderRecord): void => {
-    const before = order.phase;
-    if (!applyRecord(order, record) && before === order.phase) return;
-    announce(order);
-    if (isOver(order)) return;
-    const slot = slots.of(order);
-    if (slot !== undefined) consider(slot);
-    if (order.cancelClass !== undefined) cancels.request(order);
-  };
-
-  const onCancelEnd = (order: TrackedOrder, cancelEnd: CancelEnd): void => {
-    if (isOver(order)) return;
-    switch (cancelEnd.kind) {
-      case "accepted":
-        expectRecord(order, () => true);
-        return;
-      case "gone":
-        // Filled or cancelled meanwhile: the record says which.
-        rest(order, cancelEnd.msg);
-        ask(order);
-        return;
-      case "open":
-      case "refused":
-        rest(order, cancelEnd.reason);
-        after(clock, repeatMs).subscribe(() => {
-          if (!isOver(order) && order.cancelClass !== undefined) cancels.request(order);
-        });
-    }
-  };
-  /** Back to what the record says: the cancel did not take. */
-  const rest = (order: TrackedOrder, reason: string): void => {
-    const phase = order.record?.state ?? "acked";
-    if (order.phase !== phase) move(order, phase, reason);
-  };
-
-  store.changes$.subscribe(({ record, previous }) => {
-    const order = slots.byClientId(record.clOrdId);
-    if (order !== undefined) onRecord(order, record);
-    else if (previous === undefined && ids.read(record.clOrdId) === undefined) {
-      journal.append({ type: "order.foreign", ordId: record.ordId, instId: record.instId });
-    }
+  const lives: Lives = createLives({
+    journal,
+    slots,
+    onOpenOrders: options.onOpenOrders,
+    onFree: consider,
+    onOver: (order) => {
+      doubts.settle(order);
+      refusals.retryCrowded();
+    },
   });
+  const doubts = createDoubts({
+    clock,
+    store,
+    resolver: createResolver({ clock, gateway, profile: contract.profile }),
+    lives: () => lives,
+    onEvidence: (order) => {
+      arrivals.take(order);
+    },
+    onDoubt: options.onDoubt,
+  });
+  const withdrawals = createWithdrawals({ clock, contract, gateway, lives: () => lives, doubts });
+  const dropSpare = (slot: Slot): void => {
+    dropSpareOf(slot, lives);
+  };
+  const refusals = createRefusals({
+    clock,
+    journal,
+    instruments: options.instruments,
+    onUnknownInstrument: options.onUnknownInstrument,
+    dropSpare,
+    consider,
+  });
+  const placements = createPlacements({
+    clock,
+    contract,
+    gateway,
+    slots,
+    lives: () => lives,
+    doubts,
+    mayPlace: (wish) => mayPlace(moods.mode, wish),
+    refuse: refusals.refuse,
+    ruling: (slot, wish) => rulingOf(options, slots, slot, wish),
+    onAccepted: (order, ordId) => {
+      arrivals.accept(order, ordId);
+    },
+  });
+  const { unqueue } = placements;
+  const isHalted = (): boolean => moods.mode === "halted";
+  const known = { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, consider, unqueue, isHalted };
+  const arrivals = createArrivals({ ...known, onOpenOrders: options.onOpenOrders });
+  const parts = { slots, lives, withdrawals, refusals, placements, arrivals, consider, dropSpare };
+  return parts;
+};
+
+const mayPlace = (mode: Mode, wish: WantedOrder | undefined): boolean =>
+  mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
+
+const marketPxFor = ({ marketPx }: DeskOptions, { px, instId, side }: WantedOrder): string | undefined =>
+  px === undefined ? marketPx(instId, side) : undefined;
+
+const rulingOf = (options: DeskOptions, slots: Slots, slot: Slot, wish: WantedOrder): Ruling =>
+  rule({
+    wish,
+    instruments: options.instruments(),
+    contract: options.contract,
+    rules: options.rules,
+    marketPx: marketPxFor(options, wish),
+    openOfStrategy: slots.openCount(slot.strategy),
+    openInAll: slots.openCount(),
+  });
+
+/** An order that a rate limit turned away will not be sent after all. */
+const dropSpareOf = (slot: Slot, lives: Lives): void => {
+  const { spare } = slot;
+  slot.spare = undefined;
+  if (spare !== undefined) lives.move(spare, "canceled", "withdrawn before it was executed");
+};
+
+/** Takes the next step of a slot. */
+const considerSlot = (parts: Parts, options: DeskOptions, { mode }: Moods, slot: Slot): void => {
+  const { placements, withdrawals, slots, refusals } = parts;
+  const wish = mode === "halted" ? undefined : slot.wish;
+  if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
+  const { order, settledMark } = slot;
+  const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) };
+  const step = planSlot(view, (next) => specifyWish(next, options.instruments(), options.contract, marketPxFor(options, next)));
+  if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
+  switch (step.kind) {
+    case "place":
+      placements.queue(slot);
+      return;
+    case "unqueue":
+      placements.unqueue(slot);
+      break;
+    case "keep-cancel-off":
+      if (order !== undefined) withdrawals.recall(order);
+      return;
+    case "cancel":
+      if (order !== undefined) withdrawals.request(order, urgencyOf(mode, step.reason), step.reason);
+      return;
+    case "nothing":
+  }
+  if (slot.wish !== undefined) return;
+  parts.dropSpare(slot);
+  refusals.forget(slot);
+  slots.dropIfIdle(slot);
+};
+
+// A replacement needs ordinary quota for its placement anyway; an order nobody wants is an exit.
+const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
+  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";
+
+export const createDesk = (options: DeskOptions): Desk => {
+  const moods: Moods = { mode: "active" };
+  const { slots, lives, withdrawals, refusals, arrivals, consider } = assemble(options, moods);
 
   return {
-    updates$,
-    refusals$,
+    updates$: lives.updates$,
+    refusals$: refusals.refusals$,
     want: (strategy, wanted) => {
-      for (const slot of slots.replace(strategy, wanted)) consider(slot);
+      const changed = slots.replace(strategy, wanted);
+      arrivals.settleIn();
+      for (const slot of changed) consider(slot);
     },
     wantOne: (strategy, name, wish) => {
       const slot = slots.put(strategy, name, wish);
+      if (typeof slot === "string") return slot;
+      arrivals.settleIn();
       if (slot !== undefined) consider(slot);
+      return undefined;
     },
     cancel: (orders, urgency) => {
       for (const order of orders) {
         const slot = slots.of(order);
-        if (slot !== undefined) slot.settledMark = order.mark;
+        if (slot !== undefined && urgency !== "emergency") slot.settledMark = slot.wish === undefined ? order.mark : wishMark(slot.wish);
         if (slot?.wish !== undefined && slot.byHand) slot.wish = undefined;
-        requestCancel(order, urgency, "cancelled on demand");
+        withdrawals.request(order, urgency, "cancelled on demand");
       }
     },
-    orders: () => slots.orders(),
-    cancelable,
-    setMode: (next, reason) => {
-      if (mode === next) return;
-      mode = next;
-      journal.append({ type: "mode.changed", mode, reason });
+    orders: slots.orders,
+    cancelable: withdrawals.cancelable,
+    setMode: (mode, reason) => {
+      if (mode === moods.mode) return;
+      moods.mode = mode;
+      options.journal.append({ type: "mode.changed", mode, reason });
+      if (mode === "halted") for (const order of slots.orders()) if (isResting(order)) withdrawals.request(order, "emergency", reason);
       for (const slot of slots.all()) consider(slot);
-      if (mode === "halted") for (const order of slots.orders()) if (isResting(order)) requestCancel(order, "emergency", reason);
     },
     get mode() {
-      return mode;
+      return moods.mode;
     },
     reconsider: () => {
-      for (const slot of slots.all()) {
-        if (slot.refused && slot.order === undefined) slot.settledMark = undefined;
-        slot.refused = false;
-        consider(slot);
-      }
+      for (const slot of slots.all()) refusals.retry(slot);
     },
   };
 };
-
-const bodyOf = ({ spec, clOrdId }: TrackedOrder): PlaceBody => ({
-  instId: spec.instId,
-  side: spec.side,
-  ordType: spec.ordType,
-  sz: spec.sz,
-  ...(spec.px === "" ? {} : { px: spec.px }),
-  clOrdId,
-  ...(spec.reduceOnly ? { reduceOnly: true } : {}),
-});

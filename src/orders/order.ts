@@ -4,18 +4,22 @@
  * Invariants: a final phase stays final; a record outranks a reply; an order whose placement was not answered is `unknown` and
  * counts as open until evidence says otherwise.
  */
+import type { Clock } from "../clock/clock.ts";
 import { isActive } from "../contract/order-states.ts";
+import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted.ts";
 
 export interface TrackedOrder {
-  readonly strategy: string;
-  readonly slot: string;
+  /** Empty while nobody wants an order that an earlier life of this instance left behind. */
+  strategy: string;
+  slot: string;
   readonly clOrdId: string;
   readonly spec: OrderSpec;
   readonly wish: WantedOrder | undefined;
-  readonly mark: string;
+  /** Of the wish it serves, which may have changed without need to replace the order. */
+  mark: string;
   readonly sentAt: number;
   ordId: string;
   phase: OrderPhase;
@@ -24,6 +28,10 @@ export interface TrackedOrder {
   cancelClass: ActionClass | undefined;
   /** A cancel is under way; the next one waits for its answer. */
   canceling: boolean;
+  /** A cancel of ours left and was not denied: should the order end as canceled, that was our doing. */
+  cancelSent: boolean;
+  /** Cancel calls in a row that changed nothing. */
+  denials: number;
   reason: string;
 }
 
@@ -38,11 +46,47 @@ export const isResting = (order: TrackedOrder): boolean =>
 /** The phase after a record was seen. True when anything changed. */
 export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean => {
   if (isOver(order)) return false;
-  const changed = order.record === undefined || order.record.state !== record.state || order.record.accFillSz !== record.accFillSz;
+  const { record: known, phase } = order;
   order.record = record;
   order.ordId = record.ordId;
   if (!isActive(record.state)) order.phase = record.state;
-  else if (order.phase === "canceling" && !changed) return false;
-  else order.phase = order.canceling ? "canceling" : record.state;
-  return changed;
+  else order.phase = order.cancelSent ? "canceling" : record.state;
+  return phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
 };
+
+const blank = { ordId: "", record: undefined, cancelClass: undefined, canceling: false, cancelSent: false, denials: 0 } as const;
+
+/** An order about to leave. */
+export const newOrder = (
+  home: { readonly strategy: string; readonly slot: string },
+  clOrdId: string,
+  wish: WantedOrder,
+  mark: string,
+  spec: OrderSpec,
+  now: number,
+): TrackedOrder => ({ ...blank, ...home, clOrdId, spec, wish, mark, sentAt: now, phase: "planned", reason: "" });
+
+const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
+
+/** An order of ours that was found resting at the service. */
+export const foundOrder = (record: OrderRecord, clock: Clock, { order }: Profile): TrackedOrder => ({
+  ...blank,
+  strategy: "",
+  slot: "",
+  clOrdId: record.clOrdId,
+  spec: {
+    instId: record.instId,
+    side: record.side as Side,
+    ordType: record.ordType as OrdType,
+    px: record.px,
+    sz: record.sz,
+    reduceOnly: false,
+  },
+  wish: undefined,
+  mark: "adopted",
+  sentAt: clock.now() - Math.max(0, clock.wallNow() - Number(record.createdAt) * msPerUnit[order.timeUnit]),
+  ordId: record.ordId,
+  phase: record.state,
+  record,
+  reason: "adopted",
+});

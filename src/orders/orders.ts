@@ -4,12 +4,13 @@
  * Invariants: the stream of a placed order ends when the order is over; unsubscribing before it was sent withdraws it, later it
  * only stops watching; a refusal is a last value, not an error.
  */
-import { filter, map, Observable, share, startWith } from "rxjs";
+import { defer, filter, map, Observable, share, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { Desk } from "./desk.ts";
 import { isOver, isResting, type TrackedOrder } from "./order.ts";
+import type { Refusal } from "./refusals.ts";
 import type { OrderSpec, WantedOrder } from "./wanted.ts";
 
 /** A moment in the life of an order. */
@@ -62,6 +63,17 @@ export const updateOf = (order: TrackedOrder): OrderUpdate => {
   return { strategy, slot, clOrdId, ordId, phase, spec, record, reason };
 };
 
+const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
+  strategy,
+  slot,
+  clOrdId: "",
+  ordId: "",
+  phase: "refused",
+  spec: undefined,
+  record: undefined,
+  reason,
+});
+
 const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean =>
   (where.instId === undefined || order.spec.instId === where.instId) &&
   (where.side === undefined || order.spec.side === where.side) &&
@@ -96,7 +108,7 @@ export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders
 
   return {
     updates$,
-    mine$: updates$.pipe(map(mine), startWith(mine())),
+    mine$: defer(() => updates$.pipe(map(mine), startWith(mine()))),
     place: (order) =>
       new Observable((subscriber) => {
         const slot = order.slot ?? `#${count++}`;
@@ -105,7 +117,8 @@ export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders
         subscriber.add(
           desk.updates$.subscribe((change) => {
             if (change.strategy !== strategy || change.slot !== slot) return;
-            sent = true;
+            // A placement that a rate limit turned away waits again.
+            sent = change.phase !== "planned";
             subscriber.next(updateOf(change));
             if (!isOver(change)) return;
             desk.wantOne(strategy, slot, undefined);
@@ -115,24 +128,20 @@ export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders
         subscriber.add(
           desk.refusals$.subscribe((refusal) => {
             if (refusal.strategy !== strategy || refusal.slot !== slot) return;
-            subscriber.next({
-              strategy,
-              slot,
-              clOrdId: "",
-              ordId: "",
-              phase: "refused",
-              spec: undefined,
-              record: undefined,
-              reason: refusal.reason,
-            });
+            subscriber.next(refusedUpdate(refusal));
             desk.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),
         );
+        const taken = desk.wantOne(strategy, slot, wish);
+        if (taken !== undefined) {
+          subscriber.next(refusedUpdate({ strategy, slot, reason: taken }));
+          subscriber.complete();
+          return;
+        }
         subscriber.add(() => {
           if (!sent) desk.wantOne(strategy, slot, undefined);
         });
-        desk.wantOne(strategy, slot, wish);
       }),
     cancel: (where = {}) =>
       cancelAll(

@@ -54,8 +54,9 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
   if (next.px === spec.px || spec.px === "" || next.px === "") return next.px === spec.px && equal(next.sz, spec.sz);
   if (wish.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
   // Within its tolerance the price may differ, and with it an amount that was derived from the price.
-  return compare(abs(sub(next.px, spec.px)), wish.keepWithin) <= 0 && sameSize(wish, order);
+  return compare(abs(sub(next.px, spec.px)), wish.keepWithin) <= 0 && sameSize(wish, order, next.sz);
 };
 
-const sameSize = (wish: WantedOrder, { wish: was }: TrackedOrder): boolean =>
-  was !== undefined && was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
+/** Of an order found at the service only its own words are known. */
+const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, sz: string): boolean =>
+  was === undefined ? equal(sz, spec.sz) : was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;

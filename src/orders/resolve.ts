@@ -6,34 +6,48 @@
  */
 import { map, type Observable } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
+import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { Outcome } from "../gateway/outcome.ts";
 import { walkOrders } from "../gateway/paging.ts";
 
 export interface ResolveOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
+  readonly profile: Profile;
   /** No negative answer counts before this long after the call was sent: it may still be on its way. */
   readonly settleMs?: number;
   readonly everyMs?: number;
   readonly negatives?: number;
+  /** Between the two sweeps: longer than a service's views lag each other. */
+  readonly lagMs?: number;
 }
 
 export type Evidence = { readonly kind: "found"; readonly record: OrderRecord } | { readonly kind: "absent" };
 
+export interface Doubtful {
+  readonly clOrdId: string;
+  readonly instId: string;
+  /** On the engine's clock. */
+  readonly sentAt: number;
+}
+
 export interface Resolver {
-  /** One look by client id: emits the record, if there is one, and completes. */
+  /** One look by client id: emits the record, undefined when there is none, "void" when the answer proves nothing. */
   look(clOrdId: string, instId: string): Observable<OrderRecord | undefined | "void">;
   /** Looks until there is evidence; calls back once. The returned function gives up. */
-  pursue(
-    order: { readonly clOrdId: string; readonly instId: string; readonly sentAt: number },
-    done: (evidence: Evidence) => void,
-  ): () => void;
+  pursue(order: Doubtful, done: (evidence: Evidence) => void): () => void;
 }
 
 const call = { class: "resolve", owner: "engine" } as const;
+/** How far the service's calendar may be from ours: its history is read so much further back. */
+const calendarMs = 120_000;
+const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 
-export const createResolver = ({ clock, gateway, settleMs = 30_000, everyMs = 5_000, negatives = 3 }: ResolveOptions): Resolver => {
+export const createResolver = (options: ResolveOptions): Resolver => {
+  const { clock, gateway, profile, settleMs = 30_000, everyMs = 5_000, negatives = 3, lagMs = 10_000 } = options;
+
   const look = (clOrdId: string, instId: string): Observable<OrderRecord | undefined | "void"> =>
     // Only the client id is sent: with both ids the service would go by its own, which may be stale.
     gateway.read("getOrder", { clOrdId, instId }, call).pipe(
@@ -44,48 +58,81 @@ export const createResolver = ({ clock, gateway, settleMs = 30_000, everyMs = 5_
       }),
     );
 
-  return {
-    look,
-    pursue: ({ clOrdId, instId, sentAt }, done) => {
-      let count = 0;
-      let sweeps = 0;
-      let busy = false;
-      const finish = (evidence: Evidence): void => {
-        ticks.unsubscribe();
-        done(evidence);
-      };
-      const sweep = (): void => {
-        // Pending to its end, then history: an order moving from one to the other is seen in one of them.
-        walkOrders(gateway, "pendingOrders", {}, call).subscribe((pending) => {
-          walkOrders(gateway, "orderHistory", {}, { ...call, since: sentAt - settleMs }).subscribe((history) => {
-            busy = false;
-            if (pending.kind !== "done" || history.kind !== "done") return;
-            const record = [...pending.records, ...history.records].find((candidate) => candidate.clOrdId === clOrdId);
-            if (record !== undefined) finish({ kind: "found", record });
-            else if (pending.problems.length + history.problems.length === 0 && ++sweeps >= 2) finish({ kind: "absent" });
-          });
-        });
-      };
-      const ask = (): void => {
-        if (busy) return;
-        busy = true;
-        const settled = clock.now() - sentAt >= settleMs;
-        if (count >= negatives && settled) {
-          sweep();
-          return;
-        }
-        look(clOrdId, instId).subscribe((answer) => {
-          busy = false;
-          if (answer === "void") return;
-          if (answer !== undefined) finish({ kind: "found", record: answer });
-          else if (settled) count++;
-        });
-      };
-      const ticks = every(clock, everyMs).subscribe(ask);
-      ask();
-      return () => {
-        ticks.unsubscribe();
-      };
-    },
+  /** An instant of ours in the words of the service's records. */
+  const inService = (at: number): number =>
+    (clock.wallNow() - (clock.now() - at) - calendarMs - settleMs) * unitsPerMs[profile.order.timeUnit];
+
+  /** Pending to its end, then history: an order moving from one to the other is seen in one of them. */
+  const sweep = ({ clOrdId, sentAt }: Doubtful, done: (answer: OrderRecord | undefined | "void") => void): void => {
+    walkOrders(gateway, "pendingOrders", {}, call).subscribe((pending) => {
+      const rested = foundIn(pending, clOrdId);
+      if (rested !== undefined) {
+        done(rested);
+        return;
+      }
+      walkOrders(gateway, "orderHistory", {}, { ...call, since: inService(sentAt) }).subscribe((history) => {
+        done(foundIn(history, clOrdId));
+      });
+    });
   };
+
+  const pursue = (order: Doubtful, done: (evidence: Evidence) => void): (() => void) => {
+    let count = 0;
+    let sweeps = 0;
+    let sweptAt = Number.NEGATIVE_INFINITY;
+    let busy = false;
+    let over = false;
+
+    const finish = (evidence: Evidence): void => {
+      if (over) return;
+      over = true;
+      ticks.unsubscribe();
+      done(evidence);
+    };
+    const isSettled = (): boolean => clock.now() - order.sentAt >= settleMs;
+    const takeSweep = (startedAt: number, answer: OrderRecord | undefined | "void"): void => {
+      busy = false;
+      if (answer === "void") return;
+      if (answer !== undefined) finish({ kind: "found", record: answer });
+      else if (++sweeps >= 2) finish({ kind: "absent" });
+      sweptAt = startedAt;
+    };
+    const takeLook = (wasSettled: boolean, answer: OrderRecord | undefined | "void"): void => {
+      busy = false;
+      if (answer === "void") return;
+      if (answer !== undefined) finish({ kind: "found", record: answer });
+      else if (wasSettled) count++;
+    };
+    const ask = (): void => {
+      if (busy || over) return;
+      const now = clock.now();
+      const settled = isSettled();
+      const sweeping = count >= negatives && settled;
+      if (sweeping && now - sweptAt < lagMs) return;
+      busy = true;
+      if (sweeping) {
+        sweep(order, (answer) => {
+          takeSweep(now, answer);
+        });
+        return;
+      }
+      look(order.clOrdId, order.instId).subscribe((answer) => {
+        takeLook(settled, answer);
+      });
+    };
+    const ticks = every(clock, everyMs).subscribe(ask);
+    ask();
+    return () => {
+      over = true;
+      ticks.unsubscribe();
+    };
+  };
+
+  return { look, pursue };
+};
+
+/** An unreadable record may be any order: a listing with one proves nothing unless ours is among the others. */
+const foundIn = (outcome: Outcome<OrderRecord>, clOrdId: string): OrderRecord | undefined | "void" => {
+  if (outcome.kind !== "done") return "void";
+  return outcome.records.find((record) => record.clOrdId === clOrdId) ?? (outcome.problems.length > 0 ? "void" : undefined);
 };

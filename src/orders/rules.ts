@@ -30,9 +30,12 @@ export interface RuleInput {
   readonly openInAll: number;
 }
 
-export type Ruling = { readonly approved: true; readonly spec: OrderSpec } | { readonly approved: false; readonly reason: string };
+export type Ruling =
+  | { readonly approved: true; readonly spec: OrderSpec }
+  /** `crowded`: it may pass when an order has ended. */
+  | { readonly approved: false; readonly reason: string; readonly crowded?: true };
 
-const refused = (reason: string): Ruling => ({ approved: false, reason });
+const refused = (reason: string): Extract<Ruling, { approved: false }> => ({ approved: false, reason });
 
 export const specifyWish = (
   wish: WantedOrder,
@@ -66,9 +69,12 @@ export const rule = (input: RuleInput): Ruling => {
       `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
     );
   }
-  if (input.openOfStrategy >= rules.openPerStrategy) return refused(`the strategy has ${input.openOfStrategy} open orders, its limit`);
-  if (input.openInAll >= rules.openInAll)
-    return refused(`${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once`);
+  if (input.openOfStrategy >= rules.openPerStrategy)
+    return { ...refused(`the strategy has ${input.openOfStrategy} open orders, its limit (orders.openPerStrategy)`), crowded: true };
+  if (input.openInAll >= rules.openInAll) {
+    const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
+    return { ...refused(reason), crowded: true };
+  }
   const result = specifyWish(wish, input.instruments, contract, input.marketPx);
   return result.ok ? { approved: true, spec: result.spec } : refused(result.reason);
 };

@@ -1,17 +1,16 @@
 /**
  * The wanted orders by slot, and our orders by client id.
  *
- * Invariants: a slot holds at most one order that is not over; a generation is used once; an order found at the service that
- * carries a slot's id is taken over by that slot instead of being placed again.
+ * Invariants: a slot holds at most one order that is not over; a generation is used once, in this life and in earlier ones; an
+ * order found at the service that carries a slot's id is taken over by that slot instead of being placed again, and one more
+ * than a slot can hold is surplus.
+ * Not here: what is done with orders (desk.ts), finding them (resources/).
  */
 import type { Subscription } from "rxjs";
-import type { OrdType, Side } from "../contract/profile.ts";
-import type { OrderRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
-import type { OrderStore } from "../resources/order-store.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
-import { isOver, type TrackedOrder } from "./order.ts";
-import { type OrderSpec, type WantedOrder, wishMark } from "./wanted.ts";
+import { isOver, newOrder, type TrackedOrder } from "./order.ts";
+import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted.ts";
 
 export interface Slot {
   readonly strategy: string;
@@ -21,36 +20,54 @@ export interface Slot {
   readonly byHand: boolean;
   wish: WantedOrder | undefined;
   order: TrackedOrder | undefined;
-  queued: Subscription | undefined;
+  /** The placement that waits, and the lane it waits in. */
+  queued: { readonly subscription: Subscription; readonly lane: string } | undefined;
   settledMark: string | undefined;
   /** The settled wish was refused by a rule and may pass when instruments change. */
   refused: boolean;
+  /** An order that a rate limit kept from being executed: its id is used again. */
+  spare: TrackedOrder | undefined;
 }
 
 export interface Slots {
   /** The slots whose wish appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[];
-  put(strategy: string, name: string, wish: WantedOrder | undefined): Slot | undefined;
+  /** The slot of an order by hand; undefined when there is nothing to withdraw, a reason when the name is taken. */
+  put(strategy: string, name: string, wish: WantedOrder | undefined): Slot | string | undefined;
   open(slot: Slot, wish: WantedOrder, spec: OrderSpec, now: number): TrackedOrder;
   of(order: TrackedOrder): Slot | undefined;
   byClientId(clOrdId: string): TrackedOrder | undefined;
+  /** Takes in an order of ours found at the service; undefined when it is known. */
+  adopt(found: TrackedOrder): TrackedOrder | undefined;
+  /** Orders that got a home since this was last asked. */
+  housed(): readonly TrackedOrder[];
+  /** A generation was seen in use: ours go on after it. */
+  skip(generation: number): void;
   /** To be told when an order is over. */
   close(order: TrackedOrder): void;
+  /** The slot's order is over: a surplus one takes its place, if there is one. */
+  vacate(slot: Slot): void;
   dropIfIdle(slot: Slot): void;
   all(): readonly Slot[];
   /** Orders that are not over. */
-  orders(): readonly TrackedOrder[];
+  readonly orders: () => readonly TrackedOrder[];
   openCount(strategy?: string): number;
-  mark(wish: WantedOrder): string;
 }
 
 const slotsMax = 1_000;
 
-export const createSlots = (ids: ClientOrderIds, store: OrderStore): Slots => {
+/** A name the framework gave: it means nothing to a later life. */
+const isNumbered = (name: string): boolean => name.startsWith("#");
+
+export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots => {
   const byStrategy = new Map<string, Map<string, Slot>>();
-  const generations = new Map<string, number>();
+  const byHash = new Map<string, Slot>();
   const open = new Map<string, TrackedOrder>();
   const counts = new Map<string, number>();
+  const homeless = new Map<string, TrackedOrder[]>();
+  const surplus = new Set<TrackedOrder>();
+  let news: TrackedOrder[] = [];
+  let generation = firstGeneration;
 
   const slotsOf = (strategy: string): Map<string, Slot> => {
     let slots = byStrategy.get(strategy);
@@ -60,23 +77,17 @@ export const createSlots = (ids: ClientOrderIds, store: OrderStore): Slots => {
     }
     return slots;
   };
-  const track = (order: TrackedOrder): void => {
-    open.set(order.clOrdId, order);
-    counts.set(order.strategy, (counts.get(order.strategy) ?? 0) + 1);
+  const count = (strategy: string, by: 1 | -1): void => {
+    counts.set(strategy, (counts.get(strategy) ?? 0) + by);
   };
-  /** An order with this slot's id rests at the service: left by an earlier life of this instance. */
-  const adopt = (slot: Slot): void => {
-    for (const record of store.active()) {
-      const own = ids.read(record.clOrdId);
-      if (own === undefined || own.slotHash !== slot.hash || open.has(record.clOrdId)) continue;
-      generations.set(slot.hash, Math.max(generations.get(slot.hash) ?? 0, own.generation + 1));
-      slot.order ??= trackedFrom(record, slot);
-      if (slot.order.clOrdId === record.clOrdId) track(slot.order);
-    }
-    for (const { clOrdId } of store.finished()) {
-      const own = ids.read(clOrdId);
-      if (own?.slotHash === slot.hash) generations.set(slot.hash, Math.max(generations.get(slot.hash) ?? 0, own.generation + 1));
-    }
+  const house = (order: TrackedOrder, slot: Slot): void => {
+    count(order.strategy, -1);
+    order.strategy = slot.strategy;
+    order.slot = slot.name;
+    count(order.strategy, 1);
+    if (slot.order === undefined) slot.order = order;
+    else surplus.add(order);
+    news.push(order);
   };
   const create = (strategy: string, name: string, byHand: boolean): Slot => {
     const slots = slotsOf(strategy);
@@ -86,40 +97,33 @@ export const createSlots = (ids: ClientOrderIds, store: OrderStore): Slots => {
         `${strategy}: more than ${slotsMax} slots. A slot is the stable name of one wanted order; reuse the names.`,
       );
     }
-    const slot: Slot = {
-      strategy,
-      name,
-      hash: ids.slotHash(strategy, name),
-      byHand,
-      wish: undefined,
-      order: undefined,
-      queued: undefined,
-      settledMark: undefined,
-      refused: false,
-    };
-    adopt(slot);
+    const hash = ids.slotHash(strategy, name);
+    const empty = { wish: undefined, order: undefined, queued: undefined, settledMark: undefined, refused: false, spare: undefined };
+    const slot: Slot = { strategy, name, hash, byHand, ...empty };
     slots.set(name, slot);
+    if (byHand && isNumbered(name)) return slot;
+    byHash.set(hash, slot);
+    // The newest is taken over; it is what the earlier life wanted last.
+    const left = (homeless.get(hash) ?? []).sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1));
+    homeless.delete(hash);
+    for (const order of left) house(order, slot);
     return slot;
   };
 
   return {
-    mark: wishMark,
     replace: (strategy, wanted) => {
       const slots = slotsOf(strategy);
+      const named = namesOf(strategy, wanted);
       const changed: Slot[] = [];
-      const named = new Set<string>();
       for (const wish of wanted) {
-        if (named.has(wish.slot)) {
-          throw new SluiceError(
-            "ORDER_REFUSED",
-            `${strategy}: two wanted orders have the slot "${wish.slot}". Give every order of a set its own slot.`,
-          );
-        }
-        named.add(wish.slot);
         const slot = slots.get(wish.slot) ?? create(strategy, wish.slot, false);
+        if (slot.byHand) {
+          const text = `${strategy}: the slot "${wish.slot}" is in use by an order placed by hand. Give the wanted order another slot.`;
+          throw new SluiceError("ORDER_REFUSED", text);
+        }
         const before = slot.wish;
         slot.wish = wish;
-        if (before !== wish && (before === undefined || wishMark(before) !== wishMark(wish))) changed.push(slot);
+        if (before === undefined || !sameWish(before, wish)) changed.push(slot);
       }
       for (const slot of slots.values()) {
         if (slot.byHand || slot.wish === undefined || named.has(slot.name)) continue;
@@ -132,43 +136,75 @@ export const createSlots = (ids: ClientOrderIds, store: OrderStore): Slots => {
     },
     put: (strategy, name, wish) => {
       const known = slotsOf(strategy).get(name);
-      if (known === undefined && wish === undefined) return undefined;
+      if (wish === undefined) {
+        if (known?.byHand) known.wish = undefined;
+        return known?.byHand ? known : undefined;
+      }
+      if (known !== undefined && (!known.byHand || known.wish !== undefined || known.order !== undefined)) {
+        return `the slot "${name}" is in use by ${known.byHand ? "another order placed by hand" : "a declared order"}; choose another or leave it out`;
+      }
       const slot = known ?? create(strategy, name, true);
       slot.wish = wish;
       return slot;
     },
     open: (slot, wish, spec, now) => {
-      const generation = generations.get(slot.hash) ?? 0;
-      generations.set(slot.hash, generation + 1);
-      const order: TrackedOrder = {
-        strategy: slot.strategy,
-        slot: slot.name,
-        clOrdId: ids.of(slot.hash, generation),
-        spec,
-        wish,
-        mark: wishMark(wish),
-        sentAt: now,
-        ordId: "",
-        phase: "planned",
-        record: undefined,
-        cancelClass: undefined,
-        canceling: false,
-        reason: "",
-      };
+      const clOrdId = slot.spare?.clOrdId ?? ids.of(slot.hash, generation++);
+      const order = newOrder({ strategy: slot.strategy, slot: slot.name }, clOrdId, wish, wishMark(wish), spec, now);
+      slot.spare = undefined;
       slot.order = order;
       slot.refused = false;
-      track(order);
+      open.set(clOrdId, order);
+      count(slot.strategy, 1);
       return order;
     },
     of: (order) => byStrategy.get(order.strategy)?.get(order.slot),
     byClientId: (clOrdId) => open.get(clOrdId),
+    adopt: (order) => {
+      const own = ids.read(order.clOrdId);
+      if (own === undefined || open.has(order.clOrdId)) return undefined;
+      open.set(order.clOrdId, order);
+      count(order.strategy, 1);
+      const slot = byHash.get(own.slotHash);
+      if (slot !== undefined) house(order, slot);
+      else homeless.set(own.slotHash, [...(homeless.get(own.slotHash) ?? []), order]);
+      return order;
+    },
+    housed: () => {
+      if (news.length === 0) return news;
+      const orders = news;
+      news = [];
+      return orders;
+    },
+    skip: (used) => {
+      generation = Math.max(generation, used + 1);
+    },
     close: (order) => {
-      if (open.delete(order.clOrdId)) counts.set(order.strategy, (counts.get(order.strategy) ?? 1) - 1);
+      if (open.get(order.clOrdId) !== order) return;
+      open.delete(order.clOrdId);
+      surplus.delete(order);
+      count(order.strategy, -1);
+      if (order.strategy !== "") return;
+      for (const [hash, left] of homeless) {
+        if (!left.includes(order)) continue;
+        homeless.set(
+          hash,
+          left.filter((other) => other !== order),
+        );
+      }
+    },
+    vacate: (slot) => {
+      slot.order = undefined;
+      for (const order of surplus) {
+        if (order.strategy !== slot.strategy || order.slot !== slot.name) continue;
+        surplus.delete(order);
+        slot.order = order;
+        return;
+      }
     },
     dropIfIdle: (slot) => {
       if (slot.wish !== undefined || slot.order !== undefined || slot.queued !== undefined) return;
       slotsOf(slot.strategy).delete(slot.name);
-      if (slot.byHand) generations.delete(slot.hash);
+      if (byHash.get(slot.hash) === slot) byHash.delete(slot.hash);
     },
     all: () => [...byStrategy.values()].flatMap((slots) => [...slots.values()]),
     orders: () => [...open.values()].filter((order) => !isOver(order)),
@@ -176,25 +212,16 @@ export const createSlots = (ids: ClientOrderIds, store: OrderStore): Slots => {
   };
 };
 
-const trackedFrom = (record: OrderRecord, slot: Slot): TrackedOrder => ({
-  strategy: slot.strategy,
-  slot: slot.name,
-  clOrdId: record.clOrdId,
-  spec: {
-    instId: record.instId,
-    side: record.side as Side,
-    ordType: record.ordType as OrdType,
-    px: record.px,
-    sz: record.sz,
-    reduceOnly: false,
-  },
-  wish: undefined,
-  mark: "adopted",
-  sentAt: Number(record.createdAt),
-  ordId: record.ordId,
-  phase: record.state,
-  record,
-  cancelClass: undefined,
-  canceling: false,
-  reason: "adopted",
-});
+const namesOf = (strategy: string, wanted: readonly WantedOrder[]): ReadonlySet<string> => {
+  const named = new Set<string>();
+  for (const { slot } of wanted) {
+    if (named.has(slot)) {
+      throw new SluiceError(
+        "ORDER_REFUSED",
+        `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`,
+      );
+    }
+    named.add(slot);
+  }
+  return named;
+};

@@ -9,7 +9,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { div, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
+import { compare, div, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
@@ -57,6 +57,19 @@ export type Specified =
 export const wishMark = (wish: WantedOrder): string =>
   `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;
 
+/** What `wishMark` compares, without making texts: asked for every order of every set. */
+export const sameWish = (a: WantedOrder, b: WantedOrder): boolean =>
+  a === b ||
+  (a.px === b.px &&
+    a.qty === b.qty &&
+    a.notional === b.notional &&
+    a.sz === b.sz &&
+    a.side === b.side &&
+    a.instId === b.instId &&
+    (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
+    (a.reduceOnly === true) === (b.reduceOnly === true) &&
+    (a.round === b.round || wishMark(a) === wishMark(b)));
+
 const no = (reason: string): Specified => ({ ok: false, reason });
 
 const quotePlaces = 12;
@@ -70,6 +83,8 @@ export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile
     if (!isDecimal(value)) return no(`${name} ${JSON.stringify(value)} is not decimal text`);
     if (!isPositive(value)) return no(`${name} ${value} is not positive`);
   }
+  if (wish.keepWithin !== undefined && !isDecimal(wish.keepWithin))
+    return no(`keepWithin ${JSON.stringify(wish.keepWithin)} is not decimal text`);
   if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
   const px = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
   if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
@@ -81,8 +96,8 @@ export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile
 type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
 
 const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined): Sized => {
-  const given = [wish.qty, wish.notional, wish.sz].filter((value) => value !== undefined);
-  if (given.length !== 1) return { ok: false, reason: "give exactly one of qty, notional and sz" };
+  const given = (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined);
+  if (given.length !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}` };
   const unit = profile.order.szUnit[instTypeOf(wish.instId)];
   const { lotSize } = instrument;
   const contract = instrument.contractValue ?? "1";
@@ -95,7 +110,7 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
   }
   const qty = toStep(baseOf(wish, unit, px, contract), lotSize, "down");
   if (!isPositive(qty)) return { ok: false, reason: `the size is below one lot of ${lotSize} ${wish.instId.split("-")[0]}` };
-  if (instrument.minSize !== undefined && !atLeast(qty, instrument.minSize)) {
+  if (instrument.minSize !== undefined && compare(qty, instrument.minSize) < 0) {
     return { ok: false, reason: `the size ${qty} is below the minimum of ${instrument.minSize}` };
   }
   if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: qty };
@@ -105,8 +120,11 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
       return { ok: true, sz: wish.notional === undefined ? mul(qty, px) : plain(wish.notional), baseQty: qty };
     case "base":
       return { ok: true, sz: qty, baseQty: qty };
-    case "contracts":
-      return { ok: true, sz: toStep(div(qty, contract, quotePlaces), "1", "down"), baseQty: qty };
+    case "contracts": {
+      const count = div(qty, contract, 0);
+      if (!isPositive(count)) return { ok: false, reason: `the size ${qty} is below one contract of ${contract}` };
+      return { ok: true, sz: count, baseQty: mul(count, contract) };
+    }
   }
 };
 
@@ -116,5 +134,3 @@ const baseOf = (wish: WantedOrder, unit: "quote_notional" | "base" | "contracts"
   const sz = wish.sz as string;
   return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);
 };
-
-const atLeast = (value: string, least: string): boolean => !isPositive(least) || Number(div(value, least, 0)) >= 1;

@@ -67,12 +67,7 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
     );
 
   const sweepHistory = (since: number | undefined): Observable<Outcome<OrderRecord>> =>
-    walkOrders(
-      gateway,
-      "orderHistory",
-      {},
-      { ...call, pagesMax: since === undefined ? 1 : 50, ...(since === undefined ? {} : { since }) },
-    ).pipe(
+    walkOrders(gateway, "orderHistory", {}, { ...call, ...(since === undefined ? { newestOnly: true } : { since }) }).pipe(
       map((outcome) => {
         if (outcome.kind === "done") for (const record of outcome.records) store.merge(record);
         return outcome;
@@ -118,8 +113,12 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
     if (previous === undefined) seenAt.set(record.ordId, clock.now());
     const active = record.state === "live" || record.state === "partially_filled";
     if (!active) seenAt.delete(record.ordId);
-    if (pending.current.at >= 0) pending.put(store.active());
-    if (!active && history.current.at >= 0) history.put(store.finished());
+    pending.touch(store.active);
+    if (!active) history.touch(store.finished);
+  });
+  store.forgotten$.subscribe(({ ordId }) => {
+    seenAt.delete(ordId);
+    pending.touch(store.active);
   });
   options.pushes$.subscribe((record) => {
     store.merge(record);

@@ -1,9 +1,8 @@
 /**
  * Everything the service has told us of orders, merged into one truthful set.
  *
- * Invariants: merging is monotone: a final state stays final, filled size never falls, so any order of arrival from listings,
- * pushes and replies gives the same record; fills are differences of filled size, so a repeat is harmless; finished orders are
- * kept up to a bound.
+ * Invariants: a merge takes the most advanced of each part (state, fills, time), so any order of arrival from listings, pushes
+ * and replies gives the same record, a final state stays final and filled size never falls; finished orders are kept up to a bound.
  * Not here: whose orders they are (orders/), reading listings (order-lists.ts).
  */
 import { type Observable, Subject } from "rxjs";
@@ -19,73 +18,139 @@ export interface OrderChange {
 export interface OrderStore {
   /** Takes in a record; false when it said nothing new. */
   merge(record: OrderRecord): boolean;
-  /** The order is known not to exist any more although no final record was seen. */
+  /** The service does not know the order any more although no final record was seen. */
   forget(ordId: string): void;
   find(id: { readonly ordId?: string; readonly clOrdId?: string }): OrderRecord | undefined;
   /** Active orders, newest first. */
-  active(): readonly OrderRecord[];
+  readonly active: () => readonly OrderRecord[];
   /** Finished orders, most recently finished first. */
-  finished(): readonly OrderRecord[];
+  readonly finished: () => readonly OrderRecord[];
   readonly activeCount: number;
   readonly changes$: Observable<OrderChange>;
+  readonly forgotten$: Observable<OrderRecord>;
 }
 
 const finishedMax = 1_000;
 
 const filledOf = (record: OrderRecord): string => (record.accFillSz === "" ? "0" : record.accFillSz);
+const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+const byTime = (a: OrderRecord, b: OrderRecord): number => Number(a.updatedAt) - Number(b.updatedAt);
+const fillsOf = (record: OrderRecord): string => `${record.avgPx}|${record.fee}|${record.accFillSz}`;
+const bodyOf = (record: OrderRecord): string =>
+  [record.instId, record.clOrdId, record.px, record.sz, record.ordType, record.side, record.createdAt, record.updatedAt].join("|");
 
-/** True when `next` tells more than `known` does. */
-export const isNewer = (next: OrderRecord, known: OrderRecord): boolean => {
-  if (!isActive(known.state)) return false;
-  const filled = compare(filledOf(next), filledOf(known));
-  if (filled !== 0) return filled > 0;
-  if (rank[next.state] !== rank[known.state]) return rank[next.state] > rank[known.state];
-  return Number(next.updatedAt) > Number(known.updatedAt);
+/** Of two that say how the order ended, the one that traded to its end. */
+const standing = ({ state }: OrderRecord): number => rank[state] + (state === "filled" ? 0.5 : 0);
+
+// Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of arrival.
+const byState = (a: OrderRecord, b: OrderRecord): number => standing(a) - standing(b);
+const byFills = (a: OrderRecord, b: OrderRecord): number =>
+  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) || byText(fillsOf(a), fillsOf(b));
+const byBody = (a: OrderRecord, b: OrderRecord): number => byTime(a, b) || byText(bodyOf(a), bodyOf(b));
+
+/** What two records of one order say together; `known` itself when `next` adds nothing. */
+export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord => {
+  const state = byState(next, known) > 0 ? next : known;
+  const fills = byFills(next, known) > 0 ? next : known;
+  const body = byBody(next, known) > 0 ? next : known;
+  if (state === fills && fills === body) return state;
+  const { avgPx, accFillSz, fee } = fills;
+  const merged: OrderRecord = { ...body, state: state.state, avgPx, accFillSz, fee };
+  return isSame(merged, known) ? known : merged;
 };
 
+const isSame = (a: OrderRecord, b: OrderRecord): boolean =>
+  a.state === b.state && fillsOf(a) === fillsOf(b) && bodyOf(a) === bodyOf(b) && a.ordId === b.ordId;
+
 /** Newest first: ids are digits of growing value. */
-const byAge = (a: OrderRecord, b: OrderRecord): number =>
-  a.ordId.length === b.ordId.length ? (a.ordId < b.ordId ? 1 : a.ordId > b.ordId ? -1 : 0) : b.ordId.length - a.ordId.length;
+const byAge = (a: string, b: string): number => b.length - a.length || byText(b, a);
+
+/** Active records kept sorted, so that a list is a copy and not a sort. */
+const createSorted = () => {
+  const records: OrderRecord[] = [];
+  const indexOf = (ordId: string): number => {
+    let low = 0;
+    let high = records.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (byAge((records[middle] as OrderRecord).ordId, ordId) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const holds = (index: number, ordId: string): boolean => records[index]?.ordId === ordId;
+  return {
+    records,
+    put: (record: OrderRecord): void => {
+      const index = indexOf(record.ordId);
+      records.splice(index, holds(index, record.ordId) ? 1 : 0, record);
+    },
+    find: (ordId: string): OrderRecord | undefined => {
+      const index = indexOf(ordId);
+      return holds(index, ordId) ? records[index] : undefined;
+    },
+    remove: (ordId: string): void => {
+      const index = indexOf(ordId);
+      if (holds(index, ordId)) records.splice(index, 1);
+    },
+  };
+};
 
 export const createOrderStore = (): OrderStore => {
-  const active = new Map<string, OrderRecord>();
+  const active = createSorted();
   const finished = new Map<string, OrderRecord>();
   const byClient = new Map<string, string>();
   const changes$ = new Subject<OrderChange>();
+  const forgotten$ = new Subject<OrderRecord>();
 
   const finish = (record: OrderRecord): void => {
-    active.delete(record.ordId);
+    active.remove(record.ordId);
     finished.set(record.ordId, record);
     if (finished.size <= finishedMax) return;
     for (const [ordId, oldest] of finished) {
       finished.delete(ordId);
-      if (byClient.get(oldest.clOrdId) === ordId) byClient.delete(oldest.clOrdId);
+      unname(oldest);
       return;
     }
   };
+  /** Ids of a client may come again once their order is over; the newest order counts. */
+  const name = ({ clOrdId, ordId }: OrderRecord): void => {
+    const known = byClient.get(clOrdId);
+    if (clOrdId !== "" && (known === undefined || byAge(ordId, known) <= 0)) byClient.set(clOrdId, ordId);
+  };
+  const unname = ({ clOrdId, ordId }: OrderRecord): void => {
+    if (byClient.get(clOrdId) === ordId) byClient.delete(clOrdId);
+  };
+  const byId = (ordId: string): OrderRecord | undefined => active.find(ordId) ?? finished.get(ordId);
 
   return {
     changes$,
-    merge: (record) => {
-      const previous = active.get(record.ordId) ?? finished.get(record.ordId);
-      if (previous !== undefined && !isNewer(record, previous)) return false;
-      if (record.clOrdId !== "") byClient.set(record.clOrdId, record.ordId);
-      if (isActive(record.state)) active.set(record.ordId, record);
+    forgotten$,
+    merge: (next) => {
+      const previous = byId(next.ordId);
+      const record = previous === undefined ? next : mergeRecords(previous, next);
+      if (record === previous || (previous !== undefined && isSame(record, previous))) return false;
+      name(record);
+      if (isActive(record.state)) active.put(record);
       else finish(record);
       changes$.next({ record, previous });
       return true;
     },
     forget: (ordId) => {
-      active.delete(ordId);
+      const record = active.find(ordId);
+      if (record === undefined) return;
+      active.remove(ordId);
+      unname(record);
+      forgotten$.next(record);
     },
     find: ({ ordId, clOrdId }) => {
       const id = ordId ?? (clOrdId === undefined ? undefined : byClient.get(clOrdId));
-      return id === undefined ? undefined : (active.get(id) ?? finished.get(id));
+      return id === undefined ? undefined : byId(id);
     },
-    active: () => [...active.values()].sort(byAge),
+    active: () => active.records.slice(),
     finished: () => [...finished.values()].reverse(),
     get activeCount() {
-      return active.size;
+      return active.records.length;
     },
   };
 };

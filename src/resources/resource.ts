@@ -25,8 +25,8 @@ export interface Resource<T> {
   /** Like `value$`, read again whenever the value is older than `freshMs`. */
   watch(freshMs: number): Observable<Snapshot<T>>;
   readonly current: Snapshot<T>;
-  /** Someone pushed a newer value. */
-  put(value: T): void;
+  /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
+  touch(latest: () => T): void;
   /** Reads now, if anybody listens; otherwise when somebody does. */
   refresh(): void;
 }
@@ -48,10 +48,20 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   let timer: Timer | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let overdue = false;
+  let readAt = -1;
+  let touched: { readonly latest: () => T; readonly at: number } | undefined;
 
   const emit = (snapshot: Snapshot<T>): void => {
     current = snapshot;
+    touched = undefined;
     for (const listener of [...listeners]) listener.emit(snapshot);
+  };
+  /** News of a part does not say that the rest is as it was: whatever made the value stale still does. */
+  const fresh = (): Snapshot<T> => {
+    if (touched === undefined) return current;
+    current = { ...current, value: touched.latest(), at: touched.at };
+    touched = undefined;
+    return current;
   };
   const interval = (): number => {
     let least = Number.POSITIVE_INFINITY;
@@ -61,8 +71,10 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   const settle = (reading_: Reading<T>): void => {
     reading = undefined;
     overdue = false;
-    if (reading_.kind === "value") emit({ value: reading_.value, at: clock.now(), stale: false });
-    else emit({ ...current, stale: true, problem: reading_.problem });
+    if (reading_.kind === "value") {
+      readAt = clock.now();
+      emit({ value: reading_.value, at: readAt, stale: false });
+    } else emit({ ...fresh(), stale: true, problem: reading_.problem });
     plan();
   };
   const start = (): void => {
@@ -90,12 +102,12 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     timer = undefined;
     if (listeners.size === 0) return;
     const every = interval();
-    const lateAt = current.at + staleAfter * every;
+    const lateAt = readAt + staleAfter * every;
     if (reading !== undefined) {
       if (current.stale || overdue) return;
       timer = clock.setTimer(lateAt, () => {
         overdue = true;
-        emit({ ...current, stale: true, problem: "the service has not answered in time" });
+        emit({ ...fresh(), stale: true, problem: "the service has not answered in time" });
       });
       return;
     }
@@ -104,15 +116,21 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       plan();
     });
   };
-  const watch = (fresh: number): Observable<Snapshot<T>> =>
+  /** While nobody listened the value was not kept up. */
+  const asOf = (wantedMs: number): Snapshot<T> => {
+    const snapshot = fresh();
+    if (snapshot.stale || clock.now() - readAt <= wantedMs) return snapshot;
+    return { ...snapshot, stale: true, problem: "read longer ago than asked" };
+  };
+  const watch = (wantedMs: number): Observable<Snapshot<T>> =>
     new Observable((subscriber) => {
       const listener = {
-        freshMs: fresh,
+        freshMs: wantedMs,
         emit: (snapshot: Snapshot<T>) => {
           subscriber.next(snapshot);
         },
       };
-      if (current.at >= 0) subscriber.next(current);
+      if (current.at >= 0) subscriber.next(asOf(wantedMs));
       listeners.add(listener);
       plan();
       return () => {
@@ -123,8 +141,11 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
         }
         timer?.cancel();
         timer = undefined;
-        reading?.unsubscribe();
+        if (reading === undefined) return;
+        reading.unsubscribe();
         reading = undefined;
+        // It was never answered: whoever comes next does not wait for the interval.
+        askedAt = Number.NEGATIVE_INFINITY;
       };
     });
 
@@ -132,10 +153,12 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     value$: watch(freshMs),
     watch,
     get current() {
-      return current;
+      return fresh();
     },
-    put: (value) => {
-      emit({ value, at: clock.now(), stale: false });
+    touch: (latest) => {
+      if (current.at < 0) return;
+      touched = { latest, at: clock.now() };
+      if (listeners.size > 0) emit(fresh());
     },
     refresh: () => {
       askedAt = Number.NEGATIVE_INFINITY;

@@ -56,8 +56,10 @@ const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T)
       return { kind: "failed", problem: `${outcome.code} ${outcome.msg}` };
     case "unknown":
       return { kind: "failed", problem: outcome.message };
-    default:
-      return { kind: "failed", problem: outcome.kind };
+    case "limited":
+      return { kind: "failed", problem: "refused by a rate limit" };
+    case "dropped":
+      return { kind: "failed", problem: outcome.reason };
   }
 };
 

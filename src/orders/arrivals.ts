@@ -1,0 +1,116 @@
+/**
+ * What the service's records mean for our orders: progress of those we know, and orders of an earlier life to take in.
+ *
+ * Invariants: a record of ours never goes unnoticed: it belongs to a known order, gets a home in its slot, or waits for one; an
+ * order more than a slot can hold has to go; orders of others are journalled and left alone.
+ * Not here: reading records (resources/), telling ids apart (client-order-id.ts).
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import { isActive } from "../contract/order-states.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { OrderChange, OrderStore } from "../resources/order-store.ts";
+import type { ClientOrderIds } from "./client-order-id.ts";
+import type { Doubts } from "./doubts.ts";
+import type { Lives } from "./lives.ts";
+import { applyRecord, foundOrder, isOver, type TrackedOrder } from "./order.ts";
+import type { Slot, Slots } from "./slots.ts";
+import type { Withdrawals } from "./withdrawals.ts";
+
+export interface Arrivals {
+  /** Applies what the store knows of an order. */
+  take(order: TrackedOrder): void;
+  /** The service took the order under this id. */
+  accept(order: TrackedOrder, ordId: string): void;
+  /** Orders found at the service got a home: the slot's own is weighed against its wish, a surplus one has to go. */
+  settleIn(): void;
+}
+
+export interface ArrivalsOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly journal: Journal;
+  readonly store: OrderStore;
+  readonly ids: ClientOrderIds;
+  readonly slots: Slots;
+  readonly lives: Lives;
+  readonly doubts: Doubts;
+  readonly withdrawals: Withdrawals;
+  readonly consider: (slot: Slot) => void;
+  /** The slot's order turned up: one that waits to be placed is not needed. */
+  readonly unqueue: (slot: Slot) => void;
+  readonly isHalted: () => boolean;
+  readonly onOpenOrders: (count: number) => void;
+}
+
+export const createArrivals = (options: ArrivalsOptions): Arrivals => {
+  const { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, consider } = options;
+
+  const wake = (order: TrackedOrder): void => {
+    const slot = slots.of(order);
+    if (slot?.order === order) consider(slot);
+    withdrawals.resume(order);
+  };
+  const onRecord = (order: TrackedOrder, record: OrderRecord): void => {
+    const unseen = order.record === undefined;
+    if (!applyRecord(order, record)) return;
+    if (unseen) doubts.settle(order);
+    lives.announce(order);
+    if (!isOver(order)) wake(order);
+  };
+  const settle = (order: TrackedOrder): void => {
+    lives.announce(order);
+    const slot = slots.of(order);
+    if (slot === undefined) return;
+    if (slot.order !== order) {
+      withdrawals.request(order, "cancel", "an older order of the same slot");
+      return;
+    }
+    options.unqueue(slot);
+    consider(slot);
+  };
+  const settleIn = (): void => {
+    for (const order of slots.housed()) if (!isOver(order)) settle(order);
+  };
+  const adopt = (record: OrderRecord): void => {
+    const found = slots.adopt(foundOrder(record, clock, contract.profile));
+    if (found === undefined) return;
+    options.onOpenOrders(slots.openCount());
+    settleIn();
+    if (options.isHalted()) withdrawals.request(found, "emergency", "found while halted");
+  };
+  const onChange = ({ record, previous }: OrderChange): void => {
+    const order = slots.byClientId(record.clOrdId);
+    const own = ids.read(record.clOrdId);
+    if (order !== undefined) onRecord(order, record);
+    else if (own !== undefined) {
+      slots.skip(own.generation);
+      if (isActive(record.state)) adopt(record);
+    } else if (previous === undefined) journal.append({ type: "order.foreign", ordId: record.ordId, instId: record.instId });
+  };
+
+  store.changes$.subscribe(onChange);
+  store.forgotten$.subscribe(({ clOrdId }) => {
+    const order = slots.byClientId(clOrdId);
+    if (order !== undefined) doubts.pursue(order);
+  });
+
+  return {
+    settleIn,
+    take: (order) => {
+      const record = store.find({ clOrdId: order.clOrdId });
+      if (record !== undefined) onRecord(order, record);
+    },
+    accept: (order, ordId) => {
+      order.ordId = ordId;
+      // The record may have come before the reply.
+      const known = order.record ?? store.find({ ordId });
+      if (known === undefined) lives.move(order, "acked", "accepted");
+      else if (order.record === undefined) onRecord(order, known);
+      if (isOver(order) || order.record !== undefined) return;
+      doubts.expect(order);
+      wake(order);
+    },
+  };
+};

@@ -1,0 +1,92 @@
+/**
+ * Orders whose fate is not known: looked for until there is evidence.
+ *
+ * Invariants: nothing is placed to find out; one pursuit an order at most; a pursuit ends with evidence, its own or any other.
+ * Not here: what counts as evidence (resolve.ts).
+ */
+import { after, type Clock } from "../clock/clock.ts";
+import type { OrderStore } from "../resources/order-store.ts";
+import type { Lives } from "./lives.ts";
+import { isOver, type TrackedOrder } from "./order.ts";
+import type { Resolver } from "./resolve.ts";
+
+export interface Doubts {
+  /** The service took the order or its cancel: looks when the record that must follow does not come. */
+  expect(order: TrackedOrder): void;
+  /** Looks once, and goes on looking when nothing was found. */
+  ask(order: TrackedOrder): void;
+  /** The placement was not answered, or not so that it can be read. */
+  doubt(order: TrackedOrder, reason: string): void;
+  pursue(order: TrackedOrder): void;
+  /** Evidence came by another way. */
+  settle(order: TrackedOrder): void;
+  readonly pursued: (order: TrackedOrder) => boolean;
+}
+
+export interface DoubtsOptions {
+  readonly clock: Clock;
+  readonly store: OrderStore;
+  readonly resolver: Resolver;
+  readonly lives: () => Lives;
+  readonly onEvidence: (order: TrackedOrder) => void;
+  /** The record of an accepted change has not shown up: the lists should be read. */
+  readonly onDoubt: () => void;
+}
+
+/** An accepted order or cancel whose record does not show up for so long is asked about. */
+const recordMs = 1_500;
+
+export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoubt }: DoubtsOptions): Doubts => {
+  const pursuits = new Map<TrackedOrder, () => void>();
+
+  const settle = (order: TrackedOrder): void => {
+    pursuits.get(order)?.();
+    pursuits.delete(order);
+  };
+  const pursue = (order: TrackedOrder): void => {
+    if (isOver(order) || pursuits.has(order)) return;
+    const giveUp = resolver.pursue({ clOrdId: order.clOrdId, instId: order.spec.instId, sentAt: order.sentAt }, (evidence) => {
+      pursuits.delete(order);
+      if (evidence.kind === "absent") {
+        if (order.ordId !== "") store.forget(order.ordId);
+        lives().end(order, "absent", "proved not to exist at the service");
+        return;
+      }
+      store.merge(evidence.record);
+      onEvidence(order);
+    });
+    pursuits.set(order, giveUp);
+  };
+  const ask = (order: TrackedOrder): void => {
+    if (pursuits.has(order)) return;
+    resolver.look(order.clOrdId, order.spec.instId).subscribe((answer) => {
+      if (isOver(order)) return;
+      if (answer === undefined || answer === "void") {
+        pursue(order);
+        return;
+      }
+      store.merge(answer);
+      onEvidence(order);
+    });
+  };
+
+  return {
+    ask,
+    pursue,
+    settle,
+    pursued: (order) => pursuits.has(order),
+    expect: (order) => {
+      after(clock, recordMs).subscribe(() => {
+        if (isOver(order)) return;
+        if (order.record === undefined) ask(order);
+        else if (order.phase === "canceling") onDoubt();
+      });
+    },
+    doubt: (order, reason) => {
+      // A record outranks a reply: what was seen needs no search.
+      if (isOver(order) || order.record !== undefined) return;
+      lives().move(order, "unknown", reason);
+      pursue(order);
+    },
+  };
+};

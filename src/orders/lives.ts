@@ -1,0 +1,82 @@
+/**
+ * What happens to orders, told once each: to the journal, to the listeners, and to the slot that becomes free.
+ *
+ * Invariants: every change is journalled with its reason before anybody hears of it; what is over stays over; a wish that came
+ * to its end is settled, one that was cut short by us or never executed is not.
+ * Not here: why an order changes (placements.ts, withdrawals.ts, doubts.ts), what its slot does next (desk.ts).
+ */
+import { type Observable, Subject } from "rxjs";
+import type { OrderPhase } from "../journal/events.ts";
+import type { Journal } from "../journal/journal.ts";
+import { isOver, type TrackedOrder } from "./order.ts";
+import type { Slot, Slots } from "./slots.ts";
+
+export interface Lives {
+  move(order: TrackedOrder, phase: OrderPhase, reason: string): void;
+  /** Tells the order as it is. */
+  announce(order: TrackedOrder): void;
+  end(order: TrackedOrder, phase: OrderPhase, reason: string): void;
+  /** A rate limit refused it: it was not executed, and the wish is as new as before. */
+  takeBack(order: TrackedOrder, reason: string): void;
+  readonly updates$: Observable<TrackedOrder>;
+}
+
+export interface LivesOptions {
+  readonly journal: Journal;
+  readonly slots: Slots;
+  readonly onOpenOrders: (count: number) => void;
+  /** The slot holds no order any more, or another one. */
+  readonly onFree: (slot: Slot) => void;
+  readonly onOver: (order: TrackedOrder) => void;
+}
+
+export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: LivesOptions): Lives => {
+  const updates$ = new Subject<TrackedOrder>();
+
+  const tell = (order: TrackedOrder): void => {
+    const { strategy, slot, clOrdId, phase, record, reason } = order;
+    journal.append({ type: "order.changed", strategy, slot, clOrdId, phase, record, reason });
+    if (isOver(order)) slots.close(order);
+    onOpenOrders(slots.openCount());
+    updates$.next(order);
+  };
+  const free = (order: TrackedOrder): void => {
+    const slot = slots.of(order);
+    if (slot === undefined || slot.order !== order) return;
+    slots.vacate(slot);
+    const cut = (order.phase === "canceled" && (order.cancelClass !== undefined || order.cancelSent)) || order.phase === "absent";
+    if (!cut) slot.settledMark = order.mark;
+    onFree(slot);
+  };
+  const announce = (order: TrackedOrder): void => {
+    tell(order);
+    if (!isOver(order)) return;
+    free(order);
+    onOver(order);
+  };
+  const move = (order: TrackedOrder, phase: OrderPhase, reason: string): void => {
+    order.phase = phase;
+    order.reason = reason;
+    announce(order);
+  };
+
+  return {
+    updates$,
+    move,
+    announce,
+    end: (order, phase, reason) => {
+      if (!isOver(order)) move(order, phase, reason);
+    },
+    takeBack: (order, reason) => {
+      if (isOver(order)) return;
+      slots.close(order);
+      const slot = slots.of(order);
+      if (slot !== undefined && slot.order === order) {
+        slots.vacate(slot);
+        slot.spare = order;
+      }
+      move(order, "planned", reason);
+      if (slot?.spare === order) onFree(slot);
+    },
+  };
+};

@@ -1,0 +1,315 @@
+/**
+ * Calls whose outcome is not known: nothing is sent twice, and only evidence frees a slot.
+ */
+import { describe, expect, it } from "vitest";
+import type { OrderRecord } from "../../src/contract/schemas.ts";
+import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply, swap } from "./rig.ts";
+
+const placedIds = (rig: Rig): string[] => rig.places().map(({ clOrdId }) => clOrdId);
+
+describe("a placement whose answer was lost", () => {
+  it("is found by its client id and never sent again", () => {
+    const rig = ready({ push: false });
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    rig.run(11_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
+    rig.run(120_000);
+    expect(rig.places()).toHaveLength(1);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+    const [look] = rig.arrivals.filter(({ endpoint }) => endpoint === "getOrder");
+    expect(look?.request.query).toEqual({ clOrdId: placedIds(rig)[0], instId: swap });
+  });
+
+  it("is known at once when its record is pushed, and nothing is asked", () => {
+    const rig = ready();
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    rig.run(30_000);
+    expect(rig.phases("bid")).toEqual(["sent", "live"]);
+    expect(rig.arrivals).toHaveLength(1);
+  });
+
+  it("is not looked for any more once its record came by another way", () => {
+    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "getOrder" ? reply(500) : undefined) });
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    rig.run(30_000);
+    rig.pushes$.next(rig.truth()[0] as OrderRecord);
+    rig.run(10_000);
+    const asked = rig.count("getOrder");
+    rig.run(60_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
+    expect(rig.count("getOrder")).toBe(asked);
+  });
+
+  it("is replaced only after it was found", () => {
+    const rig = ready({ push: false });
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    rig.run(100);
+    rig.want(bid({ px: "60001" }));
+    rig.run(9_000);
+    expect(rig.arrivals).toHaveLength(1);
+    rig.run(20_000);
+    expect(rig.resting()).toEqual(["buy 60001"]);
+    expect(rig.places()).toHaveLength(2);
+  });
+
+  it("ends as filled when it was filled meanwhile", () => {
+    const rig = ready({ push: false });
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    rig.run(100);
+    rig.trade("sell", 59999, 1);
+    rig.run(60_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "filled"]);
+    expect(rig.places()).toHaveLength(1);
+  });
+});
+
+describe("a placement that never arrived", () => {
+  it("blocks its slot for thirty seconds, three negative answers and two sweeps, then is placed again with a new id", () => {
+    const rig = ready();
+    rig.next("placeOrder", lostRequest);
+    const sentAt = rig.clock.now();
+    rig.want(bid());
+    rig.run(29_000);
+    expect(rig.openCounts.at(-1)).toBe(1);
+    expect(rig.places()).toHaveLength(1);
+    rig.run(90_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
+    expect(rig.places()).toHaveLength(2);
+    expect(new Set(placedIds(rig)).size).toBe(2);
+    const asked = rig.arrivals.filter(({ at }) => at - sentAt >= 30_000).map(({ endpoint }) => endpoint);
+    expect(asked).toEqual([...Array(3).fill("getOrder"), ...Array(2).fill(["pendingOrders", "orderHistory"]).flat(), "placeOrder"]);
+  });
+
+  it("is not placed again when it is not wanted any more", () => {
+    const rig = ready();
+    rig.next("placeOrder", lostRequest);
+    rig.want(bid());
+    rig.run(100);
+    rig.want();
+    rig.run(120_000);
+    expect(rig.phases("bid").at(-1)).toBe("absent");
+    expect(rig.places()).toHaveLength(1);
+    expect(rig.count("cancelBatch")).toBe(0);
+  });
+
+  it("is placed again as it is wanted then", () => {
+    const rig = ready();
+    rig.next("placeOrder", lostRequest);
+    rig.want(bid());
+    rig.run(100);
+    rig.want(bid({ px: "59990" }));
+    rig.run(120_000);
+    expect(rig.places().map(({ px }) => px)).toEqual(["60000", "59990"]);
+  });
+
+  it("is never called absent while the service cannot be asked", () => {
+    let down = true;
+    let turn = 0;
+    const errors = [reply(429), reply(503, { code: "50003", msg: "" }), reply(200, "<html>"), lostRequest, reply(500)];
+    const rig = ready({
+      fault: ({ method, endpoint }) => {
+        if (endpoint === "placeOrder") return down ? lostRequest : undefined;
+        return down && method === "GET" && endpoint !== "instruments" ? errors[turn++ % errors.length] : undefined;
+      },
+    });
+    rig.want(bid());
+    rig.run(600_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+    expect(rig.openCounts.at(-1)).toBe(1);
+    down = false;
+    rig.run(120_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
+  });
+
+  it.each([
+    ["a lookup", ["getOrder"]],
+    ["a listing of pending orders", ["pendingOrders"]],
+    ["a listing of finished orders", ["orderHistory"]],
+  ])("is not called absent while %s fails, though all else answers", (_, failing) => {
+    for (const failure of [reply(500), reply(429), reply(200, "<html>"), reply(200, { code: "50001", msg: "denied", data: [] })]) {
+      const rig = ready({
+        fault: ({ endpoint }) => (endpoint === "placeOrder" ? lostRequest : failing.includes(endpoint) ? failure : undefined),
+      });
+      rig.want(bid());
+      rig.run(300_000);
+      expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+    }
+  });
+
+  it("is not called absent by a listing with a record that cannot be read", () => {
+    const rig = ready({
+      fault: ({ endpoint }) =>
+        endpoint === "placeOrder"
+          ? lostRequest
+          : endpoint === "orderHistory"
+            ? reply(200, { code: "0", msg: "", data: [{ ordId: 5 }] })
+            : undefined,
+    });
+    rig.want(bid());
+    rig.run(300_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+  });
+
+  it("is taken over when it arrives late after all, so that one order rests", () => {
+    const rig = ready();
+    rig.next("placeOrder", { outMs: 200_000, answer: () => undefined });
+    rig.want(bid());
+    rig.run(150_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
+    rig.run(100_000);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+    expect(rig.desk.orders()).toHaveLength(1);
+  });
+});
+
+describe("an answer to a placement that cannot be read", () => {
+  it.each([
+    ["a server error", garbled(500, { code: "50003", msg: "busy", data: [] })],
+    ["a server error without a body", garbled(502)],
+    ["a page", garbled(200, "<html>")],
+    ["a truncated body", garbled(200)],
+    ["an envelope without data", garbled(200, { code: "0", msg: "" })],
+    ["an empty list", garbled(200, { code: "0", msg: "", data: [] })],
+    ["a record without the id", garbled(200, { code: "0", msg: "", data: [{ sCode: "0" }] })],
+    ["a record of another type", garbled(200, { code: "0", msg: "", data: [{ ordId: 12, sCode: "0" }] })],
+    ["a gateway that gave up waiting", garbled(408)],
+    ["unavailable, as an envelope", garbled(200, { code: "50003", msg: "unavailable", data: [] })],
+  ])("is no refusal: %s", (_, fault) => {
+    const rig = ready({ push: false });
+    rig.next("placeOrder", fault);
+    rig.want(bid());
+    rig.run(90_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
+    expect(rig.places()).toHaveLength(1);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+  });
+
+  it.each([
+    [
+      "by the element",
+      reply(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51008", sMsg: "no funds" }] }),
+      "51008 no funds",
+    ],
+    ["by the element in another spelling", reply(200, { code: "0", msg: "", data: [{ code: 51008, msg: "no funds" }] }), "51008 no funds"],
+    ["by the envelope", reply(200, { code: "51008", msg: "no funds", data: [] }), "51008 no funds"],
+    ["by the status", reply(400, { code: "50002", msg: "bad" }), "50002 bad"],
+    ["by the status alone", reply(403, "<html>"), "the answer carries no envelope"],
+  ])("is told apart from a refusal %s", (_, fault, reason) => {
+    const rig = ready();
+    rig.next("placeOrder", fault);
+    rig.want(bid());
+    rig.run(60_000);
+    expect(rig.phases("bid")).toEqual(["sent", "rejected"]);
+    expect(rig.updates.at(-1)?.reason).toBe(reason);
+    expect(rig.places()).toHaveLength(1);
+  });
+
+  it("does not reject an order whose record was seen", () => {
+    const rig = ready();
+    rig.next("placeOrder", { answer: () => ({ status: 400, headers: {}, body: { code: "50002", msg: "bad" } }), backMs: 100 });
+    rig.want(bid());
+    rig.run(1_000);
+    expect(rig.phases("bid")).toEqual(["sent", "live"]);
+  });
+
+  it("looks the order up when its id is said to be taken", () => {
+    const rig = ready({ push: false });
+    rig.next("placeOrder", garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "51016", sMsg: "taken" }] }));
+    rig.want(bid());
+    rig.run(5_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
+  });
+});
+
+describe("a record that does not follow", () => {
+  it("is asked for", () => {
+    const rig = ready({ push: false });
+    rig.want(bid());
+    rig.run(1_000);
+    expect(rig.phases("bid")).toEqual(["sent", "acked"]);
+    rig.run(1_000);
+    expect(rig.phases("bid")).toEqual(["sent", "acked", "live"]);
+    expect(rig.count("getOrder")).toBe(1);
+  });
+
+  it("counts as before the reply when it comes first", () => {
+    const rig = ready();
+    rig.next("placeOrder", { backMs: 500 });
+    rig.want(bid());
+    rig.run(100);
+    rig.trade("sell", 59999, 1);
+    rig.run(5_000);
+    expect(rig.phases("bid")).toEqual(["sent", "live", "filled"]);
+    expect(rig.arrivals).toHaveLength(1);
+  });
+
+  it("is told when a listed order cannot be found any more, after proof", () => {
+    const rig = ready({ push: false });
+    rig.want(bid());
+    rig.run(3_000);
+    const gone = rig.truth()[0]?.ordId as string;
+    rig.resources.store.forget(gone);
+    rig.run(1_000);
+    expect(rig.phases("bid").at(-1)).toBe("live");
+    expect(rig.resources.store.find({ ordId: gone })?.state).toBe("live");
+  });
+});
+
+describe("a rate limit", () => {
+  it("leaves a placement as wanted as before, with the id it had", () => {
+    const rig = ready();
+    for (let i = 0; i < 3; i++) rig.next("placeOrder", reply(429));
+    rig.want(bid());
+    rig.run(300_000);
+    expect(rig.phases("bid").at(-1)).toBe("live");
+    expect(new Set(placedIds(rig)).size).toBe(1);
+    expect(rig.places()).toHaveLength(4);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+  });
+
+  it("does not send what was withdrawn meanwhile, and says so", () => {
+    const rig = ready({ limits: true });
+    rig.next("placeOrder", reply(429));
+    rig.want(bid());
+    rig.run(50);
+    rig.want();
+    rig.run(120_000);
+    expect(rig.phases("bid")).toEqual(["sent", "planned", "canceled"]);
+    expect(rig.places()).toHaveLength(1);
+    expect(rig.desk.orders()).toEqual([]);
+  });
+
+  it("is no storm: everything waits for the next window, for minutes of refusals", () => {
+    const rig = ready({ limits: true, fault: ({ endpoint }) => (endpoint === "placeOrder" ? reply(429) : undefined) });
+    rig.want(...Array.from({ length: 20 }, (_, i) => bid({ slot: `s${i}` })));
+    rig.run(100);
+    const first = rig.places().length;
+    rig.run(600_000);
+    expect(rig.places().length - first).toBeLessThanOrEqual(11);
+  });
+
+  it("keeps a cancel wanted", () => {
+    const rig = ready({ limits: true });
+    rig.want(bid());
+    rig.run(5_000);
+    rig.next("cancelBatch", reply(429));
+    rig.want();
+    rig.run(180_000);
+    expect(rig.phases("bid").at(-1)).toBe("canceled");
+    expect(rig.count("cancelBatch")).toBe(2);
+  });
+
+  it("does not end an order placed by hand", () => {
+    const rig = ready();
+    rig.next("placeOrder", reply(429));
+    const seen: string[] = [];
+    rig.orders.place(bid()).subscribe({ next: ({ phase }) => seen.push(phase), complete: () => seen.push("end") });
+    rig.run(90_000);
+    expect(seen).toEqual(["sent", "planned", "sent", "live"]);
+  });
+});
