@@ -1,4 +1,4 @@
-/** The demo: three strategies on a recorded hour of two swaps, under the real limits. */
+/** The demo: three strategies on a generated hour of two swaps, under the real limits. `--fixture DIR` takes another market. */
 import { backtest, defineConfig, lognormal } from "sluice";
 import consolePanel from "../plugins/console-panel.ts";
 import killSwitch from "../plugins/kill-switch.ts";
@@ -11,12 +11,14 @@ export default defineConfig({
     fixture: "test/fixtures/demo",
     latency: lognormal({ medianMs: 25 }),
     fees: { makerBps: "2", takerBps: "5" },
-    balances: { USDT: "10000", BTC: "0.2" },
+    // Whatever a recording is quoted in, there is money to begin with, and something to sell for spot.
+    balances: { USDT: "10000", USD: "10000", BTC: "0.2" },
   }),
   strategies: [
-    joinBest({ notional: "300", keepWithin: "5" }),
-    ladder({ levels: 3, notional: "200", step: "0.0005" }),
-    averageCross({ fast: 5, slow: 15, qty: "0.005" }),
+    joinBest({ notional: "200", keepWithin: "80", most: 2 }),
+    // Twenty orders rebuilt at once: bursts that meet the requests a second, and in busy minutes the weight a minute.
+    ladder({ levels: 10, notional: "200", step: "0.0004" }),
+    averageCross({ fast: 8, slow: 21, qty: "0.02" }),
   ],
   // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be asked for.
   orders: { allowUncancellable: true },

@@ -8,22 +8,20 @@ import {
   distinctUntilChanged,
   filter,
   firstValueFrom,
+  lastValueFrom,
   map,
-  merge,
   type Observable,
   ReplaySubject,
-  Subject,
   type Subscription,
   share,
-  take,
   takeUntil,
 } from "rxjs";
-import { after } from "./clock/clock.ts";
+import { after, type Clock } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
 import { SluiceError } from "./errors.ts";
 import { createGateway } from "./gateway/gateway.ts";
-import type { PlannedAction, QuotaState, StreamsOfState } from "./host/context.ts";
+import type { Estimate, PlannedAction, QuotaState, StreamsOfState } from "./host/context.ts";
 import { type CheckedConfig, checkConfig } from "./host/define.ts";
 import { estimateOf } from "./host/estimate.ts";
 import { createPluginHost } from "./host/plugin-host.ts";
@@ -32,10 +30,9 @@ import type { OpenService } from "./host/service.ts";
 import { createStrategyHost, type StrategyState } from "./host/strategy-host.ts";
 import type { Event } from "./journal/events.ts";
 import { createJournal } from "./journal/journal.ts";
-import { createNotices, type NoticeListener } from "./journal/notices.ts";
+import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
 import { createDesk } from "./orders/desk.ts";
-import { isResting } from "./orders/order.ts";
 import { type CancelResult, cancelAll, createOrders, type OrderUpdate, updateOf } from "./orders/orders.ts";
 import { defaultRules } from "./orders/rules.ts";
 import { layersOf } from "./quota/layers.ts";
@@ -53,11 +50,11 @@ export interface Engine extends StreamsOfState {
   readonly events$: Observable<Event>;
   readonly updates$: Observable<OrderUpdate>;
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
-  on(name: string, listener: NoticeListener): () => void;
+  readonly on: (name: string, listener: NoticeListener) => () => void;
   /** No new orders, and every order of ours is cancelled first of all. */
-  halt(reason: string): Observable<CancelResult>;
-  resume(reason: string): void;
-  quotaNow(): QuotaState;
+  readonly halt: (reason: string) => Observable<CancelResult>;
+  readonly resume: (reason: string) => void;
+  readonly quotaNow: () => QuotaState;
   readonly strategies: ReadonlyMap<string, StrategyState>;
   readonly service: OpenService;
 }
@@ -75,13 +72,13 @@ const stopMsMax = 70_000;
 /** Everything that calls the service, and what it says back; nothing of strategies yet. */
 const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<void>, limits: boolean) => {
   const contract = createContract(config.profile);
-  const reporter = { report: (_error: unknown): void => undefined };
+  // Strangers' streams look after themselves; this is what a bystander's listener threw.
   const onError = (error: unknown): void => {
-    reporter.report(error);
+    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
   };
   const service = config.service.open({ contract, random: random.fork("service"), onError });
   const { clock, market, user } = service;
-  const journal = createJournal(clock.now, onError);
+  const journal = createJournal(() => clock.now(), onError);
   const notices = createNotices(journal, onError);
   const { shares = {}, ...reserve } = config.quota;
   const ledger = createLedger({ layers: limits ? layersOf(contract) : [], reserve, startedAt: clock.now() });
@@ -97,6 +94,7 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
   });
   // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
   const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
+  const quotes = createLastQuotes(market);
   const desk = createDesk({
     clock,
     contract,
@@ -106,7 +104,7 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
     instance: config.instance,
     rules: { ...defaultRules, ...config.orders },
     instruments: () => resources.instruments.current.value,
-    marketPx: createLastQuotes(market).of,
+    marketPx: (instId, side) => quotes.of(instId, side),
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
       guard.need(count > 0);
@@ -115,7 +113,7 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
       resources.pending.refresh();
     },
   });
-  return { contract, service, journal, notices, ledger, scheduler, resources, desk, reporter };
+  return { contract, service, journal, notices, ledger, scheduler, resources, desk, onError };
 };
 
 type Parts = ReturnType<typeof assemble>;
@@ -144,120 +142,147 @@ const quotaReader = ({ journal, ledger, scheduler, service }: Parts): (() => Quo
   };
 };
 
-export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
-  const config = checkConfig(input);
-  const random = createRandom(config.seed);
-  const stopped$ = new Subject<void>();
-  const parts = assemble(config, random, stopped$, options.limits ?? true);
-  const { contract, desk, journal, ledger, notices, resources, service } = parts;
-  const { clock, market, user } = service;
-  const strategyHost = createStrategyHost(clock, desk, journal);
-  const pluginHost = createPluginHost(clock, journal);
-  parts.reporter.report = (error) => {
-    if (strategyHost.blame(error)) return;
-    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
+/** A listener that throws is reported and taken away: it might throw at the report as well. */
+const listenerDesk =
+  (notices: Notices, onError: (error: unknown) => void): Notices["on"] =>
+  (name, listener) => {
+    const off = notices.on(name, (event) => {
+      try {
+        listener(event);
+      } catch (error) {
+        off();
+        onError(error);
+      }
+    });
+    return off;
   };
-  const quotaNow = quotaReader(parts);
-  const streams = streamsOf(parts, quotaNow, stopped$);
-  const updates$ = desk.updates$.pipe(map(updateOf), share());
-  let state: "new" | "started" | "stopped" = "new";
 
-  const estimate = (actions: readonly PlannedAction[]) => {
+/** No new orders, and every order that is not over is taken back first of all, those under way included. */
+const haltWith =
+  ({ desk }: Parts) =>
+  (reason: string): Observable<CancelResult> => {
+    const results = new ReplaySubject<CancelResult>();
+    cancelAll(desk, desk.orders(), "emergency").subscribe(results);
+    desk.setMode("halted", reason);
+    return results;
+  };
+
+const estimator =
+  ({ contract, ledger, service: { clock, user } }: Parts) =>
+  (actions: readonly PlannedAction[]): Estimate => {
     const at = clock.now();
     const minute = ledger.state(at).find(({ layer, scope }) => layer === "uid" && scope === user.uid);
     return estimateOf(actions, contract, minute, at);
   };
-  const listed = (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()];
-  const halt = (reason: string): Observable<CancelResult> => {
-    const results = new ReplaySubject<CancelResult>();
-    cancelAll(desk, desk.orders().filter(isResting), "emergency").subscribe(results);
-    desk.setMode("halted", reason);
-    return results;
-  };
-  const resume = (reason: string): void => {
-    desk.setMode("active", reason);
-  };
 
-  /** Waits for a value of a resource, or fails with what the service answered instead. */
-  const read = async <T>(source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
-    let last = "no answer";
-    const fresh$ = source$.pipe(
-      filter(({ stale, problem = last }) => {
-        last = problem;
-        return !stale;
-      }),
-      map(() => true),
-    );
-    const late$ = after(clock, startMsMax).pipe(map(() => false));
-    const done = await firstValueFrom(merge(fresh$, late$).pipe(take(1)), { defaultValue: false });
-    if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
+/** Waits for a value of a resource, or fails with what the service answered instead. */
+const readOnce = async <T>(clock: Clock, source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
+  let last = "no answer";
+  const fresh$ = source$.pipe(
+    filter(({ stale, problem = last }) => {
+      last = problem;
+      return !stale;
+    }),
+    map(() => true),
+  );
+  const done = await firstValueFrom(fresh$.pipe(takeUntil(after(clock, startMsMax))), { defaultValue: false });
+  if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
+};
+
+const readState = async ({ service: { clock }, desk }: Parts, streams: StreamsOfState): Promise<void> => {
+  // Kept open while the engine runs: products are listed, delisted and changed.
+  const lists$ = streams.instruments$.pipe(map(({ value }) => value));
+  lists$
+    .pipe(
+      distinctUntilChanged(),
+      filter(({ size }) => size > 0),
+    )
+    .subscribe(() => {
+      desk.reconsider();
+    });
+  await readOnce(clock, streams.instruments$, "the list of instruments");
+  await readOnce(clock, streams.pending$, "pending orders");
+  await readOnce(clock, streams.history$, "order history");
+};
+
+export const createEngine = (input: unknown, { print = () => undefined, limits = true }: EngineOptions = {}): Engine => {
+  const config = checkConfig(input);
+  const random = createRandom(config.seed);
+  // Replayed, so that who comes after the stop gets an end and nothing else.
+  const stopped$ = new ReplaySubject<void>(1);
+  const parts = assemble(config, random, stopped$, limits);
+  const { desk, journal, notices, resources, service } = parts;
+  const { clock, market } = service;
+  const now = () => clock.now();
+  const strategyHost = createStrategyHost(clock, desk, journal);
+  const pluginHost = createPluginHost(clock, journal);
+  const quotaNow = quotaReader(parts);
+  const streams = streamsOf(parts, quotaNow, stopped$);
+  const halt = haltWith(parts);
+  const state: { is: EngineState } = { is: "new" };
+  const face = {
+    ...streams,
+    events$: journal.events$.pipe(takeUntil(stopped$)),
+    updates$: desk.updates$.pipe(map(updateOf), takeUntil(stopped$), share()),
+    on: listenerDesk(notices, parts.onError),
+    halt,
+    resume: (reason: string): void => {
+      desk.setMode("active", reason);
+    },
+    quotaNow,
   };
   const begin = (): void => {
-    const names = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
-    const { print = () => undefined } = options;
-    const forPlugins = {
-      ...streams,
-      market,
-      events$: journal.events$,
-      on: notices.on,
-      updates$,
-      halt,
-      resume,
-      quotaNow,
-      now: clock.now,
-      print,
-    };
-    for (const plugin of config.plugins) pluginHost.start(plugin, forPlugins);
+    for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print });
+    const listed = (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()];
+    const shared = { ...streams, market, listed, estimate: estimator(parts), now };
     for (const strategy of config.strategies) {
       const { name } = strategy;
-      const own = { name, orders: createOrders(desk, name, clock), random: random.fork(`strategy ${name}`) };
-      strategyHost.start(strategy, { ...streams, ...own, market, listed, estimate, now: clock.now });
+      strategyHost.start(strategy, { ...shared, name, orders: createOrders(desk, name, clock), random: random.fork(`strategy ${name}`) });
     }
+  };
+  const end = (): void => {
+    stopped$.next();
+    service.stop();
   };
 
   return {
-    ...streams,
-    events$: journal.events$.pipe(takeUntil(stopped$)),
-    updates$,
-    on: notices.on,
-    halt,
-    resume,
-    quotaNow,
+    ...face,
     strategies: strategyHost.states,
     service,
     start: async () => {
-      if (state !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${state}. Make a new one.`);
-      state = "started";
+      if (state.is !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${state.is}. Make a new one.`);
+      state.is = "started";
       service.start();
-      // Kept open while the engine runs: products are listed, delisted and changed.
-      const lists$ = streams.instruments$.pipe(map(({ value }) => value));
-      lists$
-        .pipe(
-          distinctUntilChanged(),
-          filter(({ size }) => size > 0),
-        )
-        .subscribe(desk.reconsider);
-      await read(streams.instruments$, "the list of instruments");
-      await read(streams.pending$, "pending orders");
-      await read(streams.history$, "order history");
-      begin();
+      try {
+        await readState(parts, streams);
+      } catch (error) {
+        if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
+        state.is = "stopped";
+        end();
+        throw error;
+      }
+      if (!isStopped(state)) begin();
     },
     stop: async ({ cancel = false } = {}) => {
-      if (state === "stopped") return;
-      const wasStarted = state === "started";
-      state = "stopped";
+      if (isStopped(state)) return;
+      state.is = "stopped";
       strategyHost.stop();
-      if (!cancel || !wasStarted) desk.setMode("reducing", "stop");
-      else await firstValueFrom(merge(halt("stop").pipe(filter(() => false)), after(clock, stopMsMax)), { defaultValue: 0 });
+      if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
+      else desk.setMode("reducing", "stop");
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
-      stopped$.next();
-      stopped$.complete();
-      service.stop();
+      end();
     },
   };
 };
+
+const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
+
+type EngineState = "new" | "started" | "stopped";
+
+/** Asked anew after every wait: it may have been stopped meanwhile. */
+const isStopped = (state: { readonly is: EngineState }): boolean => state.is === "stopped";
 
 /** Holds a subscription for as long as it is needed. */
 const createGuard = (open: () => Subscription): { need(needed: boolean): void } => {

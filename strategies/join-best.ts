@@ -1,7 +1,8 @@
 /**
- * Rests one order on each side at the best price, and moves only when the market has moved away by more than `keepWithin`.
+ * Rests one order on each side at the best price, moves only when the market has moved away by more than `keepWithin`, and stops
+ * offering a side once it has traded `most` orders more than the other: what it bought it first sells again.
  */
-import { distinctUntilChanged, map } from "rxjs";
+import { combineLatest, filter, map, scan, startWith } from "rxjs";
 import { defineStrategy } from "sluice";
 
 export default defineStrategy({
@@ -15,22 +16,22 @@ export default defineStrategy({
       notional: { type: "string", format: "decimal", default: "100" },
       /** A resting order this near to the best price keeps its place in the queue. */
       keepWithin: { type: "string", format: "decimal", default: "0" },
-      sides: { type: "array", items: { type: "string", enum: ["buy", "sell"] }, default: ["buy", "sell"] },
+      /** How many filled orders one side may be ahead of the other. */
+      most: { type: "integer", minimum: 1, default: 3 },
     },
   },
-  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, sides } }) =>
-    market.quotes(instId).pipe(
-      distinctUntilChanged((a, b) => a.bidPx === b.bidPx && a.askPx === b.askPx),
-      map(({ bidPx, askPx }) =>
-        sides.map((side) => ({
-          slot: side,
-          instId,
-          side,
-          ordType: "post_only" as const,
-          px: side === "buy" ? bidPx : askPx,
-          notional,
-          keepWithin,
-        })),
-      ),
-    ),
+  desired: ({ market, orders, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most } }) => {
+    const ahead$ = orders.updates$.pipe(
+      filter(({ phase }) => phase === "filled"),
+      scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),
+      startWith(0),
+    );
+    const order = { instId, ordType: "post_only", notional, keepWithin } as const;
+    return combineLatest([market.quotes(instId), ahead$]).pipe(
+      map(([{ bidPx, askPx }, ahead]) => [
+        ...(ahead < most ? [{ ...order, slot: "buy", side: "buy" as const, px: bidPx }] : []),
+        ...(ahead > -most ? [{ ...order, slot: "sell", side: "sell" as const, px: askPx }] : []),
+      ]),
+    );
+  },
 });

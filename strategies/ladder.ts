@@ -1,7 +1,7 @@
 /**
  * Rests `levels` orders a side at fixed distances from the middle, and rebuilds the ladder once the middle has drifted by a step.
  */
-import { map, scan } from "rxjs";
+import { distinctUntilChanged, map, scan } from "rxjs";
 import { abs, add, compare, defineStrategy, mul, sub } from "sluice";
 
 export default defineStrategy({
@@ -15,12 +15,13 @@ export default defineStrategy({
       levels: { type: "integer", minimum: 1, maximum: 20, default: 3 },
       /** Distance between two levels as a share of the price. */
       step: { type: "string", format: "decimal", default: "0.001" },
-      notional: { type: "string", format: "decimal", default: "50" },
+      notional: { type: "string", format: "decimal", default: "100" },
     },
   },
   desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", levels, step, notional } }) =>
     market.quotes(instId).pipe(
       scan((middle, { mid }) => (compare(abs(sub(mid, middle)), mul(middle, step)) > 0 ? mid : middle), "0"),
+      distinctUntilChanged(),
       map((middle) =>
         Array.from({ length: levels }, (_, index) => mul(mul(middle, step), String(index + 1))).flatMap((away, index) => [
           { slot: `bid ${index + 1}`, instId, side: "buy" as const, ordType: "post_only" as const, px: sub(middle, away), notional },

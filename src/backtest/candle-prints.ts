@@ -5,10 +5,11 @@
  * ends; the low comes first when the bar rose, the high first when it fell. Strategies see none of these prints, only the
  * finished bar, so an order can be filled by the bar it was placed in, at the prices still to come, but never by what was past.
  *
- * Invariants: no price outside the bar is printed; a quarter of the bar's volume, at least one lot, is behind each print.
+ * Invariants: no price outside the bar is printed or quoted, except that a bar without a range shows an ask one tick above it;
+ * a quarter of the bar's volume, at least one lot, is behind each print.
  */
 import type { Clock } from "../clock/clock.ts";
-import type { CandleSeries } from "../market/tape.ts";
+import type { CandleSeries, Series } from "../market/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 
 export interface CandlePlayer {
@@ -16,15 +17,26 @@ export interface CandlePlayer {
   closed(row: number): void;
 }
 
+/** Bars are played only where nothing finer was recorded, and of several lengths only the shortest. */
+export const isPlayed = (series: CandleSeries, all: readonly Series[]): boolean =>
+  all.every(
+    (other) => other.instrument !== series.instrument || (other.kind === "candle" && (other === series || other.barMs > series.barMs)),
+  );
+
+/** Bid and ask around a print of the bar, in ticks. */
+export const spreadAt = (px: number, low: number, high: number): readonly [bid: number, ask: number] =>
+  px >= high && low < high ? [px - 1, px] : [px, px + 1];
+
 export const createCandlePlayer = (venue: Venue, clock: Clock, instId: string, series: CandleSeries, skewMs: number): CandlePlayer => {
   let before = 0;
-  const print = (px: number, qty: number): void => {
+  const print = (row: number, px: number): void => {
     const now = clock.now() + skewMs;
-    venue.quote(instId, px, qty, px + 1, qty, now);
+    const qty = Math.max(1, Math.floor((series.volume[row] as number) / 4));
+    const [bid, ask] = spreadAt(px, series.low[row] as number, series.high[row] as number);
+    venue.quote(instId, bid, qty, ask, qty, now);
     venue.trade(instId, px >= before ? "buy" : "sell", px, qty, now);
     before = px;
   };
-  const sizeOf = (row: number): number => Math.max(1, Math.floor((series.volume[row] as number) / 4));
   const within = (row: number): void => {
     const { barMs } = series;
     const open = series.open[row] as number;
@@ -35,13 +47,13 @@ export const createCandlePlayer = (venue: Venue, clock: Clock, instId: string, s
     const opensAt = clock.now() + Math.max(0, (series.at[row] as number) - barMs - (series.at[row - 1] as number));
     [open, rose ? low : high, rose ? high : low].forEach((px, third) => {
       clock.setTimer(opensAt + (barMs * third) / 3, () => {
-        print(px, sizeOf(row));
+        print(row, px);
       });
     });
   };
   return {
     closed: (row) => {
-      print(series.close[row] as number, sizeOf(row));
+      print(row, series.close[row] as number);
       if (row + 1 < series.at.length) within(row + 1);
     },
   };

@@ -4,7 +4,7 @@
  * Invariants: each request or message draws its own delay from the run's seed; the shortest way is never below the stated
  * minimum; the same seed gives the same delays.
  */
-import { assert } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
 import type { Random } from "../random.ts";
 import type { Latency } from "../transport/in-process.ts";
 
@@ -15,7 +15,7 @@ export interface LatencyModel {
 
 /** The same way every time: entry and response each `ms`, the market feed `feedMs` (the same when left out). */
 export const constant = (ms: number, { feedMs = ms }: { readonly feedMs?: number } = {}): LatencyModel => {
-  assert(ms >= 0 && feedMs >= 0, "latencies are not negative");
+  checkMs("constant", { ms, feedMs });
   return {
     name: `constant ${ms} ms each way, feed ${feedMs} ms`,
     make: () => ({ name: `constant ${ms}`, entryMs: () => ms, responseMs: () => ms, feedMs: () => feedMs }),
@@ -34,7 +34,9 @@ export interface LognormalOptions {
 
 /** Delays with a long tail, as networks have them. */
 export const lognormal = ({ medianMs, sigma = 0.35, minMs = 0, maxMs = medianMs * 20 }: LognormalOptions): LatencyModel => {
-  assert(medianMs > 0 && sigma >= 0 && minMs <= maxMs, "a lognormal latency has a positive median and minMs <= maxMs");
+  checkMs("lognormal", { medianMs, sigma, minMs, maxMs });
+  if (medianMs === 0) throw invalid("lognormal: medianMs is 0. Use constant(0) for no latency.");
+  if (minMs > maxMs) throw invalid(`lognormal: minMs ${minMs} is above maxMs ${maxMs}. Swap them, or leave one out.`);
   return {
     name: `lognormal, median ${medianMs} ms each way, sigma ${sigma}`,
     make: (random) => {
@@ -52,3 +54,12 @@ export const lognormal = ({ medianMs, sigma = 0.35, minMs = 0, maxMs = medianMs 
 
 /** Whole microseconds: what a clock could tell, and the same text on every machine. */
 const roundUs = (ms: number): number => Math.round(ms * 1_000) / 1_000;
+
+const checkMs = (model: string, given: Readonly<Record<string, number>>): void => {
+  for (const [name, value] of Object.entries(given)) {
+    if (Number.isFinite(value) && value >= 0) continue;
+    throw invalid(`${model}: ${name} is ${value}. Write a finite number that is not negative.`);
+  }
+};
+
+const invalid = (message: string): SluiceError => new SluiceError("CONFIG_INVALID", message);

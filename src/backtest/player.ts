@@ -9,8 +9,11 @@ import type { Tape } from "../market/tape.ts";
 import type { Simulated } from "./simulated.ts";
 
 export interface Player {
-  /** Plays until `untilAt`, at most `rows` rows; true while there is more to play before `untilAt`. */
-  play(untilAt: number, rows: number): boolean;
+  /**
+   * Plays until `untilAt`, at most `rows` rows. True when it stopped early and has more to play: the rows were used up, or
+   * `paused` said so after a step. Time moves on only with the next call.
+   */
+  play(untilAt: number, rows: number, paused?: () => boolean): boolean;
   readonly rowsApplied: number;
 }
 
@@ -28,7 +31,7 @@ export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulat
     get rowsApplied() {
       return applied;
     },
-    play: (untilAt, rows) => {
+    play: (untilAt, rows, paused = never) => {
       const stop = Math.min(tape.length, applied + rows);
       for (;;) {
         const rowAt = applied < tape.length ? timeOf(applied) : Number.POSITIVE_INFINITY;
@@ -36,23 +39,24 @@ export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulat
         const barAt = feed.nextBarAt;
         const at = Math.min(rowAt, feedAt, barAt);
         const timerAt = clock.nextAt();
-        if (timerAt <= at) {
-          if (timerAt > untilAt) break;
-          clock.step(untilAt);
-          continue;
+        if (Math.min(timerAt, at) > untilAt || Math.min(timerAt, at) === Number.POSITIVE_INFINITY) break;
+        if (timerAt <= at) clock.step(untilAt);
+        else if (at === rowAt && applied === stop) return true;
+        else {
+          clock.advanceTo(at);
+          if (at === rowAt) {
+            simulated.apply(applied, at);
+            lastDue = Math.max(lastDue, at + simulated.feedMs());
+            due[applied++] = lastDue;
+          } else if (at === barAt) feed.tick(at);
+          else feed.deliver(tape, delivered++, at);
         }
-        if (at > untilAt || at === Number.POSITIVE_INFINITY) break;
-        if (at === rowAt && applied === stop && applied < tape.length) return true;
-        clock.advanceTo(at);
-        if (at === rowAt) {
-          simulated.apply(applied, at);
-          lastDue = Math.max(lastDue, at + simulated.feedMs());
-          due[applied++] = lastDue;
-        } else if (at === barAt) feed.tick(at);
-        else feed.deliver(tape, delivered++, at);
+        if (paused()) return true;
       }
       clock.advanceTo(Math.max(untilAt, clock.now()));
       return false;
     },
   };
 };
+
+const never = (): boolean => false;

@@ -1,38 +1,58 @@
 /**
  * Runs a config against a recorded market: the live engine on a clock that this file turns.
  *
- * Invariants: nothing the run decides depends on the machine; promises are let settle between steps of time, so that `await`
- * in a strategy is deterministic; the same config, fixture and seed give the same report.
+ * Invariants: nothing the run decides depends on the machine; promises settle before time moves on, so that `await` in a
+ * strategy takes no time and is deterministic; the same config, fixture and seed give the same report; whatever happens, the
+ * engine is stopped and plugins are undone.
  * Not here: what the report means (report.ts), how it is collected (collect.ts).
  */
 import { createEngine, type Engine } from "../engine.ts";
 import { SluiceError } from "../errors.ts";
-import { checkConfig } from "../host/define.ts";
+import { type CheckedConfig, checkConfig } from "../host/define.ts";
 import type { ServiceEnv } from "../host/service.ts";
+import type { Tape } from "../market/tape.ts";
 import { createCollector } from "./collect.ts";
 import { createPlayer } from "./player.ts";
 import type { Progress, RunReport } from "./report.ts";
 import type { BacktestSpec, OpenBacktest } from "./service.ts";
-import { letPromisesSettle, stopwatch } from "./wall.ts";
+import { letPromisesSettle, type PromiseWatch, stopwatch, watchPromises } from "./wall.ts";
 
 export interface RunOptions {
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
   readonly seed?: number | string;
-  /** False: the service enforces no limits, to see what they cost. */
+  /** False: the service enforces no limits and the engine keeps none, to see what they cost. */
   readonly limits?: boolean;
   readonly onProgress?: (progress: Progress) => void;
   readonly print?: (line: string) => void;
 }
 
 const rowsPerTurn = 20_000;
+const stepsPerRun = 400;
+/** Time after the last row in which what is under way comes back. */
+const tailMs = 1_000;
 
 export const runBacktest = async (input: unknown, options: RunOptions = {}): Promise<RunReport> => {
   const elapsed = stopwatch();
-  const { fixture, seed, limits } = options;
   const config = checkConfig(input);
+  const { engine, service, seed } = assemble(config, options);
+  const promises = watchPromises();
+  try {
+    const collector = createCollector(engine, service, config);
+    await started(engine, service);
+    await played(service, collector.sample, promises, options.onProgress);
+    await engine.stop();
+    return collector.report(String(seed), elapsed());
+  } finally {
+    promises.stop();
+    await engine.stop();
+    service.simulated.feed.complete();
+  }
+};
+
+const assemble = (config: CheckedConfig, { fixture, seed = config.seed, limits, print }: RunOptions) => {
   const spec = config.service as BacktestSpec;
-  if (spec.kind !== "backtest") {
+  if (spec.kind !== "backtest" || typeof spec.openWith !== "function") {
     throw new SluiceError("CONFIG_INVALID", `config.service is ${spec.kind}(…); a backtest needs service: backtest({ fixture: "…" }).`);
   }
   let opened: OpenBacktest | undefined;
@@ -40,31 +60,21 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     opened = spec.openWith(env, { ...(fixture === undefined ? {} : { fixture }), ...(limits === undefined ? {} : { limits }) });
     return opened;
   };
-  const chosen = seed ?? config.seed;
   const engine = createEngine(
-    { ...config, seed: chosen, service: { kind: "backtest", open } },
-    options.print === undefined ? {} : { print: options.print },
+    { ...config, seed, service: { kind: "backtest", open } },
+    { limits: limits ?? spec.options.limits ?? true, ...(print === undefined ? {} : { print }) },
   );
-  const service = opened as unknown as OpenBacktest;
-  const collector = createCollector(engine, service, config);
-  await started(engine, service);
-  await played(service, collector.sample, options.onProgress);
-  await ended(engine, service);
-  return collector.report(String(chosen), elapsed());
+  return { engine, service: opened as unknown as OpenBacktest, seed };
 };
 
 /** Turns the clock until the engine has read the service's state and started its strategies. */
 const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<void> => {
   let done = false;
-  const start = engine.start().then(
-    () => {
-      done = true;
-    },
-    (error: unknown) => {
-      done = true;
-      throw error;
-    },
-  );
+  const start = engine.start().finally(() => {
+    done = true;
+  });
+  // Looked at below; until then a failure is not unhandled.
+  start.catch(() => undefined);
   while (!done) {
     await letPromisesSettle();
     if (!done && !clock.step()) break;
@@ -78,25 +88,40 @@ const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<v
   }
 };
 
-const played = async (service: OpenBacktest, sample: (at: number) => void, onProgress: RunOptions["onProgress"]): Promise<void> => {
+const played = async (
+  service: OpenBacktest,
+  sample: (at: number) => void,
+  promises: PromiseWatch,
+  onProgress: RunOptions["onProgress"],
+): Promise<void> => {
   const { clock, tape, simulated } = service;
   const player = createPlayer(tape, clock, simulated);
-  const steps = 400;
-  // The first row gives the market its prices; what is owned has a value from then on.
-  player.play(tape.startAt, 1);
-  sample(tape.startAt);
-  for (let index = 1; index <= steps; index++) {
-    const until = tape.startAt + ((tape.endAt - tape.startAt) * index) / steps;
-    while (player.play(until, rowsPerTurn)) await letPromisesSettle();
+  const playTo = async (untilAt: number, rows: number): Promise<boolean> => {
+    // Starting may have left promises, and so may every step: they settle before the next one.
     await letPromisesSettle();
+    promises.asked();
+    return player.play(untilAt, rows, promises.asked);
+  };
+  // The first rows give the market its prices; what is owned has a value from then on, and no strategy has seen anything yet.
+  const first = rowsAtStart(tape);
+  player.play(tape.startAt, first, () => player.rowsApplied >= first);
+  sample(tape.startAt);
+  for (let index = 1; index <= stepsPerRun; index++) {
+    const untilAt = tape.startAt + ((tape.endAt - tape.startAt) * index) / stepsPerRun;
+    while (await playTo(untilAt, rowsPerTurn)) {
+      // more to play before `untilAt`
+    }
     sample(clock.now());
     onProgress?.({ at: clock.now(), startAt: tape.startAt, endAt: tape.endAt, events: player.rowsApplied });
   }
+  while (await playTo(tape.endAt + tailMs, rowsPerTurn)) {
+    // what is under way comes back; orders stay as they are and are valued by the market
+  }
+  sample(clock.now());
 };
 
-/** Lets what is under way come back, then stops. Orders stay as they are and are valued by the market. */
-const ended = async (engine: Engine, { clock, simulated }: OpenBacktest): Promise<void> => {
-  clock.advanceTo(clock.now() + 1_000);
-  await engine.stop();
-  simulated.feed.complete();
-};
+const rowsAtStart = ({ series, startAt }: Tape): number =>
+  series.reduce((count, { at }) => {
+    const later = at.findIndex((time) => time > startAt);
+    return count + (later < 0 ? at.length : later);
+  }, 0);

@@ -5,6 +5,7 @@
  * machine's; options are checked like any other config.
  */
 import { resolve } from "node:path";
+import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
 import { parseHuman } from "../contract/validate.ts";
@@ -15,6 +16,7 @@ import type { Fees } from "../venue/venue.ts";
 import { readFixture } from "./fixture.ts";
 import { generateTape, instrumentFor } from "./generate.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
+import { createLivePlayer } from "./live-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
@@ -61,20 +63,39 @@ const feesSchema = {
   required: ["makerBps", "takerBps"],
   properties: { makerBps: bps, takerBps: bps },
 } as const;
-const optionsSchema = {
+const feesByTypeSchema = {
   type: "object",
   additionalProperties: false,
-  properties: {
-    fixture: { type: "string", minLength: 1 },
-    latency: { type: "object", required: ["name"], properties: { name: { type: "string" } } },
-    fees: { type: "object", additionalProperties: false, properties: { makerBps: bps, takerBps: bps, SPOT: feesSchema, SWAP: feesSchema } },
-    balances: { type: "object", additionalProperties: { type: "string", format: "decimal" } },
-    limits: { type: "boolean" },
-    push: { type: "boolean" },
-    skewMs: { type: "number" },
-    timeoutMs: { type: "number", exclusiveMinimum: 0 },
-  },
+  required: ["SPOT", "SWAP"],
+  properties: { SPOT: feesSchema, SWAP: feesSchema },
 } as const;
+const embedded = {
+  fixture: { type: "string", minLength: 1 },
+  latency: { type: "object" },
+  fees: { type: "object" },
+  balances: { type: "object", additionalProperties: { type: "string", format: "decimal" } },
+  limits: { type: "boolean" },
+  push: { type: "boolean" },
+  skewMs: { type: "number" },
+  timeoutMs: { type: "number", exclusiveMinimum: 0 },
+} as const;
+const optionsSchema = { type: "object", additionalProperties: false, properties: embedded } as const;
+const paperSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...embedded, instruments: { type: "array", minItems: 1, items: { type: "string", format: "inst-id" } } },
+} as const;
+
+const check = <O extends EmbeddedOptions>(schema: object, options: O, place: string): O => {
+  const checked = parseHuman<O>(schema, options, place);
+  const { fees, latency } = checked as EmbeddedOptions;
+  if (fees !== undefined) parseHuman("SPOT" in fees || "SWAP" in fees ? feesByTypeSchema : feesSchema, fees, `${place}.fees`);
+  if (latency === undefined || typeof (latency as Partial<LatencyModel>).make === "function") return checked;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${place}.latency: ${JSON.stringify(latency)} is not a latency model. Write constant(25) or lognormal({ medianMs: 25 }).`,
+  );
+};
 
 const defaultFees: Fees = { makerBps: "2", takerBps: "5" };
 
@@ -82,7 +103,7 @@ const settle = (options: EmbeddedOptions): SimulatedOptions => {
   const fees = options.fees ?? defaultFees;
   return {
     latency: options.latency ?? lognormal({ medianMs: 25 }),
-    fees: "SPOT" in fees ? fees : { SPOT: fees as Fees, SWAP: fees as Fees },
+    fees: "SPOT" in fees ? fees : { SPOT: fees, SWAP: fees },
     balances: options.balances ?? { USDT: "10000" },
     limits: options.limits ?? true,
     push: options.push ?? true,
@@ -104,7 +125,7 @@ const market = (fixture: string | undefined): { tape: Tape; facts: FixtureFacts 
 
 /** The embedded service on recorded time: the same engine as live, in virtual time. */
 export const backtest = (options: EmbeddedOptions = {}): BacktestSpec => {
-  const checked = parseHuman<EmbeddedOptions>(optionsSchema, options, "backtest options");
+  const checked = check(optionsSchema, options, "backtest options");
   const openWith: BacktestSpec["openWith"] = (env, overrides) => {
     const merged = { ...checked, ...overrides };
     const { tape, facts } = market(merged.fixture);
@@ -130,50 +151,31 @@ export const leadMs = 5_000;
 export interface PaperOptions extends EmbeddedOptions {
   /** Products of the generated market when no fixture is given. */
   readonly instruments?: readonly string[];
+  /** The time to trade on instead of the machine's, for tests. */
+  readonly clock?: Clock;
 }
 
 /** The embedded service on the machine's clock: a recorded or generated market plays from now on. No account, no network. */
-export const paper = (options: PaperOptions = {}): ServiceSpec => {
-  const { instruments = defaultInstruments, ...embedded } = options;
-  const checked = parseHuman<EmbeddedOptions>(optionsSchema, embedded, "paper options");
+export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceSpec => {
+  const checked = check(paperSchema, options as Omit<PaperOptions, "clock">, "paper options");
+  const { instruments = defaultInstruments, ...rest } = checked;
   return {
     kind: "paper",
     open: (env) => {
-      const clock = createSystemClock();
-      const tape = checked.fixture === undefined ? generated(instruments) : market(checked.fixture).tape;
-      const shiftMs = clock.now() + 1_500 - tape.startAt;
-      const simulated = createSimulated(tape, clock, settle(checked), env, shiftMs);
-      let stopped = false;
-      return { ...simulated, start: () => playLive(tape, simulated, shiftMs, () => stopped), stop: () => (stopped = true) };
+      const clock = given ?? createSystemClock();
+      const tape = rest.fixture === undefined ? generated(instruments) : market(rest.fixture).tape;
+      const shiftMs = clock.now() + paperLeadMs - tape.startAt;
+      const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
+      const player = createLivePlayer(tape, simulated, shiftMs);
+      return { ...simulated, start: player.start, stop: player.stop };
     },
   };
 };
 
 const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
 
+/** The market begins when the engine has read the service's state. */
+const paperLeadMs = 1_500;
+
 const generated = (instruments: readonly string[]): Tape =>
   generateTape({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 240 });
-
-/** One timer for the next row; deliveries take the feed's delay. */
-const playLive = (tape: Tape, simulated: Simulated, shiftMs: number, isStopped: () => boolean): void => {
-  const { clock, feed } = simulated;
-  const { series: seriesIn, row: rowIn } = tape.order;
-  let next = 0;
-  let lastDue = Number.NEGATIVE_INFINITY;
-  const timeOf = (index: number): number =>
-    ((tape.series[seriesIn[index] as number] as { at: Float64Array }).at[rowIn[index] as number] as number) + shiftMs;
-  const step = (): void => {
-    if (isStopped()) return;
-    for (const now = clock.now(); next < tape.length && timeOf(next) <= now; next++) {
-      const index = next;
-      simulated.apply(index, now);
-      lastDue = Math.max(lastDue, now + simulated.feedMs());
-      clock.setTimer(lastDue, () => {
-        if (!isStopped()) feed.deliver(tape, index, clock.now());
-      });
-    }
-    if (next < tape.length) clock.setTimer(timeOf(next), step);
-    else clock.setTimer(lastDue, feed.complete);
-  };
-  step();
-};

@@ -5,19 +5,19 @@
  * pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price that is still to come.
  * Not here: who moves the clock (runner.ts, paper.ts).
  */
-import { Subject } from "rxjs";
+import { NEVER, type Observable, Subject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { User } from "../gateway/gateway.ts";
 import type { OpenService, ServiceEnv } from "../host/service.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
-import type { Series, Tape } from "../market/tape.ts";
-import { inProcess } from "../transport/in-process.ts";
-import type { Transport, WireRequest } from "../transport/transport.ts";
+import type { Tape } from "../market/tape.ts";
+import { inProcess, type Latency } from "../transport/in-process.ts";
+import type { WireRequest } from "../transport/transport.ts";
 import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
-import { createCandlePlayer } from "./candle-prints.ts";
 import type { LatencyModel } from "./latency.ts";
+import { type RowTaker, rowTakers } from "./rows.ts";
 
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
@@ -44,13 +44,13 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   feedMs(): number;
 }
 
-const keyName = "trade";
-const permissions = ["read", "trade_spot", "trade_futures"];
+const user: User = { uid: "paper", ip: "local", keys: [{ name: "trade", permissions: ["read", "trade_spot", "trade_futures"] }] };
+
+type Watcher = Parameters<Simulated["watchSends"]>[0];
 
 export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOptions, env: ServiceEnv, shiftMs = 0): Simulated => {
   const { contract, random, onError } = env;
   const latency = options.latency.make(random.fork("latency"));
-  const user: User = { uid: "paper", ip: "local", keys: [{ name: keyName, permissions }] };
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
@@ -58,91 +58,74 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     fees: options.fees,
     enforceLimits: options.limits,
   });
-  const serverNow = (at: number): number => at + options.skewMs;
+  const fills$ = new Subject<Fill>();
+  venue.onFill((fill) => {
+    if (fill.uid === user.uid) fills$.next(fill);
+  });
+  const feed = createFeed(tape.instruments, { onError, shiftMs });
+  const { series: seriesIn, row: rowIn } = tape.order;
+  const takers = rowTakers(tape, venue, clock, options.skewMs);
+  return {
+    clock,
+    ...wireTo(venue, clock, latency, options),
+    market: feed,
+    feed,
+    venue,
+    fills$,
+    pushes$: options.push ? pushesOf(venue, clock, latency) : NEVER,
+    pushing: options.push,
+    user,
+    assumptions: assumptionsOf(tape, options, contract),
+    feedMs: () => latency.feedMs(),
+    apply: (index, at) => {
+      (takers[seriesIn[index] as number] as RowTaker)(rowIn[index] as number, at + options.skewMs);
+    },
+  };
+};
+
+/** The way to the service and back; a watcher is told of every request twice, when it leaves and when it arrives. */
+const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: SimulatedOptions): Pick<Simulated, "transport" | "watchSends"> => {
+  const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
+  let watch: Watcher | undefined;
   const transport = inProcess({
     clock,
     latency,
     timeoutMs: options.timeoutMs,
     handle: (request, at) => {
       const { method, path, query, body, key } = request;
-      const response = venue.handle({ method, path, query, body, key, ip: user.ip }, serverNow(at));
+      const response = venue.handle({ method, path, query, body, key, ip: user.ip }, at + options.skewMs);
       arrivals.get(request)?.(at, response.status);
       arrivals.delete(request);
       return response;
     },
   });
-  const arrivals = new Map<WireRequest, (arrivedAt: number, status: number) => void>();
-  let watch: ((request: WireRequest) => (arrivedAt: number, status: number) => void) | undefined;
-  const watched: Transport = (request) => {
-    if (watch !== undefined) arrivals.set(request, watch(request));
-    return transport(request);
-  };
-  const pushes$ = new Subject<OrderRecord>();
-  const fills$ = new Subject<Fill>();
-  let lastPushAt = Number.NEGATIVE_INFINITY;
-  venue.onOrder((uid, record) => {
-    if (!options.push || uid !== user.uid) return;
-    // One connection delivers in order.
-    lastPushAt = Math.max(lastPushAt, clock.now() + latency.responseMs());
-    clock.setTimer(lastPushAt, () => {
-      pushes$.next(record);
-    });
-  });
-  venue.onFill((fill) => {
-    if (fill.uid === user.uid) fills$.next(fill);
-  });
-  const feed = createFeed(tape.instruments, { onError, shiftMs });
-  const { series: seriesIn, row: rowIn } = tape.order;
-  const { series } = tape;
-  const instIds = series.map(({ instrument }) => (tape.instruments[instrument] as { readonly instId: string }).instId);
-  const candles = series.map((one, index) =>
-    one.kind === "candle" ? createCandlePlayer(venue, clock, instIds[index] as string, one, options.skewMs) : undefined,
-  );
-
   return {
-    clock,
-    transport: watched,
+    transport: (request) => {
+      if (watch !== undefined) arrivals.set(request, watch(request));
+      return transport(request);
+    },
     watchSends: (watcher) => {
       watch = watcher;
     },
-    market: feed,
-    feed,
-    venue,
-    fills$,
-    pushes$,
-    pushing: options.push,
-    user,
-    assumptions: assumptionsOf(tape, options, contract),
-    feedMs: latency.feedMs,
-    apply: (index, at) => {
-      const now = serverNow(at);
-      const which = seriesIn[index] as number;
-      const from = series[which] as Series;
-      const row = rowIn[index] as number;
-      const instId = instIds[which] as string;
-      switch (from.kind) {
-        case "quote":
-          venue.quote(
-            instId,
-            from.bidPx[row] as number,
-            from.bidQty[row] as number,
-            from.askPx[row] as number,
-            from.askQty[row] as number,
-            now,
-          );
-          return;
-        case "trade":
-          venue.trade(instId, (from.side[row] as number) > 0 ? "buy" : "sell", from.px[row] as number, from.qty[row] as number, now);
-          return;
-        case "level":
-          venue.level(instId, (from.side[row] as number) > 0 ? "buy" : "sell", from.px[row] as number, from.qty[row] as number, now);
-          return;
-        case "candle":
-          candles[which]?.closed(row);
-      }
-    },
   };
 };
+
+/** Order records as one connection delivers them: after the way back, and in order. */
+const pushesOf = (venue: Venue, clock: Clock, latency: Latency): Observable<OrderRecord> => {
+  const pushes$ = new Subject<OrderRecord>();
+  let lastAt = Number.NEGATIVE_INFINITY;
+  venue.onOrder((uid, record) => {
+    if (uid !== user.uid) return;
+    lastAt = Math.max(lastAt, clock.now() + latency.responseMs());
+    clock.setTimer(lastAt, () => {
+      pushes$.next(record);
+    });
+  });
+  return pushes$;
+};
+
+/** What results are counted in: the quote currency of the first product. */
+export const currencyOf = (tape: Tape): string => tape.instruments[0]?.instId.split("-")[1] ?? "";
 
 const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract): readonly string[] => {
   const kinds = new Set(tape.series.map(({ kind }) => kind));
@@ -158,5 +141,6 @@ const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract
     "our orders do not move the recorded market",
     options.push ? "the service pushes order records" : "order records are polled",
     "funding is not charged",
+    `results are in ${currencyOf(tape)}; what is quoted in another currency is not valued`,
   ];
 };

@@ -2,7 +2,7 @@
  * Everything a strategy or a plugin can touch.
  *
  * Invariants: nothing else is handed to strangers' code: no transport, no keys, no ids of others; streams never error and end
- * when the engine stops.
+ * when the engine stops. Functions are properties, so that they may be taken apart: `({ on, halt }) => …`.
  */
 import type { Observable } from "rxjs";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
@@ -64,11 +64,11 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly market: Market;
   readonly orders: Orders;
   /** What the service lists now, in its order: fetched at the start, never written into a strategy. */
-  listed(): readonly InstrumentRecord[];
+  readonly listed: () => readonly InstrumentRecord[];
   /** Weight and waiting time of actions, before they are asked for. */
-  estimate(actions: readonly PlannedAction[]): Estimate;
+  readonly estimate: (actions: readonly PlannedAction[]) => Estimate;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
-  now(): number;
+  readonly now: () => number;
   /** Seeded, so that a run can be repeated. */
   readonly random: Random;
 }
@@ -80,18 +80,18 @@ export interface PluginContext<O> extends StreamsOfState {
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
-  on(name: string, listener: NoticeListener): () => void;
+  readonly on: (name: string, listener: NoticeListener) => () => void;
   /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
   /** The quota at this moment. */
-  quotaNow(): QuotaState;
+  readonly quotaNow: () => QuotaState;
   /** No new orders; every order of ours is cancelled first of all. Emits each cancelled order, completes when none is left. */
-  halt(reason: string): Observable<CancelResult>;
+  readonly halt: (reason: string) => Observable<CancelResult>;
   /** Trading goes on. */
-  resume(reason: string): void;
-  now(): number;
+  readonly resume: (reason: string) => void;
+  readonly now: () => number;
   /** Calls back every `ms` on the engine's clock until the stop. */
-  every(ms: number, run: () => void): void;
+  readonly every: (ms: number, run: () => void) => void;
   /** A line for people. */
-  print(line: string): void;
+  readonly print: (line: string) => void;
 }

@@ -9,7 +9,7 @@ import type { Observable } from "rxjs";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
-import { SluiceError } from "../errors.ts";
+import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
 import type { RuleSet } from "../orders/rules.ts";
 import type { WantedOrder } from "../orders/wanted.ts";
 import type { ReservePolicy } from "../quota/reserve.ts";
@@ -29,6 +29,11 @@ export interface Plugin {
   readonly name: string;
   readonly options: unknown;
   start(context: PluginContext<never>): unknown;
+}
+
+/** The name of one of several instances; it appears in reports, events and quota shares. */
+export interface Naming {
+  readonly as?: string;
 }
 
 /** Options as their author writes them in a config: fields with a default may be left out. */
@@ -55,16 +60,38 @@ export interface PluginDefinition<S, O> {
   setup(context: PluginContext<NoInfer<O>>): unknown;
 }
 
+/** Said when the file is loaded, before anybody calls what was defined. */
+const checkDefinition = (what: "strategy" | "plugin", { name, options }: { readonly name: string; readonly options: unknown }): void => {
+  const call = what === "strategy" ? "defineStrategy" : "definePlugin";
+  if (typeof name !== "string" || !/^\S(.{0,38}\S)?$/.test(name)) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${call}: the name ${JSON.stringify(name)} is not 1 to 40 characters. Write name: "my-${what}".`,
+    );
+  }
+  const schema = options as { readonly type?: unknown; readonly properties?: unknown } | undefined;
+  if (typeof schema === "object" && schema?.type === "object") return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${call} "${name}": options are not the JSON Schema of an object. Write options: { type: "object", additionalProperties: false, properties: { … } }.`,
+  );
+};
+
 const checked = <O>(what: string, schema: object, given: unknown): O => parseHuman<O>(schema, given ?? {}, what);
 
 /** Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances. */
-export const defineStrategy =
-  <const S extends JSONSchema, O = Infer<S>>(definition: StrategyDefinition<S, O>) =>
-  (options: Given<S, O>, { as = definition.name }: { readonly as?: string } = {}): Strategy => {
+export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
+  definition: StrategyDefinition<S, O>,
+): ((options: Given<S, O>, naming?: Naming) => Strategy) => {
+  checkDefinition("strategy", definition);
+  if (definition.desired === undefined && definition.run === undefined) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `defineStrategy "${definition.name}": neither \`desired\` nor \`run\` is given; without one it does nothing. Write desired: ({ market, options }) => ….`,
+    );
+  }
+  return (options, { as = definition.name } = {}) => {
     const parsed = checked<O>(`options of strategy "${as}"`, definition.options as object, options);
-    if (definition.desired === undefined && definition.run === undefined) {
-      throw new SluiceError("CONFIG_INVALID", `Strategy "${as}" defines neither \`desired\` nor \`run\`; without one it does nothing.`);
-    }
     return {
       kind: "strategy",
       name: as,
@@ -78,11 +105,20 @@ export const defineStrategy =
       },
     };
   };
+};
 
 /** Makes a plugin that can be put into a config by calling it with its options. */
-export const definePlugin =
-  <const S extends JSONSchema, O = Infer<S>>(definition: PluginDefinition<S, O>) =>
-  (options: Given<S, O>, { as = definition.name }: { readonly as?: string } = {}): Plugin => {
+export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
+  definition: PluginDefinition<S, O>,
+): ((options: Given<S, O>, naming?: Naming) => Plugin) => {
+  checkDefinition("plugin", definition);
+  if (typeof definition.setup !== "function") {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `definePlugin "${definition.name}": setup is missing. Write setup: ({ on, options }) => { … }.`,
+    );
+  }
+  return (options, { as = definition.name } = {}) => {
     const parsed = checked<O>(`options of plugin "${as}"`, definition.options as object, options);
     return {
       kind: "plugin",
@@ -91,6 +127,7 @@ export const definePlugin =
       start: (context) => definition.setup({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),
     };
   };
+};
 
 export interface QuotaConfig extends Partial<ReservePolicy> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */
@@ -116,8 +153,11 @@ export interface Config {
 
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
-/** Types a config; checking happens when it is used. */
-export const defineConfig = <C extends ConfigInput>(config: C): C => config;
+/** Types a config, and checks it where it is written, so that a mistake is told with the name of its file. */
+export const defineConfig = <C extends ConfigInput>(config: C): C => {
+  if (typeof config !== "function") checkConfig(config);
+  return config;
+};
 
 const positive = { type: "number", exclusiveMinimum: 0 } as const;
 const whole = { type: "integer", minimum: 0 } as const;
@@ -168,7 +208,8 @@ export type CheckedConfig = Required<Config>;
 
 /** Checks a config as loaded; lists every problem at once. */
 export const checkConfig = (config: unknown): CheckedConfig => {
-  const parsed = parseHuman<CheckedConfig>(configSchema, config, "config");
+  checkCalled(config);
+  const parsed = withRemedies(() => parseHuman<CheckedConfig>(configSchema, config, "config"));
   for (const list of [parsed.strategies, parsed.plugins]) {
     const names = list.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -178,5 +219,47 @@ export const checkConfig = (config: unknown): CheckedConfig => {
       `config: two ${list[0]?.kind === "plugin" ? "plugins" : "strategies"} are named "${twice}". Name one of them with a second argument: { as: "another name" }.`,
     );
   }
-  return parsed;
+  const named = parsed.strategies.map(({ name }) => name);
+  const lost = Object.keys(parsed.quota.shares ?? {}).find((name) => !named.includes(name));
+  if (lost === undefined) return parsed;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `config.quota.shares: no strategy is named "${lost}"; there is ${named.join(", ")}.${didYouMean(lost, named)}`,
+  );
+};
+
+/** The commonest slip: the strategy itself instead of what calling it with options gives. */
+const checkCalled = (config: unknown): void => {
+  const given = config as Partial<Record<"service" | "strategies" | "plugins", unknown>> | undefined;
+  if (typeof given?.service === "function") throw uncalled("config.service", "backtest({ fixture: … })");
+  for (const [list, example] of [
+    ["strategies", "ladder({ … })"],
+    ["plugins", "journalFile({ … })"],
+  ] as const) {
+    const values: unknown = given?.[list];
+    const index = Array.isArray(values) ? values.findIndex((value) => typeof value === "function") : -1;
+    if (index >= 0) throw uncalled(`config.${list}.${index}`, example);
+  }
+};
+
+const uncalled = (place: string, example: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `${place} is a function, not what it returns. Call it with its options, such as ${example}.`);
+
+const remedies: readonly (readonly [problem: string, remedy: string])[] = [
+  ['config: "service" is missing.', 'Write service: backtest({ fixture: "…" }) or service: paper({ … }).'],
+  ['config: "strategies" is missing.', "Write strategies: [ladder({ … })]."],
+  ["config.strategies: must NOT have fewer than 1 items", "Write strategies: [ladder({ … })]."],
+];
+
+const withRemedies = <T>(check: () => T): T => {
+  try {
+    return check();
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    const issues = error.issues.map((issue) => {
+      const remedy = remedies.find(([problem]) => issue.startsWith(problem))?.[1];
+      return remedy === undefined ? issue : `${issue} ${remedy}`;
+    });
+    throw new SluiceError(error.code, "config is not valid:", issues);
+  }
 };

@@ -1,40 +1,66 @@
 /**
- * Makes plain RxJS time operators run on the engine's clock inside strangers' code.
+ * Whose code is running, and on which time: strangers' code runs as somebody, on the engine's clock.
  *
- * `timer(100)`, `debounceTime(50)`, `interval`, `delay` … without a scheduler argument use RxJS's default scheduler. That one
- * object is given a switch: while code of an engine runs, its `now` and `schedule` are those of the engine's clock.
+ * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) asks two objects for time and a
+ * third to report what nobody caught. Those three are given a switch: asked from within an owner's code they answer for that
+ * owner, otherwise as always.
  *
- * Invariants: outside an engine's code nothing changes; several engines in one process each have their own time; what was
- * scheduled on a clock runs inside the same engine's time again.
+ * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
+ * began, also across `await`, goes on as that owner; after its life has ended no timer of an owner runs.
+ * Not here: the streams through which values reach an owner (owned.ts), when promises settle (backtest/wall.ts).
  */
-import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
+import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProvider";
+import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
 import type { Clock, Timer } from "../clock/clock.ts";
 
-let current: Clock | undefined;
+/** A strategy or a plugin while it runs. */
+export interface Owner {
+  readonly clock: Clock;
+  /** Told what the owner's code threw where nothing else could catch it. */
+  readonly fail: (error: unknown) => void;
+  /** Its subscriptions and timers; closed when it has ended. */
+  readonly life: Subscription;
+}
+
+const present = new AsyncLocalStorage<Owner | undefined>();
 let installed = false;
 
-/** Runs `work` with the clock as its time. */
-export const inEngineTime = <T>(clock: Clock, work: () => T): T => {
+/** Runs `work` as the owner's code. What it throws is thrown here. */
+export const inside = <T>(owner: Owner, work: () => T): T => {
   install();
-  const outer = current;
-  current = clock;
+  return present.getStore() === owner ? work() : present.run(owner, work);
+};
+
+/** Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that owner. */
+export const outside = <T>(work: () => T): T => (present.getStore() === undefined ? work() : present.run(undefined, work));
+
+/** Runs `work` as the owner's code and hands what it throws to the owner; nothing runs once the owner has ended. */
+export const guarded = <A>(owner: Owner, work: (given: A) => void, given: A): void => {
+  if (owner.life.closed) return;
+  install();
   try {
-    return work();
-  } finally {
-    current = outer;
+    if (present.getStore() === owner) work(given);
+    else present.run(owner, work, given);
+  } catch (error) {
+    owner.fail(error);
   }
 };
 
-/** An RxJS action on our clock: runs, and runs again when it asks to from within. */
-class ClockAction<T> extends Subscription implements SchedulerAction<T> {
-  readonly #clock: Clock;
-  readonly #work: (this: SchedulerAction<T>, state?: T) => void;
+/** An RxJS action on an owner's clock: runs, and runs again when it asks to from within. */
+class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
+  readonly #owner: Owner;
+  readonly #run: (state: T | undefined) => void;
   #timer: Timer | undefined;
 
-  constructor(clock: Clock, work: (this: SchedulerAction<T>, state?: T) => void) {
+  constructor(owner: Owner, work: (this: SchedulerAction<T>, state?: T) => void) {
     super();
-    this.#clock = clock;
-    this.#work = work;
+    this.#owner = owner;
+    this.#run = (state) => {
+      work.call(this, state as T);
+    };
+    owner.life.add(this);
     this.add(() => {
       this.#timer?.cancel();
     });
@@ -42,26 +68,38 @@ class ClockAction<T> extends Subscription implements SchedulerAction<T> {
 
   schedule(state?: T, delay = 0): Subscription {
     if (this.closed) return this;
+    const { clock } = this.#owner;
     this.#timer?.cancel();
-    this.#timer = this.#clock.setTimer(this.#clock.now() + Math.max(0, delay), () => {
-      this.#timer = undefined;
-      inEngineTime(this.#clock, () => {
-        this.#work.call(this, state as T);
-      });
-      // Like RxJS's own: an action that did not ask for more from within is over.
-      if (this.#timer === undefined) this.unsubscribe();
-    });
+    this.#timer = outside(() => clock.setTimer(clock.now() + Math.max(0, delay), () => this.#fire(state)));
     return this;
+  }
+
+  #fire(state: T | undefined): void {
+    this.#timer = undefined;
+    guarded(this.#owner, this.#run, state);
+    // Like RxJS's own: an action that did not ask for more from within is over.
+    if (this.#timer === undefined) this.unsubscribe();
   }
 }
 
 const install = (): void => {
   if (installed) return;
   installed = true;
-  const native: SchedulerLike = asyncScheduler;
-  const schedule = native.schedule.bind(native);
-  const now = native.now.bind(native);
-  native.now = () => (current === undefined ? now() : current.now());
-  native.schedule = <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription =>
-    current === undefined ? schedule(work, delay, state as T) : new ClockAction(current, work).schedule(state, delay);
+  const schedule = asyncScheduler.schedule.bind(asyncScheduler);
+  const schedulerNow = asyncScheduler.now.bind(asyncScheduler);
+  asyncScheduler.now = () => present.getStore()?.clock.now() ?? schedulerNow();
+  asyncScheduler.schedule = <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription => {
+    const owner = present.getStore();
+    return owner === undefined ? schedule(work, delay, state as T) : new OwnedAction(owner, work).schedule(state, delay);
+  };
+  const stampNow = dateTimestampProvider.now.bind(dateTimestampProvider);
+  dateTimestampProvider.now = () => present.getStore()?.clock.now() ?? stampNow();
+  // RxJS uses this one only to throw, on a later turn of the machine, what a subscriber threw or an error nobody listened for.
+  const later = timeoutProvider.setTimeout.bind(timeoutProvider);
+  timeoutProvider.setTimeout = (handler, ms, ...args) => {
+    const owner = present.getStore();
+    if (owner === undefined) return later(handler, ms, ...args);
+    guarded(owner, () => handler(), undefined);
+    return 0 as unknown as ReturnType<typeof later>;
+  };
 };

@@ -2,145 +2,120 @@
  * Runs strategies: subscribes to what they want and hands it to the desk.
  *
  * Invariants: a strategy that throws, at once or later, is named, journalled and stopped, its orders are withdrawn, and the
- * others run on; strangers' code runs in engine time; a set that is not a list of orders is a failure of its strategy.
+ * others run on; what is not wanted any more by a strategy that ended is withdrawn too; a set that is not a list of orders is a
+ * failure of its strategy.
+ * Not here: on whose time its code runs (engine-time.ts), what reaches it (owned.ts).
  */
-import { Observable, Subscription } from "rxjs";
+import { isObservable, type Observable, Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desk } from "../orders/desk.ts";
-import type { WantedOrder } from "../orders/wanted.ts";
 import type { StrategyContext } from "./context.ts";
 import type { Strategy } from "./define.ts";
-import { inEngineTime } from "./engine-time.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { inside, type Owner, outside } from "./engine-time.ts";
+import { ownedMarket, ownedOrders, ownedState } from "./owned.ts";
+import { checkWanted } from "./wanted-set.ts";
 
 export type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };
 
+type Parts = Omit<StrategyContext<never>, "options">;
+
 export interface StrategyHost {
-  start(strategy: Strategy, context: Omit<StrategyContext<never>, "options">): void;
+  start(strategy: Strategy, parts: Parts): void;
   /** Ends every strategy; their orders stay as they are. */
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
-  /** Blames an error that surfaced elsewhere on the strategy whose code was running, if one was. */
-  blame(error: unknown): boolean;
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name === "Error" ? "" : `${error.name}: `}${error.message}` : String(error);
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? `${["Error", "SluiceError"].includes(error.name) ? "" : `${error.name}: `}${error.message}` : String(error);
+
+interface Run {
+  readonly name: string;
+  readonly owner: Owner;
+  /** Streams that have not ended. */
+  open: number;
+}
 
 export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): StrategyHost => {
   const states = new Map<string, StrategyState>();
-  const scopes = new Map<string, Scope>();
-  let running: string | undefined;
+  const runs: Run[] = [];
 
-  const within = <T>(name: string, work: () => T): T => {
-    const outer = running;
-    running = name;
-    try {
-      return inEngineTime(clock, work);
-    } finally {
-      running = outer;
-    }
-  };
-  const fail = (name: string, error: unknown): void => {
+  const fail = (name: string, life: Subscription, error: unknown): void => {
     if (states.get(name)?.state === "failed") return;
     const message = messageOf(error);
     states.set(name, { state: "failed", error: message });
-    journal.append({ type: "strategy.failed", strategy: name, message });
-    scopes.get(name)?.close();
-    desk.want(name, []);
+    outside(() => {
+      life.unsubscribe();
+      journal.append({ type: "strategy.failed", strategy: name, message });
+      desk.want(name, []);
+    });
   };
-  const guarded = (name: string, work: () => void): void => {
-    try {
-      within(name, work);
-    } catch (error) {
-      fail(name, error);
-    }
-  };
-  const check = (name: string, wanted: unknown): readonly WantedOrder[] => {
-    if (Array.isArray(wanted) && wanted.every((order) => typeof order?.slot === "string" && typeof order?.instId === "string"))
-      return wanted;
-    throw new SluiceError(
-      "STRATEGY_FAILED",
-      `${name}: \`desired\` emitted ${JSON.stringify(wanted)?.slice(0, 120)}. Emit a list of orders, each with slot, instId, side, px and a size.`,
-    );
-  };
-
-  const watch = (
-    name: string,
-    source: Observable<unknown>,
-    next: (value: unknown) => void,
-    open: Set<Subscription>,
-    ended: () => void,
-  ): void => {
-    if (!(source instanceof Observable) && typeof (source as { subscribe?: unknown } | undefined)?.subscribe !== "function") {
-      throw new SluiceError("STRATEGY_FAILED", `${name}: \`desired\` and \`run\` return an Observable.`);
-    }
-    const subscription: Subscription = new Subscription();
-    open.add(subscription);
-    const inner = source.subscribe({
+  const watch = (run: Run, what: "desired" | "run", source: unknown): void => {
+    const { name, owner } = run;
+    if (!isObservable(source)) throw notAStream(name, what, source);
+    run.open++;
+    const subscription = (source as Observable<unknown>).subscribe({
       next: (value) => {
-        guarded(name, () => {
-          next(value);
+        if (what === "run") return;
+        const wanted = checkWanted(name, value);
+        outside(() => {
+          desk.want(name, wanted);
         });
       },
-      error: (error: unknown) => {
-        fail(name, error);
-      },
+      error: owner.fail,
       complete: () => {
-        open.delete(subscription);
-        ended();
-        if (open.size === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
+        // Nobody speaks for these orders any more.
+        if (what === "desired") outside(() => desk.want(name, []));
+        run.open--;
+        if (run.open === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
       },
     });
-    subscription.add(inner);
-    scopes.get(name)?.add(() => {
-      subscription.unsubscribe();
-    });
+    owner.life.add(subscription);
   };
 
   return {
     states,
-    blame: (error) => {
-      if (running === undefined) return false;
-      fail(running, error);
-      return true;
-    },
-    start: (strategy, context) => {
+    start: (strategy, parts) => {
       const { name } = strategy;
+      const life = new Subscription();
+      const owner: Owner = {
+        clock,
+        life,
+        fail: (error) => {
+          fail(name, life, error);
+        },
+      };
+      // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
+      const run: Run = { name, owner, open: 1 };
+      runs.push(run);
       states.set(name, { state: "running" });
-      scopes.set(name, createScope());
-      guarded(name, () => {
-        const open = new Set<Subscription>();
-        const { desired, run } = strategy.start(context as StrategyContext<never>);
-        if (desired !== undefined) {
-          watch(
-            name,
-            desired,
-            (wanted) => {
-              desk.want(name, check(name, wanted));
-            },
-            open,
-            () => {
-              // Nobody speaks for these orders any more.
-              desk.want(name, []);
-            },
-          );
-        }
-        if (run !== undefined)
-          watch(
-            name,
-            run,
-            () => undefined,
-            open,
-            () => undefined,
-          );
-        if (open.size === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
-      });
+      try {
+        inside(owner, () => {
+          const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
+          for (const what of ["desired", "run"] as const) if (what in streams) watch(run, what, streams[what]);
+        });
+      } catch (error) {
+        owner.fail(error);
+      }
+      run.open--;
+      if (run.open === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
     },
     stop: () => {
-      for (const scope of scopes.values()) scope.close();
+      for (const { owner } of runs) owner.life.unsubscribe();
     },
   };
+};
+
+const contextOf = (owner: Owner, parts: Parts): Parts => ({
+  ...parts,
+  ...ownedState(owner, parts),
+  market: ownedMarket(owner, parts.market),
+  orders: ownedOrders(owner, parts.orders),
+});
+
+const notAStream = (name: string, what: string, found: unknown): SluiceError => {
+  const remedy = typeof (found as { then?: unknown } | undefined)?.then === "function" ? " Wrap a promise in `from(…)` or `defer(…)`." : "";
+  return new SluiceError("STRATEGY_FAILED", `${name}: \`${what}\` returned ${typeof found}, not an Observable.${remedy}`);
 };

@@ -1,0 +1,143 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { file, folder, root, sluice } from "./stranger.ts";
+
+const config = (name: string, strategy: string, rest = "", options = 'fixture: "market"'): string =>
+  file(
+    name,
+    `import { backtest, defineConfig, defineStrategy } from "sluice";
+import ladder from "${join(root, "strategies/ladder.ts")}";
+import joinBest from "${join(root, "strategies/join-best.ts")}";
+export default defineConfig({ service: backtest({ ${options} }), strategies: [${strategy}], ${rest} } as never);
+void [ladder, joinBest, defineStrategy];
+`,
+  );
+
+beforeAll(async () => {
+  expect(await sluice(["generate", "--out", "market", "--instrument", "BTC-USDT-SWAP", "--minutes", "1"])).toMatchObject({ code: 0 });
+});
+
+const bars = (rows: string): string => `timestamp,open,high,low,close,volume\n${rows}`;
+const row = (at: string, open = "100.5"): string => `2024-01-01 00:0${at}:00,${open},101,100,100.5,3\n`;
+
+const damaged = (): string => {
+  cpSync(join(folder, "market"), join(folder, "damaged"), { recursive: true });
+  const path = join(folder, "damaged", "BTC-USDT-SWAP.quote.bin");
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+  return "damaged";
+};
+
+const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly string[], parts: readonly string[]])[] = [
+  [
+    "an unknown config key",
+    2,
+    () => ["backtest", config("a.ts", "ladder({})", "plugin: []")],
+    ["a.ts", 'unknown key "plugin"', '"plugins"'],
+  ],
+  [
+    "an option of the wrong type",
+    2,
+    () => ["backtest", config("b.ts", 'ladder({ levels: "3" } as never)')],
+    ["b.ts", '.levels: must be integer (got "3")'],
+  ],
+  [
+    "an exponent for a decimal",
+    2,
+    () => ["backtest", config("c.ts", 'ladder({ notional: "1e3" })')],
+    ["c.ts", '.notional: "1e3" is not a decimal'],
+  ],
+  [
+    "a hex number for a decimal",
+    2,
+    () => ["backtest", config("d.ts", 'ladder({ notional: "0x10" })')],
+    ["d.ts", '"0x10" is not a decimal'],
+  ],
+  [
+    "NaN for a decimal",
+    2,
+    () => ["backtest", config("e.ts", 'joinBest({ keepWithin: "NaN" })')],
+    ["e.ts", '.keepWithin: "NaN" is not a decimal'],
+  ],
+  [
+    "an instId of neither kind",
+    2,
+    () => ["backtest", config("f.ts", 'ladder({ instId: "BTCUSDT" })')],
+    ["f.ts", '.instId: "BTCUSDT" is neither BASE-QUOTE nor BASE-QUOTE-SWAP'],
+  ],
+  [
+    "an instrument nobody lists",
+    1,
+    () => ["backtest", config("g.ts", 'ladder({ instId: "BTC-USDC-SWAP" })')],
+    ["ladder", '"BTC-USDC-SWAP"', 'Did you mean "BTC-USDT-SWAP"?'],
+  ],
+  [
+    "a strategy that was not called",
+    2,
+    () => ["backtest", config("h.ts", "ladder")],
+    ["config.strategies.0 is a function", "Call it with its options"],
+  ],
+  ["a config that is not there", 2, () => ["backtest", "cofnig.ts"], ["cofnig.ts: no such file"]],
+  [
+    "a fixture that is not there",
+    1,
+    () => ["backtest", config("i.ts", "ladder({})", "", 'fixture: "markt"')],
+    ["markt: expected a fixture folder, found nothing"],
+  ],
+  [
+    "a fixture with another hash",
+    1,
+    () => ["backtest", config("j.ts", "ladder({})"), "--fixture", damaged()],
+    ["BTC-USDT-SWAP.quote.bin", "expected SHA-256"],
+  ],
+  [
+    "a truncated recording",
+    1,
+    () => [
+      "import",
+      file("cut.csv.gz", gzipSync(bars(row("1").repeat(50))).subarray(0, 60)),
+      "--out",
+      "cut",
+      "--instrument",
+      "BTC-USDT-SWAP",
+    ],
+    ["cut.csv.gz"],
+  ],
+  [
+    "rows out of order",
+    1,
+    () => ["import", file("order.csv", bars(row("2") + row("1"))), "--out", "order", "--instrument", "BTC-USDT-SWAP"],
+    ["order.csv", "3"],
+  ],
+  [
+    "a recording with an exponent",
+    1,
+    () => ["import", file("exp.csv", bars(row("1", "1e3"))), "--out", "exp", "--instrument", "BTC-USDT-SWAP"],
+    ["exp.csv", '"1e3"'],
+  ],
+];
+
+describe("a mistake ends in one message that names place and value, and never in a stack", () => {
+  it.each(cases)("%s", async (_, code, argv, parts) => {
+    const ended = await sluice(argv());
+    for (const part of parts) expect(ended.err).toContain(part);
+    expect(ended.err).not.toMatch(/^ {4}at |node:internal|BUG|\[object/m);
+    expect(ended.err.match(/^error: /gm)).toHaveLength(1);
+    expect(ended.code).toBe(code);
+  });
+});
+
+describe("a strategy that fails", () => {
+  it("leaves a report and the exit code 1", async () => {
+    const bad =
+      'defineStrategy({ name: "bad", options: { type: "object", properties: {} }, desired: () => { throw new Error("no luck"); } })({})';
+    const ended = await sluice(["backtest", config("k.ts", `${bad}, joinBest({})`), "--json"]);
+    expect(ended.code).toBe(1);
+    const report = JSON.parse(ended.out) as { perStrategy: Record<string, object> };
+    expect(report.perStrategy).toMatchObject({ bad: { state: "failed", error: "no luck" }, "join-best": { state: "running" } });
+    expect(ended.err).toContain("bad: no luck");
+  });
+});

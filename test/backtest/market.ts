@@ -1,0 +1,8 @@
+/** What tests of runs take from the public door, and generated markets for them. */
+import { generateTape, instrumentFor } from "../../src/backtest/generate.ts";
+import type { Tape } from "../../src/index.ts";
+
+export { add, definePlugin, type Event, type RunReport, sum } from "../../src/index.ts";
+
+export const generateTapeFor = (instIds: readonly string[], minutes: number, seed = "test"): Tape =>
+  generateTape({ seed, instruments: instIds.map(instrumentFor), minutes });

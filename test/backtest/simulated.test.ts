@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { map } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { rowTakers } from "../../src/backtest/rows.ts";
+import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { constant, createTape, lognormal } from "../../src/index.ts";
+import type { Venue } from "../../src/venue/venue.ts";
+import { btc, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
+
+describe("what strategies see", () => {
+  const rows = Array.from({ length: 80 }, (_, index) => [
+    index * 97 + ((index * 31) % 90),
+    600_000 + index,
+    5_000,
+    600_010 + index,
+    5_000,
+  ]).sort(([a = 0], [b = 0]) => a - b);
+  const dir = stored(quoteTape(rows));
+  /** Milliseconds after the start at which each bid was seen. */
+  const sights = async (latency: ReturnType<typeof constant>, seed = 1): Promise<readonly (readonly [bid: number, at: number])[]> => {
+    const seen: [number, number][] = [];
+    const eyes = strategy("eyes", {
+      run: ({ market, now }) =>
+        market.quotes(swap).pipe(
+          map(({ bidFloat, at }) => {
+            expect(at).toBe(now());
+            seen.push([Math.round(bidFloat * 10), at - startAt]);
+          }),
+        ),
+    });
+    await run(dir, [eyes], { latency, seed });
+    return seen;
+  };
+
+  it("is late by the feed's delay", async () => {
+    const seen = await sights(constant(10, { feedMs: 35 }));
+    expect(seen).toEqual(rows.map(([ms = 0, bid = 0]) => [bid, ms + 35]));
+  });
+
+  it("is never a quote before the service had it, nor one out of order, whatever the delays", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 200 }),
+        fc.double({ min: 0, max: 1.5, noNaN: true }),
+        fc.nat(),
+        async (medianMs, sigma, seed) => {
+          const seen = await sights(lognormal({ medianMs, sigma, maxMs: 900 }), seed);
+          expect(seen).toHaveLength(rows.length);
+          seen.forEach(([bid, at], index) => {
+            const [ms = 0, expected] = rows[index] ?? [];
+            expect(bid).toBe(expected);
+            expect(at).toBeGreaterThanOrEqual(ms);
+          });
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describe("orders meet the market of their arrival", () => {
+  it("a market order sent at an old price pays the new one", async () => {
+    const tape = quoteTape([
+      [0, 600_000, 5_000, 600_010, 5_000],
+      [1_000, 600_000, 5_000, 600_010, 5_000],
+      [1_030, 610_000, 5_000, 610_010, 5_000],
+    ]);
+    const prices: string[] = [];
+    const eager = strategy("eager", {
+      desired: ({ market, orders }) => {
+        orders.updates$.subscribe(({ phase, record }) => {
+          if (phase === "filled") prices.push(record?.avgPx ?? "");
+        });
+        return market
+          .quotes(swap)
+          .pipe(
+            map(({ at }) =>
+              at < startAt + 1_000 ? [] : [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }],
+            ),
+          );
+      },
+    });
+    // Seen at 1020, sent at once, there at 1040: ten milliseconds after the price has gone.
+    await run(tape, [eager], { latency: constant(20) });
+    expect(prices).toEqual(["61001"]);
+  });
+
+  it("reads its service's clock: a skew changes nothing but the records", async () => {
+    const once = strategy("once", {
+      desired: ({ market }) =>
+        market.quotes(swap).pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
+    });
+    const tape = stored(
+      quoteTape([
+        [0, 600_000, 5_000, 600_010, 5_000],
+        [90_000, 600_000, 5_000, 600_010, 5_000],
+      ]),
+    );
+    const straight = await run(tape, [once]);
+    const skewed = await run(tape, [once], { skewMs: 3_700 });
+    expect(skewed.orders).toEqual(straight.orders);
+    expect(skewed.quota.rejected429).toBe(0);
+  });
+
+  it("works without pushes: records are polled", async () => {
+    const tape = stored(quoteTape(Array.from({ length: 120 }, (_, index) => [index * 1_000, 600_000, 5_000, 600_010, 5_000])));
+    const buyer = strategy("buyer", {
+      desired: ({ market }) =>
+        market.quotes(swap).pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
+    });
+    const polled = await run(tape, [buyer], { push: false });
+    expect(polled.orders).toMatchObject({ placed: 1, filled: 1 });
+    expect(polled.assumptions).toContain("order records are polled");
+  });
+});
+
+describe("rows of a book", () => {
+  it("a snapshot takes away exactly what it does not show", () => {
+    const shown: string[] = [];
+    const venue = { level: (_: string, side: string, px: number, qty: number) => shown.push(`${side} ${px} ${qty}`) } as unknown as Venue;
+    const rows = [
+      [0, 1, 95, 1, 1],
+      [0, 1, 94, 2, 0],
+      [0, -1, 97, 3, 0],
+      [1, 1, 94, 0, 0],
+      [1, 1, 93, 4, 0],
+      [2, 1, 95, 5, 1],
+      [2, -1, 98, 6, 0],
+    ];
+    const column = (index: number): number[] => rows.map((row) => row[index] as number);
+    const tape = createTape(
+      [btc],
+      [
+        {
+          kind: "level",
+          instrument: 0,
+          at: Float64Array.from(column(0), (ms) => startAt + ms),
+          side: Int8Array.from(column(1)),
+          px: Float64Array.from(column(2)),
+          qty: Float64Array.from(column(3)),
+          snapshot: Uint8Array.from(column(4)),
+        },
+      ],
+    );
+    const [take] = rowTakers(tape, venue, createVirtualClock(startAt), 0);
+    for (let row = 0; row < rows.length; row++) take?.(row, 0);
+    expect(shown).toEqual(["buy 95 1", "buy 94 2", "sell 97 3", "buy 94 0", "buy 93 4", "buy 93 0", "sell 97 0", "buy 95 5", "sell 98 6"]);
+  });
+});

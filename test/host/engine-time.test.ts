@@ -1,0 +1,373 @@
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  auditTime,
+  bufferTime,
+  concatMap,
+  debounceTime,
+  delay,
+  from,
+  interval,
+  map,
+  merge,
+  type Observable,
+  of,
+  Subject,
+  Subscription,
+  sampleTime,
+  startWith,
+  switchMap,
+  take,
+  throttleTime,
+  timeInterval,
+  timeout,
+  timer,
+  timestamp,
+} from "rxjs";
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { guarded, inside, type Owner, outside } from "../../src/host/engine-time.ts";
+import { owned } from "../../src/host/owned.ts";
+
+const setup = (startAt = 1_000) => {
+  const clock = createVirtualClock(startAt);
+  const failures: unknown[] = [];
+  const owner: Owner = { clock, life: new Subscription(), fail: (error) => failures.push(error) };
+  return { clock, owner, failures };
+};
+
+/** What a stream says and when, as milliseconds after the start. */
+const timed = (make: () => Observable<unknown>, runMs = 1_000): readonly (readonly [number, unknown])[] => {
+  const { clock, owner } = setup();
+  const seen: [number, unknown][] = [];
+  inside(owner, () => {
+    make().subscribe({
+      next: (value) => seen.push([clock.now() - 1_000, value]),
+      error: (error: Error) => seen.push([clock.now() - 1_000, error.name]),
+      complete: () => seen.push([clock.now() - 1_000, "end"]),
+    });
+  });
+  clock.advanceTo(1_000 + runMs);
+  return seen;
+};
+
+/** 0 at once, 1 after 30 ms, 2 after 60, 3 after 200. */
+const bursts = (): Observable<number> => merge(of(0), ...[30, 60, 200].map((ms, index) => timer(ms).pipe(map(() => index + 1))));
+
+describe("plain RxJS in an owner's code runs on the owner's clock", () => {
+  it.each<[string, () => Observable<unknown>, readonly (readonly [number, unknown])[]]>([
+    [
+      "timer",
+      () => timer(100),
+      [
+        [100, 0],
+        [100, "end"],
+      ],
+    ],
+    [
+      "timer with a period",
+      () => timer(50, 100).pipe(take(3)),
+      [
+        [50, 0],
+        [150, 1],
+        [250, 2],
+        [250, "end"],
+      ],
+    ],
+    [
+      "timer at a date",
+      () => timer(new Date(1_070)),
+      [
+        [70, 0],
+        [70, "end"],
+      ],
+    ],
+    [
+      "interval",
+      () => interval(100).pipe(take(2)),
+      [
+        [100, 0],
+        [200, 1],
+        [200, "end"],
+      ],
+    ],
+    [
+      "delay",
+      () => of("a").pipe(delay(70)),
+      [
+        [70, "a"],
+        [70, "end"],
+      ],
+    ],
+    [
+      "debounceTime",
+      () => bursts().pipe(debounceTime(50)),
+      [
+        [110, 2],
+        [200, 3],
+        [200, "end"],
+      ],
+    ],
+    [
+      "throttleTime",
+      () => bursts().pipe(throttleTime(50)),
+      [
+        [0, 0],
+        [60, 2],
+        [200, 3],
+        [200, "end"],
+      ],
+    ],
+    [
+      "auditTime",
+      () => bursts().pipe(auditTime(50)),
+      [
+        [50, 1],
+        [110, 2],
+        [250, 3],
+        [250, "end"],
+      ],
+    ],
+    [
+      "sampleTime",
+      () => bursts().pipe(sampleTime(100)),
+      [
+        [100, 2],
+        [200, "end"],
+      ],
+    ],
+    [
+      "bufferTime",
+      () => bursts().pipe(bufferTime(100)),
+      [
+        [100, [0, 1, 2]],
+        [200, [3]],
+        [200, "end"],
+      ],
+    ],
+    ["timeout", () => timer(100).pipe(timeout(60)), [[60, "TimeoutError"]]],
+    [
+      "timestamp",
+      () =>
+        timer(100).pipe(
+          timestamp(),
+          map(({ timestamp: at }) => at),
+        ),
+      [
+        [100, 1_100],
+        [100, "end"],
+      ],
+    ],
+    [
+      "timeInterval",
+      () =>
+        interval(40).pipe(
+          take(2),
+          timeInterval(),
+          map(({ interval: ms }) => ms),
+        ),
+      [
+        [40, 40],
+        [80, 40],
+        [80, "end"],
+      ],
+    ],
+    [
+      "a timer in a timer",
+      () => timer(10).pipe(switchMap(() => timer(10))),
+      [
+        [20, 0],
+        [20, "end"],
+      ],
+    ],
+    [
+      "a timer started again",
+      () => bursts().pipe(switchMap((value) => timer(50).pipe(map(() => value)))),
+      [
+        [110, 2],
+        [250, 3],
+        [250, "end"],
+      ],
+    ],
+  ])("%s", (_, make, expected) => {
+    expect(timed(make)).toEqual(expected);
+  });
+});
+
+describe("an owner's time", () => {
+  it("is not anybody else's", async () => {
+    const { clock, owner } = setup();
+    inside(owner, () => timer(5).subscribe());
+    const before = Date.now();
+    const seen: number[] = [];
+    const watching = of(0)
+      .pipe(delay(5), timestamp())
+      .subscribe(({ timestamp: at }) => seen.push(at));
+    expect(clock.pending).toBe(1);
+    await pause(20);
+    watching.unsubscribe();
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toBeGreaterThanOrEqual(before);
+  });
+
+  it("does not mix with another engine's, nested and side by side", () => {
+    const a = setup(0);
+    const b = setup(500);
+    const seen: string[] = [];
+    inside(a.owner, () => {
+      timer(10).subscribe(() => seen.push(`a ${a.clock.now()}`));
+      inside(b.owner, () => timer(10).subscribe(() => seen.push(`b ${b.clock.now()}`)));
+      timer(20).subscribe(() => {
+        seen.push(`a ${a.clock.now()}`);
+        b.clock.advanceTo(600);
+        // Moving the other clock leaves this time as it was.
+        timer(5).subscribe(() => seen.push(`a ${a.clock.now()}`));
+      });
+    });
+    a.clock.advanceTo(100);
+    expect(seen).toEqual(["a 10", "a 20", "b 510", "a 25"]);
+  });
+
+  it("goes on after await, whoever moves the clock", async () => {
+    const { clock, owner } = setup(0);
+    const seen: number[] = [];
+    inside(owner, () => {
+      from([1, 2])
+        .pipe(
+          concatMap(async (value) => {
+            await Promise.resolve();
+            await new Promise((resolve) => timer(100).subscribe(resolve));
+            return value;
+          }),
+          concatMap((value) => timer(50).pipe(map(() => value))),
+        )
+        .subscribe((value) => seen.push(value, clock.now()));
+    });
+    for (let at = 10; at <= 400; at += 10) {
+      await pause(0);
+      clock.advanceTo(at);
+    }
+    expect(seen).toEqual([1, 150, 2, 250]);
+  });
+
+  it("ends with the owner: no timer of its own runs any more", () => {
+    const { clock, owner } = setup(0);
+    const seen: number[] = [];
+    inside(owner, () => interval(10).subscribe((tick) => seen.push(tick)));
+    clock.advanceTo(25);
+    owner.life.unsubscribe();
+    expect(clock.pending).toBe(0);
+    clock.advanceTo(100);
+    expect(seen).toEqual([0, 1]);
+  });
+
+  it("leaves the engine's own code outside", () => {
+    const { owner } = setup(0);
+    let at = 0;
+    inside(owner, () =>
+      outside(() =>
+        of(0)
+          .pipe(startWith(0), timestamp())
+          .subscribe(({ timestamp: now }) => {
+            at = now;
+          }),
+      ),
+    );
+    expect(at).toBeGreaterThan(1_600_000_000_000);
+  });
+});
+
+describe("what an owner's code throws", () => {
+  it.each<[string, () => unknown]>([
+    [
+      "at once",
+      () => {
+        throw new Error("at once");
+      },
+    ],
+    [
+      "in a subscriber",
+      () =>
+        of(1).subscribe(() => {
+          throw new Error("in a subscriber");
+        }),
+    ],
+    [
+      "in a timer",
+      () =>
+        timer(10).subscribe(() => {
+          throw new Error("in a timer");
+        }),
+    ],
+    [
+      "in an operator nobody listens to for errors",
+      () =>
+        timer(10)
+          .pipe(
+            map(() => {
+              throw new Error("in an operator nobody listens to for errors");
+            }),
+          )
+          .subscribe(),
+    ],
+  ])("%s reaches the owner and nobody else", (what, work) => {
+    const { clock, owner, failures } = setup(0);
+    guarded(owner, work, undefined);
+    clock.advanceTo(100);
+    expect(failures).toEqual([new Error(what)]);
+  });
+
+  it("after await reaches the owner too", async () => {
+    const { owner, failures } = setup(0);
+    guarded(
+      owner,
+      () => {
+        void (async () => {
+          await Promise.resolve();
+          of(1).subscribe(() => {
+            throw new Error("late");
+          });
+        })();
+      },
+      undefined,
+    );
+    await pause(0);
+    expect(failures).toEqual([new Error("late")]);
+  });
+});
+
+describe("the engine's streams as an owner gets them", () => {
+  it("let go of their source when the subscriber does and when the owner ends", () => {
+    const { owner } = setup();
+    const source$ = new Subject<number>();
+    const first = owned(owner, source$).subscribe();
+    const seen: number[] = [];
+    owned(owner, source$)
+      .pipe(take(2))
+      .subscribe((value) => seen.push(value));
+    source$.next(1);
+    first.unsubscribe();
+    expect(source$.observed).toBe(true);
+    source$.next(2);
+    expect(source$.observed).toBe(false);
+    expect(seen).toEqual([1, 2]);
+    owned(owner, source$).subscribe();
+    owner.life.unsubscribe();
+    expect(source$.observed).toBe(false);
+    owned(owner, source$).subscribe();
+    expect(source$.observed).toBe(false);
+  });
+
+  it("fail the owner whose subscriber throws, and go on for the others", () => {
+    const [a, b] = [setup(), setup()];
+    const source$ = new Subject<number>();
+    const seen: number[] = [];
+    owned(a.owner, source$).subscribe(() => {
+      throw new Error("no luck");
+    });
+    owned(b.owner, source$).subscribe((value) => seen.push(value));
+    source$.next(1);
+    source$.next(2);
+    expect(a.failures).toEqual([new Error("no luck"), new Error("no luck")]);
+    expect([b.failures, seen]).toEqual([[], [1, 2]]);
+  });
+});

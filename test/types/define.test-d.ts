@@ -1,0 +1,71 @@
+/** What an author's editor knows: options come from the schema, in the definition and in the config. */
+import { NEVER, of } from "rxjs";
+import { definePlugin, defineStrategy } from "sluice";
+import { describe, expectTypeOf, it } from "vitest";
+
+const maker = defineStrategy({
+  name: "maker",
+  options: {
+    type: "object",
+    required: ["instId"],
+    additionalProperties: false,
+    properties: {
+      instId: { type: "string" },
+      levels: { type: "integer", default: 3 },
+      sides: { type: "array", items: { type: "string", enum: ["buy", "sell"] }, default: ["buy"] },
+      note: { type: "string" },
+    },
+  },
+  desired: ({ options }) => {
+    expectTypeOf(options.instId).toEqualTypeOf<string>();
+    expectTypeOf(options.levels).toEqualTypeOf<number>();
+    expectTypeOf(options.sides).toEqualTypeOf<("buy" | "sell")[]>();
+    expectTypeOf(options.note).toEqualTypeOf<string | undefined>();
+    // @ts-expect-error: the schema has no such option
+    void options.level;
+    return NEVER;
+  },
+});
+
+describe("options in a config", () => {
+  it("take what the schema takes", () => {
+    maker({ instId: "BTC-USDT" });
+    maker({ instId: "BTC-USDT", levels: 4, sides: ["sell"], note: "x" }, { as: "other" });
+    // @ts-expect-error: instId is required
+    void (() => maker({}));
+    // @ts-expect-error: the schema has no such option
+    void (() => maker({ instId: "BTC-USDT", level: 4 }));
+    // @ts-expect-error: levels is a number
+    void (() => maker({ instId: "BTC-USDT", levels: "4" }));
+    // @ts-expect-error: not one of the sides
+    void (() => maker({ instId: "BTC-USDT", sides: ["long"] }));
+    // @ts-expect-error: names are given as { as }
+    void (() => maker({ instId: "BTC-USDT" }, { name: "other" }));
+  });
+
+  it("of a plugin likewise", () => {
+    const bell = definePlugin({
+      name: "bell",
+      options: { type: "object", additionalProperties: false, properties: { loud: { type: "boolean", default: false } } },
+      setup: ({ options, on }) => {
+        expectTypeOf(options.loud).toEqualTypeOf<boolean>();
+        on("order:filled", (event) => {
+          expectTypeOf(event.seq).toEqualTypeOf<number>();
+        });
+      },
+    });
+    bell({});
+    // @ts-expect-error: loud is a boolean
+    void (() => bell({ loud: "yes" }));
+  });
+
+  it("wanted orders are typed", () => {
+    const order = { slot: "bid", instId: "BTC-USDT", side: "buy", qty: "1" } as const;
+    const options = { type: "object", additionalProperties: false, properties: {} } as const;
+    defineStrategy({ name: "even", options, desired: () => of([{ ...order, px: "1" }]) });
+    // @ts-expect-error: px is decimal text
+    defineStrategy({ name: "odd", options, desired: () => of([{ ...order, px: 1 }]) });
+    // @ts-expect-error: an order has a slot
+    defineStrategy({ name: "odd", options, desired: () => of([{ instId: "BTC-USDT", side: "buy" as const }]) });
+  });
+});
