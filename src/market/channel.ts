@@ -49,7 +49,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
     quotes: quote.stream,
     book,
     fromTrades,
-    format: scale.tick.format,
+    format: (ticks) => scale.tick.format(ticks),
     get lastPx() {
       return last.px;
     },

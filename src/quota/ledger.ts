@@ -196,8 +196,12 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       });
       probeBack(ticket);
     },
-    noteExit: ceilings.noteExit,
-    noteOpen: ceilings.noteOpen,
+    noteExit: (now) => {
+      ceilings.noteExit(now);
+    },
+    noteOpen: (uid, orders) => {
+      ceilings.noteOpen(uid, orders);
+    },
     disturb: (now) => {
       clock.forget();
       disturbedAt = now;

@@ -76,7 +76,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { clock, ledger, journal, queueMax = 200_000, port = localPort(ledger) } = options;
   const flights = createFlights(clock, port, journal, options.transport);
   const budgets = createBudgets(options.budgets);
-  const lanes = createLanes(options.shares, budgets.has);
+  const lanes = createLanes(options.shares, (owner) => budgets.has(owner));
   const wake = createWake(clock, () => {
     release();
   });
@@ -174,7 +174,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     let next = never;
     // Only calls lighter than this may pass a heavier one of the same user that has to wait.
     const lighterThan = new Map<string, number>();
-    for (const lane of lanes.ready(ledger.probing)) {
+    for (const lane of lanes.ready((charge) => ledger.probing(charge))) {
       const entry = lane.queue.head() as Entry;
       const { rank } = classRules[lane.class];
       const { uid } = lane.account;

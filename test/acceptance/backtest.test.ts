@@ -1,9 +1,10 @@
 /**
  * What a stranger does first: the demo, and the demo on a recording of their own. Recordings are not part of the project: name
- * the folder that holds them in SLUICE_RECORDINGS.
+ * SLUICE_RECORDINGS where they are not in the usual place.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { RunReport } from "../../src/index.ts";
 import { folder, root, sluice } from "./stranger.ts";
@@ -55,7 +56,7 @@ describe("the demo", () => {
   });
 });
 
-const recordings = process.env["SLUICE_RECORDINGS"] ?? "";
+const recordings = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const files = recordings !== "" && existsSync(recordings) ? readdirSync(recordings) : [];
 const kinds: readonly (readonly [kind: string, pattern: RegExp, instId: string])[] = [
   ["perpetual", /perp_\d{8}\.txt\.gz$/, "BTC-USDT-SWAP"],
@@ -66,7 +67,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp, instId: string])
 describe("a recording of one's own", () => {
   for (const [kind, pattern, instId] of kinds) {
     const name = files.find((entry) => pattern.test(entry));
-    if (name === undefined) console.log(`skipped: no recording of kind "${kind}"; set SLUICE_RECORDINGS to a folder that holds one`);
+    if (name === undefined) console.log(`skipped: no recording of kind "${kind}"; name its folder in SLUICE_RECORDINGS`);
     it.runIf(name)(`of kind ${kind} is imported and traded within the limits`, async () => {
       expect(await sluice(["import", join(recordings, name ?? ""), "--out", kind, "--instrument", instId])).toMatchObject({ code: 0 });
       const { code, out, err } = await sluice(["backtest", "config/backtest.ts", "--fixture", join(folder, kind), "--json"], root);

@@ -1,9 +1,10 @@
 /**
  * Real recordings, checked against counts and sums taken from their text in another way. They are not part of the project:
- * name the folder that holds them in SLUICE_RECORDINGS.
+ * name their folder in SLUICE_RECORDINGS where it is not the usual one.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { readRecording } from "../../src/backtest/import.ts";
@@ -12,14 +13,14 @@ import { createFeed } from "../../src/market/feed.ts";
 import type { BookView, Quote } from "../../src/market/market-data.ts";
 import type { CandleSeries, Tape, TradeSeries } from "../../src/market/tape.ts";
 
-const folder = process.env["SLUICE_RECORDINGS"] ?? "";
+const folder = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const files = folder !== "" && existsSync(folder) ? readdirSync(folder) : [];
 const found = (pattern: RegExp): string | undefined => files.filter((file) => pattern.test(file)).map((file) => join(folder, file))[0];
 const perpetual = found(/perp_\d+\.txt\.gz$/);
 const spot = found(/spot_\d+\.txt\.gz$/);
 const bars = found(/1m_\d+\.csv\.gz$/);
 for (const [name, file] of Object.entries({ perpetual, spot, bars })) {
-  if (file === undefined) console.log(`skipped: no recording of kind "${name}"; set SLUICE_RECORDINGS to a folder that holds one`);
+  if (file === undefined) console.log(`skipped: no recording of kind "${name}"; name its folder in SLUICE_RECORDINGS`);
 }
 
 const textOf = (file: string | undefined): string => (file === undefined ? "" : gunzipSync(readFileSync(file)).toString("utf8"));
