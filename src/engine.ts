@@ -4,18 +4,7 @@
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
-import {
-  distinctUntilChanged,
-  filter,
-  firstValueFrom,
-  lastValueFrom,
-  map,
-  type Observable,
-  ReplaySubject,
-  type Subscription,
-  share,
-  takeUntil,
-} from "rxjs";
+import { distinctUntilChanged, filter, firstValueFrom, lastValueFrom, map, type Observable, ReplaySubject, share, takeUntil } from "rxjs";
 import { after, type Clock } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
@@ -38,6 +27,7 @@ import { defaultRules } from "./orders/rules.ts";
 import { layersOf } from "./quota/layers.ts";
 import { createLedger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
+import { createGuard } from "./resources/guard.ts";
 import type { Snapshot } from "./resources/resource.ts";
 import { createResources, defaultFreshness, pushedFreshness } from "./resources/resources.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
@@ -80,9 +70,9 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
   const { clock, market, user } = service;
   const journal = createJournal(() => clock.now(), onError);
   const notices = createNotices(journal, onError);
-  const { shares = {}, ...reserve } = config.quota;
+  const { shares = {}, budgets = {}, ...reserve } = config.quota;
   const ledger = createLedger({ layers: limits ? layersOf(contract) : [], reserve, startedAt: clock.now() });
-  const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, shares });
+  const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, shares, budgets });
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
   const resources = createResources({
     clock,
@@ -108,6 +98,9 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
       guard.need(count > 0);
+    },
+    onUnknownInstrument: () => {
+      resources.instruments.refresh();
     },
     onDoubt: () => {
       resources.pending.refresh();
@@ -283,15 +276,3 @@ type EngineState = "new" | "started" | "stopped";
 
 /** Asked anew after every wait: it may have been stopped meanwhile. */
 const isStopped = (state: { readonly is: EngineState }): boolean => state.is === "stopped";
-
-/** Holds a subscription for as long as it is needed. */
-const createGuard = (open: () => Subscription): { need(needed: boolean): void } => {
-  let held: Subscription | undefined;
-  return {
-    need: (needed) => {
-      if (needed === (held !== undefined)) return;
-      held?.unsubscribe();
-      held = needed ? open() : undefined;
-    },
-  };
-};

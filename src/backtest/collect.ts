@@ -24,6 +24,7 @@ import {
 import type { OpenBacktest } from "./service.ts";
 import { currencyOf } from "./simulated.ts";
 import { createTally, type Tally } from "./tally.ts";
+import { createReasons } from "./turned-down.ts";
 
 export interface Collector {
   /** Notes the equity at an instant. */
@@ -38,7 +39,9 @@ export const createCollector = (engine: Engine, service: OpenBacktest, config: C
     currencyOf(tape),
   );
   const equity: EquityPoint[] = [];
+  const reasons = createReasons();
   engine.events$.subscribe(tally.onEvent);
+  engine.events$.subscribe(reasons.onEvent);
   simulated.fills$.subscribe(tally.onFill);
   const latency = watchLatency(service, tally);
 
@@ -74,6 +77,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest, config: C
         quota: quotaOf(service, tally),
         latency: latency(),
         perStrategy: perStrategy(),
+        turnedDown: reasons.list(),
         equity: thin(equity.map(({ at, equity: value }) => ({ at: Math.round(at), equity: value }))),
         drawdown: drawdownOf(equity),
         assumptions: assumptionsOf(service),

@@ -12,6 +12,7 @@ import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signe
 import { cut, type Ink, ink, padEnd, padStart, printable, widthOf, wrapped } from "./ink.ts";
 import { feeBpsOf, grossOf, type RunReport } from "./report.ts";
 import { strategyTable } from "./strategy-table.ts";
+import type { TurnedDown } from "./turned-down.ts";
 
 export interface Look {
   readonly columns: number;
@@ -41,6 +42,7 @@ export const reportText = (report: RunReport, { columns, colour }: Look): string
     title(page, "Strategies"),
     ...strategyTable(report.perStrategy, page),
     "",
+    ...turnedDown(page),
     title(page, "Assumptions"),
     ...assumptions(page),
     "",
@@ -196,6 +198,16 @@ const peakBar = (name: LayerName, peak: number, { width, paint }: Page): string 
   const tone = peak > capacity ? paint.red : share >= 0.9 ? paint.yellow : paint.green;
   const rest = columns - full - widthOf(part);
   return `${padEnd(name, 4)}${padEnd(windowNames[name], 19)}${tone("█".repeat(full) + part)}${paint.dim("·".repeat(rest))} ${figures}`;
+};
+
+/** Why orders came to nothing; left out when none did. */
+const turnedDown = (page: Page): readonly string[] => {
+  const { report, width, paint } = page;
+  if (report.turnedDown.length === 0) return [];
+  const counts = Math.max(...report.turnedDown.map(({ count }) => grouped(count).length));
+  const line = ({ count, by, reason }: TurnedDown): string =>
+    `${padStart(grouped(count), counts)} × ${paint.dim(by === "engine" ? "before sending" : "by the service")}  ${cut(printable(reason), width - counts - 19)}`;
+  return [title(page, "Turned down"), ...report.turnedDown.map(line), ""];
 };
 
 const assumptions = ({ report, width, paint }: Page): readonly string[] =>

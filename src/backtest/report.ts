@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import { assert } from "../errors.ts";
+import type { TurnedDown } from "./turned-down.ts";
 
 /** Durations of many actions, in milliseconds. */
 export interface Waits {
@@ -91,6 +92,8 @@ export interface RunReport {
   };
   readonly latency: { readonly cancel: Latencies; readonly place: Latencies };
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
+  /** The commonest reasons for which orders were refused or rejected. */
+  readonly turnedDown: readonly TurnedDown[];
   /** At most `equityPointsMax` points. */
   readonly equity: readonly EquityPoint[];
   readonly drawdown: Drawdown;

@@ -132,6 +132,8 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
 export interface QuotaConfig extends Partial<ReservePolicy> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */
   readonly shares?: Readonly<Record<string, number>>;
+  /** Weight a minute a strategy may spend, exits not counted, by name. */
+  readonly budgets?: Readonly<Record<string, number>>;
 }
 
 /** Everything a run needs to be told. */
@@ -191,6 +193,7 @@ const configSchema = {
         probeUnits: whole,
         spending: { type: "string", enum: ["burst", "paced"] },
         shares: { type: "object", additionalProperties: positive },
+        budgets: { type: "object", additionalProperties: positive },
       },
     },
     freshness: {
@@ -220,12 +223,16 @@ export const checkConfig = (config: unknown): CheckedConfig => {
     );
   }
   const named = parsed.strategies.map(({ name }) => name);
-  const lost = Object.keys(parsed.quota.shares ?? {}).find((name) => !named.includes(name));
-  if (lost === undefined) return parsed;
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `config.quota.shares: no strategy is named "${lost}"; there is ${named.join(", ")}.${didYouMean(lost, named)}`,
-  );
+  for (const list of ["shares", "budgets"] as const) {
+    const lost = Object.keys(parsed.quota[list] ?? {}).find((name) => !named.includes(name));
+    if (lost === undefined) continue;
+    const known = named.join(", ");
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `config.quota.${list}: no strategy is named "${lost}"; there is ${known}.${didYouMean(lost, named)}`,
+    );
+  }
+  return parsed;
 };
 
 /** The commonest slip: the strategy itself instead of what calling it with options gives. */

@@ -44,6 +44,8 @@ export const createRefusals = (options: RefusalsOptions): Refusals => {
   const { clock, journal, instruments, dropSpare, consider } = options;
   const refusals$ = new Subject<Refusal>();
   const crowded = new Set<Slot>();
+  const told = new WeakMap<Slot, string>();
+  let retried: Slot | undefined;
   let unknownAskedAt = Number.NEGATIVE_INFINITY;
 
   const noteUnknown = (instId: string): void => {
@@ -55,7 +57,9 @@ export const createRefusals = (options: RefusalsOptions): Refusals => {
     crowded.delete(slot);
     if (slot.refused && slot.order === undefined) slot.settledMark = undefined;
     slot.refused = false;
+    retried = slot;
     consider(slot);
+    retried = undefined;
   };
 
   return {
@@ -77,6 +81,11 @@ export const createRefusals = (options: RefusalsOptions): Refusals => {
       slot.settledMark = mark;
       slot.refused = true;
       dropSpare(slot);
+      const words = `${mark} ${reason}`;
+      // Looked at again and refused for the same reason: that is no news.
+      const known = retried === slot && told.get(slot) === words;
+      told.set(slot, words);
+      if (known) return;
       journal.append({ type: "order.refused", strategy, slot: name, reason });
       refusals$.next({ strategy, slot: name, reason });
       noteUnknown(wish.instId);

@@ -184,6 +184,10 @@ describe("the report as a page", () => {
        ladder         1,402     401     1,001  +150.20  30.11  38,000       0 ms
        market-maker     800     210       587   -21.80  12.10       0  1 h 5 min
 
+       Turned down ──────────────────────────────────────────────────────────────────
+       31 × by the service  51026 a post-only order would have taken
+        4 × before sending  the size is below one lot of 0.001 BTC
+
        Assumptions ──────────────────────────────────────────────────────────────────
        - Sizes are amounts of quote currency (H3).
        - Entry latency is lognormal with a median of 25 ms.

@@ -45,6 +45,10 @@ export const sampleReport = (): RunReport => ({
   },
   equity,
   drawdown: { max: "82.17", maxPercent: "0.8123" },
+  turnedDown: [
+    { count: 31, by: "service", reason: "51026 a post-only order would have taken" },
+    { count: 4, by: "engine", reason: "the size is below one lot of 0.001 BTC" },
+  ],
   assumptions: ["Sizes are amounts of quote currency (H3).", "Entry latency is lognormal with a median of 25 ms."],
 });
 
