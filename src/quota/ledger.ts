@@ -261,7 +261,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     if (answer.status === limited) return strike(ticket, standing, receivedAt);
     standing.succeed();
     // An answer that may be of two minutes does not tell where the current one stands.
-    if (!(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) standing.settle();
+    if (!standing.warm && !(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) standing.settle();
     return undefined;
   }
 
