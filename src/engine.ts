@@ -70,8 +70,8 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
   const { clock, market, user } = service;
   const journal = createJournal(() => clock.now(), onError);
   const notices = createNotices(journal, onError);
-  const { shares = {}, budgets = {}, ...reserve } = config.quota;
-  const ledger = createLedger({ layers: limits ? layersOf(contract) : [], reserve, startedAt: clock.now() });
+  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
+  const ledger = createLedger({ layers: limits ? layers : [], reserve, startedAt: clock.now() });
   const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, shares, budgets });
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
   const resources = createResources({

@@ -40,6 +40,7 @@ export type { BookView, Candle, Market, Quote, Trade } from "./market/market-dat
 export { createTape, type Tape } from "./market/tape.ts";
 export type { CancelResult, OrderFilter, Orders, OrderUpdate } from "./orders/orders.ts";
 export type { OrderSpec, WantedOrder } from "./orders/wanted.ts";
+export type { LayerSpec } from "./quota/layers.ts";
 export type { Snapshot } from "./resources/resource.ts";
 export {
   createVenue,

@@ -2,17 +2,19 @@
  * The one door to the service: check the input, wait for a slot, send, read the answer, say how it ended.
  *
  * Invariants: a call that is not valid is refused here and costs nothing; what may not be repeated is never repeated; a read
- * that cannot be answered is tried again a bounded number of times; identical reads that still wait share one flight.
+ * that cannot be answered is tried again a bounded number of times; identical reads that still wait share one flight; a read
+ * nobody needs any more when its slot opens is not sent.
  * Not here: quota (scheduler/), what the records mean to anyone (resources/, orders/).
  */
-import { defer, map, type Observable, of, ReplaySubject, retry, share, switchMap, tap, throwError } from "rxjs";
+import { defer, finalize, map, type Observable, of, ReplaySubject, retry, share, switchMap, tap, throwError } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
 import { requestProblems } from "../contract/validate.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Account, Ending, Scheduler } from "../scheduler/scheduler.ts";
+import type { Account, Ending } from "../scheduler/action.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { WireRequest } from "../transport/transport.ts";
 import type { Outcome } from "./outcome.ts";
 import { readAnswer } from "./read-answer.ts";
@@ -23,6 +25,14 @@ export interface CallOptions {
   readonly deadlineAt?: number;
   /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
   readonly permission?: string;
+}
+
+export interface ReadOptions extends CallOptions {
+  /**
+   * Whether the answer is still needed, asked when the slot opens; a read that is not ends as `dropped`. A shared flight leaves
+   * as long as anybody on it needs it.
+   */
+  readonly needed?: () => boolean;
 }
 
 export interface KeyGrant {
@@ -43,7 +53,7 @@ export interface Gateway {
   /** Emits one outcome and completes; never errors. Unsubscribing before the call left withdraws it. */
   call<E extends EndpointName>(endpoint: E, input: LateInput<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>>;
   /** Like `call` for a read that may share an identical one still waiting, and is repeated when no answer was read. */
-  read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>>;
+  read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>>;
   /** Names of the keys that may make this call. */
   keysFor(endpoint: EndpointName): readonly string[];
 }
@@ -58,6 +68,21 @@ export interface GatewayOptions {
 
 const readTries = 3;
 const readPauseMs = 1_000;
+const always = (): boolean => true;
+
+/** A read on its way to its slot, and what each of its listeners says of the need for it. */
+interface SharedRead<E extends EndpointName> {
+  readonly outcome$: Observable<Outcome<RecordOf<E>>>;
+  readonly needs: Set<() => boolean>;
+}
+
+const join = <E extends EndpointName>({ outcome$, needs }: SharedRead<E>, needed: () => boolean): Observable<Outcome<RecordOf<E>>> =>
+  defer(() => {
+    // Listeners may bring the same function; each counts by itself.
+    const need = (): boolean => needed();
+    needs.add(need);
+    return outcome$.pipe(finalize(() => needs.delete(need)));
+  });
 
 class Again extends Error {}
 
@@ -76,7 +101,7 @@ const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown
 };
 
 export const createGateway = ({ clock, contract, scheduler, journal, user }: GatewayOptions): Gateway => {
-  const shared = new Map<string, Observable<Outcome<never>>>();
+  const shared = new Map<string, SharedRead<EndpointName>>();
   const accounts = new Map<string, Account>();
 
   const keysFor = (endpoint: EndpointName, permission: string = contract.endpoints[endpoint].permission): readonly string[] => {
@@ -148,20 +173,15 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
       );
     });
 
-  const read = <E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>> => {
-    const name = `${endpoint} ${options.class} ${JSON.stringify(input)}`;
-    const waiting = shared.get(name) as Observable<Outcome<RecordOf<E>>> | undefined;
-    if (waiting !== undefined) return waiting;
+  const launch = <E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions, unshare: () => void): SharedRead<E> => {
+    const needs = new Set<() => boolean>();
     let tries = 0;
-    const unshare = (): void => {
-      if (shared.get(name) === flight) shared.delete(name);
-    };
-    const late = (): InputOf<E> => {
+    const late = (): InputOf<E> | undefined => {
       // From here on an answer may be older than a newcomer's question.
       unshare();
-      return input;
+      return [...needs].some((needed) => needed()) ? input : undefined;
     };
-    const flight: Observable<Outcome<RecordOf<E>>> = call(endpoint, late, options).pipe(
+    const outcome$ = call(endpoint, late, options).pipe(
       switchMap((outcome) => {
         const again = (outcome.kind === "limited" || outcome.kind === "unknown") && ++tries < readTries;
         return again ? throwError(() => new Again(outcome.kind)) : of(outcome);
@@ -170,8 +190,19 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
       tap({ finalize: unshare }),
       share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: true }),
     );
-    shared.set(name, flight as Observable<Outcome<never>>);
-    return flight;
+    return { outcome$, needs };
+  };
+
+  const read = <E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> => {
+    const { needed = always, ...rest } = options;
+    const name = `${endpoint} ${options.class} ${JSON.stringify(input)}`;
+    const waiting = shared.get(name) as SharedRead<E> | undefined;
+    if (waiting !== undefined) return join(waiting, needed);
+    const flight: SharedRead<E> = launch(endpoint, input, rest, () => {
+      if ((shared.get(name) as SharedRead<E> | undefined) === flight) shared.delete(name);
+    });
+    shared.set(name, flight as SharedRead<EndpointName>);
+    return join(flight, needed);
   };
 
   return { call, read, keysFor };

@@ -7,7 +7,7 @@
 import { EMPTY, expand, type Observable, of, reduce, map as rxMap } from "rxjs";
 import { paging } from "../contract/limits.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import type { CallOptions, Gateway } from "./gateway.ts";
+import type { Gateway, ReadOptions } from "./gateway.ts";
 import type { Outcome } from "./outcome.ts";
 
 const areDigits = (a: string, b: string): boolean => /^\d+$/.test(a) && /^\d+$/.test(b);
@@ -15,7 +15,7 @@ const areDigits = (a: string, b: string): boolean => /^\d+$/.test(a) && /^\d+$/.
 /** Older ids are smaller; ids that are not all digits cannot be compared and are trusted to be in order. */
 const isOlder = (id: string, than: string): boolean => !areDigits(id, than) || BigInt(id) < BigInt(than);
 
-export interface WalkOptions extends CallOptions {
+export interface WalkOptions extends ReadOptions {
   /** Reads the newest page only, whatever follows. */
   readonly newestOnly?: boolean;
   readonly pagesMax?: number;

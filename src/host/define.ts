@@ -12,6 +12,7 @@ import { parseHuman } from "../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
 import type { RuleSet } from "../orders/rules.ts";
 import type { WantedOrder } from "../orders/wanted.ts";
+import type { LayerSpec } from "../quota/layers.ts";
 import type { ReservePolicy } from "../quota/reserve.ts";
 import type { Freshness } from "../resources/resources.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
@@ -132,6 +133,8 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
 export interface QuotaConfig extends Partial<ReservePolicy> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */
   readonly shares?: Readonly<Record<string, number>>;
+  /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
+  readonly layers?: readonly LayerSpec[];
   /** Weight a minute a strategy may spend, exits not counted, by name. */
   readonly budgets?: Readonly<Record<string, number>>;
 }
@@ -165,6 +168,28 @@ const positive = { type: "number", exclusiveMinimum: 0 } as const;
 const whole = { type: "integer", minimum: 0 } as const;
 const made = (kind: string) => ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
 
+const layerSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["name", "scope", "unit", "capacity", "windowMs", "anchor", "banMs"],
+  properties: {
+    name: { type: "string", minLength: 1 },
+    scope: { type: "string", enum: ["ip", "uid", "key"] },
+    unit: { type: "string", enum: ["requests", "weight", "elements"] },
+    capacity: positive,
+    windowMs: positive,
+    anchor: { type: "string", enum: ["wall_clock", "first_request", "sliding"] },
+    endpoints: { type: "array", items: { type: "string" } },
+    banMs: whole,
+    header: {
+      type: "object",
+      additionalProperties: false,
+      required: ["name", "kind"],
+      properties: { name: { type: "string" }, kind: { type: "string", enum: ["used", "remaining"] } },
+    },
+  },
+} as const;
+
 const configSchema = {
   type: "object",
   additionalProperties: false,
@@ -194,6 +219,7 @@ const configSchema = {
         spending: { type: "string", enum: ["burst", "paced"] },
         shares: { type: "object", additionalProperties: positive },
         budgets: { type: "object", additionalProperties: positive },
+        layers: { type: "array", minItems: 1, items: layerSchema },
       },
     },
     freshness: {

@@ -53,9 +53,9 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     withdrawals.resume(order);
   };
   const onRecord = (order: TrackedOrder, record: OrderRecord): void => {
-    const unseen = order.record === undefined;
+    // Whatever else it says, a record says that the order exists.
+    doubts.settle(order);
     if (!applyRecord(order, record)) return;
-    if (unseen) doubts.settle(order);
     lives.announce(order);
     if (!isOver(order)) wake(order);
   };

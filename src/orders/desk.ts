@@ -42,8 +42,8 @@ export interface DeskOptions {
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
   readonly onOpenOrders: (count: number) => void;
-  /** The record of an accepted change has not shown up: the lists should be read. */
-  readonly onDoubt: () => void;
+  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
+  readonly onDoubt: (needed: () => boolean) => void;
   /** A wish names a product that is not listed: the list may be old. At most once a minute. */
   readonly onUnknownInstrument?: (instId: string) => void;
 }

@@ -1,7 +1,8 @@
 /**
  * Orders whose fate is not known: looked for until there is evidence.
  *
- * Invariants: nothing is placed to find out; one pursuit an order at most; a pursuit ends with evidence, its own or any other.
+ * Invariants: nothing is placed to find out; one pursuit an order at most; a pursuit ends with evidence, its own or any other,
+ * and what it still had to ask is not asked.
  * Not here: what counts as evidence (resolve.ts).
  */
 import { after, type Clock } from "../clock/clock.ts";
@@ -29,12 +30,14 @@ export interface DoubtsOptions {
   readonly resolver: Resolver;
   readonly lives: () => Lives;
   readonly onEvidence: (order: TrackedOrder) => void;
-  /** The record of an accepted change has not shown up: the lists should be read. */
-  readonly onDoubt: () => void;
+  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
+  readonly onDoubt: (needed: () => boolean) => void;
 }
 
 /** An accepted order or cancel whose record does not show up for so long is asked about. */
 const recordMs = 1_500;
+
+const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
 
 export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoubt }: DoubtsOptions): Doubts => {
   const pursuits = new Map<TrackedOrder, () => void>();
@@ -59,14 +62,15 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
   };
   const ask = (order: TrackedOrder): void => {
     if (pursuits.has(order)) return;
-    resolver.look(order.clOrdId, order.spec.instId).subscribe((answer) => {
+    const unseen = order.record === undefined;
+    // Where a record was known only its end says more than the question.
+    const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
+    resolver.look(order.clOrdId, order.spec.instId, needed).subscribe((answer) => {
       if (isOver(order)) return;
-      if (answer === undefined || answer === "void") {
-        pursue(order);
-        return;
-      }
-      store.merge(answer);
-      onEvidence(order);
+      if (answer !== undefined && answer !== "void") {
+        store.merge(answer);
+        onEvidence(order);
+      } else if (needed()) pursue(order);
     });
   };
 
@@ -79,7 +83,7 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
       after(clock, recordMs).subscribe(() => {
         if (isOver(order)) return;
         if (order.record === undefined) ask(order);
-        else if (order.phase === "canceling") onDoubt();
+        else if (isCanceling(order)) onDoubt(() => isCanceling(order));
       });
     },
     doubt: (order, reason) => {

@@ -44,7 +44,8 @@ export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: Li
     const slot = slots.of(order);
     if (slot === undefined || slot.order !== order) return;
     slots.vacate(slot);
-    const cut = (order.phase === "canceled" && (order.cancelClass !== undefined || order.cancelSent)) || order.phase === "absent";
+    const cut =
+      (order.phase === "canceled" && (order.cancelClass !== undefined || order.cancelSent || order.mayBeCut)) || order.phase === "absent";
     if (!cut) slot.settledMark = order.mark;
     onFree(slot);
   };

@@ -30,6 +30,8 @@ export interface TrackedOrder {
   canceling: boolean;
   /** A cancel of ours left and was not denied: should the order end as canceled, that was our doing. */
   cancelSent: boolean;
+  /** Some cancel of ours was taken, or may have been: what a later one is answered does not undo it. */
+  mayBeCut: boolean;
   /** Cancel calls in a row that changed nothing. */
   denials: number;
   reason: string;
@@ -54,7 +56,15 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
   return phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
 };
 
-const blank = { ordId: "", record: undefined, cancelClass: undefined, canceling: false, cancelSent: false, denials: 0 } as const;
+const blank = {
+  ordId: "",
+  record: undefined,
+  cancelClass: undefined,
+  canceling: false,
+  cancelSent: false,
+  mayBeCut: false,
+  denials: 0,
+} as const;
 
 /** An order about to leave. */
 export const newOrder = (

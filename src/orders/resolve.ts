@@ -2,7 +2,8 @@
  * Finds out what became of an order whose placement or record is in doubt.
  *
  * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against the order,
- * and several of them, apart in time and backed by two full sweeps, are needed to call it absent; errors count for nothing.
+ * and several of them, apart in time and backed by two full sweeps, are needed to call it absent; errors count for nothing; what
+ * waits to be asked is not asked once there is evidence.
  */
 import { map, type Observable } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
@@ -34,8 +35,11 @@ export interface Doubtful {
 }
 
 export interface Resolver {
-  /** One look by client id: emits the record, undefined when there is none, "void" when the answer proves nothing. */
-  look(clOrdId: string, instId: string): Observable<OrderRecord | undefined | "void">;
+  /**
+   * One look by client id: emits the record, undefined when there is none, "void" when the answer proves nothing. It is not
+   * sent, and proves nothing, when it is not needed any more by the time its slot opens.
+   */
+  look(clOrdId: string, instId: string, needed: () => boolean): Observable<OrderRecord | undefined | "void">;
   /** Looks until there is evidence; calls back once. The returned function gives up. */
   pursue(order: Doubtful, done: (evidence: Evidence) => void): () => void;
 }
@@ -48,9 +52,9 @@ const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 export const createResolver = (options: ResolveOptions): Resolver => {
   const { clock, gateway, profile, settleMs = 30_000, everyMs = 5_000, negatives = 3, lagMs = 10_000 } = options;
 
-  const look = (clOrdId: string, instId: string): Observable<OrderRecord | undefined | "void"> =>
+  const look = (clOrdId: string, instId: string, needed: () => boolean): Observable<OrderRecord | undefined | "void"> =>
     // Only the client id is sent: with both ids the service would go by its own, which may be stale.
-    gateway.read("getOrder", { clOrdId, instId }, call).pipe(
+    gateway.read("getOrder", { clOrdId, instId }, { ...call, needed }).pipe(
       map((outcome) => {
         if (outcome.kind !== "done" || outcome.problems.length > 0) return "void";
         const record = outcome.records.find((candidate) => candidate.clOrdId === clOrdId);
@@ -63,14 +67,14 @@ export const createResolver = (options: ResolveOptions): Resolver => {
     (clock.wallNow() - (clock.now() - at) - calendarMs - settleMs) * unitsPerMs[profile.order.timeUnit];
 
   /** Pending to its end, then history: an order moving from one to the other is seen in one of them. */
-  const sweep = ({ clOrdId, sentAt }: Doubtful, done: (answer: OrderRecord | undefined | "void") => void): void => {
-    walkOrders(gateway, "pendingOrders", {}, call).subscribe((pending) => {
+  const sweep = ({ clOrdId, sentAt }: Doubtful, needed: () => boolean, done: (answer: OrderRecord | undefined | "void") => void): void => {
+    walkOrders(gateway, "pendingOrders", {}, { ...call, needed }).subscribe((pending) => {
       const rested = foundIn(pending, clOrdId);
       if (rested !== undefined) {
         done(rested);
         return;
       }
-      walkOrders(gateway, "orderHistory", {}, { ...call, since: inService(sentAt) }).subscribe((history) => {
+      walkOrders(gateway, "orderHistory", {}, { ...call, needed, since: inService(sentAt) }).subscribe((history) => {
         done(foundIn(history, clOrdId));
       });
     });
@@ -89,6 +93,7 @@ export const createResolver = (options: ResolveOptions): Resolver => {
       ticks.unsubscribe();
       done(evidence);
     };
+    const isOpen = (): boolean => !over;
     const isSettled = (): boolean => clock.now() - order.sentAt >= settleMs;
     const takeSweep = (startedAt: number, answer: OrderRecord | undefined | "void"): void => {
       busy = false;
@@ -111,12 +116,12 @@ export const createResolver = (options: ResolveOptions): Resolver => {
       if (sweeping && now - sweptAt < lagMs) return;
       busy = true;
       if (sweeping) {
-        sweep(order, (answer) => {
+        sweep(order, isOpen, (answer) => {
           takeSweep(now, answer);
         });
         return;
       }
-      look(order.clOrdId, order.instId).subscribe((answer) => {
+      look(order.clOrdId, order.instId, isOpen).subscribe((answer) => {
         takeLook(settled, answer);
       });
     };

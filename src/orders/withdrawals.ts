@@ -54,12 +54,16 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: W
     },
   });
 
-  const resume = (order: TrackedOrder): void => {
+  const send = (order: TrackedOrder): void => {
     if (order.cancelClass !== undefined && isResting(order)) cancels.request(order);
+  };
+  // While one that was not denied may still show its effect, asking again is left to its timetable.
+  const resume = (order: TrackedOrder): void => {
+    if (!order.cancelSent) send(order);
   };
   const resumeIn = (ms: number, order: TrackedOrder): void => {
     after(clock, ms).subscribe(() => {
-      if (!isOver(order)) resume(order);
+      if (!isOver(order)) send(order);
     });
   };
   const again = (order: TrackedOrder): void => {
@@ -77,6 +81,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: W
     switch (end.kind) {
       case "accepted":
         order.denials = 0;
+        order.mayBeCut = true;
         doubts.expect(order);
         resumeIn(effectMs, order);
         return;
@@ -92,6 +97,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: W
         return;
       case "unsure":
         // It may have been executed, and it does no harm twice.
+        order.mayBeCut = true;
         doubts.expect(order);
         again(order);
     }
@@ -117,7 +123,8 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: W
       const waits = order.cancelClass !== undefined && order.denials > 0;
       if (more) order.cancelClass = urgency;
       order.reason = reason;
-      if (more || !waits) resume(order);
+      if (more) send(order);
+      else if (!waits) resume(order);
     },
   };
 };

@@ -3,14 +3,14 @@
  *
  * Invariants: the pending list is read to its end before the history is looked at, so that an order moving from one to the
  * other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and an order so
- * young that the service may not show it yet is not doubted.
+ * young that the service may not show it yet is not doubted; what a push has answered meanwhile is not asked.
  */
 import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { CallOptions, Gateway } from "../gateway/gateway.ts";
 import type { Outcome } from "../gateway/outcome.ts";
-import { walkOrders } from "../gateway/paging.ts";
+import { type WalkOptions, walkOrders } from "../gateway/paging.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderStore } from "./order-store.ts";
 import { createResource, type Reading, type Resource } from "./resource.ts";
@@ -35,6 +35,8 @@ const lookupsMax = 10;
 /** An accepted order may be missing from a listing for so long (the views of a service lag each other). */
 const settleMs = 5_000;
 
+const idsOf = ({ ordId, instId }: OrderRecord) => ({ ordId, instId });
+
 const failed = <T>(outcome: Outcome<unknown>): Reading<T> => ({
   kind: "failed",
   problem: outcome.kind === "unknown" ? outcome.message : outcome.kind === "refused" ? `${outcome.code} ${outcome.msg}` : outcome.kind,
@@ -44,12 +46,16 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
   const { clock, gateway, journal, store } = options;
   const seenAt = new Map<string, number>();
 
+  /** Nobody has told us more of the order than `known`: any news since says that it exists, and how it stands. */
+  const isUntold = (known: OrderRecord): boolean => store.find(known) === known;
+
   /** Asks for each order by id; what the service does not know any more is forgotten, and said so. */
   const lookUp = (missing: readonly OrderRecord[]): Observable<unknown> =>
     from(missing.slice(0, lookupsMax)).pipe(
-      concatMap(({ ordId, instId }) =>
-        gateway.read("getOrder", { ordId, instId }, { ...call, class: "resolve" }).pipe(
+      concatMap((listed) =>
+        gateway.read("getOrder", idsOf(listed), { ...call, class: "resolve", needed: () => isUntold(listed) }).pipe(
           map((outcome) => {
+            const { ordId, instId } = listed;
             if (outcome.kind !== "done" || outcome.problems.length > 0) return;
             const record = outcome.records.find((candidate) => candidate.ordId === ordId);
             if (record !== undefined) store.merge(record);
@@ -66,18 +72,19 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
       ),
     );
 
-  const sweepHistory = (since: number | undefined): Observable<Outcome<OrderRecord>> =>
-    walkOrders(gateway, "orderHistory", {}, { ...call, ...(since === undefined ? { newestOnly: true } : { since }) }).pipe(
+  const sweepHistory = (extent: Pick<WalkOptions, "newestOnly" | "since" | "needed">): Observable<Outcome<OrderRecord>> =>
+    walkOrders(gateway, "orderHistory", {}, { ...call, ...extent }).pipe(
       map((outcome) => {
         if (outcome.kind === "done") for (const record of outcome.records) store.merge(record);
         return outcome;
       }),
     );
 
-  const readPending = (): Observable<Reading<readonly OrderRecord[]>> => {
+  const readPending = (needed: () => boolean): Observable<Reading<readonly OrderRecord[]>> => {
     const startedAt = clock.now();
-    return walkOrders(gateway, "pendingOrders", {}, call).pipe(
+    return walkOrders(gateway, "pendingOrders", {}, { ...call, needed }).pipe(
       switchMap((outcome) => {
+        if (outcome.kind === "dropped") return of<Reading<readonly OrderRecord[]>>({ kind: "withdrawn" });
         if (outcome.kind !== "done") return of(failed<readonly OrderRecord[]>(outcome));
         const listed = new Set(outcome.records.map(({ ordId }) => ordId));
         for (const record of outcome.records) store.merge(record);
@@ -85,8 +92,8 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
         const missing = outcome.problems.length > 0 ? [] : store.active().filter((record) => isMissing(record, listed, startedAt));
         if (missing.length === 0) return of(whole());
         const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
-        return sweepHistory(since).pipe(
-          switchMap(() => lookUp(missing.filter(({ ordId }) => store.active().some((order) => order.ordId === ordId)))),
+        return sweepHistory({ since, needed: () => missing.some(isUntold) }).pipe(
+          switchMap(() => lookUp(missing.filter(isUntold))),
           defaultIfEmpty(undefined),
           last(),
           map(whole),
@@ -105,7 +112,7 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
     initial: [],
     freshMs: options.historyFreshMs,
     read: () =>
-      sweepHistory(undefined).pipe(
+      sweepHistory({ newestOnly: true }).pipe(
         map((outcome) => (outcome.kind === "done" ? { kind: "value", value: store.finished() } : failed<readonly OrderRecord[]>(outcome))),
       ),
   });

@@ -2,7 +2,8 @@
  * A piece of the service's state as a stream: the latest value on subscription, polled only while somebody listens.
  *
  * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why; however many
- * listen, one read is under way at most; it is as fresh as the most demanding listener asked.
+ * listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that was asked for
+ * besides is not sent once nobody needs it, one that is due by the timetable always is.
  * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
@@ -18,7 +19,11 @@ export interface Snapshot<T> {
   readonly problem?: string;
 }
 
-export type Reading<T> = { readonly kind: "value"; readonly value: T } | { readonly kind: "failed"; readonly problem: string };
+export type Reading<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "failed"; readonly problem: string }
+  /** It was not needed any more when it could have left: nothing is known that was not known before. */
+  | { readonly kind: "withdrawn" };
 
 export interface Resource<T> {
   readonly value$: Observable<Snapshot<T>>;
@@ -27,19 +32,20 @@ export interface Resource<T> {
   readonly current: Snapshot<T>;
   /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
   touch(latest: () => T): void;
-  /** Reads now, if anybody listens; otherwise when somebody does. */
-  refresh(): void;
+  /** Reads now, if anybody listens; otherwise when somebody does. Not sent when `needed` says no by the time its slot opens. */
+  refresh(needed?: () => boolean): void;
 }
 
 export interface ResourceOptions<T> {
   readonly clock: Clock;
   readonly initial: T;
   readonly freshMs: number;
-  /** Emits one reading and completes. */
-  readonly read: () => Observable<Reading<T>>;
+  /** Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. */
+  readonly read: (needed: () => boolean) => Observable<Reading<T>>;
 }
 
 const staleAfter = 3;
+const always = (): boolean => true;
 
 export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOptions<T>): Resource<T> => {
   let current: Snapshot<T> = { value: initial, at: -1, stale: true, problem: "not read yet" };
@@ -47,6 +53,9 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   let reading: Subscription | undefined;
   let timer: Timer | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let askedBefore = askedAt;
+  /** Needs for a read besides the timetable that no read has taken up yet. */
+  let requests: readonly (() => boolean)[] = [];
   let overdue = false;
   let readAt = -1;
   let touched: { readonly latest: () => T; readonly at: number } | undefined;
@@ -70,6 +79,12 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   };
   const settle = (reading_: Reading<T>): void => {
     reading = undefined;
+    if (reading_.kind === "withdrawn") {
+      // As if it had never been asked for: the timetable goes on from the read before.
+      askedAt = askedBefore;
+      plan();
+      return;
+    }
     overdue = false;
     if (reading_.kind === "value") {
       readAt = clock.now();
@@ -81,9 +96,14 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     timer?.cancel();
     timer = undefined;
     if (reading !== undefined) return;
+    const before = askedAt;
+    const asked = requests;
+    const needed = (): boolean => clock.now() >= before + interval() || asked.some((isNeeded) => isNeeded());
+    requests = [];
+    askedBefore = before;
     askedAt = clock.now();
     let result: Reading<T> | undefined;
-    const under = read().subscribe({
+    const under = read(needed).subscribe({
       next: (value) => {
         result = value;
       },
@@ -111,7 +131,8 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       });
       return;
     }
-    timer = clock.setTimer(Math.max(clock.now(), askedAt + every), () => {
+    const dueAt = requests.length > 0 ? clock.now() : Math.max(clock.now(), askedAt + every);
+    timer = clock.setTimer(dueAt, () => {
       start();
       plan();
     });
@@ -160,8 +181,9 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       touched = { latest, at: clock.now() };
       if (listeners.size > 0) emit(fresh());
     },
-    refresh: () => {
-      askedAt = Number.NEGATIVE_INFINITY;
+    refresh: (needed = always) => {
+      if (listeners.size === 0) askedAt = Number.NEGATIVE_INFINITY;
+      else requests = [...requests.filter((isNeeded) => isNeeded()), needed];
       plan();
     },
   };

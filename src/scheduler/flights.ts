@@ -8,7 +8,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Lease, QuotaPort } from "../quota/port.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
-import type { Ending } from "./scheduler.ts";
+import type { Ending } from "./action.ts";
 
 export interface Flights {
   send(request: WireRequest, lease: Lease, waitedMs: number, landed: (ending: Ending) => void): void;

@@ -6,9 +6,9 @@
  */
 import type { ActionClass } from "../journal/events.ts";
 import type { Charge } from "../quota/layers.ts";
+import type { Account, Action, Ending } from "./action.ts";
 import { classRules, createFairShares } from "./priority.ts";
 import { PriorityQueue, type Queued } from "./priority-queue.ts";
-import type { Account, Action, Ending } from "./scheduler.ts";
 
 export interface Entry extends Queued {
   readonly action: Action;

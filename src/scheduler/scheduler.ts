@@ -7,42 +7,16 @@
  */
 import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
-import type { EndpointName } from "../contract/endpoints.ts";
 import { SluiceError } from "../errors.ts";
-import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Ledger, Refusal } from "../quota/ledger.ts";
 import { type Grant, type Lease, localPort, type QuotaPort } from "../quota/port.ts";
-import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
+import type { Transport, } from "../transport/transport.ts";
+import type { Action, Ending } from "./action.ts";
 import { createFlights } from "./flights.ts";
 import { createLanes, type Entry, type Lane } from "./lanes.ts";
 import { classRules, createBudgets } from "./priority.ts";
 import { createWake } from "./wake.ts";
-
-/** Who calls. Several keys of one user share its weight but have a second each. */
-export interface Account {
-  readonly uid: string;
-  readonly ip: string;
-  /** Names of the user's keys that may make this call, in order of preference; none for an unsigned call. */
-  readonly keys: readonly string[];
-}
-
-export interface Action {
-  readonly endpoint: EndpointName;
-  readonly class: ActionClass;
-  readonly owner: string;
-  readonly weight: number;
-  readonly account: Account;
-  /** Dropped, and said so, when still waiting at this instant. */
-  readonly deadlineAt?: number;
-  /** The request as of now, or undefined when nobody needs it any more. Called once, when the slot has opened. */
-  build(key: string | undefined): WireRequest | undefined;
-}
-
-export type Ending =
-  | { readonly kind: "answered"; readonly response: WireResponse; readonly waitedMs: number; readonly elapsedMs: number }
-  | { readonly kind: "lost"; readonly message: string; readonly waitedMs: number }
-  | { readonly kind: "dropped"; readonly reason: "withdrawn" | "deadline" };
 
 export interface Scheduler {
   /** Emits the ending once and completes. Errors only with QUEUE_FULL. Unsubscribing before it was sent withdraws it. */

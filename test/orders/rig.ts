@@ -7,7 +7,7 @@ import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
-import { createGateway } from "../../src/gateway/gateway.ts";
+import { createGateway, type Gateway } from "../../src/gateway/gateway.ts";
 import type { Event, EventType } from "../../src/journal/events.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { createDesk } from "../../src/orders/desk.ts";
@@ -67,6 +67,8 @@ export interface RigOptions {
   /** Fault of a request, asked once as it leaves. */
   readonly fault?: (request: WireRequest, at: number) => Fault | undefined;
   readonly instance?: string;
+  /** Stands between the orders, the resources and the gateway. */
+  readonly door?: (gateway: Gateway) => Gateway;
   /** The service of an earlier rig goes on. */
   readonly earlier?: { readonly venue: ReturnType<typeof createVenue>; readonly clock: { now(): number } };
 }
@@ -137,7 +139,8 @@ export const createRig = (options: RigOptions = {}) => {
   journal.attach((event) => events.push(event));
   const ledger = createLedger({ layers: limits ? layersOf(contract) : [], startedAt: clock.now() });
   const scheduler = createScheduler({ clock, ledger, transport, journal });
-  const gateway = createGateway({ clock, contract, scheduler, journal, user: { uid, ip: "1.1.1.1", keys } });
+  const { door = (gateway) => gateway } = options;
+  const gateway = door(createGateway({ clock, contract, scheduler, journal, user: { uid, ip: "1.1.1.1", keys } }));
   const pushes$ = new Subject<OrderRecord>();
   venue.onOrder((_, record) => {
     if (push) clock.setTimer(clock.now() + latencyMs, () => pushes$.next(record));
@@ -159,9 +162,7 @@ export const createRig = (options: RigOptions = {}) => {
       openCounts.push(count);
       ledger.noteOpen(uid, count);
     },
-    onDoubt: () => {
-      resources.pending.refresh();
-    },
+    onDoubt: resources.pending.refresh,
     onUnknownInstrument: () => {
       resources.instruments.refresh();
     },

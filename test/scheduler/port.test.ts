@@ -6,7 +6,8 @@ import type { Event } from "../../src/journal/events.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { createLedger } from "../../src/quota/ledger.ts";
 import type { Grant, Lease, QuotaPort } from "../../src/quota/port.ts";
-import { type Action, createScheduler, type Ending } from "../../src/scheduler/scheduler.ts";
+import type { Action, Ending } from "../../src/scheduler/action.ts";
+import { createScheduler } from "../../src/scheduler/scheduler.ts";
 
 const account = { uid: "u", ip: "home", keys: ["k"] };
 

@@ -7,7 +7,8 @@ import type { ActionClass, Event } from "../../src/journal/events.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { layersOf } from "../../src/quota/layers.ts";
 import { createLedger } from "../../src/quota/ledger.ts";
-import { type Account, type Action, createScheduler, type Ending, type SchedulerOptions } from "../../src/scheduler/scheduler.ts";
+import type { Account, Action, Ending } from "../../src/scheduler/action.ts";
+import { createScheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.ts";
 import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
 
 const noon = 1_767_600_000_000;

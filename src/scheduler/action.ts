@@ -1,0 +1,33 @@
+/**
+ * What waits for its turn: an action without content, and how it ended.
+ *
+ * Invariants: what is sent is asked for once, when the slot has opened; every action ends once.
+ */
+import type { EndpointName } from "../contract/endpoints.ts";
+import type { ActionClass } from "../journal/events.ts";
+import type { WireRequest, WireResponse } from "../transport/transport.ts";
+
+/** Who calls. Several keys of one user share its weight but have a second each. */
+export interface Account {
+  readonly uid: string;
+  readonly ip: string;
+  /** Names of the user's keys that may make this call, in order of preference; none for an unsigned call. */
+  readonly keys: readonly string[];
+}
+
+export interface Action {
+  readonly endpoint: EndpointName;
+  readonly class: ActionClass;
+  readonly owner: string;
+  readonly weight: number;
+  readonly account: Account;
+  /** Dropped, and said so, when still waiting at this instant. */
+  readonly deadlineAt?: number;
+  /** The request as of now, or undefined when nobody needs it any more. Called once, when the slot has opened. */
+  build(key: string | undefined): WireRequest | undefined;
+}
+
+export type Ending =
+  | { readonly kind: "answered"; readonly response: WireResponse; readonly waitedMs: number; readonly elapsedMs: number }
+  | { readonly kind: "lost"; readonly message: string; readonly waitedMs: number }
+  | { readonly kind: "dropped"; readonly reason: "withdrawn" | "deadline" };
