@@ -11,7 +11,7 @@ import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Ledger, Refusal } from "../quota/ledger.ts";
 import { type Grant, type Lease, localPort, type QuotaPort } from "../quota/port.ts";
-import type { Transport, } from "../transport/transport.ts";
+import type { Transport } from "../transport/transport.ts";
 import type { Action, Ending } from "./action.ts";
 import { createFlights } from "./flights.ts";
 import { createLanes, type Entry, type Lane } from "./lanes.ts";
