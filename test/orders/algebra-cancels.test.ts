@@ -1,0 +1,66 @@
+/**
+ * The algebra of waiting cancels: a call takes along whatever it can at the moment it leaves.
+ */
+import { expect, it } from "vitest";
+import { singly, unshared } from "./doors.ts";
+import { bid, lostAnswer, ready } from "./rig.ts";
+import { cancellingStories, savedBy, stories } from "./stories.ts";
+
+it("cancels are packed as they leave: none that could go along stays behind, and the same orders rest in the end", () => {
+  let most = 0;
+  const saved = savedBy({
+    stories: cancellingStories,
+    seed: 3,
+    on: { door: unshared },
+    off: { door: (gateway) => singly(unshared(gateway)) },
+    promise: ({ cancels }) => {
+      for (const { taken, left } of cancels) {
+        expect(left).toBe(0);
+        most = Math.max(most, taken);
+      }
+    },
+  });
+  expect(most).toBeGreaterThan(2);
+  expect(saved).toBeGreaterThan(0);
+});
+
+it("cancels are packed as they leave whatever else goes on, and the same orders rest in the end", () => {
+  const saved = savedBy({
+    stories,
+    seed: 6,
+    on: { door: unshared },
+    off: { door: (gateway) => singly(unshared(gateway)) },
+    // Slower calls leave placements more time to become unnecessary.
+    anyCost: true,
+    promise: ({ cancels }) => {
+      expect(cancels.filter(({ left }) => left > 0)).toEqual([]);
+    },
+  });
+  expect(saved).toBeGreaterThan(0);
+});
+
+it("a cancel that was accepted is not sent again because its order is asked for again or its first record comes late", () => {
+  const rig = ready({ push: false });
+  rig.want(bid());
+  rig.run(50);
+  rig.want();
+  rig.run(50);
+  rig.desk.cancel(rig.desk.orders(), "cancel");
+  const [record] = rig.truth();
+  if (record !== undefined) rig.pushes$.next({ ...record, state: "live" });
+  rig.run(100);
+  expect(rig.count("cancelBatch")).toBe(1);
+});
+
+it("an order whose cancel went unanswered ends by our doing, also when the next cancel is denied and it is wanted again", () => {
+  const rig = ready({ push: false });
+  rig.want(bid());
+  rig.run(3_000);
+  rig.next("cancelBatch", lostAnswer);
+  rig.want();
+  // The cancel is given up as lost and sent again; the order is wanted again while that one is on its way.
+  while (rig.count("cancelBatch") < 2) rig.run(1);
+  rig.want(bid());
+  rig.run(60_000);
+  expect(rig.resting()).toEqual(["buy 60000"]);
+});
