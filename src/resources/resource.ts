@@ -98,7 +98,8 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     if (reading !== undefined) return;
     const before = askedAt;
     const asked = requests;
-    const needed = (): boolean => clock.now() >= before + interval() || asked.some((isNeeded) => isNeeded());
+    // Without requests the timetable asked for it; a requested one may become due while it waits.
+    const needed = (): boolean => asked.length === 0 || clock.now() >= before + interval() || asked.some((isNeeded) => isNeeded());
     requests = [];
     askedBefore = before;
     askedAt = clock.now();

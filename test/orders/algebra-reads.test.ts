@@ -86,15 +86,18 @@ describe("a waiting read", () => {
     expect(rig.resources.pending.current.stale).toBe(false);
   });
 
-  it("of the list is sent when it has become due meanwhile, needed otherwise or not", () => {
+  it("of the list is sent in its turn when it has become due meanwhile, needed otherwise or not", () => {
     const rig = ready({ push: false, limits: true });
     rig.resources.pending.value$.subscribe();
     rig.run(9_000);
     rig.arrivals.length = 0;
     rush(rig);
     rig.resources.pending.refresh(() => false);
+    rig.run(10);
+    rig.gateway.call("positions", {}, { class: "read", owner: "engine" }).subscribe();
     rig.run(5_000);
-    expect(rig.count("pendingOrders")).toBe(1);
+    const turns = rig.arrivals.map(({ endpoint }) => endpoint).filter((endpoint) => endpoint !== "instruments");
+    expect(turns).toEqual(["pendingOrders", "positions"]);
   });
 
   it("for an order that left the list is not sent when the record comes", () => {

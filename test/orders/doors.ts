@@ -18,16 +18,16 @@ const joined = (outcomes: readonly CancelOutcome[]): CancelOutcome => {
   return { kind: "done", records, problems: [], at: 0 };
 };
 
-const cancelSingly = ({ call }: Gateway, late: () => CancelBody | undefined, options: CallOptions): Observable<CancelOutcome> =>
+const cancelSingly = (gateway: Gateway, late: () => CancelBody | undefined, options: CallOptions): Observable<CancelOutcome> =>
   defer(() => {
     const others: Observable<CancelOutcome>[] = [];
-    const first = call(
+    const first = gateway.call(
       "cancelBatch",
       () => {
         const [head, ...rest] = late() ?? [];
         for (const element of rest) {
           const outcome$ = new ReplaySubject<CancelOutcome>(1);
-          call("cancelBatch", [element], options).subscribe(outcome$);
+          gateway.call("cancelBatch", [element], options).subscribe(outcome$);
           others.push(outcome$);
         }
         return head === undefined ? undefined : [head];
@@ -47,10 +47,13 @@ export const singly = (gateway: Gateway): Gateway => {
 };
 
 /** Reads that share nothing: what they cost does not depend on how long they waited. */
-export const unshared = (gateway: Gateway): Gateway => ({ ...gateway, read: gateway.call });
+export const unshared = (gateway: Gateway): Gateway => ({
+  ...gateway,
+  read: (endpoint, input, options) => gateway.call(endpoint, input, options),
+});
 
 /** Reads are sent whether anybody still needs them or not. */
 export const unconditional = (gateway: Gateway): Gateway => ({
   ...gateway,
-  read: (endpoint, input, { needed: _, ...options }) => gateway.read(endpoint, input, options),
+  read: (endpoint, input, options) => gateway.read(endpoint, input, { ...options, needed: () => true }),
 });

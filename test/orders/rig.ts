@@ -162,7 +162,9 @@ export const createRig = (options: RigOptions = {}) => {
       openCounts.push(count);
       ledger.noteOpen(uid, count);
     },
-    onDoubt: resources.pending.refresh,
+    onDoubt: (needed) => {
+      resources.pending.refresh(needed);
+    },
     onUnknownInstrument: () => {
       resources.instruments.refresh();
     },
