@@ -102,8 +102,8 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
     onUnknownInstrument: () => {
       resources.instruments.refresh();
     },
-    onDoubt: () => {
-      resources.pending.refresh();
+    onDoubt: (needed) => {
+      resources.pending.refresh(needed);
     },
   });
   return { contract, service, journal, notices, ledger, scheduler, resources, desk, onError };

@@ -142,7 +142,14 @@ export const backtest = (options: EmbeddedOptions = {}): BacktestSpec => {
       stop: () => undefined,
     };
   };
-  return { kind: "backtest", options: checked, openWith, open: (env) => openWith(env, {}) };
+  const open = (): never => {
+    // Its clock moves only when somebody turns it: an engine started on it would wait for ever.
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      "config.service is backtest(…): run it with `sluice backtest` or runBacktest(config). To trade on real time, use paper(…).",
+    );
+  };
+  return { kind: "backtest", options: checked, openWith, open };
 };
 
 /** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */

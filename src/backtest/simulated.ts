@@ -141,6 +141,7 @@ const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract
     "our orders do not move the recorded market",
     options.push ? "the service pushes order records" : "order records are polled",
     "funding is not charged",
+    "what is owned from the start is valued with the market and is part of the result",
     `results are in ${currencyOf(tape)}; what is quoted in another currency is not valued`,
   ];
 };

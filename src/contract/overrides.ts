@@ -40,12 +40,53 @@ export const resolveProfile = (overrides: ProfileOverrides = {}): Profile => {
       } else if (typeof value === "number" && !(Number.isFinite(value) && value >= 0)) {
         issues.push(`${place}: expected a number of at least 0, got ${value}.`);
       } else {
-        target[key] = value;
+        const checked = checkedWords(place, known.value, value, issues);
+        if (checked !== undefined) target[key] = checked;
       }
     }
   }
   if (issues.length > 0) throw new SluiceError("PROFILE_INVALID", "The service profile is not valid:", issues);
   return profile as unknown as Profile;
+};
+
+/** Words that a row may hold, where only some mean anything. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  "profile.order.timeUnit": ["ms", "s", "us"],
+  "profile.order.feeSign": ["negative_is_cost", "positive_is_cost"],
+  "profile.order.szUnit": ["quote_notional", "base", "contracts"],
+  "profile.order.emptyDecimal": ["", "0"],
+  "profile.order.duplicateClOrdId": ["refused_while_open", "refused", "accepted"],
+  "profile.answers.notFound": ["empty", "error"],
+  "profile.answers.dataOnError": ["array", "object", "absent"],
+  "profile.paging.afterAndBefore": ["both", "after_wins", "refused"],
+  "profile.paging.limitAboveMax": ["refused", "clamped"],
+  "profile.cancelBatch.resultFields": ["sCode", "code"],
+  "profile.instruments.fieldNames": ["long", "short"],
+  "profile.limits.anchor": ["wall_clock", "first_request", "sliding"],
+  "profile.limits.refusedCounts": ["ip", "all", "none"],
+  "profile.auth.timestamp": ["iso", "ms", "s"],
+  "profile.auth.digest": ["base64", "hex", "hex_base64"],
+};
+
+/** The value to use, or undefined with what is wrong added to `issues`. */
+const checkedWords = (place: string, known: unknown, value: unknown, issues: string[]): unknown => {
+  const allowed = words[place];
+  if (allowed === undefined) return value;
+  const check = (at: string, word: unknown): void => {
+    if (typeof word === "string" && allowed.includes(word)) return;
+    issues.push(`${at}: ${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`);
+  };
+  if (kindOf(known) !== "object") {
+    check(place, value);
+    return value;
+  }
+  // One value for each of a few names, such as SPOT and SWAP; those not named keep theirs.
+  const names = Object.keys(known as object);
+  for (const [name, word] of Object.entries(value as object)) {
+    if (names.includes(name)) check(`${place}.${name}`, word);
+    else issues.push(`${place}: unknown key "${name}".${didYouMean(name, names)}`);
+  }
+  return { ...(known as object), ...(value as object) };
 };
 
 /** Every row as a line of a table: for documents and `--help`. */

@@ -6,11 +6,13 @@
  * Not here: whether an order may be sent (orders/rules.ts); a refused order does not end its strategy, a malformed set does.
  */
 import { isDecimal } from "../decimal.ts";
-import { SluiceError } from "../errors.ts";
+import { didYouMean, SluiceError } from "../errors.ts";
 import type { WantedOrder } from "../orders/wanted.ts";
 
 const needed = ["slot", "instId", "side"] as const;
 const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;
+
+const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round"]);
 
 export const checkWanted = (strategy: string, emitted: unknown): readonly WantedOrder[] => {
   if (!Array.isArray(emitted)) {
@@ -26,6 +28,10 @@ const checkOrder = (strategy: string, order: unknown, index: number): void => {
   }
   const fields = order as Readonly<Record<string, unknown>>;
   const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : `order ${index}`;
+  for (const field in fields) {
+    if (!known.has(field))
+      throw malformed(strategy, `emitted ${name} with the unknown field "${field}".${didYouMean(field, [...known])} Leave it out`);
+  }
   for (const field of needed) {
     const value = fields[field];
     if (typeof value !== "string" || value === "") {

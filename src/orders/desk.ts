@@ -140,8 +140,8 @@ const assemble = (options: DeskOptions, moods: Moods) => {
 const mayPlace = (mode: Mode, wish: WantedOrder | undefined): boolean =>
   mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
 
-const marketPxFor = ({ marketPx }: DeskOptions, { px, instId, side }: WantedOrder): string | undefined =>
-  px === undefined ? marketPx(instId, side) : undefined;
+const marketPxFor = ({ marketPx }: DeskOptions, { px, ordType, instId, side }: WantedOrder): string | undefined =>
+  px === undefined || ordType === "market" ? marketPx(instId, side) : undefined;
 
 const rulingOf = (options: DeskOptions, slots: Slots, slot: Slot, wish: WantedOrder): Ruling =>
   rule({

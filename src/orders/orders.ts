@@ -7,6 +7,7 @@
 import { defer, filter, map, Observable, share, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
+import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { Desk } from "./desk.ts";
 import { isOver, isResting, type TrackedOrder } from "./order.ts";
@@ -73,6 +74,25 @@ const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
   record: undefined,
   reason,
 });
+
+const filterFields = ["instId", "side", "slot", "tag", "olderThanMs"] as const;
+
+/** A misspelt condition would be no condition: it would cancel everything. */
+const checkFilter = (where: OrderFilter): void => {
+  for (const field of Object.keys(where)) {
+    if ((filterFields as readonly string[]).includes(field)) continue;
+    throw new SluiceError(
+      "ORDER_REFUSED",
+      `orders.cancel: unknown condition "${field}".${didYouMean(field, filterFields)} Nothing was cancelled.`,
+    );
+  }
+  if (where.side !== undefined && where.side !== "buy" && where.side !== "sell") {
+    throw new SluiceError(
+      "ORDER_REFUSED",
+      `orders.cancel: side ${JSON.stringify(where.side)} is neither "buy" nor "sell". Nothing was cancelled.`,
+    );
+  }
+};
 
 const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean =>
   (where.instId === undefined || order.spec.instId === where.instId) &&
@@ -143,11 +163,13 @@ export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders
           if (!sent) desk.wantOne(strategy, slot, undefined);
         });
       }),
-    cancel: (where = {}) =>
-      cancelAll(
+    cancel: (where = {}) => {
+      checkFilter(where);
+      return cancelAll(
         desk,
         own().filter((order) => isResting(order) && matches(order, where, clock.now())),
         "cancel",
-      ),
+      );
+    },
   };
 };
