@@ -10,17 +10,7 @@ import { sub } from "../decimal.ts";
 import type { Engine } from "../engine.ts";
 import type { CheckedConfig } from "../host/define.ts";
 import { lastPrices } from "./last-prices.ts";
-import {
-  drawdownOf,
-  type EquityPoint,
-  hashOf,
-  type Latencies,
-  latenciesOf,
-  type RunReport,
-  type StrategyReport,
-  thin,
-  waitsOf,
-} from "./report.ts";
+import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "./report.ts";
 import type { OpenBacktest } from "./service.ts";
 import { currencyOf } from "./simulated.ts";
 import { createTally, type Tally } from "./tally.ts";
@@ -88,7 +78,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest, config: C
 };
 
 /** From submission by the strategy to acceptance at the service: what an action waited, and its way there. */
-const watchLatency = ({ simulated, clock }: OpenBacktest, tally: Tally): (() => Record<"cancel" | "place", Latencies>) => {
+const watchLatency = ({ simulated, clock }: OpenBacktest, tally: Tally): (() => RunReport["latency"]) => {
   const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
   simulated.watchSends(({ endpoint }) => {
     const sentAt = clock.now();
@@ -99,7 +89,10 @@ const watchLatency = ({ simulated, clock }: OpenBacktest, tally: Tally): (() => 
       }
     };
   });
-  return () => ({ cancel: latenciesOf(ms.cancelBatch), place: latenciesOf(ms.placeOrder) });
+  return () => {
+    const cancel = latenciesOf(ms.cancelBatch);
+    return { p50: cancel.p50, p99: cancel.p99, cancel, place: latenciesOf(ms.placeOrder) };
+  };
 };
 
 const marksOf = ({ simulated, tape, user }: OpenBacktest): ReadonlyMap<string, string> => {

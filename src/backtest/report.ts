@@ -90,7 +90,8 @@ export interface RunReport {
     readonly heldMs: Waits;
     readonly reserveUsed: number;
   };
-  readonly latency: { readonly cancel: Latencies; readonly place: Latencies };
+  /** `p50` and `p99` are those of cancels, the latency that decides how long a stale order can be hit. */
+  readonly latency: { readonly p50: number; readonly p99: number; readonly cancel: Latencies; readonly place: Latencies };
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
   /** The commonest reasons for which orders were refused or rejected. */
   readonly turnedDown: readonly TurnedDown[];

@@ -38,7 +38,7 @@ export const sampleReport = (): RunReport => ({
     heldMs: { p50: 0, p99: 1_234.5, max: 14_020 },
     reserveUsed: 3,
   },
-  latency: { cancel: { count: 611, p50: 24.2, p99: 81 }, place: { count: 2_204, p50: 25.3, p99: 1_312 } },
+  latency: { p50: 24.2, p99: 81, cancel: { count: 611, p50: 24.2, p99: 81 }, place: { count: 2_204, p50: 25.3, p99: 1_312 } },
   perStrategy: {
     ladder: strategy({ placed: 1_402, canceled: 1_001, filled: 401, rejected: 1, fills: 470, pnl: "150.2", fees: "30.11", weight: 38_000 }),
     "market-maker": strategy({ placed: 800, canceled: 587, filled: 210, refused: 12, pnl: "-21.7988", fees: "12.1", heldMs: 3_920_000 }),
