@@ -173,16 +173,16 @@ const quota = (page: Page): readonly string[] => {
         ["submit to placed", latency.place.p50, latency.place.p99, counted(latency.place.count, "order")],
         ["submit to canceled", latency.cancel.p50, latency.cancel.p99, counted(latency.cancel.count, "cancel")],
       ],
-      paint,
+      page,
     ),
   ];
 };
 
-const waits = (rows: readonly (readonly [string, number, number, string])[], paint: Ink): readonly string[] =>
-  rows.map(
-    ([label, p50, p99, note]) =>
-      `${padEnd(label, 20)}p50 ${padStart(duration(p50), 9)}   p99 ${padStart(duration(p99), 9)}   ${paint.dim(note)}`,
-  );
+const waits = (rows: readonly (readonly [string, number, number, string])[], { paint, width }: Page): readonly string[] =>
+  rows.map(([label, p50, p99, note]) => {
+    const figures = `${padEnd(label, 20)}p50 ${padStart(duration(p50), 9)}   p99 ${padStart(duration(p99), 9)}   `;
+    return `${figures}${paint.dim(cut(note, width - widthOf(figures)))}`;
+  });
 
 const windowNames: Readonly<Record<LayerName, string>> = { uid: "weight a minute", key: "requests a second", ip: "requests a minute" };
 
