@@ -29,7 +29,7 @@ import { createLedger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createGuard } from "./resources/guard.ts";
 import type { Snapshot } from "./resources/resource.ts";
-import { createResources, defaultFreshness, pushedFreshness } from "./resources/resources.ts";
+import { createResources, defaultFreshness } from "./resources/resources.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 
 export interface Engine extends StreamsOfState {
@@ -67,7 +67,9 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
     journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
   };
   const service = config.service.open({ contract, random: random.fork("service"), onError });
-  const { clock, market, user } = service;
+  const { clock, market, users } = service;
+  const [user] = users;
+  if (user === undefined) throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
   const journal = createJournal(() => clock.now(), onError);
   const notices = createNotices(journal, onError);
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
@@ -79,8 +81,9 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
     contract,
     gateway,
     journal,
-    pushes$: service.pushes$.pipe(takeUntil(stopped$)),
-    freshness: { ...(service.pushing ? pushedFreshness : defaultFreshness), ...config.freshness },
+    pushes$: user.pushes$.pipe(takeUntil(stopped$)),
+    pushing$: user.pushing$.pipe(takeUntil(stopped$)),
+    freshness: { ...defaultFreshness, ...config.freshness },
   });
   // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
   const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
@@ -106,7 +109,7 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
       resources.pending.refresh(needed);
     },
   });
-  return { contract, service, journal, notices, ledger, scheduler, resources, desk, onError };
+  return { contract, service, user, journal, notices, ledger, scheduler, resources, desk, onError };
 };
 
 type Parts = ReturnType<typeof assemble>;
@@ -161,7 +164,7 @@ const haltWith =
   };
 
 const estimator =
-  ({ contract, ledger, service: { clock, user } }: Parts) =>
+  ({ contract, ledger, user, service: { clock } }: Parts) =>
   (actions: readonly PlannedAction[]): Estimate => {
     const at = clock.now();
     const minute = ledger.state(at).find(({ layer, scope }) => layer === "uid" && scope === user.uid);

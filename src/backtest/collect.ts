@@ -12,7 +12,7 @@ import type { CheckedConfig } from "../host/define.ts";
 import { lastPrices } from "./last-prices.ts";
 import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "./report.ts";
 import type { OpenBacktest } from "./service.ts";
-import { currencyOf } from "./simulated.ts";
+import { currencyOf, user } from "./simulated.ts";
 import { createTally, type Tally } from "./tally.ts";
 import { createReasons } from "./turned-down.ts";
 
@@ -46,7 +46,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest, config: C
   };
   return {
     sample: (at) => {
-      equity.push({ at, equity: simulated.venue.equity(service.user.uid) });
+      equity.push({ at, equity: simulated.venue.equity(user.uid) });
     },
     report: (seed, wallMs) => {
       const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
@@ -95,7 +95,7 @@ const watchLatency = ({ simulated, clock }: OpenBacktest, tally: Tally): (() => 
   };
 };
 
-const marksOf = ({ simulated, tape, user }: OpenBacktest): ReadonlyMap<string, string> => {
+const marksOf = ({ simulated, tape }: OpenBacktest): ReadonlyMap<string, string> => {
   const held = simulated.venue.truth(user.uid).positions.filter(({ markPx = "" }) => markPx !== "");
   return new Map([...lastPrices(tape), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
 };

@@ -5,7 +5,7 @@
  * pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price that is still to come.
  * Not here: who moves the clock (runner.ts, paper.ts).
  */
-import { NEVER, type Observable, Subject } from "rxjs";
+import { NEVER, type Observable, of, Subject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
@@ -44,7 +44,8 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   feedMs(): number;
 }
 
-const user: User = { uid: "paper", ip: "local", keys: [{ name: "trade", permissions: ["read", "trade_spot", "trade_futures"] }] };
+/** The one user of the embedded service. */
+export const user: User = { uid: "paper", ip: "local", keys: [{ name: "trade", permissions: ["read", "trade_spot", "trade_futures"] }] };
 
 type Watcher = Parameters<Simulated["watchSends"]>[0];
 
@@ -72,9 +73,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     feed,
     venue,
     fills$,
-    pushes$: options.push ? pushesOf(venue, clock, latency) : NEVER,
-    pushing: options.push,
-    user,
+    users: [{ ...user, pushes$: options.push ? pushesOf(venue, clock, latency) : NEVER, pushing$: of(options.push) }],
     assumptions: assumptionsOf(tape, options, contract),
     feedMs: () => latency.feedMs(),
     apply: (index, at) => {

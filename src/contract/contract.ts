@@ -12,11 +12,18 @@ export interface Contract {
   readonly profile: Profile;
   readonly endpoints: EndpointTable;
   readonly layers: Readonly<Record<LayerName, Layer>>;
+  /** Whether a row such as `order.szUnit` was stated by the user rather than assumed. */
+  readonly stated: (row: string) => boolean;
 }
 
 export const createContract = (overrides?: ProfileOverrides): Contract => {
   const profile = resolveProfile(overrides);
-  return { profile, endpoints: endpointTable(profile), layers };
+  const given = overrides as Readonly<Record<string, object | undefined>> | undefined;
+  const stated = (row: string): boolean => {
+    const [group = "", key = ""] = row.split(".");
+    return Object.hasOwn(given?.[group] ?? {}, key);
+  };
+  return { profile, endpoints: endpointTable(profile), layers, stated };
 };
 
 export const endpointNames = (contract: Contract): readonly EndpointName[] => Object.keys(contract.endpoints) as EndpointName[];

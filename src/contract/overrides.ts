@@ -65,6 +65,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   "profile.limits.anchor": ["wall_clock", "first_request", "sliding"],
   "profile.limits.refusedCounts": ["ip", "all", "none"],
   "profile.auth.timestamp": ["iso", "ms", "s"],
+  "profile.websocket.szUnit": ["quote_notional", "base", "contracts"],
   "profile.auth.digest": ["base64", "hex", "hex_base64"],
 };
 

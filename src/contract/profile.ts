@@ -119,8 +119,13 @@ export const defaultProfile = {
   websocket: {
     publicChannels: row<readonly string[]>(["trades", "tickers", "books", "candle1m"], "G14", "Channels for market data."),
     privateChannels: row<readonly string[]>(["orders", "positions", "account"], "G14", "Channels for one's own state; polling serves where they fail."),
-    path: row("/ws/v1", "G14", "Where the socket is opened."),
+    path: row("/ws/v1", "G14", "Where the socket is opened; public and private channels share it."),
+    loginPath: row("/users/ws/auth", "G14", "The path that a login signs, with GET and no body."),
+    szUnit: row<SzUnit>("base", "G14", "Unit of quantities in market data."),
+    pingMs: row(15_000, "G14", "How often the service asks whether anybody is there; the client answers with the op pong."),
     silenceMsMax: row(30_000, "G14", "After this long without a word the connection is taken for dead."),
+    ackMsMax: row(5_000, "G14", "A subscription not acknowledged by then is taken for refused; polling serves instead."),
+    sequenced: row(true, "G14", "Messages of a channel carry seqId and prevSeqId; a reader without them cannot see a gap."),
   },
   version: {
     breakingChange: row("a new path prefix such as /api/v2/", "G18", "Inference: the version is part of the path."),

@@ -226,7 +226,7 @@ const configSchema = {
       type: "object",
       additionalProperties: false,
       default: {},
-      properties: { pendingMs: positive, historyMs: positive, balancesMs: positive, positionsMs: positive },
+      properties: { pendingMs: positive, pendingPushedMs: positive, historyMs: positive, balancesMs: positive, positionsMs: positive },
     },
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
     seed: { type: ["string", "number"], default: 1 },

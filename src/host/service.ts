@@ -1,7 +1,7 @@
 /**
  * The port to a service: everything an engine needs from the world outside, in one value.
  *
- * Invariants: live, paper, backtest and simulation differ only in what they put here; nothing above asks which one it is.
+ * Invariants: live, paper, backtest, simulation and replay differ only in what they put here; nothing above asks which one it is.
  */
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -19,19 +19,31 @@ export interface ServiceEnv {
   readonly onError: (error: unknown) => void;
 }
 
+/** A user of the service with its keys, and what the service pushes to it. */
+export interface ServiceUser extends User {
+  /** Order records pushed by the service; never errors, ends with the service. */
+  readonly pushes$: Observable<OrderRecord>;
+  /**
+   * True while every change of this user's orders is pushed, false while some may be missed; the present state comes first.
+   * Each turn to true asks for the state to be read once: what happened in between was not told.
+   */
+  readonly pushing$: Observable<boolean>;
+}
+
 export interface OpenService {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly market: Market;
-  /** Order records pushed by the service; never errors. Empty where nothing can be subscribed: polling serves then. */
-  readonly pushes$: Observable<OrderRecord>;
-  /** True while order records are pushed, so that listings need reading only now and then. */
-  readonly pushing: boolean;
-  readonly user: User;
+  /** At least one; the first is meant where a strategy names none. Key names are unique over all of them. */
+  readonly users: readonly ServiceUser[];
+  /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */
+  readonly ordersRefused?: () => string | undefined;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];
+  /** Called once, before anything is asked. */
   start(): void;
-  stop(): void;
+  /** Called once; nothing may be left afterwards: no timer, no socket. Resolves when all is closed. */
+  stop(): void | Promise<void>;
 }
 
 export interface ServiceSpec {

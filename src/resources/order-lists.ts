@@ -21,7 +21,7 @@ export interface OrderListsOptions {
   readonly journal: Journal;
   readonly store: OrderStore;
   readonly pushes$: Observable<OrderRecord>;
-  readonly pendingFreshMs: number;
+  readonly pendingFreshMs: () => number;
   readonly historyFreshMs: number;
 }
 

@@ -34,12 +34,15 @@ export interface Resource<T> {
   touch(latest: () => T): void;
   /** Reads now, if anybody listens; otherwise when somebody does. Not sent when `needed` says no by the time its slot opens. */
   refresh(needed?: () => boolean): void;
+  /** What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first read. */
+  doubt(problem: string): void;
 }
 
 export interface ResourceOptions<T> {
   readonly clock: Clock;
   readonly initial: T;
-  readonly freshMs: number;
+  /** How old the value may be; a function where that changes, asked whenever a read is planned. */
+  readonly freshMs: number | (() => number);
   /** Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. */
   readonly read: (needed: () => boolean) => Observable<Reading<T>>;
 }
@@ -49,7 +52,7 @@ const always = (): boolean => true;
 
 export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOptions<T>): Resource<T> => {
   let current: Snapshot<T> = { value: initial, at: -1, stale: true, problem: "not read yet" };
-  const listeners = new Set<{ readonly freshMs: number; emit(snapshot: Snapshot<T>): void }>();
+  const listeners = new Set<{ readonly freshMs: () => number; emit(snapshot: Snapshot<T>): void }>();
   let reading: Subscription | undefined;
   let timer: Timer | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -74,7 +77,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   };
   const interval = (): number => {
     let least = Number.POSITIVE_INFINITY;
-    for (const listener of listeners) least = Math.min(least, listener.freshMs);
+    for (const listener of listeners) least = Math.min(least, listener.freshMs());
     return least;
   };
   const settle = (reading_: Reading<T>): void => {
@@ -144,7 +147,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     if (snapshot.stale || clock.now() - readAt <= wantedMs) return snapshot;
     return { ...snapshot, stale: true, problem: "read longer ago than asked" };
   };
-  const watch = (wantedMs: number): Observable<Snapshot<T>> =>
+  const watchAs = (wantedMs: () => number): Observable<Snapshot<T>> =>
     new Observable((subscriber) => {
       const listener = {
         freshMs: wantedMs,
@@ -152,7 +155,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
           subscriber.next(snapshot);
         },
       };
-      if (current.at >= 0) subscriber.next(asOf(wantedMs));
+      if (current.at >= 0) subscriber.next(asOf(wantedMs()));
       listeners.add(listener);
       plan();
       return () => {
@@ -171,9 +174,15 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       };
     });
 
+  const refresh = (needed: () => boolean = always): void => {
+    if (listeners.size === 0) askedAt = Number.NEGATIVE_INFINITY;
+    else requests = [...requests.filter((isNeeded) => isNeeded()), needed];
+    plan();
+  };
+
   return {
-    value$: watch(freshMs),
-    watch,
+    value$: watchAs(typeof freshMs === "number" ? () => freshMs : freshMs),
+    watch: (wantedMs) => watchAs(() => wantedMs),
     get current() {
       return fresh();
     },
@@ -182,10 +191,11 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       touched = { latest, at: clock.now() };
       if (listeners.size > 0) emit(fresh());
     },
-    refresh: (needed = always) => {
-      if (listeners.size === 0) askedAt = Number.NEGATIVE_INFINITY;
-      else requests = [...requests.filter((isNeeded) => isNeeded()), needed];
-      plan();
+    refresh,
+    doubt: (problem) => {
+      if (current.at < 0) return;
+      emit({ ...fresh(), stale: true, problem });
+      refresh();
     },
   };
 };

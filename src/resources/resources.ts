@@ -4,7 +4,7 @@
  * Invariants: instruments are read at the start and kept; ids are never written into the program, an unknown one causes a new
  * read before it is refused.
  */
-import { map, type Observable } from "rxjs";
+import { distinctUntilChanged, map, type Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
@@ -20,15 +20,20 @@ import { createResource, type Reading, type Resource } from "./resource.ts";
 /** Milliseconds a value may be old while somebody listens, by resource. */
 export interface Freshness {
   readonly pendingMs: number;
+  /** The same while the service pushes every change of an order: the listing is only a safety net then. */
+  readonly pendingPushedMs: number;
   readonly historyMs: number;
   readonly balancesMs: number;
   readonly positionsMs: number;
 }
 
-export const defaultFreshness: Freshness = { pendingMs: 10_000, historyMs: 30_000, balancesMs: 15_000, positionsMs: 15_000 };
-
-/** Where the service pushes order records the listing is only a safety net. */
-export const pushedFreshness: Freshness = { ...defaultFreshness, pendingMs: 30_000 };
+export const defaultFreshness: Freshness = {
+  pendingMs: 10_000,
+  pendingPushedMs: 30_000,
+  historyMs: 30_000,
+  balancesMs: 15_000,
+  positionsMs: 15_000,
+};
 
 export interface Resources {
   readonly instruments: Resource<ReadonlyMap<string, InstrumentRecord>>;
@@ -45,6 +50,8 @@ export interface ResourcesOptions {
   readonly gateway: Gateway;
   readonly journal: Journal;
   readonly pushes$: Observable<OrderRecord>;
+  /** Whether every change of an order is pushed, now and from now on; begins with the present state. */
+  readonly pushing$: Observable<boolean>;
   readonly freshness: Freshness;
 }
 
@@ -71,19 +78,20 @@ export const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap
   new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
 
 export const createResources = (options: ResourcesOptions): Resources => {
-  const { clock, contract, gateway, journal, pushes$, freshness } = options;
+  const { clock, contract, gateway, journal, pushes$, pushing$, freshness } = options;
   const store = createOrderStore();
   const call = { class: "read", owner: "engine" } as const;
+  let pushing = false;
   const { pending, history } = createOrderLists({
     clock,
     gateway,
     journal,
     store,
     pushes$,
-    pendingFreshMs: freshness.pendingMs,
+    pendingFreshMs: () => (pushing ? freshness.pendingPushedMs : freshness.pendingMs),
     historyFreshMs: freshness.historyMs,
   });
-  return {
+  const resources: Resources = {
     store,
     pending,
     history,
@@ -106,4 +114,14 @@ export const createResources = (options: ResourcesOptions): Resources => {
       read: () => gateway.read("positions", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
     }),
   };
+  let known = false;
+  pushing$.pipe(distinctUntilChanged()).subscribe((now) => {
+    pushing = now;
+    // What happened between two connections was told to nobody, and from now on there is nothing to see but what is asked for.
+    if (known)
+      for (const doubted of [pending, history, resources.balances, resources.positions])
+        doubted.doubt(now ? "pushes begin again" : "pushes have stopped");
+    known = true;
+  });
+  return resources;
 };

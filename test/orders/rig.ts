@@ -1,7 +1,7 @@
 /**
  * The client's order path against the embedded service on virtual time, with a road between them that can be broken.
  */
-import { Subject } from "rxjs";
+import { of, Subject } from "rxjs";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
@@ -145,7 +145,7 @@ export const createRig = (options: RigOptions = {}) => {
   venue.onOrder((_, record) => {
     if (push) clock.setTimer(clock.now() + latencyMs, () => pushes$.next(record));
   });
-  const resources = createResources({ clock, contract, gateway, journal, pushes$, freshness: defaultFreshness });
+  const resources = createResources({ clock, contract, gateway, journal, pushes$, pushing$: of(push), freshness: defaultFreshness });
   const openCounts: number[] = [];
   let marketPx: string | undefined = "60000";
   const desk = createDesk({
