@@ -24,8 +24,8 @@ import { createLastQuotes } from "./market/last-quotes.ts";
 import { createDesk } from "./orders/desk.ts";
 import { type CancelResult, cancelAll, createOrders, type OrderUpdate, updateOf } from "./orders/orders.ts";
 import { defaultRules } from "./orders/rules.ts";
-import { layersOf } from "./quota/layers.ts";
-import { createLedger } from "./quota/ledger.ts";
+import { type Charge, layersOf } from "./quota/layers.ts";
+import { createLedger, type Ledger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createGuard } from "./resources/guard.ts";
 import type { Snapshot } from "./resources/resource.ts";
@@ -66,7 +66,8 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
   const onError = (error: unknown): void => {
     journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
   };
-  const service = config.service.open({ contract, random: random.fork("service"), onError });
+  const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
+  const service = config.service.open({ contract, random: random.fork("service"), onError, leave });
   const { clock, market, users } = service;
   const [user] = users;
   if (user === undefined) throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
@@ -110,6 +111,15 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
     },
   });
   return { contract, service, user, journal, notices, ledger, scheduler, resources, desk, onError };
+};
+
+/** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
+const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {
+  const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip, uid: undefined, key: undefined };
+  const verdict = ledger.ask(charge, "ordinary", now);
+  if (!verdict.granted) return verdict.until;
+  ledger.lose(ledger.spend(charge, now), now);
+  return undefined;
 };
 
 type Parts = ReturnType<typeof assemble>;

@@ -17,6 +17,11 @@ export interface ServiceEnv {
   readonly random: Random;
   /** What a stranger's callback threw, for reporting. */
   readonly onError: (error: unknown) => void;
+  /**
+   * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may be made
+   * now and has been charged, otherwise the instant to ask again.
+   */
+  readonly leave: (ip: string) => number | undefined;
 }
 
 /** A user of the service with its keys, and what the service pushes to it. */
