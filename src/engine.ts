@@ -4,39 +4,39 @@
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
-import { distinctUntilChanged, filter, firstValueFrom, lastValueFrom, map, type Observable, ReplaySubject, share, takeUntil } from "rxjs";
-import { after, type Clock } from "./clock/clock.ts";
+import { lastValueFrom, merge, type Observable, ReplaySubject, share, takeUntil } from "rxjs";
+import { after } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
+import { type Branch, streamsOf } from "./engine/branch.ts";
+import { type Branches, createBranches } from "./engine/branches.ts";
+import { readState } from "./engine/first-reads.ts";
 import { SluiceError } from "./errors.ts";
-import { createGateway } from "./gateway/gateway.ts";
-import type { Estimate, PlannedAction, QuotaState, StreamsOfState } from "./host/context.ts";
-import { type CheckedConfig, checkConfig } from "./host/define.ts";
+import { type CheckedConfig, checkConfig } from "./host/config.ts";
+import type { Estimate, PlannedAction, QuotaState, StreamsOfState, StreamsOfUser } from "./host/context.ts";
 import { estimateOf } from "./host/estimate.ts";
 import { createPluginHost } from "./host/plugin-host.ts";
 import { quotaStream } from "./host/quota-stream.ts";
-import type { OpenService } from "./host/service.ts";
+import type { OpenService, ServiceUser } from "./host/service.ts";
 import { createStrategyHost, type StrategyState } from "./host/strategy-host.ts";
 import type { Event } from "./journal/events.ts";
 import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
-import { createDesk } from "./orders/desk.ts";
-import { type CancelResult, cancelAll, createOrders, type OrderUpdate, updateOf } from "./orders/orders.ts";
-import { defaultRules } from "./orders/rules.ts";
+import type { Mode } from "./orders/desk.ts";
+import { type CancelResult, cancelAll, createOrders, type OrderUpdate } from "./orders/orders.ts";
 import { type Charge, layersOf } from "./quota/layers.ts";
 import { createLedger, type Ledger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
-import { createGuard } from "./resources/guard.ts";
-import type { Snapshot } from "./resources/resource.ts";
-import { createResources, defaultFreshness } from "./resources/resources.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 
+/** The streams are those of the first user; `ofUser` has the others'. */
 export interface Engine extends StreamsOfState {
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /** No new orders; strategies end; resting orders are cancelled when asked for; plugins are undone. */
   stop(options?: { readonly cancel?: boolean }): Promise<void>;
+  readonly ofUser: StreamsOfUser;
   readonly events$: Observable<Event>;
   readonly updates$: Observable<OrderUpdate>;
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
@@ -56,7 +56,6 @@ export interface EngineOptions {
   readonly limits?: boolean;
 }
 
-const startMsMax = 90_000;
 const stopMsMax = 70_000;
 
 /** Everything that calls the service, and what it says back; nothing of strategies yet. */
@@ -68,49 +67,16 @@ const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<vo
   };
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
   const service = config.service.open({ contract, random: random.fork("service"), onError, leave });
-  const { clock, market, users } = service;
-  const [user] = users;
-  if (user === undefined) throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
+  const { clock } = service;
   const journal = createJournal(() => clock.now(), onError);
   const notices = createNotices(journal, onError);
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
   const ledger = createLedger({ layers: limits ? layers : [], reserve, startedAt: clock.now() });
   const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, shares, budgets });
-  const gateway = createGateway({ clock, contract, scheduler, journal, user });
-  const resources = createResources({
-    clock,
-    contract,
-    gateway,
-    journal,
-    pushes$: user.pushes$.pipe(takeUntil(stopped$)),
-    pushing$: user.pushing$.pipe(takeUntil(stopped$)),
-    freshness: { ...defaultFreshness, ...config.freshness },
-  });
-  // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
-  const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
-  const quotes = createLastQuotes(market);
-  const desk = createDesk({
-    clock,
-    contract,
-    gateway,
-    journal,
-    store: resources.store,
-    instance: config.instance,
-    rules: { ...defaultRules, ...config.orders },
-    instruments: () => resources.instruments.current.value,
-    marketPx: (instId, side) => quotes.of(instId, side),
-    onOpenOrders: (count) => {
-      ledger.noteOpen(user.uid, count);
-      guard.need(count > 0);
-    },
-    onUnknownInstrument: () => {
-      resources.instruments.refresh();
-    },
-    onDoubt: (needed) => {
-      resources.pending.refresh(needed);
-    },
-  });
-  return { contract, service, user, journal, notices, ledger, scheduler, resources, desk, onError };
+  const quotes = createLastQuotes(service.market);
+  const shared = { config, contract, service, journal, ledger, scheduler, quotes, stopped$ };
+  const branches = createBranches(shared, service);
+  return { contract, service, journal, notices, ledger, scheduler, branches, onError };
 };
 
 /** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
@@ -123,18 +89,6 @@ const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined =
 };
 
 type Parts = ReturnType<typeof assemble>;
-
-const streamsOf = ({ resources, service, journal }: Parts, quotaNow: () => QuotaState, stopped$: Observable<void>): StreamsOfState => {
-  const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
-  return {
-    instruments$: until(resources.instruments.value$),
-    pending$: until(resources.pending.value$),
-    history$: until(resources.history.value$),
-    balances$: until(resources.balances.value$),
-    positions$: until(resources.positions.value$),
-    quota$: until(quotaStream(service.clock, journal, quotaNow)),
-  };
-};
 
 /** How the quota stands, and who spent it. */
 const quotaReader = ({ journal, ledger, scheduler, service }: Parts): (() => QuotaState) => {
@@ -165,51 +119,26 @@ const listenerDesk =
 
 /** No new orders, and every order that is not over is taken back first of all, those under way included. */
 const haltWith =
-  ({ desk }: Parts) =>
+  ({ branches }: Parts) =>
   (reason: string): Observable<CancelResult> => {
     const results = new ReplaySubject<CancelResult>();
-    cancelAll(desk, desk.orders(), "emergency").subscribe(results);
-    desk.setMode("halted", reason);
+    // All are asked for before any desk acts: one batch can only hold what is known when it leaves.
+    merge(...branches.all.map(({ desk }) => cancelAll(desk, desk.orders(), "emergency"))).subscribe(results);
+    setMode(branches, "halted", reason);
     return results;
   };
 
+const setMode = ({ all }: Branches, mode: Mode, reason: string): void => {
+  for (const { desk } of all) desk.setMode(mode, reason);
+};
+
 const estimator =
-  ({ contract, ledger, user, service: { clock } }: Parts) =>
+  ({ contract, ledger, service: { clock } }: Parts, { uid }: ServiceUser) =>
   (actions: readonly PlannedAction[]): Estimate => {
     const at = clock.now();
-    const minute = ledger.state(at).find(({ layer, scope }) => layer === "uid" && scope === user.uid);
+    const minute = ledger.state(at).find(({ layer, scope }) => layer === "uid" && scope === uid);
     return estimateOf(actions, contract, minute, at);
   };
-
-/** Waits for a value of a resource, or fails with what the service answered instead. */
-const readOnce = async <T>(clock: Clock, source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
-  let last = "no answer";
-  const fresh$ = source$.pipe(
-    filter(({ stale, problem = last }) => {
-      last = problem;
-      return !stale;
-    }),
-    map(() => true),
-  );
-  const done = await firstValueFrom(fresh$.pipe(takeUntil(after(clock, startMsMax))), { defaultValue: false });
-  if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
-};
-
-const readState = async ({ service: { clock }, desk }: Parts, streams: StreamsOfState): Promise<void> => {
-  // Kept open while the engine runs: products are listed, delisted and changed.
-  const lists$ = streams.instruments$.pipe(map(({ value }) => value));
-  lists$
-    .pipe(
-      distinctUntilChanged(),
-      filter(({ size }) => size > 0),
-    )
-    .subscribe(() => {
-      desk.reconsider();
-    });
-  await readOnce(clock, streams.instruments$, "the list of instruments");
-  await readOnce(clock, streams.pending$, "pending orders");
-  await readOnce(clock, streams.history$, "order history");
-};
 
 export const createEngine = (input: unknown, { print = () => undefined, limits = true }: EngineOptions = {}): Engine => {
   const config = checkConfig(input);
@@ -217,39 +146,52 @@ export const createEngine = (input: unknown, { print = () => undefined, limits =
   // Replayed, so that who comes after the stop gets an end and nothing else.
   const stopped$ = new ReplaySubject<void>(1);
   const parts = assemble(config, random, stopped$, limits);
-  const { desk, journal, notices, resources, service } = parts;
+  const { branches, journal, notices, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
-  const strategyHost = createStrategyHost(clock, desk, journal);
+  const strategyHost = createStrategyHost(clock, journal);
   const pluginHost = createPluginHost(clock, journal);
   const quotaNow = quotaReader(parts);
-  const streams = streamsOf(parts, quotaNow, stopped$);
+  const quota$ = quotaStream(clock, journal, quotaNow);
+  const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
+  const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;
   const halt = haltWith(parts);
   const state: { is: EngineState } = { is: "new" };
   const face = {
-    ...streams,
+    ...streamsFor(branches.first),
+    ofUser: (uid: string): StreamsOfState => streamsFor(branches.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
-    updates$: desk.updates$.pipe(map(updateOf), takeUntil(stopped$), share()),
+    updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
     halt,
     resume: (reason: string): void => {
-      desk.setMode("active", reason);
+      setMode(branches, "active", reason);
     },
     quotaNow,
   };
   const begin = (): void => {
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print });
-    const listed = (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()];
-    const shared = { ...streams, market, listed, estimate: estimator(parts), now };
     for (const strategy of config.strategies) {
-      const { name } = strategy;
-      strategyHost.start(strategy, { ...shared, name, orders: createOrders(desk, name, clock), random: random.fork(`strategy ${name}`) });
+      const { name, user } = strategy;
+      const branch = branches.of(user, `strategy "${name}"`);
+      const { desk, resources } = branch;
+      const context = {
+        ...streamsFor(branch),
+        name,
+        market,
+        now,
+        listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
+        estimate: estimator(parts, branch.user),
+        orders: createOrders(desk, name, clock),
+        random: random.fork(`strategy ${name}`),
+      };
+      strategyHost.start(strategy, context, desk);
     }
   };
-  const end = (): void => {
+  const end = async (): Promise<void> => {
     stopped$.next();
-    service.stop();
+    await service.stop();
   };
 
   return {
@@ -261,11 +203,11 @@ export const createEngine = (input: unknown, { print = () => undefined, limits =
       state.is = "started";
       service.start();
       try {
-        await readState(parts, streams);
+        for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch));
       } catch (error) {
         if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
         state.is = "stopped";
-        end();
+        await end();
         throw error;
       }
       if (!isStopped(state)) begin();
@@ -275,10 +217,10 @@ export const createEngine = (input: unknown, { print = () => undefined, limits =
       state.is = "stopped";
       strategyHost.stop();
       if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
-      else desk.setMode("reducing", "stop");
+      else setMode(branches, "reducing", "stop");
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
-      end();
+      await end();
     },
   };
 };

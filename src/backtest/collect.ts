@@ -6,13 +6,13 @@
  * Not here: counting (tally.ts), the report's shape and arithmetic (report.ts).
  */
 import { layers } from "../contract/limits.ts";
-import { sub } from "../decimal.ts";
+import { sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine.ts";
 import type { CheckedConfig } from "../host/define.ts";
 import { lastPrices } from "./last-prices.ts";
 import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "./report.ts";
 import type { OpenBacktest } from "./service.ts";
-import { currencyOf, user } from "./simulated.ts";
+import { currencyOf } from "./simulated.ts";
 import { createTally, type Tally } from "./tally.ts";
 import { createReasons } from "./turned-down.ts";
 
@@ -46,7 +46,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest, config: C
   };
   return {
     sample: (at) => {
-      equity.push({ at, equity: simulated.venue.equity(user.uid) });
+      equity.push({ at, equity: sum(service.users.map(({ uid }) => simulated.venue.equity(uid))) });
     },
     report: (seed, wallMs) => {
       const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
@@ -95,8 +95,9 @@ const watchLatency = ({ simulated, clock }: OpenBacktest, tally: Tally): (() => 
   };
 };
 
-const marksOf = ({ simulated, tape }: OpenBacktest): ReadonlyMap<string, string> => {
-  const held = simulated.venue.truth(user.uid).positions.filter(({ markPx = "" }) => markPx !== "");
+const marksOf = ({ simulated, tape, users }: OpenBacktest): ReadonlyMap<string, string> => {
+  const positions = users.flatMap(({ uid }) => simulated.venue.truth(uid).positions);
+  const held = positions.filter(({ markPx = "" }) => markPx !== "");
   return new Map([...lastPrices(tape), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
 };
 

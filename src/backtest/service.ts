@@ -17,7 +17,7 @@ import { readFixture } from "./fixture.ts";
 import { generateTape, instrumentFor } from "./generate.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
 import { createLivePlayer } from "./live-player.ts";
-import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated.ts";
+import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
 export interface EmbeddedOptions {
@@ -26,7 +26,13 @@ export interface EmbeddedOptions {
   readonly latency?: LatencyModel;
   /** Basis points; one pair for all products or one each. */
   readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
+  /** Starting money by currency, of every user that states none of its own. Default 10000 USDT. */
   readonly balances?: Readonly<Record<string, string>>;
+  /**
+   * Users behind the one address, by uid, for strategies that name theirs: each has its own minute of weight, each key its own
+   * second. Default one user, `paper`, with one key.
+   */
+  readonly users?: Readonly<Record<string, { readonly balances?: Readonly<Record<string, string>>; readonly keys?: number }>>;
   /** Whether the service enforces its three rate limits. Default true. */
   readonly limits?: boolean;
   /** Whether the service pushes order records; otherwise they are polled. Default true. */
@@ -69,11 +75,18 @@ const feesByTypeSchema = {
   required: ["SPOT", "SWAP"],
   properties: { SPOT: feesSchema, SWAP: feesSchema },
 } as const;
+const balancesSchema = { type: "object", additionalProperties: { type: "string", format: "decimal" } } as const;
+const userSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { balances: balancesSchema, keys: { type: "integer", minimum: 1, maximum: 50 } },
+} as const;
 const embedded = {
   fixture: { type: "string", minLength: 1 },
   latency: { type: "object" },
   fees: { type: "object" },
-  balances: { type: "object", additionalProperties: { type: "string", format: "decimal" } },
+  balances: balancesSchema,
+  users: { type: "object", minProperties: 1, additionalProperties: userSchema },
   limits: { type: "boolean" },
   push: { type: "boolean" },
   skewMs: { type: "number" },
@@ -104,13 +117,16 @@ const settle = (options: EmbeddedOptions): SimulatedOptions => {
   return {
     latency: options.latency ?? lognormal({ medianMs: 25 }),
     fees: "SPOT" in fees ? fees : { SPOT: fees, SWAP: fees },
-    balances: options.balances ?? { USDT: "10000" },
+    users: usersOf(options),
     limits: options.limits ?? true,
     push: options.push ?? true,
     skewMs: options.skewMs ?? 0,
     timeoutMs: options.timeoutMs ?? 10_000,
   };
 };
+
+const usersOf = ({ users = { paper: {} }, balances = { USDT: "10000" } }: EmbeddedOptions): readonly SimulatedUser[] =>
+  Object.entries(users).map(([uid, own]) => userOf(uid, own.balances ?? balances, own.keys));
 
 const market = (fixture: string | undefined): { tape: Tape; facts: FixtureFacts } => {
   if (fixture === undefined) {

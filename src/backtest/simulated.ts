@@ -22,8 +22,7 @@ import { type RowTaker, rowTakers } from "./rows.ts";
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
   readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
-  /** Starting money by currency, decimal text. */
-  readonly balances: Readonly<Record<string, string>>;
+  readonly users: readonly SimulatedUser[];
   readonly limits: boolean;
   /** Whether the service pushes order records, as over its WebSocket; otherwise listings are polled. */
   readonly push: boolean;
@@ -44,8 +43,20 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   feedMs(): number;
 }
 
-/** The one user of the embedded service. */
-export const user: User = { uid: "paper", ip: "local", keys: [{ name: "trade", permissions: ["read", "trade_spot", "trade_futures"] }] };
+/** A user behind the one address all of them share, and its starting money by currency, decimal text. */
+export interface SimulatedUser extends User {
+  readonly balances: Readonly<Record<string, string>>;
+}
+
+const ip = "local";
+
+/** A user with so many keys, each of which may do everything. */
+export const userOf = (uid: string, balances: SimulatedUser["balances"], keys = 1): SimulatedUser => ({
+  uid,
+  ip,
+  balances,
+  keys: Array.from({ length: keys }, (_, index) => ({ name: `${uid}-${index + 1}`, permissions: ["read", "trade_spot", "trade_futures"] })),
+});
 
 type Watcher = Parameters<Simulated["watchSends"]>[0];
 
@@ -55,13 +66,13 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
-    users: [{ uid: user.uid, keys: user.keys, balances: options.balances }],
+    users: options.users,
     fees: options.fees,
     enforceLimits: options.limits,
   });
   const fills$ = new Subject<Fill>();
   venue.onFill((fill) => {
-    if (fill.uid === user.uid) fills$.next(fill);
+    fills$.next(fill);
   });
   const feed = createFeed(tape.instruments, { onError, shiftMs });
   const { series: seriesIn, row: rowIn } = tape.order;
@@ -73,7 +84,11 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     feed,
     venue,
     fills$,
-    users: [{ ...user, pushes$: options.push ? pushesOf(venue, clock, latency) : NEVER, pushing$: of(options.push) }],
+    users: options.users.map((user) => ({
+      ...user,
+      pushes$: options.push ? pushesOf(venue, clock, latency, user.uid) : NEVER,
+      pushing$: of(options.push),
+    })),
     assumptions: assumptionsOf(tape, options, contract),
     feedMs: () => latency.feedMs(),
     apply: (index, at) => {
@@ -92,7 +107,7 @@ const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: Simulated
     timeoutMs: options.timeoutMs,
     handle: (request, at) => {
       const { method, path, query, body, key } = request;
-      const response = venue.handle({ method, path, query, body, key, ip: user.ip }, at + options.skewMs);
+      const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
       arrivals.get(request)?.(at, response.status);
       arrivals.delete(request);
       return response;
@@ -110,11 +125,11 @@ const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: Simulated
 };
 
 /** Order records as one connection delivers them: after the way back, and in order. */
-const pushesOf = (venue: Venue, clock: Clock, latency: Latency): Observable<OrderRecord> => {
+const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): Observable<OrderRecord> => {
   const pushes$ = new Subject<OrderRecord>();
   let lastAt = Number.NEGATIVE_INFINITY;
   venue.onOrder((uid, record) => {
-    if (uid !== user.uid) return;
+    if (uid !== owner) return;
     lastAt = Math.max(lastAt, clock.now() + latency.responseMs());
     clock.setTimer(lastAt, () => {
       pushes$.next(record);

@@ -73,10 +73,15 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly random: Random;
 }
 
+/** The state of one user among several, by uid; an unknown uid is refused with those there are. */
+export type StreamsOfUser = (uid: string) => StreamsOfState;
+
+/** The streams are those of the first user; `ofUser` has the others'. */
 export interface PluginContext<O> extends StreamsOfState {
   readonly name: string;
   readonly options: O;
   readonly market: Market;
+  readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */

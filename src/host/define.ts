@@ -6,21 +6,20 @@
  */
 import type { JSONSchema } from "json-schema-to-ts";
 import type { Observable } from "rxjs";
-import type { ProfileOverrides } from "../contract/profile.ts";
 import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
-import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
-import type { RuleSet } from "../orders/rules.ts";
+import { SluiceError } from "../errors.ts";
 import type { WantedOrder } from "../orders/wanted.ts";
-import type { LayerSpec } from "../quota/layers.ts";
-import type { ReservePolicy } from "../quota/reserve.ts";
-import type { Freshness } from "../resources/resources.ts";
+import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
-import type { ServiceSpec } from "./service.ts";
+
+export { type CheckedConfig, type Config, type ConfigInput, checkConfig, type QuotaConfig } from "./config.ts";
 
 export interface Strategy {
   readonly kind: "strategy";
   readonly name: string;
+  /** The user it trades for, as the service lists them; the first when left out. */
+  readonly user?: string;
   readonly options: unknown;
   start(context: StrategyContext<never>): { readonly desired?: Observable<readonly WantedOrder[]>; readonly run?: Observable<unknown> };
 }
@@ -35,6 +34,11 @@ export interface Plugin {
 /** The name of one of several instances; it appears in reports, events and quota shares. */
 export interface Naming {
   readonly as?: string;
+}
+
+/** Which of several users of the service a strategy trades for; the first when left out. */
+export interface StrategyNaming extends Naming {
+  readonly user?: string;
 }
 
 /** Options as their author writes them in a config: fields with a default may be left out. */
@@ -83,7 +87,7 @@ const checked = <O>(what: string, schema: object, given: unknown): O => parseHum
 /** Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances. */
 export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   definition: StrategyDefinition<S, O>,
-): ((options: Given<S, O>, naming?: Naming) => Strategy) => {
+): ((options: Given<S, O>, naming?: StrategyNaming) => Strategy) => {
   checkDefinition("strategy", definition);
   if (definition.desired === undefined && definition.run === undefined) {
     throw new SluiceError(
@@ -91,11 +95,12 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       `defineStrategy "${definition.name}": neither \`desired\` nor \`run\` is given; without one it does nothing. Write desired: ({ market, options }) => ….`,
     );
   }
-  return (options, { as = definition.name } = {}) => {
+  return (options, { as = definition.name, user } = {}) => {
     const parsed = checked<O>(`options of strategy "${as}"`, definition.options as object, options);
     return {
       kind: "strategy",
       name: as,
+      ...(user === undefined ? {} : { user }),
       options: parsed,
       start: (context) => {
         const own = { ...(context as object), options: parsed } as StrategyContext<NoInfer<O>>;
@@ -130,169 +135,8 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   };
 };
 
-export interface QuotaConfig extends Partial<ReservePolicy> {
-  /** Parts by strategy name when several compete; 1 for whoever is not named. */
-  readonly shares?: Readonly<Record<string, number>>;
-  /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
-  readonly layers?: readonly LayerSpec[];
-  /** Weight a minute a strategy may spend, exits not counted, by name. */
-  readonly budgets?: Readonly<Record<string, number>>;
-}
-
-/** Everything a run needs to be told. */
-export interface Config {
-  /** Where to trade: `paper(…)`, `backtest(…)` or another service. */
-  readonly service: ServiceSpec;
-  readonly strategies: readonly Strategy[];
-  readonly plugins?: readonly Plugin[];
-  /** What is known better than the default about a gap of the service description. */
-  readonly profile?: ProfileOverrides;
-  readonly orders?: Partial<RuleSet>;
-  readonly quota?: QuotaConfig;
-  readonly freshness?: Partial<Freshness>;
-  /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
-  readonly instance?: string;
-  /** Seed of all chance; text or number. */
-  readonly seed?: string | number;
-}
-
-export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
-
 /** Types a config, and checks it where it is written, so that a mistake is told with the name of its file. */
 export const defineConfig = <C extends ConfigInput>(config: C): C => {
   if (typeof config !== "function") checkConfig(config);
   return config;
-};
-
-const positive = { type: "number", exclusiveMinimum: 0 } as const;
-const whole = { type: "integer", minimum: 0 } as const;
-const made = (kind: string) => ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
-
-const layerSchema = {
-  type: "object",
-  additionalProperties: false,
-  required: ["name", "scope", "unit", "capacity", "windowMs", "anchor", "banMs"],
-  properties: {
-    name: { type: "string", minLength: 1 },
-    scope: { type: "string", enum: ["ip", "uid", "key"] },
-    unit: { type: "string", enum: ["requests", "weight", "elements"] },
-    capacity: positive,
-    windowMs: positive,
-    anchor: { type: "string", enum: ["wall_clock", "first_request", "sliding"] },
-    endpoints: { type: "array", items: { type: "string" } },
-    banMs: whole,
-    header: {
-      type: "object",
-      additionalProperties: false,
-      required: ["name", "kind"],
-      properties: { name: { type: "string" }, kind: { type: "string", enum: ["used", "remaining"] } },
-    },
-  },
-} as const;
-
-const configSchema = {
-  type: "object",
-  additionalProperties: false,
-  required: ["service", "strategies"],
-  properties: {
-    service: { type: "object", required: ["kind"], properties: { kind: { type: "string" } } },
-    strategies: { type: "array", minItems: 1, items: made("strategy") },
-    plugins: { type: "array", items: made("plugin"), default: [] },
-    profile: { type: "object", default: {} },
-    orders: {
-      type: "object",
-      additionalProperties: false,
-      default: {},
-      properties: { allowUncancellable: { type: "boolean" }, openPerStrategy: whole, openInAll: whole },
-    },
-    quota: {
-      type: "object",
-      additionalProperties: false,
-      default: {},
-      properties: {
-        exitWeight: positive,
-        ordersPerExit: positive,
-        keySlots: whole,
-        lendMs: whole,
-        confidence: whole,
-        probeUnits: whole,
-        spending: { type: "string", enum: ["burst", "paced"] },
-        shares: { type: "object", additionalProperties: positive },
-        budgets: { type: "object", additionalProperties: positive },
-        layers: { type: "array", minItems: 1, items: layerSchema },
-      },
-    },
-    freshness: {
-      type: "object",
-      additionalProperties: false,
-      default: {},
-      properties: { pendingMs: positive, pendingPushedMs: positive, historyMs: positive, balancesMs: positive, positionsMs: positive },
-    },
-    instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
-    seed: { type: ["string", "number"], default: 1 },
-  },
-} as const;
-
-export type CheckedConfig = Required<Config>;
-
-/** Checks a config as loaded; lists every problem at once. */
-export const checkConfig = (config: unknown): CheckedConfig => {
-  checkCalled(config);
-  const parsed = withRemedies(() => parseHuman<CheckedConfig>(configSchema, config, "config"));
-  for (const list of [parsed.strategies, parsed.plugins]) {
-    const names = list.map(({ name }) => name);
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice === undefined) continue;
-    throw new SluiceError(
-      "CONFIG_INVALID",
-      `config: two ${list[0]?.kind === "plugin" ? "plugins" : "strategies"} are named "${twice}". Name one of them with a second argument: { as: "another name" }.`,
-    );
-  }
-  const named = parsed.strategies.map(({ name }) => name);
-  for (const list of ["shares", "budgets"] as const) {
-    const lost = Object.keys(parsed.quota[list] ?? {}).find((name) => !named.includes(name));
-    if (lost === undefined) continue;
-    const known = named.join(", ");
-    throw new SluiceError(
-      "CONFIG_INVALID",
-      `config.quota.${list}: no strategy is named "${lost}"; there is ${known}.${didYouMean(lost, named)}`,
-    );
-  }
-  return parsed;
-};
-
-/** The commonest slip: the strategy itself instead of what calling it with options gives. */
-const checkCalled = (config: unknown): void => {
-  const given = config as Partial<Record<"service" | "strategies" | "plugins", unknown>> | undefined;
-  if (typeof given?.service === "function") throw uncalled("config.service", "backtest({ fixture: … })");
-  for (const [list, example] of [
-    ["strategies", "ladder({ … })"],
-    ["plugins", "journalFile({ … })"],
-  ] as const) {
-    const values: unknown = given?.[list];
-    const index = Array.isArray(values) ? values.findIndex((value) => typeof value === "function") : -1;
-    if (index >= 0) throw uncalled(`config.${list}.${index}`, example);
-  }
-};
-
-const uncalled = (place: string, example: string): SluiceError =>
-  new SluiceError("CONFIG_INVALID", `${place} is a function, not what it returns. Call it with its options, such as ${example}.`);
-
-const remedies: readonly (readonly [problem: string, remedy: string])[] = [
-  ['config: "service" is missing.', 'Write service: backtest({ fixture: "…" }) or service: paper({ … }).'],
-  ['config: "strategies" is missing.', "Write strategies: [ladder({ … })]."],
-  ["config.strategies: must NOT have fewer than 1 items", "Write strategies: [ladder({ … })]."],
-];
-
-const withRemedies = <T>(check: () => T): T => {
-  try {
-    return check();
-  } catch (error) {
-    if (!isSluiceError(error)) throw error;
-    const issues = error.issues.map((issue) => {
-      const remedy = remedies.find(([problem]) => issue.startsWith(problem))?.[1];
-      return remedy === undefined ? issue : `${issue} ${remedy}`;
-    });
-    throw new SluiceError(error.code, "config is not valid:", issues);
-  }
 };

@@ -84,6 +84,7 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
   ...parts,
   ...ownedState(owner, parts),
   name,
+  ofUser: (uid) => ownedState(owner, parts.ofUser(uid)),
   market: ownedMarket(owner, parts.market),
   events$: owned(owner, parts.events$),
   updates$: owned(owner, parts.updates$),

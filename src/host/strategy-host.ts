@@ -22,7 +22,8 @@ export type StrategyState = { readonly state: "running" | "completed" | "failed"
 type Parts = Omit<StrategyContext<never>, "options">;
 
 export interface StrategyHost {
-  start(strategy: Strategy, parts: Parts): void;
+  /** Starts a strategy whose wishes go to `desk`. */
+  start(strategy: Strategy, parts: Parts, desk: Desk): void;
   /** Ends every strategy; their orders stay as they are. */
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
@@ -34,15 +35,16 @@ export const messageOf = (error: unknown): string =>
 interface Run {
   readonly name: string;
   readonly owner: Owner;
+  readonly desk: Desk;
   /** Streams that have not ended. */
   open: number;
 }
 
-export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): StrategyHost => {
+export const createStrategyHost = (clock: Clock, journal: Journal): StrategyHost => {
   const states = new Map<string, StrategyState>();
   const runs: Run[] = [];
 
-  const fail = (name: string, life: Subscription, error: unknown): void => {
+  const fail = (name: string, desk: Desk, life: Subscription, error: unknown): void => {
     if (states.get(name)?.state === "failed") return;
     const message = messageOf(error);
     states.set(name, { state: "failed", error: message });
@@ -53,7 +55,7 @@ export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): 
     });
   };
   const watch = (run: Run, what: "desired" | "run", source: unknown): void => {
-    const { name, owner } = run;
+    const { name, owner, desk } = run;
     if (!isObservable(source)) throw notAStream(name, what, source);
     run.open++;
     const subscription = (source as Observable<unknown>).subscribe({
@@ -77,18 +79,18 @@ export const createStrategyHost = (clock: Clock, desk: Desk, journal: Journal): 
 
   return {
     states,
-    start: (strategy, parts) => {
+    start: (strategy, parts, desk) => {
       const { name } = strategy;
       const life = new Subscription();
       const owner: Owner = {
         clock,
         life,
         fail: (error) => {
-          fail(name, life, error);
+          fail(name, desk, life, error);
         },
       };
       // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
-      const run: Run = { name, owner, open: 1 };
+      const run: Run = { name, owner, desk, open: 1 };
       runs.push(run);
       states.set(name, { state: "running" });
       try {

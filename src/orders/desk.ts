@@ -38,6 +38,8 @@ export interface DeskOptions {
   readonly store: OrderStore;
   readonly instance: string;
   readonly rules: RuleSet;
+  /** Why no order at all may be sent now, in words; undefined when orders may. */
+  readonly refused?: () => string | undefined;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
@@ -149,6 +151,7 @@ const rulingOf = (options: DeskOptions, slots: Slots, slot: Slot, wish: WantedOr
     instruments: options.instruments(),
     contract: options.contract,
     rules: options.rules,
+    refused: options.refused?.(),
     marketPx: marketPxFor(options, wish),
     openOfStrategy: slots.openCount(slot.strategy),
     openInAll: slots.openCount(),

@@ -25,6 +25,8 @@ export interface RuleInput {
   readonly instruments: ReadonlyMap<string, InstrumentRecord>;
   readonly contract: Contract;
   readonly rules: RuleSet;
+  /** Why the service may not be sent any order. */
+  readonly refused?: string | undefined;
   readonly marketPx: string | undefined;
   readonly openOfStrategy: number;
   readonly openInAll: number;
@@ -56,6 +58,7 @@ export const specifyWish = (
 export const rule = (input: RuleInput): Ruling => {
   const { wish, contract, rules } = input;
   const ordType = wish.ordType ?? "limit";
+  if (input.refused !== undefined) return refused(input.refused);
   if (!contract.profile.order.sides.includes(wish.side))
     return refused(`side "${wish.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
   if (!contract.profile.order.ordTypes.includes(ordType)) {

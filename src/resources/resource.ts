@@ -48,6 +48,8 @@ export interface ResourceOptions<T> {
 }
 
 const staleAfter = 3;
+/** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
+const retryMs = 5_000;
 const always = (): boolean => true;
 
 export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOptions<T>): Resource<T> => {
@@ -60,6 +62,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   /** Needs for a read besides the timetable that no read has taken up yet. */
   let requests: readonly (() => boolean)[] = [];
   let overdue = false;
+  let failures = 0;
   let readAt = -1;
   let touched: { readonly latest: () => T; readonly at: number } | undefined;
 
@@ -89,6 +92,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       return;
     }
     overdue = false;
+    failures = reading_.kind === "value" ? 0 : failures + 1;
     if (reading_.kind === "value") {
       readAt = clock.now();
       emit({ value: reading_.value, at: readAt, stale: false });
@@ -135,7 +139,8 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       });
       return;
     }
-    const dueAt = requests.length > 0 ? clock.now() : Math.max(clock.now(), askedAt + every);
+    const pause = failures === 0 ? every : Math.min(every, retryMs * 2 ** (failures - 1));
+    const dueAt = requests.length > 0 ? clock.now() : Math.max(clock.now(), askedAt + pause);
     timer = clock.setTimer(dueAt, () => {
       start();
       plan();

@@ -1,7 +1,7 @@
 /**
  * The client's order path against the embedded service on virtual time, with a road between them that can be broken.
  */
-import { of, Subject } from "rxjs";
+import { type Observable, of, Subject } from "rxjs";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
@@ -61,6 +61,8 @@ export interface RigOptions {
   readonly limits?: boolean;
   /** Whether records are pushed; otherwise only listings and lookups tell. */
   readonly push?: boolean;
+  /** Whether the engine may rely on pushes, as it changes. */
+  readonly pushing$?: Observable<boolean>;
   readonly latencyMs?: number;
   readonly permissions?: readonly string[];
   readonly startAt?: number;
@@ -145,7 +147,15 @@ export const createRig = (options: RigOptions = {}) => {
   venue.onOrder((_, record) => {
     if (push) clock.setTimer(clock.now() + latencyMs, () => pushes$.next(record));
   });
-  const resources = createResources({ clock, contract, gateway, journal, pushes$, pushing$: of(push), freshness: defaultFreshness });
+  const resources = createResources({
+    clock,
+    contract,
+    gateway,
+    journal,
+    pushes$,
+    pushing$: options.pushing$ ?? of(push),
+    freshness: defaultFreshness,
+  });
   const openCounts: number[] = [];
   let marketPx: string | undefined = "60000";
   const desk = createDesk({

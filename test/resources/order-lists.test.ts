@@ -1,6 +1,7 @@
 /**
  * Pending orders, history and instruments, kept true by listings.
  */
+import { BehaviorSubject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { bid, type Fault, type Rig, type RigOptions, ready, reply, swap } from "../orders/rig.ts";
@@ -102,7 +103,27 @@ describe("pending orders", () => {
     rig.run(9_000);
     for (let i = 0; i < 3; i++) rig.next("pendingOrders", fault);
     rig.run(9_000);
-    expect(seen.at(-1)).toEqual({ count: 2, problem });
+    expect(seen).toContainEqual({ count: 2, problem });
+    expect(seen.filter(({ count }) => count !== 2)).toEqual([]);
+  });
+
+  it("are doubted when pushes stop, read more often meanwhile, and read once when pushes begin again", () => {
+    const pushing$ = new BehaviorSubject(true);
+    const rig = ready({ pushing$ });
+    placeElsewhere(rig, 2);
+    const seen = pendingOf(rig);
+    rig.run(29_000);
+    expect(rig.count("pendingOrders")).toBe(1);
+    pushing$.next(false);
+    expect(seen.at(-1)).toEqual({ count: 2, problem: "pushes have stopped" });
+    rig.run(25_000);
+    expect(rig.count("pendingOrders")).toBe(4);
+    pushing$.next(true);
+    expect(seen.at(-1)).toEqual({ count: 2, problem: "pushes begin again" });
+    rig.run(1_000);
+    expect(seen.at(-1)).toEqual({ count: 2, problem: undefined });
+    rig.run(28_000);
+    expect(rig.count("pendingOrders")).toBe(5);
   });
 
   it("that is nowhere any more is said to have vanished", () => {

@@ -6,14 +6,14 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createResource, type Reading, type Snapshot } from "../../src/resources/resource.ts";
 
-const setting = (read?: () => Observable<Reading<number>>) => {
+const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100) => {
   const clock = createVirtualClock(1_000);
   const open: Subject<Reading<number>>[] = [];
   let reads = 0;
   const resource = createResource<number>({
     clock,
     initial: 0,
-    freshMs: 100,
+    freshMs,
     read: () => {
       reads++;
       if (read !== undefined) return read();
@@ -156,5 +156,59 @@ describe("a resource", () => {
     expect(asked).toBe(0);
     expect(it.resource.current.value).toBe(99);
     expect(asked).toBe(1);
+  });
+
+  it("tries a failed read again soon, then less and less often, however rarely it is due", () => {
+    const it = setting(undefined, 3_600_000);
+    it.watch();
+    it.run(0);
+    const waits = [5_000, 10_000, 20_000];
+    for (const [index, wait] of waits.entries()) {
+      it.answer("no");
+      it.run(wait - 1);
+      expect(it.reads()).toBe(index + 1);
+      it.run(1);
+      expect(it.reads()).toBe(index + 2);
+    }
+    it.answer(7);
+    it.run(3_599_000 - 35_000);
+    expect(it.reads()).toBe(4);
+  });
+
+  it("asks its age anew for every plan, so that it may change while it runs", () => {
+    let age = 100;
+    const it = setting(undefined, () => age);
+    it.watch();
+    it.run(0);
+    it.answer(1);
+    it.run(100);
+    expect(it.reads()).toBe(2);
+    age = 1_000;
+    it.answer(2);
+    it.run(900);
+    expect(it.reads()).toBe(2);
+    it.run(100);
+    expect(it.reads()).toBe(3);
+  });
+
+  it("says at once that it is doubted, and reads again", () => {
+    const it = setting();
+    it.watch();
+    it.run(0);
+    it.answer(7);
+    it.run(10);
+    it.resource.doubt("pushes have stopped");
+    expect(it.seen).toEqual(["7", "7 stale: pushes have stopped"]);
+    it.run(0);
+    expect(it.reads()).toBe(2);
+    it.answer(8);
+    expect(it.seen.at(-1)).toBe("8");
+  });
+
+  it("is not doubted before it was read", () => {
+    const it = setting();
+    it.resource.doubt("pushes have stopped");
+    it.watch();
+    expect(it.seen).toEqual([]);
   });
 });
