@@ -49,9 +49,9 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
   [
     /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\bperformance\.now\(/,
     "use the Clock",
-    ["src/clock/system-clock.ts"],
+    ["src/clock/system-clock.ts", "src/host/ambient.ts"],
   ],
-  [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts"]],
+  [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/ambient.ts"]],
   [/from "ajv"/, "use contract/validate.ts", ["src/contract/validate.ts"]],
   [/from "eventemitter3"/, "use journal/notices.ts", ["src/journal/notices.ts"]],
   [

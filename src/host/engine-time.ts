@@ -7,13 +7,14 @@
  *
  * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
  * began, also across `await`, goes on as that owner; after its life has ended no timer of an owner runs.
- * Not here: the streams through which values reach an owner (owned.ts), when promises settle (backtest/wall.ts).
+ * Not here: the machine's own clocks and timers (ambient.ts), the streams through which values reach an owner (owned.ts), when promises settle (backtest/wall.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
 import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProvider";
 import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
 import type { Clock, Timer } from "../clock/clock.ts";
+import type { Random } from "../random.ts";
 
 /** A strategy or a plugin while it runs. */
 export interface Owner {
@@ -22,10 +23,15 @@ export interface Owner {
   readonly fail: (error: unknown) => void;
   /** Its subscriptions and timers; closed when it has ended. */
   readonly life: Subscription;
+  /** Given to code whose runs must be repeatable: its chance is this, and the network is closed to it. */
+  readonly sealed?: Random;
 }
 
 const present = new AsyncLocalStorage<Owner | undefined>();
 let installed = false;
+
+/** Whose code is running; undefined for the engine's own. */
+export const ownerNow = (): Owner | undefined => present.getStore();
 
 /** Runs `work` as the owner's code. What it throws is thrown here. */
 export const inside = <T>(owner: Owner, work: () => T): T => {

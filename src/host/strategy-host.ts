@@ -11,6 +11,7 @@ import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desk } from "../orders/desk.ts";
+import { installAmbient } from "./ambient.ts";
 import type { StrategyContext } from "./context.ts";
 import type { Strategy } from "./define.ts";
 import { inside, type Owner, outside } from "./engine-time.ts";
@@ -41,6 +42,7 @@ interface Run {
 }
 
 export const createStrategyHost = (clock: Clock, journal: Journal): StrategyHost => {
+  installAmbient();
   const states = new Map<string, StrategyState>();
   const runs: Run[] = [];
 
@@ -85,6 +87,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal): StrategyHost
       const owner: Owner = {
         clock,
         life,
+        sealed: parts.random.fork("ambient"),
         fail: (error) => {
           fail(name, desk, life, error);
         },
