@@ -23,6 +23,10 @@ export const errorCodes = {
   DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },
   ENGINE_STATE: { text: "the engine was used in a state that does not allow it", fix: "code" },
   OUTCOME_UNKNOWN: { text: "a request was sent but no answer was read", fix: "query" },
+  JOURNAL_INVALID: { text: "a journal is damaged or belongs to somebody else", fix: "data" },
+  JOURNAL_FAILED: { text: "the journal cannot be written", fix: "machine" },
+  PORT_UNAVAILABLE: { text: "a server cannot listen on its port", fix: "machine" },
+  REPLAY_DIVERGED: { text: "a replayed session did not do what was recorded", fix: "code" },
   BUG: { text: "a promise inside the framework was broken", fix: "report" },
 } as const;
 

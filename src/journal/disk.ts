@@ -1,0 +1,27 @@
+/**
+ * The port to a folder that outlives the process: files that grow, and files that appear whole or not at all.
+ *
+ * - What `append` wrote survives a crash only after `sync` has resolved; between the two any part of it may be lost.
+ * - `create` makes a file appear with all its bytes, durably, or not at all; it never changes one that exists.
+ * - A failed `sync` says nothing about what is on the disk; nobody may go on with that file.
+ */
+export interface DiskFile {
+  append(bytes: Uint8Array): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Disk {
+  /** Names of the files, sorted. */
+  list(): Promise<readonly string[]>;
+  read(name: string): Promise<Uint8Array>;
+  create(name: string, bytes: Uint8Array): Promise<void>;
+  /** Opens an existing file to append to. */
+  open(name: string): Promise<DiskFile>;
+  /** Cuts a file off after so many bytes, durably. */
+  truncate(name: string, bytes: number): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** What the folder is called in messages. */
+  readonly name: string;
+}

@@ -1,0 +1,67 @@
+/**
+ * A folder of the machine as a Disk.
+ *
+ * Invariants: a new file is written beside its place, flushed, moved there, and the folder flushed, so that a crash leaves all of
+ * it or nothing; files and folder are the owner's alone (0600, 0700), since they tell what somebody trades.
+ */
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Disk, DiskFile } from "./disk.ts";
+
+const flushFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const whileOpen = async (path: string, flags: string, work: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>): Promise<void> => {
+  const handle = await open(path, flags, 0o600);
+  try {
+    await work(handle);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const halfMade = ".new";
+
+export const fileDisk = async (folder: string): Promise<Disk> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const pathOf = (name: string): string => join(folder, name);
+  return {
+    name: folder,
+    list: async () => (await readdir(folder)).filter((name) => !name.endsWith(halfMade)).sort(),
+    read: async (name) => readFile(pathOf(name)),
+    create: async (name, bytes) => {
+      await whileOpen(pathOf(name + halfMade), "w", async (handle) => handle.writeFile(bytes));
+      await rename(pathOf(name + halfMade), pathOf(name));
+      await flushFolder(folder);
+    },
+    open: async (name): Promise<DiskFile> => {
+      const handle = await open(pathOf(name), "a", 0o600);
+      return {
+        append: async (bytes) => {
+          // A write may take only part of what it is given.
+          for (let from = 0; from < bytes.length; ) from += (await handle.write(bytes, from)).bytesWritten;
+        },
+        sync: async () => handle.datasync(),
+        close: async () => handle.close(),
+      };
+    },
+    truncate: async (name, bytes) => {
+      await whileOpen(pathOf(name), "r+", async (handle) => handle.truncate(bytes));
+    },
+    rename: async (from, to) => {
+      await rename(pathOf(from), pathOf(to));
+      await flushFolder(folder);
+    },
+    remove: async (name) => {
+      await rm(pathOf(name));
+      await flushFolder(folder);
+    },
+  };
+};
