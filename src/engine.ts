@@ -4,13 +4,17 @@
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
+import { resolve } from "node:path";
 import { lastValueFrom, merge, type Observable, ReplaySubject, share, takeUntil } from "rxjs";
 import { after } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
+import type { OrdType, Side } from "./contract/profile.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
 import { type Branch, streamsOf } from "./engine/branch.ts";
 import { type Branches, createBranches } from "./engine/branches.ts";
+import { createDurable, type Durable, type Recovered } from "./engine/durable.ts";
 import { readState } from "./engine/first-reads.ts";
+import { settled } from "./engine/settling.ts";
 import { SluiceError } from "./errors.ts";
 import { type CheckedConfig, checkConfig } from "./host/config.ts";
 import type { Estimate, PlannedAction, QuotaState, StreamsOfState, StreamsOfUser } from "./host/context.ts";
@@ -19,7 +23,9 @@ import { createPluginHost } from "./host/plugin-host.ts";
 import { quotaStream } from "./host/quota-stream.ts";
 import type { OpenService, ServiceUser } from "./host/service.ts";
 import { createStrategyHost, type StrategyState } from "./host/strategy-host.ts";
+import type { Disk } from "./journal/disk.ts";
 import type { Event } from "./journal/events.ts";
+import { fileDisk } from "./journal/file-disk.ts";
 import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
@@ -34,8 +40,11 @@ import { createScheduler } from "./scheduler/scheduler.ts";
 export interface Engine extends StreamsOfState {
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
-  /** No new orders; strategies end; resting orders are cancelled when asked for; plugins are undone. */
-  stop(options?: { readonly cancel?: boolean }): Promise<void>;
+  /**
+   * No new orders; strategies end; resting orders are cancelled when asked for; plugins are undone. For up to `settleMs` (0) it
+   * first waits until the fate of every order that was sent is known.
+   */
+  stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
   readonly ofUser: StreamsOfUser;
   readonly events$: Observable<Event>;
   readonly updates$: Observable<OrderUpdate>;
@@ -54,29 +63,68 @@ export interface EngineOptions {
   readonly print?: (line: string) => void;
   /** False: spend as if there were no limits. Only for a service that enforces none. */
   readonly limits?: boolean;
+  /** Where journals are kept; folders of the machine by default. */
+  readonly openDisk?: (dir: string) => Promise<Disk>;
 }
 
 const stopMsMax = 70_000;
 
 /** Everything that calls the service, and what it says back; nothing of strategies yet. */
-const assemble = (config: CheckedConfig, random: Random, stopped$: Observable<void>, limits: boolean) => {
+const assemble = (
+  config: CheckedConfig,
+  random: Random,
+  stopped$: Observable<void>,
+  { limits = true, openDisk = fileDisk }: EngineOptions,
+) => {
   const contract = createContract(config.profile);
   // Strangers' streams look after themselves; this is what a bystander's listener threw.
   const onError = (error: unknown): void => {
     journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
   };
+  const onAnomaly = (what: string, detail: string): void => {
+    journal.append({ type: "anomaly", what, detail });
+  };
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
-  const service = config.service.open({ contract, random: random.fork("service"), onError, leave });
+  const service = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave });
   const { clock } = service;
   const journal = createJournal(() => clock.now(), onError);
+  const durable = durableOf(config, service, openDisk);
+  if (durable !== undefined) journal.attach(durable.note);
   const notices = createNotices(journal, onError);
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
   const ledger = createLedger({ layers: limits ? layers : [], reserve, startedAt: clock.now() });
-  const scheduler = createScheduler({ clock, ledger, transport: service.transport, journal, shares, budgets });
+  const transport = durable === undefined ? service.transport : durable.interceptor(service.transport);
+  const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
   const quotes = createLastQuotes(service.market);
-  const shared = { config, contract, service, journal, ledger, scheduler, quotes, stopped$ };
+  const refused = (): string | undefined => durable?.refused() ?? service.ordersRefused?.();
+  const shared = { config, contract, service, refused, journal, ledger, scheduler, quotes, stopped$ };
   const branches = createBranches(shared, service);
-  return { contract, service, journal, notices, ledger, scheduler, branches, onError };
+  return { contract, service, durable, journal, notices, ledger, scheduler, branches, onError };
+};
+
+const durableOf = (
+  { journal, instance, service: { kind, baseUrl = kind } }: CheckedConfig,
+  { clock, users }: OpenService,
+  openDisk: (dir: string) => Promise<Disk>,
+): Durable | undefined => {
+  if (journal === undefined) return undefined;
+  const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
+  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, openDisk });
+};
+
+/** What earlier lives sent and did not see the end of is looked for before anything new is sent in its place. */
+const recall = ({ branches, journal, service: { clock } }: Parts, { life, open, repaired }: Recovered): void => {
+  journal.append({ type: "journal.opened", life, unresolved: open.length, repaired });
+  for (const { uid, clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
+    const branch = branches.all.find(({ user }) => user.uid === uid);
+    if (branch === undefined) {
+      const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
+      journal.append({ type: "anomaly", what: "order.abandoned", detail });
+      continue;
+    }
+    const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
+    branch.desk.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt));
+  }
 };
 
 /** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
@@ -140,12 +188,13 @@ const estimator =
     return estimateOf(actions, contract, minute, at);
   };
 
-export const createEngine = (input: unknown, { print = () => undefined, limits = true }: EngineOptions = {}): Engine => {
+export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
+  const { print = () => undefined } = options;
   const config = checkConfig(input);
   const random = createRandom(config.seed);
   // Replayed, so that who comes after the stop gets an end and nothing else.
   const stopped$ = new ReplaySubject<void>(1);
-  const parts = assemble(config, random, stopped$, limits);
+  const parts = assemble(config, random, stopped$, options);
   const { branches, journal, notices, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
@@ -192,6 +241,7 @@ export const createEngine = (input: unknown, { print = () => undefined, limits =
   const end = async (): Promise<void> => {
     stopped$.next();
     await service.stop();
+    await parts.durable?.close();
   };
 
   return {
@@ -201,9 +251,11 @@ export const createEngine = (input: unknown, { print = () => undefined, limits =
     start: async () => {
       if (state.is !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${state.is}. Make a new one.`);
       state.is = "started";
-      service.start();
       try {
+        const recovered = await parts.durable?.open();
+        service.start();
         for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch));
+        if (recovered !== undefined) recall(parts, recovered);
       } catch (error) {
         if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
         state.is = "stopped";
@@ -212,12 +264,13 @@ export const createEngine = (input: unknown, { print = () => undefined, limits =
       }
       if (!isStopped(state)) begin();
     },
-    stop: async ({ cancel = false } = {}) => {
+    stop: async ({ cancel = false, settleMs = 0 } = {}) => {
       if (isStopped(state)) return;
       state.is = "stopped";
       strategyHost.stop();
       if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
       else setMode(branches, "reducing", "stop");
+      await settled(branches.all, clock, settleMs);
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
       await end();

@@ -22,6 +22,8 @@ export const errorCodes = {
   QUEUE_FULL: { text: "the request queue reached its bound", fix: "code" },
   DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },
   ENGINE_STATE: { text: "the engine was used in a state that does not allow it", fix: "code" },
+  PROFILE_DIFFERS: { text: "the service does not do what the profile assumes, or could not be asked", fix: "query" },
+  DESCRIPTION_BROKEN: { text: "the service breaks a rule of its description", fix: "query" },
   OUTCOME_UNKNOWN: { text: "a request was sent but no answer was read", fix: "query" },
   JOURNAL_INVALID: { text: "a journal is damaged or belongs to somebody else", fix: "data" },
   JOURNAL_FAILED: { text: "the journal cannot be written", fix: "machine" },

@@ -9,10 +9,12 @@ export { type RunOptions, runBacktest } from "./backtest/runner.ts";
 // Where to trade.
 export { backtest, type EmbeddedOptions, type PaperOptions, paper } from "./backtest/service.ts";
 // The service, as data, and a copy of it to trade against.
+export { asyncApi } from "./contract/asyncapi.ts";
 export { type Contract, createContract } from "./contract/contract.ts";
 export type { EndpointName, InputOf, RecordOf } from "./contract/endpoints.ts";
 export { formatInstId, type InstId, parseInstId } from "./contract/inst-id.ts";
 export { environments, layers, paging, websocketLimits } from "./contract/limits.ts";
+export { openApi } from "./contract/openapi.ts";
 export { profileRows } from "./contract/overrides.ts";
 export { defaultProfile, type Profile, type ProfileOverrides } from "./contract/profile.ts";
 export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, OrderState, PositionRecord } from "./contract/schemas.ts";
@@ -36,12 +38,21 @@ export {
 export type { OpenService, ServiceSpec } from "./host/service.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { Event, EventType } from "./journal/events.ts";
+export { fromEnv, fromFile, type LiveKey, type LiveUsers } from "./live/keys.ts";
+export { type LiveOptions, type LiveSpec, live, type OpenLive } from "./live/service.ts";
 export type { BookView, Candle, Market, Quote, Trade } from "./market/market-data.ts";
 export { createTape, type Tape } from "./market/tape.ts";
 export type { CancelResult, OrderFilter, Orders, OrderUpdate } from "./orders/orders.ts";
 export type { OrderSpec, WantedOrder } from "./orders/wanted.ts";
 export type { LayerSpec } from "./quota/layers.ts";
 export type { Snapshot } from "./resources/resource.ts";
+export { type Divergence, divergenceText } from "./session/divergence.ts";
+export { type RecordedEngine, recordEngine } from "./session/recorded-engine.ts";
+export { type ReplayReport, replaySession } from "./session/replayer.ts";
+export { createSessionFile, readSession, type Session } from "./session/session-file.ts";
+export { type Credentials, createCredentials } from "./transport/secrets.ts";
+export { type FaultPlan, parseFaultPlan } from "./venue/server/fault-plan.ts";
+export { startVenueServer, type VenueServer, type VenueServerOptions } from "./venue/server/server.ts";
 export {
   createVenue,
   type Fill,

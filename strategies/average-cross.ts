@@ -7,7 +7,7 @@ import { defineStrategy, mul } from "sluice";
 
 const average = (length: number) => (values$: Observable<number>) =>
   values$.pipe(
-    scan((last, value) => [...last.slice(1 - length), value], [] as number[]),
+    scan((last, value) => [...last, value].slice(-length), [] as number[]),
     map((last) => (last.length < length ? Number.NaN : last.reduce((sum, value) => sum + value, 0) / length)),
   );
 

@@ -1,24 +1,32 @@
 /**
  * `sluice run <config>`: runs the strategies of a config on real time until told to stop.
  *
- * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order on Ctrl-C, SIGTERM,
- * --seconds, a closed pipe and its own end; a second request to stop abandons the first.
- * Not here: what the engine does (engine.ts), what lines look like (panel.ts).
+ * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
+ * engine is stopped in order on Ctrl-C, SIGTERM, --seconds, a closed pipe and its own end; a second request to stop abandons the
+ * first; orders that stay, or of which nothing is known, are named at the end.
+ * Not here: what the engine does (engine.ts), what lines look like (panel.ts), what became of orders (run-orders.ts).
  */
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, Observable, Subscription } from "rxjs";
 import { after, type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import { createContract } from "../contract/contract.ts";
+import type { Profile, ProfileOverrides } from "../contract/profile.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { SluiceError } from "../errors.ts";
 import type { QuotaState } from "../host/context.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
 import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
+import { checkEnvironment, placeOf } from "./live-place.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
+import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
-export type RunningEngine = Pick<Engine, "events$" | "quota$" | "pending$" | "start" | "stop">;
+export interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "pending$" | "start"> {
+  /** `settleMs`: how long to look for orders whose outcome is not known before leaving them. */
+  stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
+}
 
 export type CreateEngine = (config: unknown, options: EngineOptions) => RunningEngine;
 
@@ -29,15 +37,21 @@ export interface RunParts {
 
 interface Flags {
   readonly seconds?: number;
+  readonly mainnet?: true;
+  readonly cancel?: true;
+  readonly keep?: true;
   readonly json?: true;
 }
 
 export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {}): void => {
   program
     .command("run")
-    .description("Run the strategies of a config on real time against the embedded service (paper), until Ctrl-C.")
+    .description("Run the strategies of a config on real time, against the embedded service (paper) or a live one, until Ctrl-C.")
     .argument("<config>", "config file, such as config/paper.ts")
     .option("--seconds <n>", "stop after this many seconds", secondsOf)
+    .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
+    .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
+    .option("--keep", "let resting orders stay when stopping (default)")
     .option("--json", "print every event as a line of JSON")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
 };
@@ -50,14 +64,19 @@ const secondsOf = (text: string): number => {
   throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
 };
 
+const settleMs = 10_000;
+
 const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const config = await loadConfigFile(path, { command: "run", clock });
+  const { service, profile } = config as { readonly service?: unknown; readonly profile?: ProfileOverrides };
+  if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
   const screen = screenOf(io, flags.json === true);
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, { print: (line) => screen.note(printable(line)) });
   const tally = createTally(clock.now());
-  const watching = watchEvents(engine, tally, screen);
+  const orders = createRunOrders();
+  const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profile).profile, flags));
   const requests = stopRequests(io);
   let unread = false;
   try {
@@ -69,13 +88,26 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     await started;
     unread = reason === "unread";
     if (!unread) screen.note(`Stopping: ${endings[reason]}.`);
-    await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
+    await firstValueFrom(merge(from(engine.stop({ cancel: flags.cancel === true, settleMs })), abandoned(requests)));
   } finally {
     watching.unsubscribe();
+    const policy = flags.cancel === true ? "cancel" : "keep";
+    for (const line of orders.closingLines(policy, placeOf(service)?.baseUrl, path)) screen.note(line);
     screen.close(unread ? "" : closingText(tally, clock.now(), inkOf(io)));
   }
   failWithStrategies(tally);
 };
+
+const mainnetMessage =
+  "config.service is mainnet: orders would cost real money. Add --mainnet when you mean it, or point the config at the testnet.";
+
+/** People are told what a quantity counts; programs get the record as it came. */
+const unitsOn = (screen: Screen, profile: Profile, { json }: Flags): Screen => ({
+  ...screen,
+  event: (event) => {
+    screen.event(json === true ? event : withUnits(event, profile));
+  },
+});
 
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine.ts")).createEngine;
 
@@ -121,9 +153,10 @@ const statusMs = 1_000;
 const plainStatusTicks = 10;
 
 /** Feeds what happens into the tally and onto the screen; nothing flows back. */
-const watchEvents = (engine: RunningEngine, tally: Tally, screen: Screen): Subscription =>
+const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, screen: Screen): Subscription =>
   engine.events$.subscribe((event) => {
     count(tally, event);
+    orders.take(event);
     screen.event(event);
   });
 

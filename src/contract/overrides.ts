@@ -4,6 +4,7 @@
  * Invariants: unknown groups and rows are refused with the nearest known name; a value keeps its row's type.
  */
 import { didYouMean, SluiceError } from "../errors.ts";
+import { endpointTable } from "./endpoints.ts";
 import { defaultProfile, type Profile, type ProfileOverrides, type Row } from "./profile.ts";
 
 type Group = Readonly<Record<string, Row<unknown>>>;
@@ -45,6 +46,7 @@ export const resolveProfile = (overrides: ProfileOverrides = {}): Profile => {
       }
     }
   }
+  checkLayers(profile as unknown as Profile, issues);
   if (issues.length > 0) throw new SluiceError("PROFILE_INVALID", "The service profile is not valid:", issues);
   return profile as unknown as Profile;
 };
@@ -64,6 +66,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   "profile.instruments.fieldNames": ["long", "short"],
   "profile.limits.anchor": ["wall_clock", "first_request", "sliding"],
   "profile.limits.refusedCounts": ["ip", "all", "none"],
+  "profile.auth.prehash": ["timestamp", "method", "path", "query", "body"],
   "profile.auth.timestamp": ["iso", "ms", "s"],
   "profile.websocket.szUnit": ["quote_notional", "base", "contracts"],
   "profile.auth.digest": ["base64", "hex", "hex_base64"],
@@ -77,6 +80,10 @@ const checkedWords = (place: string, known: unknown, value: unknown, issues: str
     if (typeof word === "string" && allowed.includes(word)) return;
     issues.push(`${at}: ${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`);
   };
+  if (Array.isArray(value)) {
+    for (const [index, word] of value.entries()) check(`${place}[${index}]`, word);
+    return value;
+  }
   if (kindOf(known) !== "object") {
     check(place, value);
     return value;
@@ -88,6 +95,54 @@ const checkedWords = (place: string, known: unknown, value: unknown, issues: str
     else issues.push(`${place}: unknown key "${name}".${didYouMean(name, names)}`);
   }
   return { ...(known as object), ...(value as object) };
+};
+
+const layerWords = {
+  scope: ["ip", "uid", "key"],
+  unit: ["requests", "weight", "elements"],
+  anchor: ["wall_clock", "first_request", "sliding"],
+} as const;
+const layerFields = ["name", "scope", "unit", "capacity", "windowMs", "anchor", "endpoints", "banMs"];
+
+/** Both sides are built from these, so a slip here would be agreed upon and never show. */
+const checkLayers = (profile: Profile, issues: string[]): void => {
+  const endpoints = Object.keys(endpointTable(profile));
+  const names = new Set(["ip", "key", "uid"]);
+  profile.limits.extraLayers.forEach((layer, index) => {
+    const place = `profile.limits.extraLayers[${index}]`;
+    if (kindOf(layer) !== "object") {
+      issues.push(`${place}: expected a layer, got ${kindOf(layer)}.`);
+      return;
+    }
+    const { name, capacity, windowMs, banMs, endpoints: counted = [] } = layer;
+    const problem = (field: string, text: string): void => {
+      issues.push(`${place}.${field}: ${text}`);
+    };
+    for (const field of Object.keys(layer)) {
+      if (!layerFields.includes(field)) problem(field, `unknown field.${didYouMean(field, layerFields)}`);
+    }
+    if (typeof name !== "string" || name === "" || names.has(name))
+      problem("name", `${JSON.stringify(name)} is missing or taken; give each layer a name of its own.`);
+    names.add(name);
+    for (const [field, allowed] of Object.entries(layerWords)) {
+      const word = layer[field as keyof typeof layerWords];
+      if (!(allowed as readonly unknown[]).includes(word))
+        problem(field, `${JSON.stringify(word)} is not one of ${allowed.join(", ")}.${didYouMean(String(word), allowed)}`);
+    }
+    for (const [field, value, least] of [
+      ["capacity", capacity, 1],
+      ["windowMs", windowMs, 1],
+      ["banMs", banMs, 0],
+    ] as const) {
+      if (!(Number.isSafeInteger(value) && value >= least))
+        problem(field, `expected a whole number of at least ${least}, got ${JSON.stringify(value)}.`);
+    }
+    if (!Array.isArray(counted)) problem("endpoints", `expected a list of endpoint names, got ${kindOf(counted)}.`);
+    else
+      for (const word of counted)
+        if (!endpoints.includes(word))
+          problem("endpoints", `${JSON.stringify(word)} is no endpoint.${didYouMean(String(word), endpoints)}`);
+  });
 };
 
 /** Every row as a line of a table: for documents and `--help`. */

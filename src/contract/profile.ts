@@ -18,6 +18,21 @@ export type SzUnit = "quote_notional" | "base" | "contracts";
 export type FeeSign = "negative_is_cost" | "positive_is_cost";
 export type Anchor = "wall_clock" | "first_request" | "sliding";
 export type Side = "buy" | "sell";
+/** A limit besides the three of the description. */
+export interface ExtraLayer {
+  readonly name: string;
+  /** Whom it counts. Calls that are not signed have an address only. */
+  readonly scope: "ip" | "uid" | "key";
+  /** What a call adds: itself, its weight, or the elements of its batch. */
+  readonly unit: "requests" | "weight" | "elements";
+  readonly capacity: number;
+  readonly windowMs: number;
+  readonly anchor: Anchor;
+  /** Endpoints it counts; all when left out. */
+  readonly endpoints?: readonly string[];
+  /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
+  readonly banMs: number;
+}
 export type OrdType = "limit" | "market" | "post_only" | "ioc" | "fok";
 
 // biome-ignore format: one row a line
@@ -104,6 +119,7 @@ export const defaultProfile = {
   },
   limits: {
     anchor: row<Anchor>("wall_clock", "H5", "The next minute begins by the service's clock."),
+    extraLayers: row<readonly ExtraLayer[]>([], "H12", "Neighbours count the elements of a batch, or an endpoint by itself; the description names three layers."),
     refusedCounts: row<"ip" | "all" | "none">("ip", "H5", "A refused request reached the address; it is not charged to key or user."),
     failedCounts: row(true, "H5", "A request that fails for another reason has passed the layers."),
     headersOnError: row(true, "H5", "Only successes are promised to carry them; readers need none."),

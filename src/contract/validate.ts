@@ -27,8 +27,14 @@ const remedies: Readonly<Record<string, string>> = {
   "inst-id": "is neither BASE-QUOTE nor BASE-QUOTE-SWAP",
 };
 
+/** What can be nested so deep that it cannot be written out is shown as what it is. */
 const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? String(value);
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? String(value);
+  } catch {
+    text = Array.isArray(value) ? "an array nested too deeply" : "an object nested too deeply";
+  }
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 };
 

@@ -31,6 +31,8 @@ export interface BranchParts {
   readonly config: CheckedConfig;
   readonly contract: Contract;
   readonly service: OpenService;
+  /** Why no order may be sent now, in words. */
+  readonly refused: () => string | undefined;
   readonly journal: Journal;
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
@@ -40,7 +42,7 @@ export interface BranchParts {
 
 /** `instruments` is the list to use, where another branch reads it already. */
 export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?: Resources["instruments"]): Branch => {
-  const { config, contract, service, journal, ledger, scheduler, quotes, stopped$ } = parts;
+  const { config, contract, service, refused, journal, ledger, scheduler, quotes, stopped$ } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
   const own = createResources({
@@ -63,7 +65,7 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
     store: resources.store,
     instance: config.instance,
     rules: { ...defaultRules, ...config.orders },
-    refused: service.ordersRefused ?? never,
+    refused,
     instruments: () => resources.instruments.current.value,
     marketPx: (instId, side) => quotes.of(instId, side),
     onOpenOrders: (count) => {
@@ -79,8 +81,6 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
   });
   return { user, resources, desk, updates$: desk.updates$.pipe(map(updateOf)) };
 };
-
-const never = (): undefined => undefined;
 
 /** The user's state as streams that end with the engine. */
 export const streamsOf = ({ resources }: Branch, quota$: StreamsOfState["quota$"], stopped$: Observable<void>): StreamsOfState => {

@@ -25,6 +25,8 @@ export interface CallOptions {
   readonly deadlineAt?: number;
   /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
   readonly permission?: string;
+  /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
+  readonly elementsNow?: () => number;
 }
 
 export interface ReadOptions extends CallOptions {
@@ -46,8 +48,8 @@ export interface User {
   readonly keys: readonly KeyGrant[];
 }
 
-/** Input now, or what to send when the slot opens; undefined then withdraws the call. */
-export type LateInput<E extends EndpointName> = InputOf<E> | (() => InputOf<E> | undefined);
+/** Input now, or what to send when the slot opens, of at most so many elements; undefined then withdraws the call. */
+export type LateInput<E extends EndpointName> = InputOf<E> | ((elementsMax: number) => InputOf<E> | undefined);
 
 export interface Gateway {
   /** Emits one outcome and completes; never errors. Unsubscribing before the call left withdraws it. */
@@ -156,14 +158,15 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
       }
       let problem = typeof input === "function" ? undefined : inputProblem(contract, endpoint, input);
       if (problem !== undefined) return of(refusedHere(problem));
-      const build = (key: string | undefined): WireRequest | undefined => {
+      const elements = Array.isArray(input) ? input.length : 1;
+      const build = (key: string | undefined, elementsMax: number): WireRequest | undefined => {
         if (typeof input !== "function") return requestOf(endpoint, input, key);
-        const late = input();
+        const late = input(elementsMax);
         if (late === undefined) return undefined;
         problem = inputProblem(contract, endpoint, late);
         return problem === undefined ? requestOf(endpoint, late, key) : undefined;
       };
-      return scheduler.schedule({ endpoint, weight, account, build, ...rest }).pipe(
+      return scheduler.schedule({ endpoint, weight, elements, account, build, ...rest }).pipe(
         map((ending): Outcome<RecordOf<E>> => {
           if (ending.kind === "dropped") return problem === undefined ? outcomeOf(endpoint, ending) : refusedHere(problem);
           const outcome = outcomeOf(endpoint, ending);

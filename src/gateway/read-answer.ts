@@ -46,6 +46,11 @@ const elementwise: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
 const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
 /** Somebody on the way gave up waiting: the one client status that does not say the call was refused. */
 const timedOutStatus = 408;
+/** After so many unreadable records the rest is not looked at: the answer proves nothing any more. */
+const problemsMax = 1_000;
+/** What the service says is journalled; a page of it is not. */
+const msgLengthMax = 500;
+const codeLengthMax = 40;
 const missing = /not (exist|found)|does not exist/i;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
@@ -65,7 +70,8 @@ const normal = (endpoint: EndpointName, record: Raw, envelopeCode: string, profi
   const copy = renamed(record, aliases[endpoint] ?? {});
   if (elementwise.includes(endpoint)) {
     copy["sCode"] ??= envelopeCode;
-    copy["sCode"] = String(copy["sCode"]);
+    // Anything but a number or a text is no code: a list would read as its only element.
+    if (typeof copy["sCode"] === "number") copy["sCode"] = String(copy["sCode"]);
     copy["sMsg"] ??= "";
     copy["ordId"] ??= "";
     copy["clOrdId"] ??= "";
@@ -83,16 +89,17 @@ const readRecords = <R>(
 ): { records: R[]; problems: string[] } => {
   const records: R[] = [];
   const problems: string[] = [];
-  data.forEach((item, index) => {
+  for (const [index, item] of data.entries()) {
+    if (problems.length === problemsMax) break;
     if (!isRaw(item)) {
       problems.push(`data[${index}] is not an object`);
-      return;
+      continue;
     }
     const record = normal(endpoint, item, code, contract.profile);
     const wrong = wireProblems(contract.endpoints[endpoint].record, record);
     if (wrong.length > 0) problems.push(`data[${index}]${wrong[0]}`);
     else records.push(record as R);
-  });
+  }
   return { records, problems };
 };
 
@@ -105,15 +112,19 @@ export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, co
       ? { kind: "refused", status, code: "", msg: "the answer carries no envelope" }
       : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
   }
-  const code = String(body["code"]);
-  const msg = typeof body["msg"] === "string" ? body["msg"] : "";
+  const code = String(body["code"]).slice(0, codeLengthMax);
+  const msg = typeof body["msg"] === "string" ? body["msg"].slice(0, msgLengthMax) : "";
   const { data } = body;
   if (status >= 500 || status === timedOutStatus) return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
   const list = Array.isArray(data) ? data : isRaw(data) && Object.keys(data).length > 0 ? [data] : undefined;
+  if (endpoint === "placeOrder" && list !== undefined && list.length > 1 && status < 400) {
+    return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
+  }
   if (list !== undefined && list.length > 0 && status < 400 && (code === "0" || elementwise.includes(endpoint))) {
     return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
   }
   if (code === "0" && status < 400) {
+    if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };
     return Array.isArray(data)
       ? { kind: "done", records: [], problems: [], at }
       : { kind: "unknown", message: `${endpoint}: success without a data array` };

@@ -23,6 +23,14 @@ export interface QuotaConfig extends Partial<ReservePolicy> {
   readonly budgets?: Readonly<Record<string, number>>;
 }
 
+/** Where an engine writes down what it sends, so that a later one knows what may exist. */
+export interface JournalConfig {
+  /** Folder, relative to the working folder; one for each engine. */
+  readonly dir: string;
+  /** Set a damaged journal aside and begin with what the service tells. Look at the service first. */
+  readonly rebuild?: boolean;
+}
+
 /** Everything a run needs to be told. */
 export interface Config {
   /** Where to trade: `paper(…)`, `backtest(…)` or another service. */
@@ -34,6 +42,8 @@ export interface Config {
   readonly orders?: Partial<RuleSet>;
   readonly quota?: QuotaConfig;
   readonly freshness?: Partial<Freshness>;
+  /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
+  readonly journal?: JournalConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
   /** Seed of all chance; text or number. */
@@ -106,12 +116,18 @@ const configSchema = {
       default: {},
       properties: { pendingMs: positive, pendingPushedMs: positive, historyMs: positive, balancesMs: positive, positionsMs: positive },
     },
+    journal: {
+      type: "object",
+      additionalProperties: false,
+      required: ["dir"],
+      properties: { dir: { type: "string", minLength: 1 }, rebuild: { type: "boolean" } },
+    },
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
     seed: { type: ["string", "number"], default: 1 },
   },
 } as const;
 
-export type CheckedConfig = Required<Config>;
+export type CheckedConfig = Required<Omit<Config, "journal">> & Pick<Config, "journal">;
 
 /** Checks a config as loaded; lists every problem at once. */
 export const checkConfig = (config: unknown): CheckedConfig => {

@@ -21,6 +21,10 @@ export interface Strategy {
   /** The user it trades for, as the service lists them; the first when left out. */
   readonly user?: string;
   readonly options: unknown;
+  /** JSON Schema of the options. */
+  readonly schema?: object;
+  /** The same strategy with some of its options replaced, checked like the first. */
+  readonly with?: (changes: object) => Strategy;
   start(context: StrategyContext<never>): { readonly desired?: Observable<readonly WantedOrder[]>; readonly run?: Observable<unknown> };
 }
 
@@ -95,13 +99,15 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       `defineStrategy "${definition.name}": neither \`desired\` nor \`run\` is given; without one it does nothing. Write desired: ({ market, options }) => ….`,
     );
   }
-  return (options, { as = definition.name, user } = {}) => {
-    const parsed = checked<O>(`options of strategy "${as}"`, definition.options as object, options);
+  const make = (given: unknown, { as = definition.name, user }: StrategyNaming): Strategy => {
+    const parsed = checked<O>(`options of strategy "${as}"`, definition.options as object, given);
     return {
       kind: "strategy",
       name: as,
       ...(user === undefined ? {} : { user }),
       options: parsed,
+      schema: definition.options as object,
+      with: (changes) => make({ ...parsed, ...changes }, { as, ...(user === undefined ? {} : { user }) }),
       start: (context) => {
         const own = { ...(context as object), options: parsed } as StrategyContext<NoInfer<O>>;
         return {
@@ -111,6 +117,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       },
     };
   };
+  return (options, naming = {}) => make(options, naming);
 };
 
 /** Makes a plugin that can be put into a config by calling it with its options. */

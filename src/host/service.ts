@@ -17,6 +17,8 @@ export interface ServiceEnv {
   readonly random: Random;
   /** What a stranger's callback threw, for reporting. */
   readonly onError: (error: unknown) => void;
+  /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
+  readonly onAnomaly: (what: string, detail: string) => void;
   /**
    * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may be made
    * now and has been charged, otherwise the instant to ask again.
@@ -53,5 +55,7 @@ export interface OpenService {
 
 export interface ServiceSpec {
   readonly kind: string;
+  /** Where the service is, where it is somewhere. */
+  readonly baseUrl?: string;
   open(env: ServiceEnv): OpenService;
 }

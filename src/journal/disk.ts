@@ -22,6 +22,8 @@ export interface Disk {
   truncate(name: string, bytes: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(name: string): Promise<void>;
+  /** Keeps `name` for this process alone, on this machine, until it is let go of by the result or the process ends. */
+  lock(name: string): Promise<() => Promise<void>>;
   /** What the folder is called in messages. */
   readonly name: string;
 }

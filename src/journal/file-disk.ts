@@ -7,6 +7,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
+import { holdLock } from "./lock.ts";
 
 const flushFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, "r");
@@ -59,6 +60,7 @@ export const fileDisk = async (folder: string): Promise<Disk> => {
       await rename(pathOf(from), pathOf(to));
       await flushFolder(folder);
     },
+    lock: holdLock,
     remove: async (name) => {
       await rm(pathOf(name));
       await flushFolder(folder);

@@ -14,8 +14,9 @@ import type { OrderChange, OrderStore } from "../resources/order-store.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import type { Doubts } from "./doubts.ts";
 import type { Lives } from "./lives.ts";
-import { applyRecord, foundOrder, isOver, type TrackedOrder } from "./order.ts";
+import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } from "./order.ts";
 import type { Slot, Slots } from "./slots.ts";
+import type { OrderSpec } from "./wanted.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface Arrivals {
@@ -23,6 +24,8 @@ export interface Arrivals {
   take(order: TrackedOrder): void;
   /** The service took the order under this id. */
   accept(order: TrackedOrder, ordId: string): void;
+  /** An order that an earlier life sent and did not see the end of, unless the service has told of it already. */
+  readonly recall: (clOrdId: string, spec: OrderSpec, sentAt: number) => void;
   /** Orders found at the service got a home: the slot's own is weighed against its wish, a surplus one has to go. */
   settleIn(): void;
 }
@@ -96,8 +99,26 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     if (order !== undefined) doubts.pursue(order);
   });
 
+  const recall = (clOrdId: string, spec: OrderSpec, sentAt: number): void => {
+    const own = ids.read(clOrdId);
+    if (own === undefined) return;
+    slots.skip(own.generation);
+    const known = store.find({ clOrdId });
+    if (known !== undefined && !isActive(known.state)) {
+      // It came to its end while nobody was there: told once, for the journal's sake.
+      const { state } = known;
+      journal.append({ type: "order.changed", strategy: "", slot: "", clOrdId, phase: state, record: known, reason: "ended meanwhile" });
+      return;
+    }
+    const order = slots.adopt(recalledOrder(clOrdId, spec, sentAt));
+    if (order === undefined) return;
+    doubts.doubt(order, "sent by an earlier life, which did not hear of it");
+    options.onOpenOrders(slots.openCount());
+  };
+
   return {
     settleIn,
+    recall,
     take: (order) => {
       const record = store.find({ clOrdId: order.clOrdId });
       if (record !== undefined) onRecord(order, record);

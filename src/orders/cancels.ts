@@ -58,19 +58,20 @@ export const createCancels = ({ clock, gateway, elementsMax, onSent, onEnd }: Ca
     return lane;
   };
 
+  const isNeeded = (order: TrackedOrder): boolean => order.cancelClass !== undefined && !order.canceling && isResting(order);
+
   /** The next batch: one kind of id throughout, since some services refuse a mixture. */
-  const pack = (orders: Set<TrackedOrder>): TrackedOrder[] => {
+  const choose = (orders: ReadonlySet<TrackedOrder>, most: number, pass: (order: TrackedOrder) => void): TrackedOrder[] => {
     const batch: TrackedOrder[] = [];
     for (const order of orders) {
-      if (order.cancelClass === undefined || order.canceling || !isResting(order)) {
-        orders.delete(order);
+      if (!isNeeded(order)) {
+        pass(order);
         continue;
       }
       const [first] = batch;
       if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || alone.has(order))) continue;
-      orders.delete(order);
       batch.push(order);
-      if (batch.length === elementsMax || alone.has(order)) break;
+      if (batch.length === most || alone.has(order)) break;
     }
     return batch;
   };
@@ -99,16 +100,18 @@ export const createCancels = ({ clock, gateway, elementsMax, onSent, onEnd }: Ca
     if (lane.queued || lane.orders.size === 0) return;
     lane.queued = true;
     let batch: TrackedOrder[] = [];
-    const late = (): CancelBody | undefined => {
+    const late = (most: number): CancelBody | undefined => {
       lane.queued = false;
-      batch = pack(lane.orders);
+      batch = choose(lane.orders, Math.min(most, elementsMax), (order) => lane.orders.delete(order));
+      for (const order of batch) lane.orders.delete(order);
       if (batch.length === 0) return undefined;
       for (const order of batch) order.canceling = true;
       for (const order of batch) onSent(order);
       queue(lane);
       return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
     };
-    gateway.call("cancelBatch", late, { class: lane.class, owner: "engine" }).subscribe({
+    const elementsNow = (): number => choose(lane.orders, elementsMax, () => undefined).length;
+    gateway.call("cancelBatch", late, { class: lane.class, owner: "engine", elementsNow }).subscribe({
       next: (outcome) => {
         finish(lane, batch, outcome);
       },

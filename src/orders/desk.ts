@@ -25,7 +25,7 @@ import { createRefusals, type Refusal } from "./refusals.ts";
 import { createResolver } from "./resolve.ts";
 import { type RuleSet, type Ruling, rule, specifyWish } from "./rules.ts";
 import { createSlots, type Slot, type Slots } from "./slots.ts";
-import { type WantedOrder, wishMark } from "./wanted.ts";
+import { type OrderSpec, type WantedOrder, wishMark } from "./wanted.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
 export type Mode = "active" | "reducing" | "halted";
@@ -64,6 +64,8 @@ export interface Desk {
   readonly mode: Mode;
   readonly updates$: Observable<TrackedOrder>;
   readonly refusals$: Observable<Refusal>;
+  /** An earlier life sent this order, and nothing is known of it: it counts as open until there is evidence. */
+  recall(clOrdId: string, spec: OrderSpec, sentAt: number): void;
   /** Instruments changed: what was refused for them may pass now. */
   reconsider(): void;
 }
@@ -237,6 +239,7 @@ export const createDesk = (options: DeskOptions): Desk => {
     get mode() {
       return moods.mode;
     },
+    recall: arrivals.recall,
     reconsider: () => {
       for (const slot of slots.all()) refusals.retry(slot);
     },

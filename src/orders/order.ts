@@ -76,6 +76,20 @@ export const newOrder = (
   now: number,
 ): TrackedOrder => ({ ...blank, ...home, clOrdId, spec, wish, mark, sentAt: now, phase: "planned", reason: "" });
 
+/** An order that an earlier life sent and heard nothing of any more. */
+export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => ({
+  ...blank,
+  strategy: "",
+  slot: "",
+  clOrdId,
+  spec,
+  wish: undefined,
+  mark: "adopted",
+  sentAt,
+  phase: "sent",
+  reason: "sent by an earlier life",
+});
+
 const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 
 /** An order of ours that was found resting at the service. */

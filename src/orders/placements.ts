@@ -84,7 +84,12 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
     }
   };
   const readElement = (order: TrackedOrder, element: ElementResult | undefined): void => {
-    const { sCode, sMsg, ordId } = element ?? { sCode: "0", sMsg: "", ordId: "" };
+    const { sCode, sMsg, ordId, clOrdId } = element ?? { sCode: "0", sMsg: "", ordId: "", clOrdId: "" };
+    // Whatever it says, it says it of another order.
+    if (clOrdId !== "" && clOrdId !== order.clOrdId) {
+      doubts.doubt(order, `the answer to the placement names another order (${clOrdId})`);
+      return;
+    }
     // Ids are never used twice: one that is taken was taken by this very order.
     if (sCode === answers.duplicateCode) doubts.doubt(order, `${sCode} ${sMsg}`.trim());
     else if (sCode !== "0") reject(order, `${sCode} ${sMsg}`.trim());

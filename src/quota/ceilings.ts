@@ -17,7 +17,8 @@ import type { ServerClock } from "./server-clock.ts";
 export type Rank = "emergency" | "exit" | "ordinary";
 
 export interface Ceilings {
-  of(gauge: Gauge, charge: Charge, rank: Rank, at: number): Ceiling;
+  /** Holds for as long as the user's gauge of weight is the same. */
+  of(gauge: Gauge, charge: Charge, rank: Rank): Ceiling;
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
   reserved(gauge: Gauge, at: number, endAt: number): number;
   /** An exit was asked for. */
@@ -43,6 +44,13 @@ export interface CeilingsOptions {
   readonly weightOf: (uid: string) => Gauge | undefined;
 }
 
+/** What is known of a user, all layers together. */
+interface User {
+  openOrders: number;
+  heardAt: number | undefined;
+  foreign: ForeignUse | undefined;
+}
+
 /** Wider than this, one call a second is spent on narrowing the clock. */
 const clockWidthMs = 45;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
@@ -63,24 +71,35 @@ const exitMemoryMs = 300_000;
 const exitRateLeast = 1 / 15_000;
 
 export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: CeilingsOptions): Ceilings => {
-  const foreign = new Map<string, ForeignUse>();
-  const heardAt = new Map<string, number>();
-  const openOrders = new Map<string, number>();
+  const users = new Map<string, User>();
   let weightMean = 10;
   let exitRate = 0;
   let lastExitAt = startedAt;
+  // One instant is asked about many times over.
+  let rateAt = Number.NaN;
+  let rate = 0;
 
   /** Exits per millisecond: rises with each and fades over minutes, never quite to nothing. */
-  const exitRateAt = (now: number): number => Math.max(exitRate * Math.exp(-(now - lastExitAt) / exitMemoryMs), exitRateLeast);
-  const openOf = (uid: string): number => openOrders.get(uid) ?? 0;
+  const exitRateAt = (now: number): number => {
+    if (now === rateAt) return rate;
+    rateAt = now;
+    rate = Math.max(exitRate * Math.exp(-(now - lastExitAt) / exitMemoryMs), exitRateLeast);
+    return rate;
+  };
+  const userOf = (uid: string): User => {
+    let user = users.get(uid);
+    if (user === undefined) {
+      user = { openOrders: 0, heardAt: undefined, foreign: undefined };
+      users.set(uid, user);
+    }
+    return user;
+  };
+  const silence = ({ heardAt }: User, at: number): number => (heardAt === undefined ? 0 : Math.max(0, at - heardAt));
 
-  const silence = (uid: string, at: number): number => Math.max(0, at - (heardAt.get(uid) ?? at));
-
-  const othersMargin = (uid: string, capacity: number, remMs: number, silentMs: number): number => {
-    const others = foreign.get(uid);
-    if (others === undefined || remMs <= 0) return 0;
+  const othersMargin = ({ foreign }: User, capacity: number, remMs: number, silentMs: number): number => {
+    if (foreign === undefined || remMs <= 0) return 0;
     // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
-    return Math.min(capacity / 2, others.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk));
+    return Math.min(capacity / 2, foreign.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk));
   };
 
   /** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
@@ -91,13 +110,16 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   };
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
-  const ordinaryWeight = (gauge: Gauge, weight: number, at: number, endAt: number, startAt: number): number => {
+  const ordinaryWeight = (gauge: Gauge, user: User, weight: number, at: number, endAt: number, startAt: number): number => {
     const { capacity, windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
-    const reserve = exitReserve(policy, remMs, openOf(gauge.scope), exitRateAt(at));
-    const quietMs = silence(gauge.scope, at);
+    const wanted = exitReserve(policy, remMs, user.openOrders, exitRateAt(at));
+    // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
+    const reserve = gauge.spec.header === undefined ? Math.min(wanted, capacity / 2) : wanted;
+    const quietMs = silence(user, at);
     const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
-    const margin = othersMargin(gauge.scope, capacity, remMs, silentMs) * yielding(gauge, at, remMs);
+    const others = othersMargin(user, capacity, remMs, silentMs);
+    const margin = others === 0 ? 0 : others * yielding(gauge, at, remMs);
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && gauge.state(at).open > 0 ? carefulUnits : 0;
     const free = capacity - reserve - margin - careful - policy.probeUnits;
@@ -105,8 +127,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   };
 
   /** Weight will run out before the key's seconds do, so its kept slots cost nothing and stay free for exits. */
-  const weightBinds = (charge: Charge, at: number, slots: number): boolean => {
-    const weight = charge.uid === undefined ? undefined : weightOf(charge.uid);
+  const weightBinds = (weight: Gauge | undefined, at: number, slots: number): boolean => {
     if (weight === undefined) return false;
     const { used, windowEndsAt } = weight.state(at);
     // In the last second of the minute slots are what keeps the rest of the weight from being used.
@@ -114,64 +135,70 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     return (weight.spec.capacity - used) / weightMean < ((windowEndsAt - at) / 1_000) * slots;
   };
 
-  const ordinaryKey = (gauge: Gauge, charge: Charge, at: number, endAt: number): number => {
+  /** However few there are, ordinary actions get one. */
+  const lessSlots = (capacity: number): number => Math.max(1, capacity - policy.keySlots);
+
+  const ordinaryKey = (gauge: Gauge, weight: Gauge | undefined, at: number, endAt: number): number => {
     const { capacity } = gauge.spec;
-    const kept = capacity - policy.keySlots;
+    const kept = lessSlots(capacity);
     const width = clock.hi(at) - clock.lo(at);
-    if (weightBinds(charge, at, kept)) return kept;
-    if (at < endAt - width - trips.high) return kept;
+    if (at < endAt - width - trips.high || weightBinds(weight, at, kept)) return kept;
     // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
     return width > clockWidthMs && at < endAt - width / 2 - trips.low / 2 ? capacity - 1 : capacity;
   };
 
   return {
-    of: (gauge, charge, rank, at) => {
+    of: (gauge, charge, rank) => {
       const { capacity, scope, unit } = gauge.spec;
       const weighed = unit === "weight";
+      const user = userOf(gauge.scope);
       if (rank === "emergency") return () => (weighed ? capacity - policy.probeUnits : capacity);
       // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
       if (rank === "exit")
-        return () => (weighed ? capacity - policy.probeUnits - Math.min(exitCost(policy, openOf(gauge.scope)), capacity / 4) : capacity);
-      if (scope === "key") return (endAt) => ordinaryKey(gauge, charge, at, endAt);
-      return weighed ? (endAt, startAt) => ordinaryWeight(gauge, charge.weight, at, endAt, startAt) : () => capacity - policy.keySlots;
+        return () => (weighed ? capacity - policy.probeUnits - Math.min(exitCost(policy, user.openOrders), capacity / 4) : capacity);
+      if (scope === "key") {
+        const weight = charge.uid === undefined ? undefined : weightOf(charge.uid);
+        return (endAt, _startAt, at) => ordinaryKey(gauge, weight, at, endAt);
+      }
+      return weighed ? (endAt, startAt, at) => ordinaryWeight(gauge, user, charge.weight, at, endAt, startAt) : () => lessSlots(capacity);
     },
     reserved: (gauge, at, endAt) => {
       const { capacity, unit } = gauge.spec;
       return Math.max(
         0,
-        unit === "weight" ? Math.round(capacity - ordinaryWeight(gauge, Number.POSITIVE_INFINITY, at, endAt, at)) : policy.keySlots,
+        unit === "weight"
+          ? Math.round(capacity - ordinaryWeight(gauge, userOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at))
+          : policy.keySlots,
       );
     },
     noteExit: (now) => {
       const keep = Math.exp(-1 / 20);
       exitRate = exitRateAt(now) * keep + (1 - keep) / Math.max(now - lastExitAt, 1_000);
       lastExitAt = now;
+      rateAt = Number.NaN;
     },
     noteOpen: (uid, orders) => {
-      openOrders.set(uid, orders);
+      userOf(uid).openOrders = orders;
     },
     noteUse: (uid, at, fresh) => {
-      heardAt.set(uid, at);
-      let use = foreign.get(uid);
-      if (use === undefined) {
-        use = createForeignUse();
-        foreign.set(uid, use);
-      }
-      use.observe(at, fresh);
+      const user = userOf(uid);
+      user.heardAt = at;
+      user.foreign ??= createForeignUse();
+      user.foreign.observe(at, fresh);
     },
     noteRefusal: (uid, at) => {
-      foreign.get(uid)?.surprised(at);
+      userOf(uid).foreign?.surprised(at);
     },
     noteWeight: (weight) => {
       weightMean += (weight - weightMean) / 32;
     },
     newsAt: (uid, at, endAt) => {
-      const others = foreign.get(uid);
-      if (others === undefined || others.rate === 0) return Number.POSITIVE_INFINITY;
-      return (heardAt.get(uid) ?? at) + Math.min(newsMsMax, Math.max(newsMsMin, (endAt - at) / 20));
+      const { foreign, heardAt = at } = userOf(uid);
+      if (foreign === undefined || foreign.rate === 0) return Number.POSITIVE_INFINITY;
+      return heardAt + Math.min(newsMsMax, Math.max(newsMsMin, (endAt - at) / 20));
     },
     forget: () => {
-      heardAt.clear();
+      for (const user of users.values()) user.heardAt = undefined;
     },
   };
 };

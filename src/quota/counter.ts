@@ -62,11 +62,11 @@ export class Counter {
 
   /** Use that window `index` has beyond doubt: ours may be a lost call's, or have landed in the window beside it. */
   known(index: number): number {
-    return this.#slots.find((candidate) => candidate.index === index)?.reported ?? 0;
+    return this.#find(index)?.reported ?? 0;
   }
 
   foreign(index: number): number {
-    return this.#slots.find((candidate) => candidate.index === index)?.foreign ?? 0;
+    return this.#find(index)?.foreign ?? 0;
   }
 
   begin(first: number, weight: number): void {
@@ -109,6 +109,15 @@ export class Counter {
     this.#slots = [];
     this.#carried = this.#open;
     this.closedThrough = Number.NEGATIVE_INFINITY;
+  }
+
+  #find(index: number): Slot | undefined {
+    const slots = this.#slots;
+    for (let position = slots.length - 1; position >= 0; position--) {
+      const slot = slots[position] as Slot;
+      if (slot.index === index) return slot;
+    }
+    return undefined;
   }
 
   #slot(index: number): Slot {

@@ -8,8 +8,8 @@ import { Counter } from "./counter.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { ServerClock } from "./server-clock.ts";
 
-/** Most units that may be used of a window that ends, at the latest, at client instant `endAt`. */
-export type Ceiling = (endAt: number, startAt: number) => number;
+/** Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`. */
+export type Ceiling = (endAt: number, startAt: number, at: number) => number;
 
 export interface GaugeTicket {
   readonly units: number;
@@ -61,12 +61,19 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
 
   const learnBoundary = (sentAt: number, receivedAt: number, used: number): void => {
     let after = Number.NEGATIVE_INFINITY;
-    for (const other of heard) {
+    for (let index = 0; index < heard.length; index++) {
+      const other = heard[index] as Heard;
       // Sent after the other's answer was in, and yet the count did not rise: a window began in between.
       if (other.receivedAt < sentAt && other.used >= used && other.sentAt > after) after = other.sentAt;
     }
     if (receivedAt - after < windowMs * 0.9) clock.observeBoundary(after, receivedAt, windowMs);
-    heard[write] = { sentAt, receivedAt, used };
+    const oldest = heard[write];
+    if (oldest === undefined) heard[write] = { sentAt, receivedAt, used };
+    else {
+      oldest.sentAt = sentAt;
+      oldest.receivedAt = receivedAt;
+      oldest.used = used;
+    }
     write = (write + 1) % heardKept;
   };
 
@@ -74,13 +81,15 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
     spec,
     scope,
     blockedUntil: (units, now, ceiling) => {
-      if (!clock.known) return undefined;
-      const first = earliest(now);
-      if (first <= counter.closedThrough) return gate(counter.closedThrough + 1, now);
+      // Whatever window it is, it cannot hold more than this.
+      if (!clock.known) return counter.open + units > spec.capacity ? now + windowMs : undefined;
+      const lo = clock.lo(now);
+      const first = Math.floor((now + lo) / windowMs);
+      if (first <= counter.closedThrough) return (counter.closedThrough + 1) * windowMs - lo;
       const last = Math.max(latest(now), Math.min(counter.newest, first + 2));
       for (let index = first; index <= last; index++) {
-        const startAt = gate(index, now);
-        if (counter.used(index) + units > ceiling(startAt + windowMs, startAt)) return startAt + windowMs;
+        const startAt = index * windowMs - lo;
+        if (counter.used(index) + units > ceiling(startAt + windowMs, startAt, now)) return startAt + windowMs;
       }
       // A window not begun yet holds what is in flight already; it must hold this call as well.
       if (counter.open + units > spec.capacity) return now + windowMs;
@@ -130,8 +139,12 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
   };
 };
 
-/** Windows that begin anywhere: no stretch of one window's length, as the service sees it, may hold more than the capacity. */
-export const rollingGauge = (spec: LayerSpec, scope: string): Gauge => {
+/**
+ * Windows that begin anywhere: no stretch of one window's length, as the service sees it, may hold more than the capacity. Our
+ * clock may be fast by `driftPpm`.
+ */
+export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gauge => {
+  const windowMs = spec.windowMs * (1 + driftPpm / 1e6);
   /** Units that leave the count at an instant; unanswered ones have none yet. */
   const leaving: { at: number; units: number }[] = [];
   let answered = 0;
@@ -142,7 +155,7 @@ export const rollingGauge = (spec: LayerSpec, scope: string): Gauge => {
   };
   const leave = (units: number, now: number): void => {
     answered += units;
-    leaving.push({ at: now + spec.windowMs, units });
+    leaving.push({ at: now + windowMs, units });
   };
   return {
     spec,
@@ -150,8 +163,8 @@ export const rollingGauge = (spec: LayerSpec, scope: string): Gauge => {
     blockedUntil: (units, now, ceiling) => {
       expire(now);
       if (now < shutUntil) return shutUntil;
-      if (answered + open + units <= ceiling(now + spec.windowMs, now)) return undefined;
-      return Math.max(leaving[0]?.at ?? now + spec.windowMs, now + 1);
+      if (answered + open + units <= ceiling(now + windowMs, now, now)) return undefined;
+      return Math.max(leaving[0]?.at ?? now + windowMs, now + 1);
     },
     begin: (units) => {
       open += units;
@@ -170,7 +183,7 @@ export const rollingGauge = (spec: LayerSpec, scope: string): Gauge => {
       open -= ticket.units;
     },
     shut: (at) => {
-      shutUntil = at + spec.windowMs + spec.banMs;
+      shutUntil = at + windowMs + spec.banMs;
       return shutUntil;
     },
     // Lengths of time hold even when the calendar does not.

@@ -26,16 +26,21 @@ export interface LayerSpec {
 }
 
 export const layersOf = (contract: Contract): readonly LayerSpec[] => {
-  const { anchor } = contract.profile.limits;
+  const { anchor, extraLayers } = contract.profile.limits;
   const { ip, key, uid } = contract.layers;
   return [
     { ...ip, scope: "ip", anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
     { ...uid, scope: "uid", anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
     { ...key, scope: "key", anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
+    // The names were checked when the profile was laid over the table.
+    ...(extraLayers as readonly LayerSpec[]),
   ];
 };
 
-/** What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. */
+/**
+ * What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. A batch that is
+ * put together as it leaves has one element at least; how many more, is agreed upon each time leave is asked for.
+ */
 export interface Charge {
   readonly endpoint: EndpointName;
   readonly weight: number;
@@ -45,8 +50,16 @@ export interface Charge {
   readonly key: string | undefined;
 }
 
-export const scopeOf = (layer: LayerSpec, charge: Charge): string | undefined =>
+const scopeOf = (layer: LayerSpec, charge: Charge): string | undefined =>
   layer.scope === "ip" ? charge.ip : layer.scope === "uid" ? charge.uid : charge.key;
 
-export const unitsOf = (layer: LayerSpec, charge: Charge): number =>
-  layer.unit === "requests" ? 1 : layer.unit === "weight" ? charge.weight : charge.elements;
+export const unitsOf = (layer: LayerSpec, charge: Charge, elements: number): number =>
+  layer.unit === "requests" ? 1 : layer.unit === "weight" ? charge.weight : elements;
+
+/** Layers that count a call, and whose count each keeps. */
+export const touchedBy = (layers: readonly LayerSpec[], charge: Charge): readonly { readonly spec: LayerSpec; readonly scope: string }[] =>
+  layers.flatMap((spec) => {
+    const scope = scopeOf(spec, charge);
+    const counts = scope !== undefined && (spec.endpoints === undefined || spec.endpoints.includes(charge.endpoint));
+    return counts ? [{ spec, scope }] : [];
+  });

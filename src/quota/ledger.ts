@@ -8,18 +8,20 @@
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import { createCeilings, earliestFit, newsWeight, type Rank } from "./ceilings.ts";
-import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
+import { type Ceiling, fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
 import { dateOf, usedOf } from "./headers.ts";
-import { type Charge, type LayerSpec, scopeOf, unitsOf } from "./layers.ts";
+import { type LayerState, layerStates } from "./layer-state.ts";
+import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { createRoundTrips } from "./round-trips.ts";
-import { createServerClock, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
+import { createRoutes, type Route } from "./routes.ts";
+import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { createStanding, type Standing } from "./standing.ts";
 import { createWeights } from "./weights.ts";
 
-export type { Rank };
+export type { LayerState, Rank };
 
-export type Verdict = { readonly granted: true } | Refusal;
+export type Verdict = { readonly granted: true; readonly elements: number } | Refusal;
 
 /** Not now: which layer says so, when to ask again, and who may go meanwhile. */
 export interface Refusal {
@@ -31,11 +33,16 @@ export interface Refusal {
   readonly lighterThan: number;
 }
 
+/** What was spent on one call. It is leave to send as well, and does not expire. */
 export interface Ticket {
+  readonly granted: true;
   readonly charge: Charge;
+  readonly expiresAt: number;
+  /** Elements that were charged for, and the most the call may carry. */
+  readonly elements: number;
   readonly sentAt: number;
-  readonly gauges: readonly Gauge[];
-  /** One per gauge. */
+  readonly route: Route;
+  /** One per gauge of the route. */
   readonly parts: readonly GaugeTicket[];
   readonly probe: boolean;
 }
@@ -45,20 +52,10 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface LayerState {
-  readonly layer: string;
-  readonly scope: string;
-  readonly capacity: number;
-  readonly used: number;
-  readonly reserved: number;
-  readonly free: number;
-  readonly foreign: number;
-  readonly windowEndsAt: number;
-}
-
 export interface Ledger {
-  ask(charge: Charge, rank: Rank, now: number): Verdict;
-  spend(charge: Charge, now: number): Ticket;
+  /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
+  ask(charge: Charge, rank: Rank, now: number, offered?: number): Verdict;
+  spend(charge: Charge, now: number, elements?: number): Ticket;
   /** An answer was read. Returns the instant until which a layer is shut, when the service refused. */
   settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined;
   /** No answer was read. */
@@ -88,6 +85,7 @@ export interface LedgerOptions {
   readonly startedAt: number;
 }
 
+const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
 /** So near to a window's end what does not fit now is taken for not fitting at all. */
 const endingMs = 400;
@@ -97,9 +95,9 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   const policy: ReservePolicy = { ...defaultReserve, ...options.reserve };
   const quietMs = options.quietMs ?? 1_050;
   const clock = createServerClock(options.clock);
+  const { driftPpm = driftPpmMost } = options.clock ?? {};
   const gauges = new Map<string, Gauge>();
   const standings = new Map<string, Standing>();
-  let routes = new WeakMap<Charge, readonly Gauge[]>();
   const trips = createRoundTrips();
   const weights = createWeights();
   const ceilings = createCeilings({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => gauges.get(`uid:${uid}`) });
@@ -110,32 +108,31 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     const name = `${spec.name}:${scope}`;
     let gauge = gauges.get(name);
     if (gauge === undefined) {
-      gauge = spec.anchor === "wall_clock" && !dateless ? fixedGauge(spec, scope, clock) : rollingGauge(spec, scope);
+      gauge = spec.anchor === "wall_clock" && !dateless ? fixedGauge(spec, scope, clock) : rollingGauge(spec, scope, driftPpm);
       gauges.set(name, gauge);
     }
     return gauge;
   };
-  /** The gauges a charge touches; charges are few and long-lived, so each is looked up once. */
-  const gaugesOf = (charge: Charge): readonly Gauge[] => {
-    const known = routes.get(charge);
-    if (known !== undefined) return known;
-    const found: Gauge[] = [];
-    for (const spec of layers) {
-      const scope = scopeOf(spec, charge);
-      if (scope === undefined || (spec.endpoints !== undefined && !spec.endpoints.includes(charge.endpoint))) continue;
-      found.push(gaugeOf(spec, scope));
-    }
-    routes.set(charge, found);
-    return found;
+  const openRoute = (charge: Charge): Route => {
+    const touched = touchedBy(layers, charge).map(({ spec, scope }) => gaugeOf(spec, scope));
+    const of = (rank: Rank): Ceiling[] => touched.map((gauge) => ceilings.of(gauge, charge, rank));
+    return {
+      gauges: touched,
+      ceilings: { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") },
+      standing: standingOf(charge),
+    };
   };
-  const unitsIn = (gauge: Gauge, charge: Charge): number => {
-    const units = unitsOf(gauge.spec, charge);
+  const routes = createRoutes(openRoute);
+  const unitsIn = (gauge: Gauge, charge: Charge, elements = charge.elements): number => {
+    const units = unitsOf(gauge.spec, charge, elements);
     return gauge.spec.unit === "weight" ? weights.charged(charge.endpoint, units) : units;
   };
-  const begin = (charge: Charge, now: number, probe: boolean): Ticket => {
-    const touched = gaugesOf(charge);
+  const begin = (charge: Charge, now: number, probe: boolean, elements: number): Ticket => {
+    const route = routes.of(charge);
     if (charge.uid !== undefined) weights.noteSent(charge.uid);
-    return { charge, sentAt: now, gauges: touched, parts: touched.map((gauge) => gauge.begin(unitsIn(gauge, charge), now)), probe };
+    const parts: GaugeTicket[] = [];
+    for (const gauge of route.gauges) parts.push(gauge.begin(unitsIn(gauge, charge, elements), now));
+    return { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe };
   };
   const standingOf = (charge: Charge): Standing => {
     const name = charge.uid ?? `ip:${charge.ip}`;
@@ -147,15 +144,14 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     return standing;
   };
   const probeBack = (ticket: Ticket): void => {
-    if (ticket.probe && ticket.sentAt >= disturbedAt) standingOf(ticket.charge).back();
+    if (ticket.probe && ticket.sentAt >= disturbedAt) ticket.route.standing.back();
   };
 
   /** When a ceiling that rises towards the window's end will let the call through. */
-  const relaxedAt = (gauge: Gauge, charge: Charge, now: number, end: number): number => {
+  const relaxedAt = (gauge: Gauge, charge: Charge, ceiling: Ceiling, now: number, end: number): number => {
     const units = unitsIn(gauge, charge);
     if (gauge.blockedUntil(units, now, () => gauge.spec.capacity) !== undefined) return end;
-    const fits = (at: number): boolean => gauge.blockedUntil(units, at, ceilings.of(gauge, charge, "ordinary", at)) === undefined;
-    const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), fits);
+    const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), (at) => gauge.blockedUntil(units, at, ceiling) === undefined);
     return Math.max(to, now + 1);
   };
 
@@ -171,27 +167,37 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   return {
     clock,
     learned: weights.learned,
-    ask: (charge, rank, now) => {
-      const early = standingOf(charge).blockedUntil(now);
+    ask: (charge, rank, now, offered = charge.elements) => {
+      const route = routes.of(charge);
+      const early = route.standing.blockedUntil(now);
       if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
-      for (const gauge of gaugesOf(charge)) {
-        const until = gauge.blockedUntil(unitsIn(gauge, charge), now, ceilings.of(gauge, charge, rank, now));
-        if (until === undefined) continue;
+      const most = route.ceilings[rank];
+      let elements = offered;
+      for (let index = 0; index < route.gauges.length; index++) {
+        const gauge = route.gauges[index] as Gauge;
+        const ceiling = most[index] as Ceiling;
+        const until = gauge.blockedUntil(unitsIn(gauge, charge), now, ceiling);
+        if (until === undefined) {
+          if (gauge.spec.unit !== "elements") continue;
+          // There is room for one; as many of the others go along as fit.
+          while (elements > charge.elements && gauge.blockedUntil(elements, now, ceiling) !== undefined) elements--;
+          continue;
+        }
         const layer = gauge.spec.name;
         if (rank !== "ordinary") return { granted: false, layer, until, why: "used", lighterThan: charge.weight };
-        const relaxed = relaxedAt(gauge, charge, now, until);
+        const relaxed = relaxedAt(gauge, charge, ceiling, now, until);
         return { granted: false, layer, ...reserved(charge, now, until, relaxed) };
       }
-      return { granted: true };
+      return elements === 1 ? single : { granted: true, elements };
     },
-    spend: (charge, now) => {
+    spend: (charge, now, elements = charge.elements) => {
       if (charge.uid !== undefined) ceilings.noteWeight(charge.weight);
-      return begin(charge, now, standingOf(charge).leave());
+      return begin(charge, now, routes.of(charge).standing.leave(), elements);
     },
     settle,
     lose,
     release: (ticket) => {
-      ticket.gauges.forEach((gauge, index) => {
+      ticket.route.gauges.forEach((gauge, index) => {
         gauge.undo(ticket.parts[index] as GaugeTicket);
       });
       probeBack(ticket);
@@ -207,25 +213,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       disturbedAt = now;
       for (const gauge of gauges.values()) gauge.reset();
       standings.clear();
+      routes.forget();
       ceilings.forget();
     },
-    probing: (charge) => !standingOf(charge).warm,
-    state: (now) =>
-      [...gauges.values()].map((gauge) => {
-        const { used, foreign: others, windowEndsAt } = gauge.state(now);
-        const { capacity, name } = gauge.spec;
-        const reserved = ceilings.reserved(gauge, now, windowEndsAt);
-        return {
-          layer: name,
-          scope: gauge.scope,
-          capacity,
-          used,
-          reserved,
-          free: Math.max(0, capacity - used),
-          foreign: others,
-          windowEndsAt,
-        };
-      }),
+    probing: (charge) => !routes.of(charge).standing.warm,
+    state: (now) => layerStates(gauges.values(), ceilings, now),
   };
 
   function settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
@@ -234,19 +226,19 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       lose(ticket, receivedAt);
       return undefined;
     }
-    const standing = standingOf(ticket.charge);
+    const { standing, gauges: touched } = ticket.route;
     const dateMs = dateOf(answer.headers);
     if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
     else if (!clock.known && !dateless) {
       dateless = true;
       gauges.clear();
-      routes = new WeakMap();
-      return settle(begin(ticket.charge, ticket.sentAt, ticket.probe), answer, receivedAt);
+      routes.forget();
+      return settle(begin(ticket.charge, ticket.sentAt, ticket.probe, ticket.elements), answer, receivedAt);
     }
     trips.observe(receivedAt - ticket.sentAt);
     let told = false;
-    for (let index = 0; index < ticket.gauges.length; index++) {
-      const gauge = ticket.gauges[index] as Gauge;
+    for (let index = 0; index < touched.length; index++) {
+      const gauge = touched[index] as Gauge;
       const used = usedOf(gauge.spec, answer.headers);
       const fresh = gauge.end(ticket.parts[index] as GaugeTicket, ticket.sentAt, receivedAt, used, answer.status < 400);
       if (used === undefined) continue;
@@ -266,14 +258,15 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   }
 
   function lose(ticket: Ticket, now: number): void {
-    ticket.gauges.forEach((gauge, index) => {
+    ticket.route.gauges.forEach((gauge, index) => {
       gauge.lose(ticket.parts[index] as GaugeTicket, now);
     });
     probeBack(ticket);
   }
 
   function minutesPossible(ticket: Ticket, receivedAt: number): number {
-    const windowMs = Math.max(...ticket.gauges.map(({ spec }) => spec.windowMs));
+    // Layers the service does not tell the use of have no part in it.
+    const windowMs = Math.max(...ticket.route.gauges.map(({ spec }) => (spec.header === undefined ? 0 : spec.windowMs)));
     const first = Math.floor((ticket.sentAt + clock.lo(receivedAt)) / windowMs);
     return Math.floor((receivedAt + clock.hi(receivedAt)) / windowMs) - first + 1;
   }
@@ -283,10 +276,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     const { charge } = ticket;
     if (standing.strike(ticket.sentAt, now) && charge.uid !== undefined) ceilings.noteRefusal(charge.uid, now);
     let until = now;
-    for (const gauge of ticket.gauges) {
+    const shortest = Math.min(...ticket.route.gauges.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
+    for (const gauge of ticket.route.gauges) {
       const near = gauge.state(now).used >= gauge.spec.capacity * 0.97;
       const whole = standing.strikes > 1 || ticket.probe || near;
-      if (gauge.spec.scope === "key" || whole) until = Math.max(until, gauge.shut(now));
+      if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
     }
     // The next window is entered with one call, not with all that wait.
     standing.restart(until);

@@ -13,6 +13,8 @@ import type { Answer, Ledger, Rank, Refusal, Ticket } from "./ledger.ts";
 export interface Lease {
   readonly granted: true;
   readonly charge: Charge;
+  /** Most elements the call may carry. */
+  readonly elements: number;
   /** No call may leave on it after this instant of the asker's clock; infinite where nothing can be lost on the way. */
   readonly expiresAt: number;
 }
@@ -20,7 +22,8 @@ export interface Lease {
 export type Grant = Lease | Refusal;
 
 export interface QuotaPort {
-  reserve(charge: Charge, rank: Rank, now: number): Grant | Promise<Grant>;
+  /** `elements` is how many a batch could carry now; leave may be given for fewer. */
+  reserve(charge: Charge, rank: Rank, now: number, elements: number): Grant | Promise<Grant>;
   /** The call was answered. Returns the instant until which a layer is shut, when the service refused it. */
   settle(lease: Lease, answer: Answer, receivedAt: number): number | undefined;
   /** The call left and nothing was heard of it. */
@@ -29,23 +32,17 @@ export interface QuotaPort {
   release(lease: Lease): void;
 }
 
-interface LocalLease extends Lease {
-  readonly ticket: Ticket;
-}
-
-/** The ledger of this process, which answers at once. */
+/** The ledger of this process, which answers at once; its tickets are the leases. */
 export const localPort = (ledger: Ledger): QuotaPort => ({
-  reserve: (charge, rank, now) => {
-    const verdict = ledger.ask(charge, rank, now);
-    if (!verdict.granted) return verdict;
-    const lease: LocalLease = { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, ticket: ledger.spend(charge, now) };
-    return lease;
+  reserve: (charge, rank, now, elements) => {
+    const verdict = ledger.ask(charge, rank, now, elements);
+    return verdict.granted ? ledger.spend(charge, now, verdict.elements) : verdict;
   },
-  settle: (lease, answer, receivedAt) => ledger.settle((lease as LocalLease).ticket, answer, receivedAt),
+  settle: (lease, answer, receivedAt) => ledger.settle(lease as Ticket, answer, receivedAt),
   lose: (lease, now) => {
-    ledger.lose((lease as LocalLease).ticket, now);
+    ledger.lose(lease as Ticket, now);
   },
   release: (lease) => {
-    ledger.release((lease as LocalLease).ticket);
+    ledger.release(lease as Ticket);
   },
 });

@@ -32,6 +32,8 @@ export interface ServerClockOptions {
   readonly dateSlackMs?: number;
 }
 
+/** Twice what a crystal is off. */
+export const driftPpmMost = 200;
 const dateStepMs = 1_000;
 
 interface Interval {
@@ -40,23 +42,31 @@ interface Interval {
   asOf: number;
 }
 
-export const createServerClock = ({ driftPpm = 200, dateSlackMs = 150 }: ServerClockOptions = {}): ServerClock => {
+export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }: ServerClockOptions = {}): ServerClock => {
   const drift = driftPpm / 1e6;
   let stamps: Interval | undefined;
   let counters: Interval | undefined;
   let conflicts = 0;
 
-  const widened = (interval: Interval, at: number): Interval => {
-    const slack = drift * Math.abs(at - interval.asOf);
-    return { lo: interval.lo - slack, hi: interval.hi + slack, asOf: at };
+  /** Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other. */
+  const narrow = (known: Interval, lo: number, hi: number, at: number): boolean => {
+    const slack = drift * Math.abs(at - known.asOf);
+    const from = Math.max(known.lo - slack, lo);
+    const to = Math.min(known.hi + slack, hi);
+    if (from > to) return false;
+    known.lo = from;
+    known.hi = to;
+    known.asOf = at;
+    return true;
   };
-  /** The part both agree on, or undefined when they contradict each other. */
-  const meet = (known: Interval | undefined, fresh: Interval): Interval | undefined => {
-    if (known === undefined) return fresh;
-    const old = widened(known, fresh.asOf);
-    const lo = Math.max(old.lo, fresh.lo);
-    const hi = Math.min(old.hi, fresh.hi);
-    return lo <= hi ? { lo, hi, asOf: fresh.asOf } : undefined;
+  // Many questions are asked of one instant.
+  let lowestAt = Number.NaN;
+  let lowest = 0;
+  let highestAt = Number.NaN;
+  let highest = 0;
+  const learned = (): void => {
+    lowestAt = Number.NaN;
+    highestAt = Number.NaN;
   };
   const boundLo = (at: number): number => {
     let lo = Number.NEGATIVE_INFINITY;
@@ -72,8 +82,20 @@ export const createServerClock = ({ driftPpm = 200, dateSlackMs = 150 }: ServerC
   };
 
   return {
-    lo: boundLo,
-    hi: boundHi,
+    lo: (at) => {
+      if (at !== lowestAt) {
+        lowestAt = at;
+        lowest = boundLo(at);
+      }
+      return lowest;
+    },
+    hi: (at) => {
+      if (at !== highestAt) {
+        highestAt = at;
+        highest = boundHi(at);
+      }
+      return highest;
+    },
     get known() {
       return stamps !== undefined;
     },
@@ -81,14 +103,17 @@ export const createServerClock = ({ driftPpm = 200, dateSlackMs = 150 }: ServerC
       return conflicts;
     },
     observeDate: (sentAt, receivedAt, dateMs) => {
+      learned();
       // The offset may have drifted on since the earliest instant it can have been true at.
-      const fresh = { lo: dateMs - receivedAt, hi: dateMs + dateStepMs - sentAt + drift * (receivedAt - sentAt), asOf: receivedAt };
-      const met = meet(stamps, fresh);
-      if (met === undefined) {
-        conflicts++;
-        counters = undefined;
+      const lo = dateMs - receivedAt;
+      const hi = dateMs + dateStepMs - sentAt + drift * (receivedAt - sentAt);
+      if (stamps === undefined || !narrow(stamps, lo, hi, receivedAt)) {
+        if (stamps !== undefined) {
+          conflicts++;
+          counters = undefined;
+        }
+        stamps = { lo, hi, asOf: receivedAt };
       }
-      stamps = met ?? fresh;
       if (counters !== undefined && boundLo(receivedAt) > boundHi(receivedAt)) {
         conflicts++;
         counters = undefined;
@@ -96,21 +121,25 @@ export const createServerClock = ({ driftPpm = 200, dateSlackMs = 150 }: ServerC
     },
     observeBoundary: (afterAt, byAt, windowMs) => {
       if (stamps === undefined || byAt - afterAt >= windowMs) return false;
-      const named = widened(stamps, byAt);
-      const first = Math.ceil((named.lo - dateSlackMs + afterAt) / windowMs);
-      const last = Math.floor((named.hi + dateSlackMs + byAt) / windowMs);
+      learned();
+      const slack = drift * Math.abs(byAt - stamps.asOf) + dateSlackMs;
+      const first = Math.ceil((stamps.lo - slack + afterAt) / windowMs);
+      const last = Math.floor((stamps.hi + slack + byAt) / windowMs);
       // Accepted only when a single boundary can be meant: guessing the nearest has cost whole minutes.
       if (first !== last) return false;
       const boundary = first * windowMs;
-      const fresh = { lo: boundary - byAt, hi: boundary - afterAt + drift * (byAt - afterAt), asOf: byAt };
-      const met = meet(counters, fresh);
-      if (met === undefined) conflicts++;
-      counters = met ?? fresh;
+      const lo = boundary - byAt;
+      const hi = boundary - afterAt + drift * (byAt - afterAt);
+      if (counters === undefined || !narrow(counters, lo, hi, byAt)) {
+        if (counters !== undefined) conflicts++;
+        counters = { lo, hi, asOf: byAt };
+      }
       return true;
     },
     forget: () => {
       stamps = undefined;
       counters = undefined;
+      learned();
     },
   };
 };

@@ -42,7 +42,12 @@ export const createWeights = (): Weights => {
       const serial = alone && before !== undefined && before.since === 1 && before.window === window;
       const difference = serial ? used - before.used : 0;
       if (difference > 0 && difference <= weightMax) learn(endpoint, difference);
-      last.set(uid, { used, window, since: 0 });
+      if (before === undefined) last.set(uid, { used, window, since: 0 });
+      else {
+        before.used = used;
+        before.window = window;
+        before.since = 0;
+      }
     },
   };
 };

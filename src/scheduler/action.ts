@@ -21,13 +21,20 @@ export interface Action {
   readonly owner: string;
   readonly weight: number;
   readonly account: Account;
+  /** Elements of a batch that is put together already; 1 when left out. */
+  readonly elements?: number;
   /** Dropped, and said so, when still waiting at this instant. */
   readonly deadlineAt?: number;
-  /** The request as of now, or undefined when nobody needs it any more. Called once, when the slot has opened. */
-  build(key: string | undefined): WireRequest | undefined;
+  /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
+  elementsNow?(): number;
+  /**
+   * The request as of now, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called once, when the
+   * slot has opened.
+   */
+  build(key: string | undefined, elementsMax: number): WireRequest | undefined;
 }
 
 export type Ending =
   | { readonly kind: "answered"; readonly response: WireResponse; readonly waitedMs: number; readonly elapsedMs: number }
   | { readonly kind: "lost"; readonly message: string; readonly waitedMs: number }
-  | { readonly kind: "dropped"; readonly reason: "withdrawn" | "deadline" };
+  | { readonly kind: "dropped"; readonly reason: "withdrawn" | "deadline" | "unwritten" };

@@ -5,53 +5,71 @@
  * an answer loses it; what comes after the first word is not listened to.
  */
 import type { Clock } from "../clock/clock.ts";
+import { isSluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Lease, QuotaPort } from "../quota/port.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
 import type { Ending } from "./action.ts";
 
-export interface Flights {
-  send(request: WireRequest, lease: Lease, waitedMs: number, landed: (ending: Ending) => void): void;
+export interface Flights<E> {
+  send(request: WireRequest, lease: Lease, waitedMs: number, entry: E): void;
   readonly count: number;
 }
 
-export const createFlights = (clock: Clock, port: QuotaPort, journal: Journal, transport: Transport): Flights => {
+export const createFlights = <E extends object>(
+  clock: Clock,
+  port: QuotaPort,
+  journal: Journal,
+  transport: Transport,
+  landed: (entry: E, ending: Ending) => void,
+): Flights<E> => {
   let count = 0;
 
   class Flight {
-    #landed: ((ending: Ending) => void) | undefined;
+    /** None once the flight has ended. */
+    #entry: E | undefined;
     readonly #lease: Lease;
     readonly #sentAt: number;
     readonly #waitedMs: number;
-    constructor(lease: Lease, waitedMs: number, landed: (ending: Ending) => void) {
+    constructor(lease: Lease, waitedMs: number, entry: E) {
       this.#lease = lease;
       this.#sentAt = clock.now();
       this.#waitedMs = waitedMs;
-      this.#landed = landed;
+      this.#entry = entry;
     }
     next(response: WireResponse): void {
-      if (this.#landed === undefined) return;
+      if (this.#entry === undefined) return;
       const now = clock.now();
       const until = port.settle(this.#lease, response, now);
       if (until !== undefined) journal.append({ type: "quota.refused", layer: "unknown", until });
       this.#land({ kind: "answered", response, waitedMs: this.#waitedMs, elapsedMs: now - this.#sentAt });
     }
     error(error: unknown): void {
+      if (isSluiceError(error) && error.code === "JOURNAL_FAILED") {
+        this.#keep();
+        return;
+      }
       this.#lose(error instanceof Error ? error.message : String(error));
     }
     complete(): void {
       this.#lose("the transport ended without an answer");
     }
+    /** What could not be written down was not sent. */
+    #keep(): void {
+      if (this.#entry === undefined) return;
+      port.release(this.#lease);
+      this.#land({ kind: "dropped", reason: "unwritten" });
+    }
     #lose(message: string): void {
-      if (this.#landed === undefined) return;
+      if (this.#entry === undefined) return;
       port.lose(this.#lease, clock.now());
       this.#land({ kind: "lost", message, waitedMs: this.#waitedMs });
     }
     #land(ending: Ending): void {
-      const landed = this.#landed;
-      this.#landed = undefined;
+      const entry = this.#entry;
+      this.#entry = undefined;
       count--;
-      landed?.(ending);
+      if (entry !== undefined) landed(entry, ending);
     }
   }
 
@@ -59,9 +77,9 @@ export const createFlights = (clock: Clock, port: QuotaPort, journal: Journal, t
     get count() {
       return count;
     },
-    send: (request, lease, waitedMs, landed) => {
+    send: (request, lease, waitedMs, entry) => {
       count++;
-      transport(request).subscribe(new Flight(lease, waitedMs, landed));
+      transport(request).subscribe(new Flight(lease, waitedMs, entry));
     },
   };
 };

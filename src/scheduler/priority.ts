@@ -67,14 +67,16 @@ const budgetWindowMs = 60_000;
 /** Weight a minute each owner may spend on ordinary actions; minutes of our own clock, since no window of the service is meant. */
 export const createBudgets = (perMinute: Readonly<Record<string, number>> = {}): Budgets => {
   const spent = new Map<string, { minute: number; weight: number }>();
+  const none = Object.keys(perMinute).length === 0;
   const minuteOf = (now: number): number => Math.floor(now / budgetWindowMs);
   const spentIn = (owner: string, minute: number): number => {
     const state = spent.get(owner);
     return state?.minute === minute ? state.weight : 0;
   };
   return {
-    has: (owner) => perMinute[owner] !== undefined,
+    has: (owner) => !none && perMinute[owner] !== undefined,
     blockedUntil: (owner, weight, now) => {
+      if (none) return undefined;
       const most = perMinute[owner];
       const minute = minuteOf(now);
       // A single call above the budget would wait for ever; it goes when nothing else was spent.
@@ -82,7 +84,7 @@ export const createBudgets = (perMinute: Readonly<Record<string, number>> = {}):
       return (minute + 1) * budgetWindowMs;
     },
     spend: (owner, weight, now) => {
-      if (perMinute[owner] === undefined) return;
+      if (none || perMinute[owner] === undefined) return;
       const minute = minuteOf(now);
       spent.set(owner, { minute, weight: spentIn(owner, minute) + weight });
     },

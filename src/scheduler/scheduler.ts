@@ -9,6 +9,7 @@ import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Charge } from "../quota/layers.ts";
 import type { Ledger, Refusal } from "../quota/ledger.ts";
 import { type Grant, type Lease, localPort, type QuotaPort } from "../quota/port.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -48,7 +49,10 @@ const never = Number.POSITIVE_INFINITY;
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { clock, ledger, journal, queueMax = 200_000, port = localPort(ledger) } = options;
-  const flights = createFlights(clock, port, journal, options.transport);
+  const flights = createFlights<Entry>(clock, port, journal, options.transport, (entry, ending) => {
+    finish(entry, ending);
+    release();
+  });
   const budgets = createBudgets(options.budgets);
   const lanes = createLanes(options.shares, (owner) => budgets.has(owner));
   const wake = createWake(clock, () => {
@@ -58,13 +62,15 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   let again = false;
   let wallOffset = clock.wallNow() - clock.now();
   let lastHeld = "";
+  const probing = (charge: Charge): boolean => ledger.probing(charge);
 
   /** Leave for one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
-  const reserve = (lane: Lane, now: number): Grant | undefined => {
+  const reserve = (lane: Lane, { action }: Entry, now: number): Grant | undefined => {
     const { rank } = classRules[lane.class];
+    const elements = Math.max(lane.elements, action.elementsNow?.() ?? 1);
     let best: Refusal | undefined;
     for (const charge of lane.charges) {
-      const grant = port.reserve(charge, rank, now);
+      const grant = port.reserve(charge, rank, now, elements);
       if (grant instanceof Promise) {
         lane.asking = true;
         grant.then(
@@ -113,19 +119,17 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const send = (entry: Entry, lease: Lease): void => {
     const { endpoint, class: kind, owner, weight } = entry.action;
     const { key } = lease.charge;
-    const request = entry.action.build(key);
+    const request = entry.action.build(key, lease.elements);
     if (request === undefined) {
       port.release(lease);
       drop(entry, "withdrawn");
       return;
     }
-    const waitedMs = clock.now() - entry.submittedAt;
-    if (classRules[kind].rank === "ordinary") budgets.spend(owner, weight, clock.now());
+    const now = clock.now();
+    const waitedMs = now - entry.submittedAt;
+    if (classRules[kind].rank === "ordinary") budgets.spend(owner, weight, now);
     journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key, waitedMs });
-    flights.send(request, lease, waitedMs, (ending) => {
-      finish(entry, ending);
-      release();
-    });
+    flights.send(request, lease, waitedMs, entry);
   };
 
   /** Quota came back or time moved on: what was stuck may not be any more. */
@@ -147,12 +151,13 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     const now = clock.now();
     let next = never;
     // Only calls lighter than this may pass a heavier one of the same user that has to wait.
-    const lighterThan = new Map<string, number>();
-    for (const lane of lanes.ready((charge) => ledger.probing(charge))) {
-      const entry = lane.queue.head() as Entry;
+    let lighterThan: Map<string, number> | undefined;
+    for (const lane of lanes.ready(probing)) {
+      const entry = lane.queue.head();
+      if (entry === undefined) continue;
       const { rank } = classRules[lane.class];
       const { uid } = lane.account;
-      if (rank === "ordinary" && lane.weight >= (lighterThan.get(uid) ?? never)) {
+      if (rank === "ordinary" && lighterThan !== undefined && lane.weight >= (lighterThan.get(uid) ?? never)) {
         lane.blocked = true;
         continue;
       }
@@ -163,7 +168,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         lane.blocked = true;
         continue;
       }
-      const grant = reserve(lane, now);
+      const grant = reserve(lane, entry, now);
       if (grant === undefined) continue;
       if (grant.granted) {
         lanes.take(lane);
@@ -173,7 +178,9 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       next = Math.min(next, grant.until);
       lane.blocked = true;
       noteHeld(entry, grant);
-      if (rank === "ordinary") lighterThan.set(uid, Math.min(lighterThan.get(uid) ?? never, grant.lighterThan));
+      if (rank !== "ordinary") continue;
+      lighterThan ??= new Map();
+      lighterThan.set(uid, Math.min(lighterThan.get(uid) ?? never, grant.lighterThan));
     }
     wake.at(next);
     return false;

@@ -2,7 +2,7 @@
  * How a request reaches the service: one function type, wrapped.
  *
  * Invariants: a transport emits exactly one response and completes, or errors when no answer was read; any HTTP status is a
- * response; it never repeats a request; unsubscribing stops listening but does not take a sent request back.
+ * response; it never repeats a request; the code JOURNAL_FAILED of an error says that nothing was sent; unsubscribing stops listening but does not take a sent request back.
  * Not here: when to send (scheduler/), what an answer means (gateway/).
  */
 import type { Observable } from "rxjs";

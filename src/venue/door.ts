@@ -127,13 +127,14 @@ const judge = (door: Door, request: VenueRequest, now: number): { answer: Answer
   const name = door.routes.get(`${request.method} ${request.path}`);
   const weight = weightOf(exchange, name, request.body);
   const caller = callerOf(door, holder, name, request);
-  if (!meter.arrive(request.ip, caller, weight, now)) return { answer: limited(profile), caller };
+  const content = { endpoint: name, elements: Array.isArray(request.body) ? request.body.length : 1 };
+  if (!meter.arrive(request.ip, caller, weight, now, content)) return { answer: limited(profile), caller };
   const open = name === undefined || contract.endpoints[name].permission === "none";
   if (holder === undefined && !open) return { answer: unauthenticated(profile), caller: undefined };
   if (holder !== undefined) door.seenAt.set(request.ip, holder.account.uid);
-  if (caller !== undefined && !meter.spend(caller, weight, now)) return { answer: limited(profile), caller };
+  if (caller !== undefined && !meter.spend(caller, weight, now, content)) return { answer: limited(profile), caller };
   const answer = name === undefined ? unknownPath(profile) : serve(door, name, holder, request, now);
-  if (!answer.success && !profile.limits.failedCounts && caller !== undefined) meter.forgive(caller, weight, now);
+  if (!answer.success && !profile.limits.failedCounts && caller !== undefined) meter.forgive(caller, weight, now, content);
   return { answer, caller };
 };
 

@@ -87,7 +87,13 @@ export interface Venue {
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, now: number): void;
   /** Another program of the same user uses quota; what does not fit blocks the user as any request would. */
   spendElsewhere(uid: string, weight: number, now: number): void;
+  /** Counts a request that is no call, such as opening a socket, at its address. False: refused. */
+  knock(ip: string, now: number): boolean;
+  /** Whether the product is on the list now. */
+  lists(instId: string): boolean;
   truth(uid: string): Truth;
+  /** The lists of `truth` that an order can move, without its orders. */
+  holdings(uid: string): Pick<Truth, "balances" | "positions">;
   /** The equity of `truth` alone, without building its lists. */
   equity(uid: string): string;
   meterReport(): MeterReport;
@@ -191,12 +197,16 @@ const equityOf = (exchange: Exchange, account: Account): string => {
 const holderOf = (exchange: Exchange, uid: string): Account =>
   exchange.accounts.get(uid) ?? refuse(`venue: there is no user "${uid}". Use one of ${[...exchange.accounts.keys()].join(", ")}.`);
 
+const holdingsOf = (exchange: Exchange, account: Account): ReturnType<Venue["holdings"]> => ({
+  balances: balanceRecordsOf(account),
+  positions: positionRecordsOf(exchange, account),
+});
+
 const truthOf = (exchange: Exchange, uid: string): Truth => {
   const account = holderOf(exchange, uid);
   return {
     orders: account.orders.map((order) => orderRecordOf(order, exchange.profile)).reverse(),
-    balances: balanceRecordsOf(account),
-    positions: positionRecordsOf(exchange, account),
+    ...holdingsOf(exchange, account),
     equity: equityOf(exchange, account),
   };
 };
@@ -254,7 +264,10 @@ export const createVenue = (options: VenueOptions): Venue => {
     spendElsewhere: (uid, weight, now) => {
       meter.spendElsewhere(uid, weight, now);
     },
+    knock: (ip, now) => meter.arrive(ip, undefined, 0, now),
+    lists: (instId) => exchange.markets.get(instId)?.listed === true,
     truth: (uid) => truthOf(exchange, uid),
+    holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
     equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
     meterReport: () => meter.report(),
   };

@@ -89,3 +89,12 @@ describe("order states", () => {
     expect(readState(word, profile)).toBe(state);
   });
 });
+
+describe("lists of words", () => {
+  it("a part of the signature that does not exist is refused by place, not left out", () => {
+    expect(() => resolveProfile({ auth: { prehash: ["timestamp", "Method", "path", "boddy"] } })).toThrow(
+      /profile\.auth\.prehash\[1\]: "Method" is not one of .*Did you mean "method".*profile\.auth\.prehash\[3\]: "boddy".*Did you mean "body"/s,
+    );
+    expect(resolveProfile({ auth: { prehash: ["path", "query"] } }).auth.prehash).toEqual(["path", "query"]);
+  });
+});

@@ -84,3 +84,10 @@ describe("what a stranger sends to the embedded service", () => {
     ]);
   });
 });
+
+it("data nested deeper than the stack is a problem like any other", () => {
+  let deep: unknown = [];
+  for (let level = 0; level < 200_000; level++) deep = [deep];
+  const schema = { type: "object", additionalProperties: false, properties: { a: { type: "string" } } };
+  expect(wireProblems(schema, { a: deep })).toEqual([expect.stringMatching(/a: must be string \(got an array nested too deeply\)/)]);
+});

@@ -4,6 +4,7 @@
  * Invariants: the durable bytes of a file never shrink; a file that is not made whole does not exist.
  */
 import type { Disk, DiskFile } from "../../src/journal/disk.ts";
+import { holdLock } from "../../src/journal/lock.ts";
 import type { Random } from "../../src/random.ts";
 
 export interface MemoryDisk extends Disk {
@@ -50,6 +51,7 @@ export const memoryDisk = (): MemoryDisk => {
         put(name, bytes.subarray(0, safe + left));
       }
     },
+    lock: holdLock,
     list: async () => [...files.keys()].sort(),
     read: async (name) => Buffer.from(bytesOf(name)),
     create: async (name, bytes) => {

@@ -57,7 +57,9 @@ const forgetsUnanswered: Alter = wrap((real) => {
   return {
     spend: (charge, now) => {
       if (!real.clock.known) return real.spend(charge, now);
-      const ticket: Ticket = { charge, sentAt: now, gauges: [], parts: [], probe: false };
+      const spent = real.spend(charge, now);
+      real.release(spent);
+      const ticket: Ticket = { ...spent, parts: [], probe: false };
       late.add(ticket);
       return ticket;
     },

@@ -68,7 +68,9 @@ describe("the model finds a gauge that", () => {
     ["forgets what is in flight", faulty(() => ({ begin: (units) => ({ units, first: 0, knownThen: 0 }), lose: () => undefined }))],
     [
       "holds one call too many",
-      faulty((real) => ({ blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, (end, start) => ceiling(end, start) + 1) })),
+      faulty((real) => ({
+        blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, (end, start, at) => ceiling(end, start, at) + 1),
+      })),
     ],
     [
       "places an answer by the moment it was sent",

@@ -43,6 +43,19 @@ describe("a placement whose answer was lost", () => {
     expect(rig.count("getOrder")).toBe(asked);
   });
 
+  it.each([
+    ["accepts it", "0", "9999999999999999999"],
+    ["rejects it", "51008", ""],
+  ])("is unknown, and found, when the answer is that of another order and %s", (_, sCode, ordId) => {
+    const rig = ready({ push: false });
+    const other = [{ ordId, clOrdId: "s0000000000000000000", sCode, sMsg: "" }];
+    rig.next("placeOrder", garbled(200, { code: "0", msg: "", data: other }));
+    rig.want(bid());
+    rig.run(30_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
+    expect(rig.places()).toHaveLength(1);
+  });
+
   it("is replaced only after it was found", () => {
     const rig = ready({ push: false });
     rig.next("placeOrder", lostAnswer);

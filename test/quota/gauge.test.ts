@@ -125,9 +125,10 @@ describe("fixed windows", () => {
     expect([gauge.state(300).used, gauge.state(300).open]).toEqual([3, 3]);
   });
 
-  it("before the service's time is known it blocks nothing", () => {
+  it("before the service's time is known it blocks only what no window can hold", () => {
     const gauge = fixedGauge(spec, "k", { ...clockOf(0, 0), known: false });
-    expect(gauge.blockedUntil(11, 0, all)).toBe(undefined);
+    expect(gauge.blockedUntil(10, 0, all)).toBe(undefined);
+    expect(gauge.blockedUntil(11, 0, all)).toBe(1_000);
   });
 });
 

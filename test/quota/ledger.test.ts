@@ -58,7 +58,7 @@ describe("start", () => {
     const ledger = make({ quietMs: 1_050 });
     expect(ledger.ask(charge(), "exit", noon + 1_049)).toMatchObject({ granted: false, layer: "start", until: noon + 1_050, why: "start" });
     expect(ledger.probing(charge())).toBe(true);
-    expect(ledger.ask(charge(), "exit", noon + 1_050)).toEqual({ granted: true });
+    expect(ledger.ask(charge(), "exit", noon + 1_050)).toEqual({ granted: true, elements: 1 });
     const probe = ledger.spend(charge(), noon + 1_050);
     expect(ledger.ask(charge(), "exit", noon + 1_060)).toMatchObject({ granted: false, why: "start" });
     ledger.settle(probe, answer(noon + 1_060, { uid: 5 }), noon + 1_070);
@@ -114,7 +114,7 @@ describe("grants", () => {
     expect(grants(ledger, charge({ weight: 1 }), noon + 11_500)).toHaveLength(10);
     expect(grants(ledger, charge({ weight: 110, key: "other" }), noon + 11_500)).toHaveLength(10);
     expect(ledger.ask(charge({ weight: 91, key: "third" }), "emergency", noon + 11_500)).toMatchObject({ layer: "uid" });
-    expect(ledger.ask(charge({ uid: "stranger", key: "theirs" }), "exit", noon + 11_500)).toEqual({ granted: true });
+    expect(ledger.ask(charge({ uid: "stranger", key: "theirs" }), "exit", noon + 11_500)).toEqual({ granted: true, elements: 1 });
   });
 
   it("ordinary actions leave what exits need, and exits take it", () => {
@@ -124,7 +124,7 @@ describe("grants", () => {
     const ordinary = tickets.length * 150;
     expect(ordinary).toBeLessThanOrEqual(1_200 - 15 * 10);
     expect(ledger.ask(charge({ weight: 150 }), "ordinary", noon + 11_500)).toMatchObject({ granted: false, why: "reserved" });
-    expect(ledger.ask(charge({ weight: 15, key: "other" }), "exit", noon + 11_500)).toEqual({ granted: true });
+    expect(ledger.ask(charge({ weight: 15, key: "other" }), "exit", noon + 11_500)).toEqual({ granted: true, elements: 1 });
   });
 
   it("the reserve is lent out before the minute ends, so that nothing is wasted", () => {
@@ -143,7 +143,7 @@ describe("a refusal", () => {
     const ledger = warm();
     expect(refuse(ledger, noon + 11_500)).toBe(noon + 12_000);
     expect(ledger.ask(charge(), "exit", noon + 11_900)).toMatchObject({ granted: false });
-    expect(ledger.ask(charge(), "exit", noon + 12_000)).toEqual({ granted: true });
+    expect(ledger.ask(charge(), "exit", noon + 12_000)).toEqual({ granted: true, elements: 1 });
     ledger.spend(charge(), noon + 12_000);
     expect(ledger.ask(charge(), "exit", noon + 12_001)).toMatchObject({ granted: false, why: "start" });
   });
@@ -251,7 +251,7 @@ describe("other services' layers are other lists", () => {
   it("a layer that counts some endpoints leaves the others alone", () => {
     const ledger = warm({ layers: [{ ...plain, endpoints: ["cancelBatch"] }], reserve: open });
     expect(grants(ledger, charge({ endpoint: "cancelBatch" }), noon + 13_000)).toHaveLength(3);
-    expect(ledger.ask(charge({ endpoint: "getOrder" }), "exit", noon + 13_000)).toEqual({ granted: true });
+    expect(ledger.ask(charge({ endpoint: "getOrder" }), "exit", noon + 13_000)).toEqual({ granted: true, elements: 1 });
   });
 
   it("a layer that counts elements charges a batch by its size", () => {

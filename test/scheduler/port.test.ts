@@ -30,7 +30,7 @@ const remote = (clock: VirtualClock, { capacity = 2, delayMs = 5, leaseMs = 1_00
           }
           used++;
           granted++;
-          resolve({ granted: true, charge, expiresAt: clock.now() + leaseMs });
+          resolve({ granted: true, charge, elements: 1, expiresAt: clock.now() + leaseMs });
         });
       }),
     settle: () => {
@@ -139,6 +139,7 @@ describe("a quota port in another process", () => {
     const late: Lease = {
       granted: true,
       charge: { endpoint: "getOrder", weight: 5, elements: 1, ip: "home", uid: "u", key: "k" },
+      elements: 1,
       expiresAt: 3,
     };
     let asked = 0;
@@ -148,7 +149,7 @@ describe("a quota port in another process", () => {
         new Promise<Grant>((resolve) => {
           asked++;
           own.setTimer(own.now() + 5, () => {
-            resolve(asked === 1 ? late : { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY });
+            resolve(asked === 1 ? late : { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY });
           });
         }),
       settle: () => undefined,
@@ -171,7 +172,7 @@ describe("a quota port in another process", () => {
         asked++;
         return asked === 1
           ? Promise.reject(new Error("connection refused"))
-          : { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY };
+          : { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
       },
       settle: () => undefined,
       lose: () => undefined,

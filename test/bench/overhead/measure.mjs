@@ -1,5 +1,6 @@
 /**
- * One measurement in a process of its own: node --expose-gc measure.mjs <subject> <measure> <calls>, a JSON line on stdout.
+ * One measurement in a process of its own: node --expose-gc measure.mjs <subject> <measure> <calls>, a JSON line on stdout. The
+ * measure `alone` has no subject but ours: give it any name.
  *
  * Invariants: real clock, real timers; the limiter has served one call before the measurement begins.
  */
@@ -70,9 +71,24 @@ const urgent = async (create, calls) => {
   return { urgentMs: ms, overtakenBy: sent - before };
 };
 
+/** Ours without promises, closures and timers of the caller's; the least of several lives, as the machine is shared. */
+const alone = async (calls) => {
+  const { costsOf } = await import("./alone.ts");
+  const lives = Array.from({ length: 7 }, () => [1_000, noLimit].map((perSecond) => costsOf(calls, perSecond, globalThis.gc)));
+  const least = (pick) => Math.min(...lives.map(pick));
+  return {
+    nsPerCall: least(([, burst]) => burst.totalNs),
+    nsPerCallInTurn: least(([turns]) => turns.totalNs),
+    bytesPerCall: least(([, { bytesPerEntry }]) => bytesPerEntry),
+  };
+};
+
 const measures = { throughput, memory, urgent };
 const [name, measure, calls] = process.argv.slice(2);
-const create = await subjects[name].load();
-if (create === undefined) throw new Error(`${name} exports no such limiter`);
-const result = await measures[measure](create, Number(calls));
+const measureSubject = async () => {
+  const create = await subjects[name].load();
+  if (create === undefined) throw new Error(`${name} exports no such limiter`);
+  return await measures[measure](create, Number(calls));
+};
+const result = await (measure === "alone" ? alone(Number(calls)) : measureSubject());
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

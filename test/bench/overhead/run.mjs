@@ -30,6 +30,7 @@ const measure = (name, what, count) => {
   );
 };
 
+const alone = names.includes("sluice") ? measure("sluice", "alone", calls) : undefined;
 const rows = names.map((name) => {
   const { most = calls, ranks = false } = subjects[name];
   const count = Math.min(most, calls);
@@ -59,6 +60,14 @@ const lines = [
   columns.map((_, index) => (index === 0 ? "---" : "---:")),
   ...rows.map((row) => columns.map(([, cell]) => cell(row))),
 ];
+const ns = (value) => `${(value / 1_000).toFixed(1)} us`;
+const aloneText =
+  alone === undefined
+    ? ""
+    : `\nsluice by itself, ${calls} queued: ${ns(alone.nsPerCall)} an action at once, ${ns(alone.nsPerCallInTurn)} a thousand a second, ` +
+      `${alone.bytesPerCall.toFixed(0)} bytes an entry\n`;
 process.stdout.write(
-  values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : `${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`,
+  values.json
+    ? `${JSON.stringify({ rows, alone }, undefined, 2)}\n`
+    : `${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n${aloneText}`,
 );

@@ -1,0 +1,20 @@
+/**
+ * Trades at a service over the network: the testnet, or `npx sluice venue` on this machine, which prints what to set.
+ * SLUICE_BASE_URL names it; SLUICE_API_KEY, SLUICE_SECRET_KEY and SLUICE_PASSPHRASE are the key.
+ * First `npx sluice doctor config/testnet.ts`, then `npx sluice run config/testnet.ts`.
+ */
+import { defineConfig, fromEnv, live } from "sluice";
+import journalFile from "../plugins/journal-file.ts";
+import killSwitch from "../plugins/kill-switch.ts";
+import joinBest from "../strategies/join-best.ts";
+
+export default defineConfig({
+  service: live({
+    environment: "testnet",
+    baseUrl: process.env["SLUICE_BASE_URL"] ?? "http://127.0.0.1:8080",
+    keys: [fromEnv("SLUICE")],
+  }),
+  // What `sluice doctor` prints goes here: profile: { … },
+  strategies: [joinBest({ instId: "BTC-USDT-SWAP", keepWithin: "5" })],
+  plugins: [killSwitch({}), journalFile({ path: "out/testnet.ndjson" })],
+});

@@ -1,0 +1,120 @@
+/**
+ * `sluice check <url>`: asks a service, rule by rule of its description, whether it keeps them.
+ *
+ * Invariants: with --json stdout holds one document; orders placed to look at are small, post-only, far from the market, and
+ * cancelled also on Ctrl-C. 0 nothing failed, 1 a rule failed or an order was left, 2 wrong usage.
+ * Not here: the rules (conformance/), what the profile assumes beyond them (doctor/).
+ */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { Observable, share } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import type { OrderHints } from "../conformance/bench.ts";
+import { findingsDocument, findingsText, isClean, summaryOf } from "../conformance/findings.ts";
+import type { SuiteResult } from "../conformance/suite.ts";
+import { createContract } from "../contract/contract.ts";
+import type { ProfileOverrides } from "../contract/profile.ts";
+import { decimal } from "../decimal.ts";
+import { SluiceError } from "../errors.ts";
+import { httpTransport } from "../transport/http.ts";
+import { createServiceTime } from "../transport/service-time.ts";
+import { openWebSocket } from "../transport/socket.ts";
+import { keysFromEnv, keysFromFile } from "./check-keys.ts";
+import { type CliIo, inkOf, printable } from "./io.ts";
+
+export interface CheckParts {
+  readonly clock?: Clock;
+}
+
+export interface CheckFlags extends OrderHints {
+  readonly keys?: string;
+  readonly ws?: string;
+  readonly profile?: string;
+  readonly only?: readonly string[];
+  readonly quick?: true;
+  readonly instrument?: string;
+  readonly json?: true;
+}
+
+export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts = {}): void => {
+  program
+    .command("check")
+    .description(
+      "Ask a service, rule by rule of its description, whether it keeps them. Places and cancels small orders; for test accounts.",
+    )
+    .argument("<url>", "address of the service, such as http://127.0.0.1:8080")
+    .option(
+      "--keys <file>",
+      "line of sluice venue --json, or its file of keys (default: SLUICE_API_KEY, SLUICE_SECRET_KEY, SLUICE_PASSPHRASE)",
+    )
+    .option("--ws <url>", "address of the WebSocket, to check its limits too")
+    .option("--profile <file>", "JSON with rows of the service profile to override")
+    .option("--quick", "leave out what uses up or waits for a minute")
+    .option("--only <rules...>", "only rules whose id begins so, such as 4.4 or 8.1-key")
+    .option("--instrument <instId>", "swap to place orders on; the first listed when left out")
+    .option("--px <price>", "price of those orders, far below the market", (text) => decimal(text, "--px"))
+    .option("--sz <size>", "size of those orders", (text) => decimal(text, "--sz"))
+    .option("--json", "print one JSON document")
+    .action((url: string, flags: CheckFlags) => check(url, flags, io, parts));
+};
+
+/** Checks and prints, and fails by name when a rule is broken. */
+export const check = async (url: string, flags: CheckFlags, io: CliIo, parts: CheckParts = {}): Promise<void> => {
+  const result = await checkServer(url, flags, io, parts);
+  if (!isClean(result)) throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(result)}`);
+};
+
+/** Checks, prints and tells what was found; nothing is left open afterwards. */
+export const checkServer = async (
+  url: string,
+  flags: CheckFlags,
+  io: CliIo,
+  { clock = createSystemClock() }: CheckParts = {},
+): Promise<SuiteResult> => {
+  const contract = createContract(flags.profile === undefined ? {} : readOverrides(flags.profile));
+  const { profile } = contract;
+  const keySet = flags.keys === undefined ? keysFromEnv((name) => io.env(name), profile) : keysFromFile(flags.keys, profile, isLocal(url));
+  const time = createServiceTime(clock);
+  const wire = httpTransport({ baseUrl: url, profile, signers: keySet.signers, clock, time });
+  const { checkService, rules } = await import("../conformance/suite.ts");
+  const unknown = flags.only?.find((start) => !rules.some(({ id }) => id.startsWith(start)));
+  if (unknown !== undefined)
+    throw new SluiceError("USAGE", `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`);
+  const { instrument: instId, px, sz, ws: wsUrl = keySet.wsUrl } = flags;
+  try {
+    const result = await checkService({
+      contract,
+      clock,
+      transport: wire.transport,
+      serviceNow: () => time.wallNow(),
+      keys: keySet.keys,
+      quick: flags.quick === true,
+      order: { ...(instId !== undefined && { instId }), ...(px !== undefined && { px }), ...(sz !== undefined && { sz }) },
+      stop$: stopsOf(io),
+      ...(wsUrl !== undefined && { socket: { url: wsUrl, open: openWebSocket } }),
+      ...(flags.only && { only: flags.only }),
+      ...(io.isTty && { onRule: ({ id, title }) => io.err(`\r${printable(`${id} ${title}`).slice(0, io.columns - 1)}\u001b[K`) }),
+    });
+    io.out(flags.json ? `${JSON.stringify(findingsDocument(url, result))}\n` : findingsText(result, { ...inkOf(io), plain: printable }));
+    return result;
+  } finally {
+    if (io.isTty) io.err("\r\u001b[K");
+    await wire.close();
+  }
+};
+
+const stopsOf = (io: CliIo): Observable<unknown> =>
+  new Observable((subscriber) => io.onStop((reason) => subscriber.next(reason))).pipe(share());
+
+const isLocal = (url: string): boolean => /^https?:\/\/(localhost|127\.|\[::1\])/.test(url);
+
+const readOverrides = (path: string): ProfileOverrides => {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new SluiceError("USAGE", `--profile: ${path} cannot be read as JSON (${(error as NodeJS.ErrnoException).code ?? "syntax"}).`);
+  }
+  return value as ProfileOverrides;
+};

@@ -1,0 +1,32 @@
+/**
+ * Which service a config points at, as far as a command must know before it opens anything.
+ *
+ * Invariants: read by its fields alone, so that any service over a network can have them; one without them has no environment.
+ */
+import type { Environment } from "../contract/limits.ts";
+import { SluiceError } from "../errors.ts";
+
+export interface LivePlace {
+  readonly environment: Environment;
+  readonly baseUrl: string;
+  /** The file that tells what sz counts, where it is not the usual one. */
+  readonly confirmation?: string;
+}
+
+/** Undefined for the embedded service. */
+export const placeOf = (service: unknown): LivePlace | undefined => {
+  if (typeof service !== "object" || service === null || !("environment" in service)) return undefined;
+  const { environment, baseUrl, confirmation } = service as Readonly<Record<string, unknown>>;
+  return {
+    // What is not called a testnet is dealt with as if money were at stake.
+    environment: environment === "testnet" ? "testnet" : "mainnet",
+    baseUrl: typeof baseUrl === "string" ? baseUrl : "",
+    ...(typeof confirmation === "string" && { confirmation }),
+  };
+};
+
+/** Refuses, before anything is opened, a service of the other environment. */
+export const checkEnvironment = (service: unknown, wanted: Environment, message: string): void => {
+  const place = placeOf(service);
+  if (place !== undefined && place.environment !== wanted) throw new SluiceError("USAGE", message);
+};

@@ -1,0 +1,134 @@
+/**
+ * `sluice record <config>`: runs the strategies of a config like `sluice run` and writes down everything that passes.
+ *
+ * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order on Ctrl-C, SIGTERM,
+ * --seconds, a closed pipe and its own end; what was recorded is finished also when stopping is abandoned or a strategy failed.
+ * Not here: what a session is (session/format.ts), how it is recorded (session/recorded-engine.ts).
+ */
+import { type Command, InvalidArgumentError } from "commander";
+import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, Observable } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { SluiceError } from "../errors.ts";
+import { loadConfigFile } from "../host/load.ts";
+import type { Event } from "../journal/events.ts";
+import type { RecordedEngine } from "../session/recorded-engine.ts";
+import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
+import { eventLine } from "./panel.ts";
+
+export interface RecordParts {
+  readonly clock?: Clock;
+}
+
+interface Flags {
+  readonly out?: string;
+  readonly finish?: string;
+  readonly seconds?: number;
+  readonly json?: true;
+}
+
+export const addRecordCommand = (program: Command, io: CliIo, parts: RecordParts = {}): void => {
+  program
+    .command("record")
+    .description("Run the strategies of a config on real time and record the session, for `sluice replay` and backtests.")
+    .argument("[config]", "config file, such as config/paper.ts")
+    .option("--out <dir>", "new folder for the session")
+    .option("--seconds <n>", "stop after this many seconds", secondsOf)
+    .option("--finish <dir>", "instead: end a session that was cut off, and write its market data")
+    .option("--json", "print every event as a line of JSON")
+    .action((path: string | undefined, flags: Flags) => {
+      if (flags.finish !== undefined) return finish(flags.finish, io);
+      if (path === undefined)
+        throw new SluiceError("USAGE", "record: name a config file, such as `sluice record config/paper.ts --out out/session`.");
+      if (flags.out === undefined) throw new SluiceError("USAGE", "record: name a new folder for the session with --out DIR.");
+      return record(path, flags.out, flags, io, parts);
+    });
+};
+
+const secondsMax = 366 * 86_400;
+
+const secondsOf = (text: string): number => {
+  const seconds = Number(text);
+  if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;
+  throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
+};
+
+const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts: RecordParts): Promise<void> => {
+  const { clock = createSystemClock() } = parts;
+  // The config is asked as by `run`, because what it runs is what is recorded.
+  const config = await loadConfigFile(path, { command: "run", clock });
+  const [{ recordEngine }, { createSessionFile }] = await Promise.all([
+    import("../session/recorded-engine.ts"),
+    import("../session/session-file.ts"),
+  ]);
+  const note = (line: string): void => {
+    io.err(`${printable(line)}\n`);
+  };
+  const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), { configPath: path, print: note });
+  const failures: string[] = [];
+  const watching = engine.events$.subscribe((event) => {
+    if (event.type === "strategy.failed") failures.push(`strategy ${event.strategy}: ${event.message}`);
+    show(event, flags.json === true, io);
+  });
+  try {
+    await runToEnd(engine, flags, io, clock);
+  } finally {
+    watching.unsubscribe();
+    await finish(dir, io);
+  }
+  if (failures.length > 0) throw new SluiceError("STRATEGY_FAILED", "Failed while recording:", failures);
+};
+
+const show = (event: Event, json: boolean, io: CliIo): void => {
+  const { seq, at, type, ...rest } = event;
+  const line = json ? JSON.stringify({ seq, at, type, ...rest }) : eventLine(event, inkOf(io));
+  if (line !== undefined) io.out(`${line}\n`);
+};
+
+const runToEnd = async (engine: RecordedEngine, { seconds }: Flags, io: CliIo, clock: Clock): Promise<void> => {
+  const requests = stopRequests(io);
+  const over$ = seconds === undefined ? NEVER : after(clock, seconds * 1_000);
+  const ended$ = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended"));
+  const started = engine.start();
+  await firstValueFrom(merge(from(started).pipe(ignoreElements()), requests, over$, ended$));
+  // A start that is asked to stop is still let finish, so that there is one thing to stop.
+  await started;
+  await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
+};
+
+const stopRequests = (io: CliIo): Observable<StopReason> =>
+  new Observable((subscriber) =>
+    io.onStop((reason) => {
+      subscriber.next(reason);
+    }),
+  );
+
+const abandoned = (requests: Observable<StopReason>): Observable<never> =>
+  requests.pipe(
+    map(() => {
+      throw new SluiceError(
+        "ENGINE_STATE",
+        "Abandoned while stopping: orders may still be open at the service. Look before starting again.",
+      );
+    }),
+  );
+
+/** Ends the file where that is missing, writes the market data beside it and says what there is. */
+const finish = async (dir: string, io: CliIo): Promise<void> => {
+  const [{ finishSession, readSession }, { ensureMarket }] = await Promise.all([
+    import("../session/session-file.ts"),
+    import("../session/market-fixture.ts"),
+  ]);
+  const before = readSession(dir);
+  for (const line of before.notes) io.err(`${printable(line)}\n`);
+  finishSession(dir);
+  const session = readSession(dir);
+  const manifest = ensureMarket(session);
+  const { entries = 0, outputs = 0 } = session.end ?? {};
+  io.err(`Recorded ${entries} entries and ${outputs} outputs to ${printable(dir)}. Replay them with: sluice replay ${printable(dir)}\n`);
+  io.err(
+    manifest === undefined
+      ? "No market data was heard, so there is nothing for a backtest.\n"
+      : `${manifest.rows} rows of market data: sluice backtest <config> --fixture ${printable(dir)}\n`,
+  );
+};

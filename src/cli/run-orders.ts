@@ -1,0 +1,107 @@
+/**
+ * What became of the orders of a run, told from its events: which are open, of which nothing is known, why others were refused.
+ *
+ * Invariants: an order is counted once, by its client order id; sent and not answered is unknown, never gone.
+ */
+
+import { readInstId } from "../contract/inst-id.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { Event, OrderPhase } from "../journal/events.ts";
+import { printable } from "./io.ts";
+
+interface Seen {
+  readonly phase: OrderPhase;
+  readonly instId: string | undefined;
+}
+
+export interface RunOrders {
+  take(event: Event): void;
+  /** Why a person should worry about orders once the run has stopped, a line each. */
+  closingLines(policy: "keep" | "cancel", baseUrl: string | undefined, path: string): readonly string[];
+}
+
+const openPhases: readonly OrderPhase[] = ["acked", "live", "partially_filled", "canceling"];
+const unknownPhases: readonly OrderPhase[] = ["sent", "unknown"];
+const overPhases: readonly OrderPhase[] = ["filled", "canceled", "rejected", "absent"];
+const namedMax = 20;
+
+export const createRunOrders = (): RunOrders => {
+  const orders = new Map<string, Seen>();
+  const reasons = new Map<string, number>();
+  let taken = 0;
+  const refuse = (reason: string): void => {
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  };
+  const idsIn = (phases: readonly OrderPhase[]): readonly string[] =>
+    [...orders].filter(([, { phase }]) => phases.includes(phase)).map(([id]) => id);
+  return {
+    take: (event) => {
+      if (event.type === "order.refused") refuse(event.reason);
+      if (event.type !== "order.changed") return;
+      const { clOrdId, phase, record, reason } = event;
+      if (phase === "rejected") refuse(reason);
+      if (openPhases.includes(phase) || phase === "filled") taken++;
+      if (overPhases.includes(phase)) orders.delete(clOrdId);
+      else orders.set(clOrdId, { phase, instId: record?.instId ?? orders.get(clOrdId)?.instId });
+    },
+    closingLines: (policy, baseUrl, path) => {
+      const place = baseUrl === undefined ? "the service" : printable(baseUrl);
+      const open = idsIn(openPhases);
+      const lost = idsIn(unknownPhases);
+      // The embedded service ends with the run, and its orders with it.
+      const told = baseUrl === undefined ? [] : [...openLine(open, orders, policy, place, path), ...lostLine(lost, place)];
+      return [...told, ...(taken === 0 ? refusedLine(reasons) : [])];
+    },
+  };
+};
+
+const named = (ids: readonly string[]): string =>
+  `${ids.slice(0, namedMax).map(printable).join(", ")}${ids.length > namedMax ? ` and ${ids.length - namedMax} more` : ""}`;
+
+const openLine = (
+  open: readonly string[],
+  orders: ReadonlyMap<string, Seen>,
+  policy: "keep" | "cancel",
+  place: string,
+  path: string,
+): readonly string[] => {
+  if (open.length === 0) return [];
+  const many = `${open.length} ${open.length === 1 ? "order" : "orders"}`;
+  if (policy === "cancel") return [`${many} could not be seen cancelled at ${place}; look for clOrdId ${named(open)}.`];
+  const counts = new Map<string, number>();
+  for (const id of open) {
+    const instId = orders.get(id)?.instId ?? "an unnamed product";
+    counts.set(instId, (counts.get(instId) ?? 0) + 1);
+  }
+  const where = [...counts].map(([instId, count]) => `${count} in ${printable(instId)}`).join(", ");
+  return [`${many} ${open.length === 1 ? "stays" : "stay"} open at ${place}: ${where}. To cancel: sluice run ${path} --seconds 5 --cancel`];
+};
+
+const lostLine = (lost: readonly string[], place: string): readonly string[] =>
+  lost.length === 0
+    ? []
+    : [
+        `Of ${lost.length} ${lost.length === 1 ? "order" : "orders"} it is not known whether ${place} has taken them; look for clOrdId ${named(lost)}.`,
+      ];
+
+const refusedLine = (reasons: ReadonlyMap<string, number>): readonly string[] => {
+  const [commonest] = [...reasons].sort(([, a], [, b]) => b - a);
+  if (commonest === undefined) return [];
+  const all = [...reasons.values()].reduce((sum, count) => sum + count, 0);
+  return [`warning: every order was refused (${all}); most often (${commonest[1]}): ${printable(commonest[0])}`];
+};
+
+/** The event as it is shown: quantities with what they count, as a bare number may mean three things. */
+export const withUnits = (event: Event, profile: Profile): Event => {
+  if (event.type !== "order.changed" || event.record === undefined) return event;
+  const record: OrderRecord = { ...event.record, accFillSz: `${event.record.accFillSz} ${unitOf(event.record.instId, profile)}`.trim() };
+  return { ...event, record };
+};
+
+const unitOf = (instId: string, { order }: Profile): string => {
+  const parts = readInstId(instId);
+  if (parts === undefined) return "";
+  const unit = order.szUnit[parts.instType];
+  return unit === "contracts" ? "contracts" : unit === "base" ? parts.base : parts.quote;
+};

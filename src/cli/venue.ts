@@ -1,0 +1,219 @@
+/**
+ * `sluice venue`: the embedded service as a server on this machine, with a market, users, keys, limits and faults.
+ *
+ * Invariants: with --json stdout holds one line, written when requests are answered, and nothing else; a request to stop ends the
+ * market first, then the server, and leaves no socket or timer; what is wrong in an option or a file is said before anything is
+ * opened.
+ * Not here: the server (venue/server/), the market (backtest/served.ts), the wording (venue-text.ts).
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { readFixture } from "../backtest/fixture.ts";
+import { generateTape, instrumentFor } from "../backtest/generate.ts";
+import { type Clock, every } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { asyncApi } from "../contract/asyncapi.ts";
+import { type Contract, createContract } from "../contract/contract.ts";
+import { parseInstId } from "../contract/inst-id.ts";
+import { openApi } from "../contract/openapi.ts";
+import type { ProfileOverrides } from "../contract/profile.ts";
+import { SluiceError } from "../errors.ts";
+import type { Tape } from "../market/tape.ts";
+import { createRandom } from "../random.ts";
+import { type FaultPlan, parseFaultPlan } from "../venue/server/fault-plan.ts";
+import type { VenueServer } from "../venue/server/server.ts";
+import { createVenue, type Venue } from "../venue/venue.ts";
+import { check } from "./check.ts";
+import { type CliIo, inkOf } from "./io.ts";
+import { keysFor, type NamedKey, userIds, writeKeys } from "./venue-keys.ts";
+import { askedLine, openLine, readyLine, readyText } from "./venue-text.ts";
+
+export interface VenueParts {
+  readonly clock?: Clock;
+}
+
+interface Flags {
+  readonly port: number;
+  readonly profile?: string;
+  readonly fixture?: string;
+  readonly instruments?: readonly string[];
+  readonly speed: number;
+  readonly seed?: string;
+  readonly faults?: string;
+  readonly limits: boolean;
+  readonly keys?: string;
+  readonly json?: true;
+  readonly check?: string;
+}
+
+export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts = {}): void => {
+  program
+    .command("venue")
+    .description("Open the embedded service on this machine: HTTP and WebSocket, with a market, keys and limits, until Ctrl-C.")
+    .option("--port <n>", "port to listen on; 0 takes a free one", portOf, 0)
+    .option("--profile <file>", "JSON with rows of the service profile to override")
+    .option("--fixture <dir>", "recorded market to play; a made one when left out")
+    .option("--instruments <list>", "products of the made market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP)", listOf)
+    .option("--speed <n>", "how many times faster than recorded the market plays", speedOf, 1)
+    .option("--seed <text>", "what keys, the made market and chance grow from; a new one each time when left out")
+    .option("--faults <file>", "JSON with the faults to play")
+    .option("--no-limits", "count requests and refuse none")
+    .option("--keys <file>", "write the keys to a file that only its owner may read")
+    .option("--json", "print one line of JSON when ready, and nothing else")
+    .option("--check <url>", "open nothing: ask the service at this address, rule by rule, as `sluice check` does")
+    .action((flags: Flags) => (flags.check === undefined ? serve(flags, io, parts) : check(flags.check, flags, io, parts)));
+};
+
+const portOf = (text: string): number => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("Write a port from 0 to 65535.");
+};
+
+const speedMax = 10_000;
+
+const speedOf = (text: string): number => {
+  const speed = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && speed > 0 && speed <= speedMax) return speed;
+  throw new InvalidArgumentError(`Write a number above 0, at most ${speedMax}.`);
+};
+
+const listOf = (text: string): readonly string[] => [...new Set(text.split(",").map((name) => name.trim()))];
+
+const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: VenueParts): Promise<void> => {
+  const seed = flags.seed ?? randomBytes(8).toString("hex");
+  const contract = createContract(flags.profile === undefined ? {} : readOverrides(flags.profile));
+  const faults = flags.faults === undefined ? {} : parseFaultPlan(readJson(flags.faults), flags.faults);
+  const tape = marketOf(flags, seed);
+  const keys = keysFor(contract, seed);
+  const venue = venueOf(contract, tape, keys, flags.limits);
+  const server = await open({ contract, venue, keys, seed, faults, clock, port: flags.port, io });
+  const closing: (() => unknown)[] = [];
+  try {
+    const stop = stopOf(io);
+    closing.push(stop.leave);
+    const { serveMarket } = await import("../backtest/served.ts");
+    const market = serveMarket(tape, venue, server.board, server.faults.clock, { speed: flags.speed, loop: true });
+    closing.push(() => market.stop());
+    if (flags.json !== true) closing.push(countMinutes(venue, server, clock, io));
+    if (flags.keys !== undefined) writeKeys(flags.keys, keys);
+    const instruments = tape.instruments.map(({ instId }) => instId);
+    const ready = { url: server.url, wsUrl: server.wsUrl, keys, seed, instruments, keysFile: flags.keys, notes: notesOf(flags) };
+    io.out(flags.json === true ? readyLine(ready) : readyText(ready));
+    await stop.asked;
+  } finally {
+    for (const close of closing) close();
+    await server.close();
+  }
+  if (flags.json !== true) io.err(`Closed after ${askedLine(venue.meterReport())}.\n`);
+};
+
+const stopOf = (io: CliIo): { readonly asked: Promise<void>; readonly leave: () => void } => {
+  let leave = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    leave = io.onStop(() => resolve());
+  });
+  return { asked, leave };
+};
+
+interface Opening {
+  readonly contract: Contract;
+  readonly venue: Venue;
+  readonly keys: readonly NamedKey[];
+  readonly seed: string;
+  readonly faults: FaultPlan;
+  readonly clock: Clock;
+  readonly port: number;
+  readonly io: CliIo;
+}
+
+/** Loaded when it is needed: help and mistakes should not wait for a server. */
+const open = async ({ contract, venue, keys, seed, faults, clock, port, io }: Opening): Promise<VenueServer> => {
+  const { startVenueServer } = await import("../venue/server/server.ts");
+  return startVenueServer({
+    venue,
+    contract,
+    clock,
+    random: createRandom(seed),
+    keys: keys.map(({ key }) => key),
+    port,
+    faults,
+    documents: ({ url, wsUrl }) => ({
+      "/openapi.json": openApi(contract, { serverUrl: url }),
+      "/asyncapi.json": asyncApi(contract, { wsUrl }),
+    }),
+    onError: (error) => {
+      io.err(`${inkOf(io).red("error:")} inside the service: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    },
+  });
+};
+
+const instrumentsDefault = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
+const minutesMade = 240;
+
+const marketOf = ({ fixture, instruments }: Flags, seed: string): Tape => {
+  if (fixture === undefined) {
+    return generateTape({ seed, minutes: minutesMade, instruments: (instruments ?? instrumentsDefault).map(instrumentFor) });
+  }
+  if (instruments === undefined) return readFixture(resolve(fixture)).tape;
+  throw new SluiceError("USAGE", "--instruments is for the made market; the fixture has its own. Leave one of them out.");
+};
+
+const fees = { makerBps: "2", takerBps: "5" } as const;
+
+const venueOf = (contract: Contract, tape: Tape, keys: readonly NamedKey[], limits: boolean): Venue =>
+  createVenue({
+    contract,
+    instruments: tape.instruments,
+    users: userIds.map((uid) => ({
+      uid,
+      keys: keys.filter(({ key }) => key.uid === uid).map(({ key }) => ({ name: key.apiKey, permissions: key.permissions })),
+      balances: balancesFor(tape),
+    })),
+    fees: { SPOT: fees, SWAP: fees },
+    enforceLimits: limits,
+  });
+
+/** Money in every quote currency, and something to sell of every spot product. */
+const balancesFor = ({ instruments }: Tape): Readonly<Record<string, string>> => {
+  const parts = instruments.map(({ instId }) => parseInstId(instId, "venue"));
+  const bases = parts.filter(({ instType }) => instType === "SPOT").map(({ base }) => [base, "10"]);
+  return { ...Object.fromEntries(bases), ...Object.fromEntries(parts.map(({ quote }) => [quote, "10000"])) };
+};
+
+const readJson = (path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as unknown;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      code === undefined ? `${path}: is not JSON (${message}).` : `${path}: cannot be read (${code}).`,
+    );
+  }
+};
+
+const readOverrides = (path: string): ProfileOverrides => {
+  const value = readJson(path);
+  if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
+  throw new SluiceError("PROFILE_INVALID", `${path}: expected an object of groups, such as {"limits": {"anchor": "sliding"}}.`);
+};
+
+const notesOf = ({ limits, faults, profile }: Flags): readonly string[] => [
+  ...(limits ? [] : ["No limits are enforced."]),
+  ...(faults === undefined ? [] : [`Faults of ${faults} are played.`]),
+  ...(profile === undefined ? [] : [`The profile differs by ${profile}.`]),
+];
+
+/** Says once a minute what happened in it, until the returned function is called. */
+const countMinutes = (venue: Venue, server: VenueServer, clock: Clock, io: CliIo): (() => void) => {
+  let before = venue.meterReport();
+  const minutes = every(clock, 60_000).subscribe(() => {
+    const now = venue.meterReport();
+    const time = new Date(server.faults.clock.wallNow()).toISOString().slice(11, 16);
+    io.err(`${time}  ${askedLine(now, before)}, ${openLine(server.counts())}\n`);
+    before = now;
+  });
+  return () => minutes.unsubscribe();
+};

@@ -1,0 +1,65 @@
+/**
+ * One owner at a time for a name, on this machine: two engines on one user would place everything twice.
+ *
+ * Invariants: the machine lets go of the name when the process ends, however it ends, so there is never a stale lock to remove.
+ * It holds between processes of one machine only; several machines need another arrangement.
+ */
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SluiceError } from "../errors.ts";
+
+/** Where Linux has names without files the name goes with the process; elsewhere a socket file may be left and is looked at. */
+const addressOf = (name: string): string => {
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
+  if (process.platform === "linux") return `\u0000sluice-${hash}`;
+  return process.platform === "win32" ? `\\\\.\\pipe\\sluice-${hash}` : join(tmpdir(), `sluice-${hash}.sock`);
+};
+
+const listen = async (path: string): Promise<net.Server> =>
+  new Promise((resolve, reject) => {
+    // Whoever connects only wants to know that somebody is here.
+    const server = net.createServer((socket) => socket.destroy());
+    server.once("error", reject);
+    server.listen(path, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
+
+const isHeld = async (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => {
+      resolve(false);
+    });
+  });
+
+/** Takes the lock, or refuses by name. The result lets go of it. */
+export const holdLock = async (name: string): Promise<() => Promise<void>> => {
+  const path = addressOf(name);
+  let server: net.Server;
+  try {
+    server = await listen(path);
+  } catch {
+    if (path.startsWith("\u0000") || (await isHeld(path))) {
+      throw new SluiceError(
+        "ENGINE_STATE",
+        `Another engine on this machine holds ${name}. Stop it first, or give this one its own instance and journal folder in the config.`,
+      );
+    }
+    rmSync(path, { force: true });
+    server = await listen(path);
+  }
+  return async () =>
+    new Promise((resolve) => {
+      server.close(() => {
+        resolve();
+      });
+    });
+};

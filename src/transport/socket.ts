@@ -1,0 +1,82 @@
+/**
+ * One WebSocket as the pool sees it: opened, text, closed.
+ *
+ * Invariants: `closed` is told exactly once, also after `close()`; nothing is told before `openWebSocket` has returned or after
+ * `closed`; nothing happens by itself: no reconnection, no redirect, no decompression; a message or a backlog beyond its cap ends
+ * the socket. Nobody waits long for the other side's goodbye.
+ * Not here: when to open one, what is said over it (socket-connection.ts).
+ */
+import { WebSocket } from "ws";
+
+export interface SocketEvents {
+  opened(): void;
+  text(message: string): void;
+  /** The end, with its reason in words. */
+  closed(reason: string): void;
+}
+
+export interface Socket {
+  /** Sends, or does nothing when the socket is not open. */
+  send(text: string): void;
+  close(): void;
+}
+
+export type OpenSocket = (url: string, events: SocketEvents) => Socket;
+
+/** A whole book of many levels stays far below it. */
+const payloadBytesMax = 1_048_576;
+/** What we say is small; so much unsent means that nobody reads. */
+const backlogBytesMax = 262_144;
+const handshakeMsMax = 10_000;
+const closeMsMax = 500;
+
+const options = {
+  maxPayload: payloadBytesMax,
+  perMessageDeflate: false,
+  followRedirects: false,
+  handshakeTimeout: handshakeMsMax,
+  closeTimeout: closeMsMax,
+} as const;
+
+/** A socket over `ws`. */
+export const openWebSocket: OpenSocket = (url, events) => {
+  const socket = new WebSocket(url, options);
+  const state = { reason: "", leaving: false };
+  socket.on("open", () => {
+    if (!state.leaving) events.opened();
+  });
+  // Bytes that were meant as text are read as text; whoever parses decides.
+  socket.on("message", (data) => {
+    if (!state.leaving) events.text(textOf(data));
+  });
+  socket.on("error", (error) => {
+    state.reason ||= error.message;
+  });
+  socket.on("close", (code, reason) => {
+    events.closed(state.reason || reason.toString() || `code ${code}`);
+  });
+  const leave = (reason: string): void => {
+    state.leaving = true;
+    state.reason ||= reason;
+  };
+  return {
+    send: (text) => {
+      if (socket.readyState !== WebSocket.OPEN || state.leaving) return;
+      if (socket.bufferedAmount > backlogBytesMax) {
+        leave(`more than ${backlogBytesMax} bytes were waiting to be sent`);
+        socket.terminate();
+        return;
+      }
+      socket.send(text);
+    },
+    close: () => {
+      leave("closed by us");
+      socket.close(1000);
+    },
+  };
+};
+
+const textOf = (data: Buffer | ArrayBuffer | Buffer[]): string => {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
+};

@@ -1,0 +1,197 @@
+/**
+ * What the public channels show: the market in text, and the books kept up so that whoever joins gets a whole one.
+ *
+ * Invariants: messages reach every listener of their channel and instrument in the order they were made; book rows are shown by
+ * `flush` or when time moves on, all rows of one instant together, the last row of a price counting; a joining listener gets the
+ * shown book, or the latest ticker, before anything else; what nobody listens to is not written out.
+ * Prices are keys: one price is always spelled the same way, the shortest.
+ * Not here: connections and their sequence numbers (subscriptions.ts), where the market comes from.
+ */
+import type { BookMessage, CandleMessage, TickerMessage, TradeMessage } from "../../contract/channels.ts";
+import type { Contract } from "../../contract/contract.ts";
+import type { Side } from "../../contract/profile.ts";
+import { compare, isZero } from "../../decimal.ts";
+
+/** `at` is milliseconds on the service's clock. */
+export interface Board {
+  trade(print: { readonly instId: string; readonly px: string; readonly sz: string; readonly side: Side; readonly at: number }): void;
+  /** Best bid and ask; empty text for a side that has none, and for `last` before the first trade. */
+  ticker(best: Omit<TickerMessage, "ts"> & { readonly at: number }): void;
+  /** One row of a book: `sz` is what stands at `px` now, 0 removes it. `buy` is the bid side. */
+  level(row: { readonly instId: string; readonly side: Side; readonly px: string; readonly sz: string; readonly at: number }): void;
+  /** Shows the book rows given since the last time. */
+  flush(at: number): void;
+  candle(bar: CandleMessage, at: number): void;
+}
+
+/** A message as its listeners share it. `text` is `data` as JSON, written once however many connections send it. */
+export interface PublicMessage {
+  readonly channel: string;
+  readonly instId: string;
+  readonly at: number;
+  readonly action?: "snapshot" | "update";
+  readonly data: readonly (TradeMessage | TickerMessage | BookMessage | CandleMessage)[];
+  readonly text: string;
+}
+
+export interface OpenBoard extends Board {
+  /** Whether the profile lists the channel among the public ones. */
+  offers(channel: string): boolean;
+  /** Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to leave. */
+  subscribe(channel: string, instId: string, listener: (message: PublicMessage) => void): () => void;
+  /** How many listeners there are. */
+  readonly listeners: number;
+}
+
+interface Show {
+  /** Displayed size by price. */
+  readonly bids: Map<string, string>;
+  readonly asks: Map<string, string>;
+  /** Rows of this instant that are not shown yet. */
+  readonly bidRows: Map<string, string>;
+  readonly askRows: Map<string, string>;
+  rowsAt: number;
+  /** When the book became what is shown; 0 before its first row. */
+  shownAt: number;
+  trades: number;
+  ticker: PublicMessage | undefined;
+  snapshot: PublicMessage | undefined;
+}
+
+const newShow = (): Show => ({
+  bids: new Map(),
+  asks: new Map(),
+  bidRows: new Map(),
+  askRows: new Map(),
+  rowsAt: 0,
+  shownAt: 0,
+  trades: 0,
+  ticker: undefined,
+  snapshot: undefined,
+});
+
+const timeText = (at: number): string => String(Math.floor(at));
+
+const messageOf = (
+  channel: string,
+  instId: string,
+  at: number,
+  data: PublicMessage["data"],
+  action?: "snapshot" | "update",
+): PublicMessage => {
+  let text: string | undefined;
+  return {
+    channel,
+    instId,
+    at,
+    data,
+    ...(action === undefined ? {} : { action }),
+    get text() {
+      text ??= JSON.stringify(data);
+      return text;
+    },
+  };
+};
+
+const apply = (shown: Map<string, string>, rows: ReadonlyMap<string, string>): void => {
+  for (const [px, sz] of rows) {
+    if (isZero(sz)) shown.delete(px);
+    else shown.set(px, sz);
+  }
+};
+
+/** The whole book, best levels first. */
+const snapshotOf = (instId: string, show: Show): PublicMessage => {
+  const sorted = (levels: ReadonlyMap<string, string>, sign: 1 | -1) => [...levels].sort(([a], [b]) => sign * compare(a, b));
+  const book: BookMessage = { instId, bids: sorted(show.bids, -1), asks: sorted(show.asks, 1), ts: timeText(show.shownAt) };
+  return messageOf("books", instId, show.shownAt, [book], "snapshot");
+};
+
+/** What whoever joins is told first. */
+const firstOf = (channel: string, instId: string, show: Show): PublicMessage | undefined => {
+  if (channel !== "books") return channel === "tickers" ? show.ticker : undefined;
+  show.snapshot ??= snapshotOf(instId, show);
+  return show.snapshot;
+};
+
+/** Brings the book up to its waiting rows, and returns them. */
+const shownRows = (instId: string, show: Show, at: number): BookMessage => {
+  const { bids, asks, bidRows, askRows } = show;
+  const rows: BookMessage = { instId, bids: [...bidRows], asks: [...askRows], ts: timeText(at) };
+  apply(bids, bidRows);
+  apply(asks, askRows);
+  bidRows.clear();
+  askRows.clear();
+  show.snapshot = undefined;
+  show.shownAt = at;
+  return rows;
+};
+
+export const createBoard = ({ profile }: Contract): OpenBoard => {
+  const shows = new Map<string, Show>();
+  const listeners = new Map<string, Set<(message: PublicMessage) => void>>();
+  /** Instruments with rows that are not shown yet. */
+  const waiting = new Set<string>();
+
+  const showOf = (instId: string): Show => {
+    let show = shows.get(instId);
+    if (show === undefined) {
+      show = newShow();
+      shows.set(instId, show);
+    }
+    return show;
+  };
+  const heard = (channel: string, instId: string) => listeners.get(`${channel} ${instId}`);
+  const tell = (message: PublicMessage): void => {
+    for (const listener of heard(message.channel, message.instId) ?? []) listener(message);
+  };
+  const flushOne = (instId: string, at: number): void => {
+    const rows = shownRows(instId, showOf(instId), at);
+    if (heard("books", instId) !== undefined) tell(messageOf("books", instId, at, [rows], "update"));
+  };
+  return {
+    offers: (channel) => profile.websocket.publicChannels.includes(channel),
+    trade: ({ instId, px, sz, side, at }) => {
+      const tradeId = String(++showOf(instId).trades);
+      if (heard("trades", instId) === undefined) return;
+      tell(messageOf("trades", instId, at, [{ instId, tradeId, px, sz, side, ts: timeText(at) }]));
+    },
+    ticker: ({ at, ...best }) => {
+      const message = messageOf("tickers", best.instId, at, [{ ...best, ts: timeText(at) }]);
+      showOf(best.instId).ticker = message;
+      tell(message);
+    },
+    level: ({ instId, side, px, sz, at }) => {
+      const show = showOf(instId);
+      if (waiting.has(instId) && at !== show.rowsAt) flushOne(instId, show.rowsAt);
+      show.rowsAt = at;
+      waiting.add(instId);
+      (side === "buy" ? show.bidRows : show.askRows).set(px, sz);
+    },
+    flush: (at) => {
+      if (waiting.size === 0) return;
+      const due = [...waiting];
+      waiting.clear();
+      for (const instId of due) flushOne(instId, at);
+    },
+    candle: (bar, at) => {
+      if (heard("candle1m", bar.instId) !== undefined) tell(messageOf("candle1m", bar.instId, at, [bar]));
+    },
+    subscribe: (channel, instId, listener) => {
+      const name = `${channel} ${instId}`;
+      const told = listeners.get(name) ?? new Set();
+      listeners.set(name, told);
+      const own = (message: PublicMessage): void => listener(message);
+      told.add(own);
+      const message = firstOf(channel, instId, showOf(instId));
+      if (message !== undefined) listener(message);
+      return () => {
+        told.delete(own);
+        if (told.size === 0 && listeners.get(name) === told) listeners.delete(name);
+      };
+    },
+    get listeners() {
+      return [...listeners.values()].reduce((total, told) => total + told.size, 0);
+    },
+  };
+};

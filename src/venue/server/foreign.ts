@@ -1,0 +1,40 @@
+/**
+ * Other programs of the same user: they spend its weight at moments of their own.
+ *
+ * Invariants: the mean is what the plan says, the moments are random (exponential gaps); what does not fit blocks the user, as any
+ * of its requests would; nothing is spent after the agenda is cleared.
+ */
+import type { Clock } from "../../clock/clock.ts";
+import { didYouMean, SluiceError } from "../../errors.ts";
+import type { Random } from "../../random.ts";
+import type { Venue } from "../venue.ts";
+import type { Agenda } from "./agenda.ts";
+import type { FaultPlan } from "./faults.ts";
+
+/** Weights of usual calls: list, read, read, place, cancel. */
+const weights = [2, 5, 5, 10, 15] as const;
+const meanWeight = weights.reduce((total, weight) => total + weight, 0) / weights.length;
+
+/** `uids` are the users there are; the first is meant where the plan names none. */
+export const spendForeign = (
+  plan: NonNullable<FaultPlan["foreign"]>,
+  uids: readonly string[],
+  venue: Venue,
+  clock: Clock,
+  agenda: Agenda,
+  random: Random,
+): void => {
+  for (const [index, { uid = uids[0] ?? "", weightPerMinute }] of plan.entries()) {
+    if (!uids.includes(uid)) {
+      throw new SluiceError("CONFIG_INVALID", `faults.foreign.${index}.uid: there is no user "${uid}".${didYouMean(uid, uids)}`);
+    }
+    const chance = random.fork(`foreign ${index}`);
+    const next = (): void => {
+      agenda.later(chance.exponential((60_000 * meanWeight) / weightPerMinute), () => {
+        venue.spendElsewhere(uid, weights[chance.whole(0, weights.length - 1)] ?? 0, clock.now());
+        next();
+      });
+    };
+    next();
+  }
+};

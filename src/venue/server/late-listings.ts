@@ -1,0 +1,87 @@
+/**
+ * Order listings that lag behind: what pending orders and the history looked like a while ago.
+ *
+ * Invariants: limits, permissions and form are the venue's to judge, only the records of a success are replaced; a record shown
+ * is one that was true at that moment; pages keep the profile's rules of order and cursors.
+ * Not here: getOrder, which is always up to date, as where listings come from a copy of the books.
+ */
+import type { Clock } from "../../clock/clock.ts";
+import type { Contract } from "../../contract/contract.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import { instTypeOf } from "../../contract/inst-id.ts";
+import { paging } from "../../contract/limits.ts";
+import { isActive } from "../../contract/order-states.ts";
+import type { Profile } from "../../contract/profile.ts";
+import type { OrderRecord } from "../../contract/schemas.ts";
+import { isZero } from "../../decimal.ts";
+import type { Venue, VenueResponse } from "../venue.ts";
+
+export interface Listings {
+  /** `answer` with the records of a while ago, if it is a listing of orders. */
+  asOf(endpoint: EndpointName | undefined, uid: string, query: Query, answer: VenueResponse): VenueResponse;
+  stop(): void;
+}
+
+type Query = Readonly<Record<string, string>>;
+
+interface Version {
+  readonly at: number;
+  readonly record: OrderRecord;
+}
+
+export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, lagMs: number): Listings => {
+  /** By user and order id, oldest version first. */
+  const users = new Map<string, Map<string, readonly Version[]>>();
+  const stop = venue.onOrder((uid, record, at) => {
+    const orders = users.get(uid) ?? new Map<string, readonly Version[]>();
+    users.set(uid, orders);
+    orders.set(record.ordId, [...sinceOf(orders.get(record.ordId) ?? [], at - lagMs), { at, record }]);
+  });
+  const recordsAt = (uid: string, at: number): readonly OrderRecord[] =>
+    [...(users.get(uid)?.values() ?? [])].flatMap((versions) => versions.findLast((version) => version.at <= at)?.record ?? []);
+  return {
+    stop,
+    asOf: (endpoint, uid, query, answer) => {
+      const { body } = answer;
+      if ((endpoint !== "pendingOrders" && endpoint !== "orderHistory") || !isSuccess(answer.status, body)) return answer;
+      const open = endpoint === "pendingOrders";
+      const shown = recordsAt(uid, clock.now() - lagMs).filter(
+        (record) => isActive(record.state) === open && fits(record, query) && !vanishes(profile, record),
+      );
+      return { ...answer, body: { ...body, data: pageOf(profile, shown, query) } };
+    },
+  };
+};
+
+const isSuccess = (status: number, body: unknown): body is object =>
+  status === 200 && body !== null && typeof body === "object" && "code" in body && body.code === "0";
+
+/** What is still needed to know the state at `at` or later. */
+const sinceOf = (versions: readonly Version[], at: number): readonly Version[] => {
+  const known = versions.findLastIndex((version) => version.at <= at);
+  return known <= 0 ? versions : versions.slice(known);
+};
+
+const vanishes = ({ history }: Profile, { state, accFillSz }: OrderRecord): boolean =>
+  history.unfilledCanceledVanish && state === "canceled" && (accFillSz === "" || isZero(accFillSz));
+
+const fits = (record: OrderRecord, { instType, instId, state }: Query): boolean =>
+  (instType === undefined || instTypeOf(record.instId) === instType) &&
+  (instId === undefined || record.instId === instId) &&
+  (state === undefined || record.state === state);
+
+/** The venue has accepted the query: cursors are digits, the limit is a number. */
+const pageOf = (profile: Profile, records: readonly OrderRecord[], { after, before, limit }: Query): readonly OrderRecord[] => {
+  const { cursorIncluded, afterAndBefore, newestFirst } = profile.paging;
+  const widen = cursorIncluded ? 1n : 0n;
+  const below = after === undefined ? undefined : BigInt(after) + widen;
+  const ignored = before === undefined || (after !== undefined && afterAndBefore === "after_wins");
+  const above = ignored ? undefined : BigInt(before) - widen;
+  const page = records
+    .map((record) => ({ record, id: BigInt(record.ordId) }))
+    .filter(({ id }) => (below === undefined || id < below) && (above === undefined || id > above))
+    .sort((x, y) => (x.id < y.id ? 1 : -1))
+    .slice(0, Math.min(Number(limit ?? paging.limitDefault), paging.limitMax))
+    .map(({ record }) => ({ ...record }));
+  return newestFirst ? page : page.reverse();
+};

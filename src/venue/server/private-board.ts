@@ -1,0 +1,94 @@
+/**
+ * What the private channels tell each user: orders as they change, and what the changes moved.
+ *
+ * Invariants: a user hears of its own orders only, each change once and in the order they happened; after an order's message come
+ * the positions and balances that differ from what was known, none that do not; nothing is read for users nobody listens to.
+ * A position that is gone is told once more with a size of 0. What the market alone moves (mark price, profit) is not told.
+ * Not here: who may listen (subscriptions.ts).
+ */
+import type { Contract } from "../../contract/contract.ts";
+import type { BalanceRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
+import type { Venue } from "../venue.ts";
+
+export type PrivateChannel = "orders" | "positions" | "account";
+
+/** Takes the records of one message, as JSON. */
+export type RecordListener = (text: string) => void;
+
+export interface PrivateBoard {
+  subscribe(channel: PrivateChannel, uid: string, listener: RecordListener): () => void;
+  stop(): void;
+}
+
+/** Records by what they are of; the text is what a change is seen by. */
+type Known<T> = ReadonlyMap<string, { readonly record: T; readonly text: string }>;
+
+interface Watched {
+  readonly orders: Set<RecordListener>;
+  readonly positions: Set<RecordListener>;
+  readonly account: Set<RecordListener>;
+  balancesKnown: Known<BalanceRecord>;
+  positionsKnown: Known<PositionRecord>;
+}
+
+const knownOf = <T>(records: readonly T[], nameOf: (record: T) => string, seenBy: (record: T) => unknown): Known<T> =>
+  new Map(records.map((record) => [nameOf(record), { record, text: JSON.stringify(seenBy(record)) }]));
+
+const changesOf = <T>(before: Known<T>, now: Known<T>): T[] =>
+  [...now].filter(([name, { text }]) => before.get(name)?.text !== text).map(([, { record }]) => record);
+
+export const createPrivateBoard = (venue: Venue, { profile }: Contract): PrivateBoard => {
+  const watched = new Map<string, Watched>();
+  const read = (uid: string): Pick<Watched, "balancesKnown" | "positionsKnown"> => {
+    const { balances, positions } = venue.holdings(uid);
+    return {
+      balancesKnown: knownOf(
+        balances,
+        ({ currency }) => currency,
+        (record) => record,
+      ),
+      positionsKnown: knownOf(
+        positions,
+        ({ instId }) => instId,
+        ({ pos, avgPx, lever, margin, mgnMode }) => [pos, avgPx, lever, margin, mgnMode],
+      ),
+    };
+  };
+  const tell = (listeners: ReadonlySet<RecordListener>, records: readonly (OrderRecord | PositionRecord | BalanceRecord)[]): void => {
+    if (records.length === 0 || listeners.size === 0) return;
+    const text = JSON.stringify(records);
+    for (const listener of listeners) listener(text);
+  };
+  const goneOf = (before: Known<PositionRecord>, now: Known<PositionRecord>): PositionRecord[] =>
+    [...before.keys()].filter((instId) => !now.has(instId)).map((instId) => ({ instId, pos: "0", avgPx: profile.order.emptyDecimal }));
+
+  const leaveVenue = venue.onOrder((uid, record) => {
+    const user = watched.get(uid);
+    if (user === undefined) return;
+    tell(user.orders, [record]);
+    if (user.positions.size + user.account.size === 0) return;
+    const now = read(uid);
+    const { positionsKnown, balancesKnown } = user;
+    // Known before it is told: a listener may make the venue move again.
+    Object.assign(user, now);
+    tell(user.positions, [...changesOf(positionsKnown, now.positionsKnown), ...goneOf(positionsKnown, now.positionsKnown)]);
+    tell(user.account, changesOf(balancesKnown, now.balancesKnown));
+  });
+  return {
+    subscribe: (channel, uid, listener) => {
+      const user = watched.get(uid) ?? { orders: new Set(), positions: new Set(), account: new Set(), ...read(uid) };
+      // Changes that came while only orders were listened to are no news.
+      if (user.positions.size + user.account.size === 0) Object.assign(user, read(uid));
+      watched.set(uid, user);
+      const own: RecordListener = (text) => listener(text);
+      user[channel].add(own);
+      return () => {
+        user[channel].delete(own);
+      };
+    },
+    stop: () => {
+      leaveVenue();
+      watched.clear();
+    },
+  };
+};

@@ -1,0 +1,57 @@
+/**
+ * What a client said, read strictly: a request, or why it is none.
+ *
+ * Invariants: nothing a stranger sends makes it throw; what is wrong with a login is named without repeating what was in it; the
+ * arguments of a subscription are left to be judged one by one.
+ * Not here: what is done about it (connection.ts).
+ */
+import type { RawData } from "ws";
+import { type LoginArg, loginRequest, pongRequest } from "../../contract/channels.ts";
+import { requestProblems } from "../../contract/validate.ts";
+
+export type ReadRequest =
+  | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly unknown[] }
+  | { readonly op: "login"; readonly arg: LoginArg }
+  | { readonly op: "pong" | "ping" }
+  | { readonly op: "nonsense"; readonly msg: string };
+
+export const readRequest = (data: RawData, isBinary: boolean): ReadRequest => {
+  if (isBinary) return nonsense("Messages are text.");
+  const text = textOf(data);
+  if (text === "ping") return { op: "ping" };
+  const request = parse(text);
+  return request === undefined ? nonsense("The message is not a JSON object.") : sort(request);
+};
+
+const nonsense = (msg: string): ReadRequest => ({ op: "nonsense", msg });
+
+const sort = (request: object): ReadRequest => {
+  const { op, args } = request as { op?: unknown; args?: unknown };
+  switch (op) {
+    case "subscribe":
+    case "unsubscribe":
+      return Array.isArray(args) && args.length > 0 ? { op, args } : nonsense("args is a list of at least one channel.");
+    case "login":
+      return requestProblems(loginRequest, request).length === 0
+        ? { op, arg: (args as [LoginArg])[0] }
+        : nonsense("A login has one arg with apiKey, passphrase, timestamp and sign.");
+    case "pong":
+      return requestProblems(pongRequest, request).length === 0 ? { op } : nonsense("A pong has no args.");
+    default:
+      return nonsense("op is one of subscribe, unsubscribe, login, pong.");
+  }
+};
+
+const parse = (text: string): object | undefined => {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const textOf = (data: RawData): string => {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
+};

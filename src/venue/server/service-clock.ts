@@ -1,0 +1,45 @@
+/**
+ * The service's own time: a calendar that may be wrong and may step, and beside it a time that never falls.
+ *
+ * Invariants: `wallNow` is what the service believes and says (Date, `ts`, whether a signature is stale); `now` is what its
+ * windows and records run on. They are equal until the calendar steps back. Then `now` goes on ahead by whole minutes, so that
+ * windows still begin at the calendar's full minutes and seconds and no record is older than one before it.
+ * Not here: why it is wrong (fault-plan.ts).
+ */
+import type { Clock } from "../../clock/clock.ts";
+
+export interface ClockFaults {
+  readonly offsetMs?: number;
+  /** `atMs` counts from the creation of the clock. */
+  readonly steps?: readonly { readonly atMs: number; readonly byMs: number }[];
+}
+
+/** The longest window of the description; what is a multiple of it keeps the phase of every window that divides it. */
+const phaseMs = 60_000;
+
+/** A fall as small as this is a clock being regulated: time stands still over it instead. */
+const regulatedMs = 1_000;
+
+export const createServiceClock = (clock: Clock, { offsetMs = 0, steps = [] }: ClockFaults = {}): Clock => {
+  const startAt = clock.now();
+  let lift = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  const wallNow = (): number => {
+    let at = clock.wallNow() + offsetMs;
+    if (steps.length === 0) return at;
+    const elapsed = clock.now() - startAt;
+    for (const { atMs, byMs } of steps) if (atMs <= elapsed) at += byMs;
+    return at;
+  };
+  const now = (): number => {
+    let at = wallNow() + lift;
+    if (at < last - regulatedMs) {
+      const missing = Math.ceil((last - at) / phaseMs) * phaseMs;
+      lift += missing;
+      at += missing;
+    }
+    last = Math.max(last, at);
+    return last;
+  };
+  return { now, wallNow, setTimer: (at, run) => clock.setTimer(clock.now() + Math.max(0, at - now()), run) };
+};

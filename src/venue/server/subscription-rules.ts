@@ -1,0 +1,64 @@
+/**
+ * Who may listen to what: the checks of one argument of a subscription.
+ *
+ * Invariants: checks run in a fixed order (form, channel, instrument or login, permission), and the first that fails gives the
+ * code; what is repeated to a stranger is only what a subscription could have been.
+ * Not here: how many there may be (subscriptions.ts).
+ */
+import { type ChannelArg, channelArg } from "../../contract/channels.ts";
+import type { Contract } from "../../contract/contract.ts";
+import { requestProblems } from "../../contract/validate.ts";
+import type { Refusal } from "../answer.ts";
+import type { Venue } from "../venue.ts";
+import type { ServerKey } from "./keyring.ts";
+import type { PrivateChannel } from "./private-board.ts";
+
+export interface SubscriptionRules {
+  /** Why `arg` is not of the right form, if it is not. */
+  form(arg: unknown): Refusal | undefined;
+  /** Why the channel cannot be listened to with this key. */
+  problem(arg: ChannelArg, key: ServerKey | undefined): Refusal | undefined;
+}
+
+const echoLengthMax = 48;
+
+/** What was asked, when it names a channel at all. */
+export const echoOf = (arg: unknown): ChannelArg | undefined => {
+  if (arg === null || typeof arg !== "object" || !("channel" in arg) || typeof arg.channel !== "string") return undefined;
+  const named = "instId" in arg && typeof arg.instId === "string" ? { instId: arg.instId.slice(0, echoLengthMax) } : {};
+  return { channel: arg.channel.slice(0, echoLengthMax), ...named };
+};
+
+/** Each private channel tells what an endpoint lists, and needs its permission. */
+const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string =>
+  ({ orders: endpoints.pendingOrders, positions: endpoints.positions, account: endpoints.spotBalance })[channel].permission;
+
+const isPrivate = (channel: string): channel is PrivateChannel => ["orders", "positions", "account"].includes(channel);
+
+export const createSubscriptionRules = (contract: Contract, venue: Venue): SubscriptionRules => {
+  const { answers, websocket } = contract.profile;
+  const publicProblem = ({ instId }: ChannelArg): Refusal | undefined => {
+    if (instId === undefined) return { code: answers.badRequestCode, msg: "This channel needs an instId." };
+    return venue.lists(instId) ? undefined : { code: answers.instrumentCode, msg: `${instId} is not tradable.` };
+  };
+  const privateProblem = (channel: PrivateChannel, instId: string | undefined, key: ServerKey | undefined): Refusal | undefined => {
+    if (instId !== undefined) return { code: answers.badRequestCode, msg: "This channel takes no instId: it tells of all." };
+    if (key === undefined) return { code: answers.authCode, msg: "This channel needs a login first." };
+    const permission = permissionOf(contract, channel);
+    if (key.permissions.includes(permission)) return undefined;
+    return { code: answers.permissionCode, msg: `Permission denied: the key needs "${permission}".` };
+  };
+  return {
+    form: (arg) => {
+      const problems = requestProblems(channelArg, arg);
+      return problems.length === 0 ? undefined : { code: answers.badRequestCode, msg: problems.join(" ") };
+    },
+    problem: (arg, key) => {
+      const { channel, instId } = arg;
+      if (websocket.publicChannels.includes(channel)) return publicProblem(arg);
+      if (websocket.privateChannels.includes(channel) && isPrivate(channel)) return privateProblem(channel, instId, key);
+      const known = [...websocket.publicChannels, ...websocket.privateChannels].join(", ");
+      return { code: answers.badRequestCode, msg: `There is no such channel; there are ${known}.` };
+    },
+  };
+};

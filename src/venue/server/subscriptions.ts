@@ -1,0 +1,112 @@
+/**
+ * What one connection listens to.
+ *
+ * Invariants: a channel and instrument are listened to at most once; there are at most as many as the description allows; the
+ * messages of each are numbered from its subscription on, without holes.
+ * Not here: who may (subscription-rules.ts), sending (outbox.ts), reading requests (requests.ts).
+ */
+import type { ChannelArg } from "../../contract/channels.ts";
+import type { Contract } from "../../contract/contract.ts";
+import { websocketLimits } from "../../contract/limits.ts";
+import type { Refusal } from "../answer.ts";
+import type { Venue } from "../venue.ts";
+import type { OpenBoard } from "./board.ts";
+import type { ServerKey } from "./keyring.ts";
+import type { PrivateBoard, PrivateChannel } from "./private-board.ts";
+import { createSubscriptionRules, echoOf } from "./subscription-rules.ts";
+
+/** A push in two parts: its `ts` goes between them, and a brace behind. */
+export type PushListener = (arg: ChannelArg, stream: string, head: string, tail: string) => void;
+
+export interface Subscriptions {
+  subscribe(arg: unknown, key: ServerKey | undefined): SubscriptionAnswer;
+  unsubscribe(arg: unknown): SubscriptionAnswer;
+  clear(): void;
+}
+
+/** `arg` is what can be repeated of the question. */
+export interface SubscriptionAnswer {
+  readonly arg: ChannelArg | undefined;
+  /** Why not. */
+  readonly refusal?: Refusal;
+  /** Starts to listen, for after the acknowledgement: the first message may come before it returns. */
+  readonly begin?: () => void;
+}
+
+export interface SubscriptionOptions {
+  readonly contract: Contract;
+  readonly venue: Venue;
+  readonly board: OpenBoard;
+  readonly privateBoard: PrivateBoard;
+  readonly push: PushListener;
+  readonly ended: (stream: string) => void;
+}
+
+const { subscriptionsPerConnection } = websocketLimits;
+
+const streamOf = ({ channel, instId = "" }: ChannelArg): string => `${channel} ${instId}`;
+
+export const createSubscriptions = (options: SubscriptionOptions): Subscriptions => {
+  const { answers } = options.contract.profile;
+  const rules = createSubscriptionRules(options.contract, options.venue);
+  const leavers = new Map<string, () => void>();
+  const begin = (arg: ChannelArg, stream: string, key: ServerKey | undefined): void => {
+    // The place is taken before listening starts: the first message comes at once, and may end the connection.
+    let leave = (): void => undefined;
+    const own = (): void => leave();
+    leavers.set(stream, own);
+    leave = listen(options, arg, stream, key);
+    if (leavers.get(stream) !== own) leave();
+  };
+  return {
+    subscribe: (given, key) => {
+      const form = rules.form(given);
+      if (form !== undefined) return { arg: echoOf(given), refusal: form };
+      const arg = given as ChannelArg;
+      const stream = streamOf(arg);
+      // Asking twice is harmless and changes nothing.
+      if (leavers.has(stream)) return { arg };
+      const refusal = rules.problem(arg, key);
+      if (refusal !== undefined) return { arg: echoOf(arg), refusal };
+      if (leavers.size < subscriptionsPerConnection) return { arg, begin: () => begin(arg, stream, key) };
+      return { arg, refusal: { code: answers.limitedCode, msg: `A connection has at most ${subscriptionsPerConnection} subscriptions.` } };
+    },
+    unsubscribe: (given) => {
+      const form = rules.form(given);
+      if (form !== undefined) return { arg: echoOf(given), refusal: form };
+      const arg = given as ChannelArg;
+      const stream = streamOf(arg);
+      const leave = leavers.get(stream);
+      if (leave === undefined)
+        return { arg: echoOf(arg), refusal: { code: answers.badRequestCode, msg: "There is no such subscription." } };
+      leavers.delete(stream);
+      leave();
+      options.ended(stream);
+      return { arg };
+    },
+    clear: () => {
+      const leaving = [...leavers.values()];
+      leavers.clear();
+      for (const leave of leaving) leave();
+    },
+  };
+};
+
+const listen = (options: SubscriptionOptions, arg: ChannelArg, stream: string, key: ServerKey | undefined): (() => void) => {
+  const { board, privateBoard } = options;
+  const next = numbered(options, arg, stream);
+  if (board.offers(arg.channel)) return board.subscribe(arg.channel, arg.instId ?? "", ({ text, action }) => next(text, action));
+  return privateBoard.subscribe(arg.channel as PrivateChannel, key?.uid ?? "", (text) => next(text));
+};
+
+/** Numbers the messages of a subscription and hands them on. */
+const numbered = ({ contract, push }: SubscriptionOptions, arg: ChannelArg, stream: string) => {
+  const opening = `{"event":${JSON.stringify(arg.channel)},"arg":${JSON.stringify(arg)}`;
+  const { sequenced } = contract.profile.websocket;
+  let last = -1;
+  return (text: string, action?: string): void => {
+    const before = last++;
+    const named = action === undefined ? "" : `,"action":"${action}"`;
+    push(arg, stream, `${opening}${named},"data":${text}`, sequenced ? `,"seqId":${last},"prevSeqId":${before}` : "");
+  };
+};

@@ -1,0 +1,91 @@
+/**
+ * The scheduler and the ledger by themselves: what one action costs from submission to settled answer with all others queued.
+ *
+ * Invariants: no promise, no closure and no request of an action's own, so that only our own work and memory is seen; the clock
+ * is told, the answers are at hand; all wait first, as after a start, and then leave one by one.
+ */
+import { Observable, type Observer } from "rxjs";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import type { EndpointName } from "../../../src/contract/endpoints.ts";
+import type { ActionClass } from "../../../src/journal/events.ts";
+import { createJournal } from "../../../src/journal/journal.ts";
+import { layersOf } from "../../../src/quota/layers.ts";
+import { createLedger } from "../../../src/quota/ledger.ts";
+import type { Action, Ending } from "../../../src/scheduler/action.ts";
+import { createScheduler } from "../../../src/scheduler/scheduler.ts";
+import type { Transport, WireRequest, WireResponse } from "../../../src/transport/transport.ts";
+
+export interface Costs {
+  readonly submitNs: number;
+  /** Waiting in the queue, leaving it and being answered. */
+  readonly runNs: number;
+  readonly totalNs: number;
+  readonly bytesPerEntry: number;
+}
+
+const day = 1_767_600_000_000;
+const secondsMax = 3_600;
+const latencyMs = 20;
+const account = { uid: "user", ip: "home", keys: ["key"] };
+const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
+const build = (): WireRequest => request;
+const action = (owner: string, endpoint: EndpointName, kind: ActionClass, weight: number): Action => ({
+  endpoint,
+  class: kind,
+  owner,
+  weight,
+  account,
+  build,
+});
+const actions = ["one", "two", "three"].flatMap((owner) => [
+  action(owner, "placeOrder", "place", 10),
+  action(owner, "cancelBatch", "cancel", 15),
+  action(owner, "getOrder", "read", 5),
+]);
+
+const nowNs = (): number => performance.now() * 1e6;
+
+/** Every call that arrived at one instant is answered at one instant. */
+const transportOn = (clock: VirtualClock): Transport => {
+  let arriving: Observer<WireResponse>[] = [];
+  const answerAll = (): void => {
+    const answered = arriving;
+    arriving = [];
+    const headers = { date: new Date(clock.now()).toUTCString(), "x-ratelimit-uid-weight-used": "0" };
+    for (const observer of answered) {
+      observer.next({ status: 200, headers, body: undefined });
+      observer.complete();
+    }
+  };
+  return () =>
+    new Observable((subscriber) => {
+      if (arriving.length === 0) clock.setTimer(clock.now() + latencyMs, answerAll);
+      arriving.push(subscriber);
+    });
+};
+
+/** One life: `calls` actions queue up, leave `perSecond` at a time and are answered. `collect` frees memory before it is looked at. */
+export const costsOf = (calls: number, perSecond: number, collect: () => void): Costs => {
+  const clock = createVirtualClock(day);
+  const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: layer.scope === "key" ? perSecond : 1e9 }));
+  const ledger = createLedger({ layers, startedAt: clock.now() });
+  const journal = createJournal(() => clock.now());
+  const scheduler = createScheduler({ clock, ledger, transport: transportOn(clock), journal, queueMax: calls });
+  let ended = 0;
+  const done = (ending: Ending): void => {
+    if (ending.kind === "answered") ended++;
+  };
+  collect();
+  const heapBefore = process.memoryUsage().heapUsed;
+  const submitAt = nowNs();
+  for (let i = 0; i < calls; i++) scheduler.submit(actions[i % actions.length] as Action, done);
+  const submitNs = (nowNs() - submitAt) / calls;
+  collect();
+  const bytesPerEntry = (process.memoryUsage().heapUsed - heapBefore) / calls;
+  const runAt = nowNs();
+  for (let second = 1; second < secondsMax && ended < calls; second++) clock.advanceTo(day + second * 1_000);
+  const runNs = (nowNs() - runAt) / calls;
+  if (ended < calls) throw new Error(`${calls - ended} of ${calls} calls did not end within ${secondsMax} s`);
+  return { submitNs, runNs, totalNs: submitNs + runNs, bytesPerEntry };
+};

@@ -1,0 +1,53 @@
+/**
+ * The whole way of a placement without an engine: gateway, scheduler, ledger, journal, validation, signing, transport.
+ *
+ * Invariants: nothing is left out; the layers are those in use, only so large that they never hold a call.
+ */
+import { firstValueFrom } from "rxjs";
+import { createSystemClock } from "../../../src/clock/system-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { createGateway } from "../../../src/gateway/gateway.ts";
+import { createJournal } from "../../../src/journal/journal.ts";
+import { layersOf } from "../../../src/quota/layers.ts";
+import { createLedger } from "../../../src/quota/ledger.ts";
+import { createScheduler } from "../../../src/scheduler/scheduler.ts";
+import { httpTransport } from "../../../src/transport/http.ts";
+import { createCredentials } from "../../../src/transport/secrets.ts";
+import { createServiceTime } from "../../../src/transport/service-time.ts";
+import { createSigner } from "../../../src/transport/sign.ts";
+
+export interface Path {
+  /** Resolves when the outcome is known; fails when it is not a success. */
+  readonly place: () => Promise<void>;
+  readonly close: () => Promise<void>;
+  readonly events: () => number;
+}
+
+const input = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "post_only", sz: "1000", px: "64123.4", clOrdId: "s1a2b3c4d5e6f7" };
+
+export const openPath = (baseUrl: string): Path => {
+  const clock = createSystemClock();
+  const contract = createContract();
+  const { profile } = contract;
+  const credentials = createCredentials({ apiKey: "bench-key-0001", secretKey: "bench-secret", passphrase: "bench-pass" });
+  const signers = new Map([["k1", createSigner(profile, credentials)]]);
+  const http = httpTransport({ baseUrl, profile, signers, clock, time: createServiceTime(clock) });
+  const layers = layersOf(contract).map((layer) => ({ ...layer, capacity: 900_000_000 }));
+  const ledger = createLedger({ layers, startedAt: clock.now(), quietMs: 0 });
+  const journal = createJournal(() => clock.now());
+  let events = 0;
+  journal.attach(() => {
+    events++;
+  });
+  const scheduler = createScheduler({ clock, ledger, transport: http.transport, journal });
+  const user = { uid: "ann", ip: "home", keys: [{ name: "k1", permissions: ["read", "trade_futures"] }] };
+  const gateway = createGateway({ clock, contract, scheduler, journal, user });
+  return {
+    place: async () => {
+      const outcome = await firstValueFrom(gateway.call("placeOrder", input, { class: "place", owner: "bench" }));
+      if (outcome.kind !== "done" || outcome.records.length !== 1) throw new Error(JSON.stringify(outcome));
+    },
+    close: () => http.close(),
+    events: () => events,
+  };
+};
