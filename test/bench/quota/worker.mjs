@@ -14,7 +14,11 @@ const ambient = installAmbient();
 const { configurations } = await import(workerData.module);
 const createLimiter = configurations[workerData.configuration];
 
-parentPort.on("message", async ({ scenario, seed, minutes }) => {
+const answer = async ({ scenario, seed, minutes }) => {
   const tally = await runCell({ scenario: scenarios[scenario], seed, minutes, createLimiter, onClock: (clock) => ambient.use(clock) });
   parentPort.postMessage(tally);
+};
+
+parentPort.on("message", (job) => {
+  void answer(job);
 });

@@ -27,7 +27,10 @@ const port = Number(String(line));
 
 // When the bytes of the request were handed over, on either way.
 let writtenAt = 0;
-const { write } = Socket.prototype;
+const sockets =
+  Object.getOwnPropertyDescriptor(Socket.prototype, "write") ??
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Socket.prototype), "write");
+const write = sockets?.value;
 Socket.prototype.write = function (...args) {
   const result = write.apply(this, args);
   writtenAt = performance.now();
