@@ -65,6 +65,25 @@ const transportOn = (clock: VirtualClock): Transport => {
     });
 };
 
+/** The same calls through the same transport with nobody to schedule them: what a call costs before any of our work. */
+export const bareNs = (calls: number, collect: () => void): number => {
+  const clock = createVirtualClock(day);
+  const transport = transportOn(clock);
+  let ended = 0;
+  const observer = {
+    next: (response: WireResponse): void => {
+      if (response.status === 200) ended++;
+    },
+  };
+  collect();
+  const startAt = nowNs();
+  for (let i = 0; i < calls; i++) transport(request).subscribe(observer);
+  clock.advanceTo(day + 1_000);
+  const spent = (nowNs() - startAt) / calls;
+  if (ended < calls) throw new Error(`${calls - ended} of ${calls} calls did not end`);
+  return spent;
+};
+
 /** One life: `calls` actions queue up, leave `perSecond` at a time and are answered. `collect` frees memory before it is looked at. */
 export const costsOf = (calls: number, perSecond: number, collect: () => void): Costs => {
   const clock = createVirtualClock(day);

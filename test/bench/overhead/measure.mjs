@@ -73,13 +73,14 @@ const urgent = async (create, calls) => {
 
 /** Ours without promises, closures and timers of the caller's; the least of several lives, as the machine is shared. */
 const alone = async (calls) => {
-  const { costsOf } = await import("./alone.ts");
+  const { bareNs, costsOf } = await import("./alone.ts");
   const collect = () => {
     globalThis.gc?.();
   };
   const lives = Array.from({ length: 7 }, () => [1_000, noLimit].map((perSecond) => costsOf(calls, perSecond, collect)));
   const least = (pick) => Math.min(...lives.map(pick));
   return {
+    nsBare: Math.min(...lives.map(() => bareNs(calls, collect))),
     nsPerCall: least(([, burst]) => burst.totalNs),
     nsPerCallInTurn: least(([turns]) => turns.totalNs),
     bytesPerCall: least(([, { bytesPerEntry }]) => bytesPerEntry),

@@ -65,7 +65,7 @@ const aloneText =
   alone === undefined
     ? ""
     : `\nsluice by itself, ${calls} queued: ${ns(alone.nsPerCall)} an action at once, ${ns(alone.nsPerCallInTurn)} a thousand a second, ` +
-      `${alone.bytesPerCall.toFixed(0)} bytes an entry\n`;
+      `${alone.bytesPerCall.toFixed(0)} bytes an entry; the same calls unscheduled: ${ns(alone.nsBare)}\n`;
 process.stdout.write(
   values.json
     ? `${JSON.stringify({ rows, alone }, undefined, 2)}\n`
