@@ -8,12 +8,16 @@ import journalFile from "../plugins/journal-file.ts";
 import killSwitch from "../plugins/kill-switch.ts";
 import joinBest from "../strategies/join-best.ts";
 
+const baseUrl = process.env["SLUICE_BASE_URL"] ?? "http://127.0.0.1:8080";
+
 export default defineConfig({
   service: live({
     environment: "testnet",
-    baseUrl: process.env["SLUICE_BASE_URL"] ?? "http://127.0.0.1:8080",
+    baseUrl,
     keys: [fromEnv("SLUICE")],
   }),
+  // Every placement is written here before it leaves: after a crash the next run knows what may exist.
+  journal: { dir: `.sluice/${new URL(baseUrl).host.replace(":", "-")}` },
   // What `sluice doctor` prints goes here: profile: { … },
   strategies: [joinBest({ instId: "BTC-USDT-SWAP", keepWithin: "5" })],
   plugins: [killSwitch({}), journalFile({ path: "out/testnet.ndjson" })],
