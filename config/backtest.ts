@@ -22,5 +22,5 @@ export default defineConfig({
   ],
   // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be asked for.
   orders: { allowUncancellable: true },
-  plugins: [killSwitch({}), consolePanel({ everyMs: 600_000 })],
+  plugins: [killSwitch({}), consolePanel({ everyMs: 600_000, columns: 79 })],
 });

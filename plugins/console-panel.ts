@@ -1,5 +1,6 @@
 /**
  * Prints the quota and the queue every `everyMs`: how full each layer is, what is kept for exits, what waits, who spent what.
+ * Within `columns` the line is as short as it must be: gauges become figures, then the last parts are left out.
  */
 import { definePlugin, type QuotaState } from "sluice";
 
@@ -8,11 +9,26 @@ const gauge = (used: number, capacity: number): string => {
   return `${"#".repeat(filled)}${".".repeat(10 - filled)} ${used}/${capacity}`;
 };
 
-const line = ({ at, layers, queued, inFlight, spent }: QuotaState): string => {
-  const gauges = layers.map(({ layer, used, capacity }) => `${layer} ${gauge(used, capacity)}`);
+const partsOf = ({ at, layers, queued, inFlight, spent }: QuotaState) => {
   const reserved = layers.find(({ layer }) => layer === "uid")?.reserved ?? 0;
   const owners = Object.entries(spent).map(([owner, weight]) => `${owner} ${weight}`);
-  return `${new Date(at).toISOString().slice(11, 19)}  ${gauges.join("  ")}  kept ${reserved}  waiting ${queued}+${inFlight}  spent: ${owners.join(", ") || "nothing"}`;
+  return {
+    time: new Date(at).toISOString().slice(11, 19),
+    gauges: layers.map(({ layer, used, capacity }) => `${layer} ${gauge(used, capacity)}`),
+    figures: layers.map(({ layer, used, capacity }) => (layer === "uid" ? `uid ${gauge(used, capacity)}` : `${layer} ${used}/${capacity}`)),
+    kept: `kept ${reserved}`,
+    waiting: `waiting ${queued}+${inFlight}`,
+    spent: `spent: ${owners.join(", ") || "nothing"}`,
+  };
+};
+
+const line = (state: QuotaState, columns: number): string => {
+  const { time, gauges, figures, kept, waiting, spent } = partsOf(state);
+  const whole = [time, ...gauges, kept, waiting, spent].join("  ");
+  if (whole.length <= columns) return whole;
+  const short = [time, ...figures, waiting, kept, spent];
+  while (short.length > 2 && short.join("  ").length > columns) short.pop();
+  return short.join("  ");
 };
 
 export default definePlugin({
@@ -20,9 +36,13 @@ export default definePlugin({
   options: {
     type: "object",
     additionalProperties: false,
-    properties: { everyMs: { type: "integer", minimum: 250, default: 10000 } },
+    properties: {
+      everyMs: { type: "integer", minimum: 250, default: 10000 },
+      /** The longest line; two hundred leave nothing out for a few strategies. */
+      columns: { type: "integer", minimum: 40, default: 200 },
+    },
   },
-  setup: ({ quotaNow, every, print, options: { everyMs } }) => {
-    every(everyMs, () => print(line(quotaNow())));
+  setup: ({ quotaNow, every, print, options: { everyMs, columns } }) => {
+    every(everyMs, () => print(line(quotaNow(), columns)));
   },
 });

@@ -1,7 +1,34 @@
 /**
- * Halts trading and cancels every order when too much goes wrong: rejected orders, refusals by a rate limit, failed strategies.
+ * Halts trading and cancels every order when too much goes wrong: rejected orders, refusals by a rate limit, failed strategies,
+ * money lost. Says that nothing is left only when a list read afterwards shows no order of ours.
  */
-import { definePlugin } from "sluice";
+import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
+import {
+  type BalanceRecord,
+  compare,
+  definePlugin,
+  mul,
+  type OrderRecord,
+  type PluginContext,
+  type PositionRecord,
+  sub,
+  sum,
+} from "sluice";
+
+interface Options {
+  readonly rejects: number;
+  readonly refusals: number;
+  readonly withinMs: number;
+  readonly onFailure: boolean;
+  readonly currency: string;
+  readonly lossMax?: string;
+  readonly drawdownMax?: string;
+  readonly confirmMs: number;
+  readonly users: readonly string[];
+}
+type Context = PluginContext<Options>;
+
+const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$" } as const;
 
 export default definePlugin({
   name: "kill-switch",
@@ -16,15 +43,37 @@ export default definePlugin({
       withinMs: { type: "integer", minimum: 1000, default: 60000 },
       /** Halt when a strategy fails. */
       onFailure: { type: "boolean", default: false },
+      /** What the account may be worth less than at the start, in `currency`; balances and positions are read for it. */
+      lossMax: money,
+      /** The same, less than at its best since the start. */
+      drawdownMax: money,
+      currency: { type: "string", default: "USDT" },
+      /** How long to look for proof that nothing is left. */
+      confirmMs: { type: "integer", minimum: 1000, default: 60000 },
+      /** The users of the service to watch, where there are several; the first when left out. */
+      users: { type: "array", items: { type: "string" }, default: [] },
     },
   },
-  setup: ({ on, halt, print, now, options: { rejects, refusals, withinMs, onFailure } }) => {
+  setup: (context) => {
+    const { on, halt, print, now, updates$, options } = context;
+    const { rejects, refusals, withinMs, onFailure } = options;
     let halted = false;
+    // Ids of one engine begin alike; those of others are none of our business.
+    let ours: string | undefined;
+    const note = ({ clOrdId }: { readonly clOrdId: string }): void => {
+      if (clOrdId !== "") ours ??= clOrdId.slice(0, 5);
+    };
+    updates$.subscribe(note);
     const trip = (reason: string): void => {
       if (halted) return;
       halted = true;
       print(`kill switch: ${reason}; cancelling everything`);
-      halt(reason).subscribe({ complete: () => print("kill switch: no order of ours is left") });
+      halt(reason).subscribe({
+        next: note,
+        complete: () => {
+          confirm(context, ({ clOrdId }) => ours !== undefined && clOrdId.startsWith(ours));
+        },
+      });
     };
     const counter = (most: number, what: string) => {
       let seen: number[] = [];
@@ -36,5 +85,123 @@ export default definePlugin({
     on("order:rejected", counter(rejects, "orders rejected"));
     on("quota:refused", counter(refusals, "refusals by a rate limit"));
     if (onFailure) on("strategy:failed", () => trip("a strategy failed"));
+    if (options.lossMax !== undefined || options.drawdownMax !== undefined) watchWorth(context, trip);
   },
 });
+
+const statesOf = ({ options: { users }, ofUser, ...first }: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
+  users.length === 0 ? [first] : users.map(ofUser);
+
+/** Only a list that was asked for after the last cancel proves anything. */
+const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): void => {
+  const { on, now, print, options } = context;
+  const since = now();
+  let asked = false;
+  let listed = false;
+  let left: number | undefined;
+  const offs = [
+    on("action:sent", (event) => {
+      if (event.type === "action.sent" && event.endpoint === "pendingOrders") asked = true;
+    }),
+    on("action:answered", (event) => {
+      if (event.type === "action.answered" && event.endpoint === "pendingOrders" && event.outcome === "done" && asked) listed = true;
+    }),
+  ];
+  const looking = new Subscription();
+  const end = (line: string): void => {
+    for (const off of offs) off();
+    looking.unsubscribe();
+    print(`kill switch: ${line}`);
+  };
+  looking.add(
+    combineLatest(statesOf(context).map(({ pending$ }) => pending$)).subscribe((lists) => {
+      if (!listed || lists.some(({ stale, at }) => stale || at <= since)) return;
+      left = lists.flatMap(({ value }) => value).filter(isOurs).length;
+      if (left === 0) end("no order of ours is left");
+    }),
+  );
+  looking.add(
+    timer(options.confirmMs).subscribe(() => {
+      const seconds = options.confirmMs / 1000;
+      if (left === undefined) end(`the open orders could not be read within ${seconds} s: whether any of ours is left is not known`);
+      else end(`${left} of our orders ${left === 1 ? "is" : "are"} still listed after ${seconds} s`);
+    }),
+  );
+};
+
+/** What an account is worth in one currency: its balance, other currencies at the last price, and what open positions have made. */
+const worthOf = (
+  { market, options: { currency } }: Context,
+  balances: readonly BalanceRecord[],
+  positions: readonly PositionRecord[],
+): string | undefined => {
+  const parts: string[] = [];
+  for (const { currency: name, balance } of balances) {
+    if (name === currency) parts.push(balance);
+    else if (compare(balance, "0") !== 0) {
+      const px = lastPxOf(market, `${name}-${currency}`);
+      if (px === undefined) return undefined;
+      parts.push(mul(balance, px));
+    }
+  }
+  for (const { instId, upl, pos } of positions) {
+    if (instId.split("-")[1] !== currency || compare(pos, "0") === 0) continue;
+    // A service that does not say what a position has made leaves nothing to judge by.
+    if (upl === undefined) return undefined;
+    parts.push(upl);
+  }
+  return sum(parts);
+};
+
+const lastPxOf = (market: Context["market"], instId: string): string | undefined => {
+  try {
+    return market.lastPx(instId);
+  } catch {
+    // Nobody trades the pair.
+    return undefined;
+  }
+};
+
+/** Balances and positions are two readings: a loss counts when two pairs of them in a row show it. */
+const watchWorth = (context: Context, trip: (reason: string) => void): void => {
+  const { lossMax, drawdownMax, currency } = context.options;
+  let readAt = -1;
+  let first: string | undefined;
+  let best: string | undefined;
+  let before: string | undefined;
+  let toldUnknown = false;
+  const problemOf = (worth: string): string | undefined => {
+    const lost = sub(first ?? worth, worth);
+    const down = sub(best ?? worth, worth);
+    if (lossMax !== undefined && compare(lost, lossMax) > 0) return `${lost} ${currency} lost since the start, more than ${lossMax}`;
+    if (drawdownMax !== undefined && compare(down, drawdownMax) > 0) return `${down} ${currency} below the best, more than ${drawdownMax}`;
+    return undefined;
+  };
+  const states = statesOf(context);
+  combineLatest(states.flatMap(({ balances$, positions$ }): readonly Observable<Read>[] => [balances$, positions$]))
+    .pipe(
+      filter((all) => all.every(({ stale, at }) => !stale && at > readAt)),
+      map((all) => states.map((_, index) => [all[2 * index], all[2 * index + 1]] as unknown as Pair)),
+    )
+    .subscribe((pairs) => {
+      readAt = Math.max(...pairs.flat().map(({ at }) => at));
+      const worths = pairs.map(([balances, positions]) => worthOf(context, balances.value, positions.value));
+      if (worths.includes(undefined)) {
+        if (!toldUnknown) context.print(`kill switch: what the account is worth in ${currency} cannot be told, so losses are not seen`);
+        toldUnknown = true;
+        return;
+      }
+      const worth = sum(worths as string[]);
+      first ??= worth;
+      if (best === undefined || compare(worth, best) > 0) best = worth;
+      const problem = problemOf(worth);
+      if (problem !== undefined && before !== undefined) trip(problem);
+      before = problem;
+    });
+};
+
+interface Read {
+  readonly at: number;
+  readonly stale: boolean;
+}
+type Pair = readonly [Read & { readonly value: readonly BalanceRecord[] }, Read & { readonly value: readonly PositionRecord[] }];

@@ -5,19 +5,22 @@
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
 import { resolve } from "node:path";
-import { lastValueFrom, merge, type Observable, ReplaySubject, share, takeUntil } from "rxjs";
+import { lastValueFrom, merge, type Observable, ReplaySubject, type Subscription, share, takeUntil } from "rxjs";
 import { after } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
 import type { OrdType, Side } from "./contract/profile.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
 import { type Branch, streamsOf } from "./engine/branch.ts";
-import { type Branches, createBranches } from "./engine/branches.ts";
+import { createBranches } from "./engine/branches.ts";
 import { createDurable, type Durable, type Recovered } from "./engine/durable.ts";
 import { readState } from "./engine/first-reads.ts";
+import { createLifetime } from "./engine/lifetime.ts";
+import { haltWith, setMode } from "./engine/modes.ts";
 import { settled } from "./engine/settling.ts";
+import { watchStalls } from "./engine/stall-watch.ts";
 import { SluiceError } from "./errors.ts";
 import { type CheckedConfig, checkConfig } from "./host/config.ts";
-import type { Estimate, PlannedAction, QuotaState, StreamsOfState, StreamsOfUser } from "./host/context.ts";
+import type { Estimate, PlannedAction, QuotaState, StreamsOfState, StreamsOfUser, Whom } from "./host/context.ts";
 import { estimateOf } from "./host/estimate.ts";
 import { createPluginHost } from "./host/plugin-host.ts";
 import { quotaStream } from "./host/quota-stream.ts";
@@ -29,8 +32,7 @@ import { fileDisk } from "./journal/file-disk.ts";
 import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
-import type { Mode } from "./orders/desk.ts";
-import { type CancelResult, cancelAll, createOrders, type OrderUpdate } from "./orders/orders.ts";
+import { type CancelResult, createOrders, type OrderUpdate } from "./orders/orders.ts";
 import { type Charge, layersOf } from "./quota/layers.ts";
 import { createLedger, type Ledger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -51,8 +53,8 @@ export interface Engine extends StreamsOfState {
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
   readonly on: (name: string, listener: NoticeListener) => () => void;
   /** No new orders, and every order of ours is cancelled first of all. */
-  readonly halt: (reason: string) => Observable<CancelResult>;
-  readonly resume: (reason: string) => void;
+  readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
+  readonly resume: (reason: string, whom?: Whom) => void;
   readonly quotaNow: () => QuotaState;
   readonly strategies: ReadonlyMap<string, StrategyState>;
   readonly service: OpenService;
@@ -85,21 +87,26 @@ const assemble = (
     journal.append({ type: "anomaly", what, detail });
   };
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
-  const service = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave });
-  const { clock } = service;
+  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave });
+  const lifetime = createLifetime(opened.clock);
+  const { clock } = lifetime;
+  const service: OpenService = { ...opened, clock };
   const journal = createJournal(() => clock.now(), onError);
   const durable = durableOf(config, service, openDisk);
   if (durable !== undefined) journal.attach(durable.note);
   const notices = createNotices(journal, onError);
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
   const ledger = createLedger({ layers: limits ? layers : [], reserve, startedAt: clock.now() });
-  const transport = durable === undefined ? service.transport : durable.interceptor(service.transport);
+  const transport = lifetime.interceptor(durable === undefined ? service.transport : durable.interceptor(service.transport));
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
   const quotes = createLastQuotes(service.market);
   const refused = (): string | undefined => durable?.refused() ?? service.ordersRefused?.();
-  const shared = { config, contract, service, refused, journal, ledger, scheduler, quotes, stopped$ };
+  const onLoss = (reason: string): void => {
+    setMode(branches, "halted", reason);
+  };
+  const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
   const branches = createBranches(shared, service);
-  return { contract, service, durable, journal, notices, ledger, scheduler, branches, onError };
+  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, onError };
 };
 
 const durableOf = (
@@ -165,21 +172,6 @@ const listenerDesk =
     return off;
   };
 
-/** No new orders, and every order that is not over is taken back first of all, those under way included. */
-const haltWith =
-  ({ branches }: Parts) =>
-  (reason: string): Observable<CancelResult> => {
-    const results = new ReplaySubject<CancelResult>();
-    // All are asked for before any desk acts: one batch can only hold what is known when it leaves.
-    merge(...branches.all.map(({ desk }) => cancelAll(desk, desk.orders(), "emergency"))).subscribe(results);
-    setMode(branches, "halted", reason);
-    return results;
-  };
-
-const setMode = ({ all }: Branches, mode: Mode, reason: string): void => {
-  for (const { desk } of all) desk.setMode(mode, reason);
-};
-
 const estimator =
   ({ contract, ledger, service: { clock } }: Parts, { uid }: ServiceUser) =>
   (actions: readonly PlannedAction[]): Estimate => {
@@ -198,14 +190,15 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const { branches, journal, notices, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
-  const strategyHost = createStrategyHost(clock, journal);
+  const strategyHost = createStrategyHost(clock, journal, config.supervision);
   const pluginHost = createPluginHost(clock, journal);
   const quotaNow = quotaReader(parts);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
   const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;
-  const halt = haltWith(parts);
+  const halt = haltWith(branches, names(config.strategies));
   const state: { is: EngineState } = { is: "new" };
+  let stalls: Subscription | undefined;
   const face = {
     ...streamsFor(branches.first),
     ofUser: (uid: string): StreamsOfState => streamsFor(branches.of(uid, "ofUser")),
@@ -213,8 +206,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
     halt,
-    resume: (reason: string): void => {
-      setMode(branches, "active", reason);
+    resume: (reason: string, { strategy }: Whom = {}): void => {
+      setMode(branches, "active", reason, strategy);
     },
     quotaNow,
   };
@@ -240,6 +233,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   };
   const end = async (): Promise<void> => {
     stopped$.next();
+    parts.lifetime.end();
     await service.stop();
     await parts.durable?.close();
   };
@@ -256,6 +250,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         service.start();
         for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch));
         if (recovered !== undefined) recall(parts, recovered);
+        if (service.watchful === true) stalls = watchStalls({ clock, journal, branches: branches.all });
       } catch (error) {
         if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
         state.is = "stopped";
@@ -267,12 +262,14 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     stop: async ({ cancel = false, settleMs = 0 } = {}) => {
       if (isStopped(state)) return;
       state.is = "stopped";
+      stalls?.unsubscribe();
       strategyHost.stop();
       if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
       else setMode(branches, "reducing", "stop");
       await settled(branches.all, clock, settleMs);
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
+      await pluginHost.ended();
       await end();
     },
   };

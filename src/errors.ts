@@ -28,6 +28,7 @@ export const errorCodes = {
   JOURNAL_INVALID: { text: "a journal is damaged or belongs to somebody else", fix: "data" },
   JOURNAL_FAILED: { text: "the journal cannot be written", fix: "machine" },
   PORT_UNAVAILABLE: { text: "a server cannot listen on its port", fix: "machine" },
+  PROMISE_BROKEN: { text: "a simulated story broke a promise of the framework or of a strategy", fix: "code" },
   REPLAY_DIVERGED: { text: "a replayed session did not do what was recorded", fix: "code" },
   BUG: { text: "a promise inside the framework was broken", fix: "report" },
 } as const;

@@ -1,5 +1,6 @@
 // What a strategy, a plugin or a config is written with.
 
+export { type RunDetails, withDetails } from "./backtest/details.ts";
 // Recorded markets.
 export { readFixture, writeFixture } from "./backtest/fixture.ts";
 export { constant, type LatencyModel, lognormal } from "./backtest/latency.ts";
@@ -8,6 +9,7 @@ export { reportText } from "./backtest/report-text.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
 // Where to trade.
 export { backtest, type EmbeddedOptions, type PaperOptions, paper } from "./backtest/service.ts";
+export { tearsheet } from "./backtest/tearsheet.ts";
 // The service, as data, and a copy of it to trade against.
 export { asyncApi } from "./contract/asyncapi.ts";
 export { type Contract, createContract } from "./contract/contract.ts";

@@ -23,19 +23,23 @@ export const isPlayed = (series: CandleSeries, all: readonly Series[]): boolean 
     (other) => other.instrument !== series.instrument || (other.kind === "candle" && (other === series || other.barMs > series.barMs)),
   );
 
-/** Bid and ask around a print of the bar, in ticks. */
-export const spreadAt = (px: number, low: number, high: number): readonly [bid: number, ask: number] =>
-  px >= high && low < high ? [px - 1, px] : [px, px + 1];
+/** The bid around a print of the bar, in ticks; the ask is one above it. */
+export const bidAt = (px: number, low: number, high: number): number => (px >= high && low < high ? px - 1 : px);
 
 export const createCandlePlayer = (venue: Venue, clock: Clock, instId: string, series: CandleSeries, skewMs: number): CandlePlayer => {
   let before = 0;
   const print = (row: number, px: number): void => {
     const now = clock.now() + skewMs;
     const qty = Math.max(1, Math.floor((series.volume[row] as number) / 4));
-    const [bid, ask] = spreadAt(px, series.low[row] as number, series.high[row] as number);
-    venue.quote(instId, bid, qty, ask, qty, now);
+    const bid = bidAt(px, series.low[row] as number, series.high[row] as number);
+    venue.quote(instId, bid, qty, bid + 1, qty, now);
     venue.trade(instId, px >= before ? "buy" : "sell", px, qty, now);
     before = px;
+  };
+  const later = (at: number, row: number, px: number): void => {
+    clock.setTimer(at, () => {
+      print(row, px);
+    });
   };
   const within = (row: number): void => {
     const { barMs } = series;
@@ -45,11 +49,9 @@ export const createCandlePlayer = (venue: Venue, clock: Clock, instId: string, s
     const rose = (series.close[row] as number) >= open;
     // Instants on the clock: the tape may be played later than it was recorded, but bars keep their distance.
     const opensAt = clock.now() + Math.max(0, (series.at[row] as number) - barMs - (series.at[row - 1] as number));
-    [open, rose ? low : high, rose ? high : low].forEach((px, third) => {
-      clock.setTimer(opensAt + (barMs * third) / 3, () => {
-        print(row, px);
-      });
-    });
+    later(opensAt, row, open);
+    later(opensAt + barMs / 3, row, rose ? low : high);
+    later(opensAt + (barMs * 2) / 3, row, rose ? high : low);
   };
   return {
     closed: (row) => {

@@ -49,12 +49,18 @@ export const duration = (ms: number): string => {
   // Rounded first: 999.7 ms is 1 s, and 59.96 s is a minute.
   if (Math.round(ms) < 1_000) return `${ms > 0 && ms < 10 ? trimmed(ms, 1) : Math.round(ms)} ms`;
   if (ms < 59_950) return `${trimmed(ms / 1_000, ms < 9_995 ? 2 : 1)} s`;
-  const seconds = Math.round(ms / 1_000) * 1_000;
-  const index = units.findIndex(([size]) => seconds >= size);
+  const first = units.findIndex(([size]) => ms >= size);
+  // Rounded to what is shown; that may fill the next larger unit.
+  const shown = units[Math.min(units.length - 1, Math.max(0, first) + 1)] ?? units[3];
+  const rounded = Math.round(ms / shown[0]) * shown[0];
+  const index = Math.max(
+    0,
+    units.findIndex(([size]) => rounded >= size),
+  );
   const [size, name] = units[index] ?? units[3];
   const [smaller, smallerName] = units[index + 1] ?? units[3];
-  const rest = Math.floor((seconds % size) / smaller);
-  return `${Math.floor(seconds / size)} ${name}${rest === 0 ? "" : ` ${rest} ${smallerName}`}`;
+  const rest = Math.floor((rounded % size) / smaller);
+  return `${Math.floor(rounded / size)} ${name}${rest === 0 ? "" : ` ${rest} ${smallerName}`}`;
 };
 
 const trimmed = (value: number, digits: number): string => String(Number(value.toFixed(digits)));

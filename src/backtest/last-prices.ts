@@ -5,7 +5,7 @@
  */
 import { div, grid } from "../decimal.ts";
 import type { LevelSeries, QuoteSeries, Series, Tape } from "../market/tape.ts";
-import { spreadAt } from "./candle-prints.ts";
+import { bidAt } from "./candle-prints.ts";
 
 /** What tells more comes first. */
 const worth: Readonly<Record<Series["kind"], number>> = { quote: 4, level: 3, trade: 2, candle: 1 };
@@ -35,10 +35,8 @@ const doubleLast = (series: Series): number | undefined => {
       return doubleTop(series);
     case "trade":
       return 2 * (series.px[row] as number);
-    case "candle": {
-      const [bid, ask] = spreadAt(series.close[row] as number, series.low[row] as number, series.high[row] as number);
-      return bid + ask;
-    }
+    case "candle":
+      return 2 * bidAt(series.close[row] as number, series.low[row] as number, series.high[row] as number) + 1;
   }
 };
 

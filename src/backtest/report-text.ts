@@ -5,72 +5,48 @@
  * signs already say; foreign words are made printable and cut to their column.
  * Not here: the figures (report.ts), the equity line (chart.ts), how a number is spelled (figures.ts).
  */
-import { type LayerName, layers } from "../contract/limits.ts";
 import { abs, approximate, compare, div, isPositive, isZero, mul } from "../decimal.ts";
 import { chart } from "./chart.ts";
+import { coverageText } from "./coverage-text.ts";
 import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "./figures.ts";
-import { cut, type Ink, ink, padEnd, padStart, printable, widthOf, wrapped } from "./ink.ts";
-import { feeBpsOf, grossOf, type RunReport } from "./report.ts";
+import { cut, padStart, printable, wrapped } from "./ink.ts";
+import { beside, type Fact, facts, gain, type Look, type Page, pageOf, printed, table, title } from "./page.ts";
+import { quotaText } from "./quota-text.ts";
+import { feeBpsOf, grossOf, type Liquidity, type RunReport } from "./report.ts";
 import { strategyTable } from "./strategy-table.ts";
 import type { TurnedDown } from "./turned-down.ts";
+import { warningsOf } from "./warnings.ts";
 
-export interface Look {
-  readonly columns: number;
-  readonly colour: boolean;
-}
-
-const columnsMin = 60;
-const columnsMax = 160;
-
-export const reportText = (report: RunReport, { columns, colour }: Look): string => {
-  const page: Page = {
-    report,
-    width: Math.min(columnsMax, Math.max(columnsMin, columns)) - 2,
-    paint: ink(colour),
-    places: placesFor(report.equity[0]?.equity ?? report.volume),
-  };
-  const half = Math.floor(page.width * 0.55);
+export const reportText = (report: RunReport, look: Look): string => {
+  const page = pageOf(report, look);
   const lines = [
     ...headline(page),
     ...equitySection(page),
     "",
-    ...beside([title(page, "Money", half - 2), ...money(page)], [title(page, "Orders", page.width - half), ...orders(page)], half),
+    ...beside({ name: "Money", lines: money(page) }, { name: "Orders", lines: orders(page) }, page),
+    ...perYear(page),
     "",
     title(page, "Quota"),
-    ...quota(page),
+    ...quotaText(page),
     "",
     title(page, "Strategies"),
     ...strategyTable(report.perStrategy, page),
     "",
+    ...positions(page),
     ...turnedDown(page),
+    title(page, "Recording"),
+    ...coverageText(page),
+    "",
     title(page, "Assumptions"),
     ...assumptions(page),
     "",
     `${page.paint.dim("result hash")} ${report.resultHash}`,
   ];
-  return `\n${lines.map((line) => ` ${line}`.trimEnd()).join("\n")}\n\n`;
+  return printed(lines);
 };
 
-export interface Page {
-  readonly report: RunReport;
-  /** Columns between the margins. */
-  readonly width: number;
-  readonly paint: Ink;
-  /** Fraction digits of money. */
-  readonly places: number;
-}
-
-const title = ({ paint, width }: Page, name: string, columns = width): string =>
-  `${paint.bold(name)} ${paint.dim("─".repeat(Math.max(0, columns - name.length - 1)))}`;
-
 const headline = ({ report, width, paint }: Page): readonly string[] => {
-  const {
-    fixture,
-    virtualMs,
-    wallMs,
-    events,
-    quota: { limits },
-  } = report;
+  const { fixture, virtualMs, wallMs, events } = report;
   const speed = wallMs > 0 ? `, ${grouped(Math.round(virtualMs / wallMs))} × real time` : "";
   const [start, end] = [minuteOf(fixture.startAt), minuteOf(fixture.endAt)];
   const until = end.slice(0, 10) === start.slice(0, 10) ? end.slice(11) : end;
@@ -79,7 +55,7 @@ const headline = ({ report, width, paint }: Page): readonly string[] => {
     `${paint.bold(`Backtest of ${name}`)}${paint.dim(`  seed ${cut(printable(report.seed), 16)}`)}`,
     `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
     `${counted(events, "event")} in ${duration(wallMs)}${speed}`,
-    ...(limits ? [] : wrapped("! Limits were not enforced: what this run did may be impossible at the service.", width).map(paint.yellow)),
+    ...warningsOf(report).flatMap((warning) => wrapped(printable(`! ${warning}`), width).map(paint.yellow)),
     "",
   ];
 };
@@ -102,27 +78,9 @@ const equitySection = (page: Page): readonly string[] => {
   return [title(page, heading), ...rows];
 };
 
-type Fact = readonly [label: string, value: string, note?: string];
-
-/** Labels left, values aligned at the right, notes after them. */
-const facts = (rows: readonly Fact[], paint: Ink): readonly string[] => {
-  const labels = Math.max(...rows.map(([label]) => widthOf(label)));
-  const values = Math.max(...rows.map(([, value]) => widthOf(value)));
-  return rows.map(([label, value, note = ""]) => `${padEnd(label, labels)}  ${padStart(value, values)}  ${paint.dim(note)}`.trimEnd());
-};
-
-const beside = (left: readonly string[], right: readonly string[], leftWidth: number): readonly string[] =>
-  Array.from({ length: Math.max(left.length, right.length) }, (_, row) => `${padEnd(left[row] ?? "", leftWidth)}${right[row] ?? ""}`);
-
-/** Green and red say no more than the sign does. */
-export const gain = (value: string, { paint, places }: Pick<Page, "paint" | "places">): string => {
-  const text = signed(value, places);
-  return isZero(value) ? text : isPositive(value) ? paint.green(text) : paint.red(text);
-};
-
 const money = (page: Page): readonly string[] => {
   const { report, paint, places } = page;
-  const { pnl, fees, volume, drawdown, equity } = report;
+  const { pnl, fees, volume, turnover, drawdown, equity, realised, unrealised, elsewhere } = report;
   const start = equity[0]?.equity ?? "0";
   const earned = compare(fees, "0") < 0;
   const cost = abs(fees);
@@ -131,17 +89,22 @@ const money = (page: Page): readonly string[] => {
     [
       ["result", gain(pnl, page), share],
       ["before fees", signed(grossOf(report), places)],
+      ["  realised", signed(realised, places), "closed"],
+      ["  unrealised", signed(unrealised, places), "still held"],
+      ...(isZero(elsewhere) ? [] : [["  elsewhere", signed(elsewhere, places), "of others"] satisfies Fact]),
       [earned ? "rebates earned" : "fees paid", amount(cost, places), `${amount(feeBpsOf(cost, volume), 2)} bp`],
-      ["volume", amount(volume, places)],
+      ["volume", amount(volume, places), `${amount(turnover, 2)} × equity`],
       ["drawdown", amount(drawdown.max, places), `${amount(drawdown.maxPercent, 2)} %`],
     ],
     paint,
   );
 };
 
-const orders = ({ report, paint }: Page): readonly string[] => {
+const orders = ({ report, paint, places }: Page): readonly string[] => {
+  const { open, liquidity, roundTrips } = report;
   const { placed, filled, canceled, rejected, refused } = report.orders;
   const count = (value: number): string => grouped(value);
+  const rate = ({ fees, volume }: Liquidity): string => (isPositive(volume) ? `at ${amount(feeBpsOf(fees, volume), 2)} bp` : "");
   return facts(
     [
       ["placed", count(placed), counted(report.fills, "fill")],
@@ -149,65 +112,66 @@ const orders = ({ report, paint }: Page): readonly string[] => {
       ["canceled", count(canceled), percent(canceled, placed)],
       ["rejected", count(rejected), "by the service"],
       ["refused", count(refused), "before sending"],
+      ["open at end", count(open.count), open.count === 0 ? "" : amount(open.notional, places)],
+      ["maker fills", count(liquidity.maker.fills), rate(liquidity.maker)],
+      ["taker fills", count(liquidity.taker.fills), rate(liquidity.taker)],
+      ["round trips", count(roundTrips.count), roundTrips.count === 0 ? "" : `${percent(roundTrips.won, roundTrips.count)} won`],
     ],
     paint,
   );
 };
 
-const quota = (page: Page): readonly string[] => {
-  const {
-    report: { quota: used, perStrategy, latency },
-    paint,
-  } = page;
-  const held = Object.values(perStrategy).reduce((total, { heldMs }) => total + heldMs, 0);
-  const refusals = used.rejected429 === 0 ? paint.green("no 429") : paint.red(`${grouped(used.rejected429)} × 429`);
-  const blocked = used.blockedMinutes === 0 ? "no minute blocked" : paint.red(`${counted(used.blockedMinutes, "minute")} blocked`);
-  return [
-    ...(["uid", "key", "ip"] as const).map((name) => peakBar(name, used.perLayerPeak[name], page)),
-    "",
-    `${counted(used.requests, "request")}, weight ${grouped(used.weight)}, ${refusals}, ${blocked}, reserve used ${used.reserveUsed === 0 ? "never" : counted(used.reserveUsed, "time")}`,
-    "",
-    ...waits(
-      [
-        ["waited for quota", used.heldMs.p50, used.heldMs.p99, `max ${duration(used.heldMs.max)}, ${duration(held)} in all`],
-        ["submit to placed", latency.place.p50, latency.place.p99, counted(latency.place.count, "order")],
-        ["submit to canceled", latency.cancel.p50, latency.cancel.p99, counted(latency.cancel.count, "cancel")],
-      ],
-      page,
-    ),
-  ];
+const perYear = ({ report: { yearly }, width, paint }: Page): readonly string[] => {
+  if (yearly === undefined) return [paint.dim("Per year: nothing is said of a run shorter than a week.")];
+  const { returnPercent, volatilityPercent, sharpe = "-", sortino = "-", samples, everyMs } = yearly;
+  const figures = `Per year: return ${signed(returnPercent, 2)} %, volatility ${amount(volatilityPercent, 2)} %, Sharpe ${sharpe}, Sortino ${sortino}`;
+  const basis = `from ${grouped(samples)} returns over ${duration(everyMs)} each, not compounded, risk-free rate 0, 365 days`;
+  return [...wrapped(figures, width), ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`)];
 };
 
-const waits = (rows: readonly (readonly [string, number, number, string])[], { paint, width }: Page): readonly string[] =>
-  rows.map(([label, p50, p99, note]) => {
-    const figures = `${padEnd(label, 20)}p50 ${padStart(duration(p50), 9)}   p99 ${padStart(duration(p99), 9)}   `;
-    return `${figures}${paint.dim(cut(note, width - widthOf(figures)))}`;
-  });
-
-const windowNames: Readonly<Record<LayerName, string>> = { uid: "weight a minute", key: "requests a second", ip: "requests a minute" };
-
-/** Peak of the fullest window against what it holds. */
-const peakBar = (name: LayerName, peak: number, { width, paint }: Page): string => {
-  const { capacity } = layers[name];
-  const figures = `${padStart(grouped(peak), 7)} of ${padStart(grouped(capacity), 5)}  ${padStart(percent(peak, capacity), 6)}`;
-  const columns = Math.max(8, Math.min(72, width - 24 - widthOf(figures)));
-  const share = Math.min(1, peak / capacity);
-  const eighths = Math.round(share * columns * 8);
-  const full = Math.floor(eighths / 8);
-  const part = eighths % 8 === 0 ? "" : (" ▏▎▍▌▋▊▉"[eighths % 8] ?? "");
-  const tone = peak > capacity ? paint.red : share >= 0.9 ? paint.yellow : paint.green;
-  const rest = columns - full - widthOf(part);
-  return `${padEnd(name, 4)}${padEnd(windowNames[name], 19)}${tone("█".repeat(full) + part)}${paint.dim("·".repeat(rest))} ${figures}`;
+/** Left out when nothing is held. */
+const positions = (page: Page): readonly string[] => {
+  const { report, places } = page;
+  if (report.positions.length === 0) return [];
+  const rows = report.positions.map(({ strategy, instId, qty, averagePx, markPx, unrealised }) => [
+    printable(strategy),
+    instId,
+    isPositive(qty) ? `+${qty}` : qty,
+    rounded(averagePx),
+    rounded(markPx),
+    signed(unrealised, places),
+  ]);
+  return [title(page, "Held at the end"), ...table(["", "", "quantity", "average", "mark", "unrealised"], rows, 2, page), ""];
 };
+
+/** As many digits as tell prices of this size apart. */
+const rounded = (px: string): string => amount(px, Math.max(2, placesFor(px)));
 
 /** Why orders came to nothing; left out when none did. */
 const turnedDown = (page: Page): readonly string[] => {
   const { report, width, paint } = page;
+  const { reasons, orders: others } = report.turnedDownMore;
   if (report.turnedDown.length === 0) return [];
   const counts = Math.max(...report.turnedDown.map(({ count }) => grouped(count).length));
-  const line = ({ count, by, reason }: TurnedDown): string =>
-    `${padStart(grouped(count), counts)} × ${paint.dim(by === "engine" ? "before sending" : "by the service")}  ${cut(printable(reason), width - counts - 19)}`;
-  return [title(page, "Turned down"), ...report.turnedDown.map(line), ""];
+  const indent = " ".repeat(counts + 3);
+  const block = ({ count, by, reason, strategies, example }: TurnedDown): readonly string[] => {
+    const varied = example.reason !== reason;
+    const one = strategies.length === 1;
+    const who = one
+      ? `${example.strategy}, slot ${example.slot}`
+      : `${strategies.join(", ")}; first ${example.strategy}, slot ${example.slot}`;
+    const text = `${by === "engine" ? "before sending" : "by the service"}: ${printable(reason)}`;
+    const [first = "", ...rest] = wrapped(text, width - indent.length);
+    return [
+      `${padStart(grouped(count), counts)} × ${first}`,
+      ...rest.map((line) => `${indent}${line}`),
+      ...wrapped(printable(`${who}${varied ? `: ${example.reason}` : ""}`), width - indent.length).map(
+        (line) => `${indent}${paint.dim(line)}`,
+      ),
+    ];
+  };
+  const more = reasons + others === 0 ? [] : [paint.dim(`and ${counted(reasons, "more reason")}, ${counted(others, "order")} in all`)];
+  return [title(page, "Turned down"), ...report.turnedDown.flatMap(block), ...more, ""];
 };
 
 const assumptions = ({ report, width, paint }: Page): readonly string[] =>

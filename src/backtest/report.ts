@@ -8,13 +8,20 @@
 import { createHash } from "node:crypto";
 import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import { assert } from "../errors.ts";
-import type { TurnedDown } from "./turned-down.ts";
+import type { Coverage } from "./coverage.ts";
+import type { PositionReport, RoundTrips } from "./holdings.ts";
+import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
+import type { TurnedDown, TurnedDownMore } from "./turned-down.ts";
+import type { Yearly } from "./yearly.ts";
 
 /** Durations of many actions, in milliseconds. */
 export interface Waits {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** Values, and their sum. */
+  readonly count: number;
+  readonly total: number;
 }
 
 /** From submission by the strategy to acceptance at the service, in milliseconds. */
@@ -36,6 +43,19 @@ export interface Drawdown {
   readonly maxPercent: string;
 }
 
+/** What was traded on one side of the fee schedule, in the run's currency. */
+export interface Liquidity {
+  readonly fills: number;
+  readonly volume: string;
+  readonly fees: string;
+}
+
+/** Orders that rest at the end: how many, and what is left of them in the run's currency. */
+export interface OpenOrders {
+  readonly count: number;
+  readonly notional: string;
+}
+
 export interface StrategyReport {
   readonly placed: number;
   readonly canceled: number;
@@ -43,8 +63,14 @@ export interface StrategyReport {
   readonly rejected: number;
   readonly refused: number;
   readonly fills: number;
+  /** `realised` plus `unrealised` less `fees`. */
   readonly pnl: string;
   readonly fees: string;
+  readonly volume: string;
+  readonly realised: string;
+  readonly unrealised: string;
+  readonly roundTrips: RoundTrips;
+  readonly open: OpenOrders;
   readonly weight: number;
   readonly heldMs: number;
   readonly state: "running" | "completed" | "failed";
@@ -73,12 +99,24 @@ export interface RunReport {
     readonly refused: number;
   };
   readonly fills: number;
+  /** Resting at the end, those of no strategy included. */
+  readonly open: OpenOrders;
   /** Traded value in `currency`. */
   readonly volume: string;
+  /** Traded value over the first equity, at most four digits; "0" where there was none. */
+  readonly turnover: string;
   /** What remained: the change of equity, after fees. */
   readonly pnl: string;
   /** Total cost: positive was paid, negative was earned. */
   readonly fees: string;
+  /** Of the strategies' trades, before fees: what is closed, and what positions would still bring at their marks. */
+  readonly realised: string;
+  readonly unrealised: string;
+  /** The part of `pnl` that no strategy's fills explain: what was owned from the start, funding, positions closed by the service. */
+  readonly elsewhere: string;
+  readonly liquidity: { readonly maker: Liquidity; readonly taker: Liquidity };
+  readonly roundTrips: RoundTrips;
+  readonly positions: readonly PositionReport[];
   readonly currency: string;
   readonly quota: {
     readonly limits: boolean;
@@ -89,15 +127,22 @@ export interface RunReport {
     readonly perLayerPeak: { readonly ip: number; readonly key: number; readonly uid: number };
     readonly heldMs: Waits;
     readonly reserveUsed: number;
+    /** Milliseconds waited by what held the queue. */
+    readonly waitedMs: Readonly<Record<WaitedFor, number>>;
+    readonly overTime: QuotaOverTime;
   };
   /** `p50` and `p99` are those of cancels, the latency that decides how long a stale order can be hit. */
   readonly latency: { readonly p50: number; readonly p99: number; readonly cancel: Latencies; readonly place: Latencies };
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
   /** The commonest reasons for which orders were refused or rejected. */
   readonly turnedDown: readonly TurnedDown[];
+  readonly turnedDownMore: TurnedDownMore;
   /** At most `equityPointsMax` points. */
   readonly equity: readonly EquityPoint[];
   readonly drawdown: Drawdown;
+  /** Left out of runs shorter than a week. */
+  readonly yearly?: Yearly;
+  readonly coverage: Coverage;
   readonly assumptions: readonly string[];
 }
 
@@ -117,7 +162,8 @@ export const quantile = (values: readonly number[], q: number): number => rankIn
 
 export const waitsOf = (values: readonly number[]): Waits => {
   const sorted = ascending(values);
-  return { p50: rankIn(sorted, 0.5), p99: rankIn(sorted, 0.99), max: rankIn(sorted, 1) };
+  const total = sorted.reduce((sum, value) => sum + value, 0);
+  return { p50: rankIn(sorted, 0.5), p99: rankIn(sorted, 0.99), max: rankIn(sorted, 1), count: sorted.length, total };
 };
 
 export const latenciesOf = (values: readonly number[]): Latencies => {

@@ -12,7 +12,7 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import type { User } from "../gateway/gateway.ts";
 import type { OpenService, ServiceEnv } from "../host/service.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
-import type { Tape } from "../market/tape.ts";
+import type { Series, Tape } from "../market/tape.ts";
 import { inProcess, type Latency } from "../transport/in-process.ts";
 import type { WireRequest } from "../transport/transport.ts";
 import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
@@ -35,8 +35,15 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   readonly venue: Venue;
   readonly feed: Feed;
   readonly fills$: Subject<Fill>;
+  /**
+   * Whether rows change nothing at the service but the prices it knows, because no order has come yet: then they may be applied
+   * late, if only before the next timer runs and before anybody looks.
+   */
+  idle(): boolean;
   /** Applies row `index` of the tape's order at the service. */
   apply(index: number, at: number): void;
+  /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
+  applyLate(from: number, to: number): void;
   /** Told of every request as it leaves; what it returns is told the instant of arrival and the status. */
   watchSends(watcher: (request: WireRequest) => (arrivedAt: number, status: number) => void): void;
   /** Delay of the feed for one event. */
@@ -77,6 +84,12 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   const feed = createFeed(tape.instruments, { onError, shiftMs });
   const { series: seriesIn, row: rowIn } = tape.order;
   const takers = rowTakers(tape, venue, clock, options.skewMs);
+  // Bars are played by timers.
+  let idle = tape.series.every(({ kind }) => kind !== "candle");
+  const unwatch = venue.onOrder(() => {
+    idle = false;
+    unwatch();
+  });
   return {
     clock,
     ...wireTo(venue, clock, latency, options),
@@ -91,9 +104,38 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     })),
     assumptions: assumptionsOf(tape, options, contract),
     feedMs: () => latency.feedMs(),
+    idle: () => idle,
+    applyLate: lateRows(tape, takers, options.skewMs),
     apply: (index, at) => {
       (takers[seriesIn[index] as number] as RowTaker)(rowIn[index] as number, at + options.skewMs);
     },
+  };
+};
+
+/** Of prints at an idle service only the last of each product can be seen; everything else is applied in its order. */
+const lateRows = (tape: Tape, takers: readonly RowTaker[], skewMs: number): Simulated["applyLate"] => {
+  const { series: seriesIn, row: rowIn } = tape.order;
+  const isPrint = Uint8Array.from(tape.series, ({ kind }) => (kind === "trade" ? 1 : 0));
+  const lastPrint = new Int32Array(tape.series.length).fill(-1);
+  const printed: number[] = [];
+  const take = (which: number, row: number): void => {
+    (takers[which] as RowTaker)(row, ((tape.series[which] as Series).at[row] as number) + skewMs);
+  };
+  return (from, to) => {
+    for (let index = from; index < to; index++) {
+      const which = seriesIn[index] as number;
+      const row = rowIn[index] as number;
+      if (isPrint[which] === 0) take(which, row);
+      else {
+        if (lastPrint[which] === -1) printed.push(which);
+        lastPrint[which] = row;
+      }
+    }
+    for (const which of printed) {
+      take(which, lastPrint[which] as number);
+      lastPrint[which] = -1;
+    }
+    printed.length = 0;
   };
 };
 

@@ -4,20 +4,23 @@
  * Invariants: counts come from the journal and money from the service's own fills, so no opinion the engine has of itself is
  * repeated; sums are exact; what is not quoted in the run's currency is counted but not valued.
  */
-import { add, mul, neg, sub } from "../decimal.ts";
+import { add, isZero, mul, sub } from "../decimal.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import type { Fill } from "../venue/venue.ts";
-import type { StrategyReport } from "./report.ts";
+import { addToHolding, createHolding, type Holding, type PositionReport, positionOf, type RoundTrips, unrealisedOf } from "./holdings.ts";
+import type { Liquidity, StrategyReport } from "./report.ts";
 
 const counted = ["placed", "canceled", "filled", "rejected", "refused", "fills", "weight", "heldMs"] as const;
 type Counted = (typeof counted)[number];
 
 interface Sums extends Record<Counted, number> {
+  readonly name: string;
   fees: string;
-  /** What was received less what was paid, before fees. */
-  cash: string;
-  readonly held: Map<string, string>;
+  volume: string;
+  readonly held: Map<string, Holding>;
 }
+
+type Marks = ReadonlyMap<string, string>;
 
 export interface Tally {
   readonly onEvent: (event: Event) => void;
@@ -29,14 +32,23 @@ export interface Tally {
   readonly events: () => number;
   readonly volume: () => string;
   readonly fees: () => string;
+  /** By strategies' closing fills, before fees. */
+  readonly realised: () => string;
+  readonly liquidity: () => { readonly maker: Liquidity; readonly taker: Liquidity };
   /** Exits that left while ordinary actions had to wait. */
   readonly reserveUsed: () => number;
   readonly total: (what: Counted) => number;
+  /** The strategy that placed an order; undefined for an order of nobody here. */
+  readonly ownerOf: (clOrdId: string) => string | undefined;
   /** What a strategy did, its holdings valued at `marks`. */
-  readonly of: (name: string, marks: ReadonlyMap<string, string>) => Omit<StrategyReport, "state" | "error">;
+  readonly of: (name: string, marks: Marks) => Omit<StrategyReport, "state" | "error" | "open">;
+  /** What strategies hold, valued at `marks`. */
+  readonly positions: (marks: Marks) => readonly PositionReport[];
+  readonly roundTrips: () => RoundTrips;
 }
 
-const emptySums = (): Sums => ({
+const emptySums = (name: string): Sums => ({
+  name,
   placed: 0,
   canceled: 0,
   filled: 0,
@@ -46,20 +58,21 @@ const emptySums = (): Sums => ({
   weight: 0,
   heldMs: 0,
   fees: "0",
-  cash: "0",
+  volume: "0",
   held: new Map(),
 });
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
+const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
 
 export const createTally = (strategies: readonly string[], currency: string): Tally => {
-  const sums = new Map(strategies.map((name) => [name, emptySums()]));
+  const sums = new Map(strategies.map((name) => [name, emptySums(name)]));
   const owners = new Map<string, Sums>();
   const waits: number[] = [];
+  const liquidity = { maker: noLiquidity, taker: noLiquidity };
   let heldUntil = 0;
   let reserveUsed = 0;
   let events = 0;
-  let volume = "0";
 
   const onEvent = (event: Event): void => {
     events++;
@@ -81,9 +94,11 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
   const onFill = (fill: Fill): void => {
     const own = owners.get(fill.clOrdId);
     if (own !== undefined) own.fills++;
-    if (fill.instId.split("-")[1] !== currency) return;
-    volume = add(volume, mul(fill.px, fill.qty));
-    if (own !== undefined) addFill(own, fill);
+    const valued = fill.instId.split("-")[1] === currency;
+    const value = valued ? mul(fill.px, fill.qty) : "0";
+    const { fills, volume, fees } = liquidity[fill.liquidity];
+    liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: valued ? add(fees, fill.cost) : fees };
+    if (own !== undefined && valued) addFill(own, fill, value);
   };
   const all = (): readonly Sums[] => [...sums.values()];
   return {
@@ -92,15 +107,16 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
     waits,
     lastWaitMs: () => waits[waits.length - 1] ?? 0,
     events: () => events,
-    volume: () => volume,
+    volume: () => add(liquidity.maker.volume, liquidity.taker.volume),
     reserveUsed: () => reserveUsed,
-    fees: () => all().reduce((sum, { fees }) => add(sum, fees), "0"),
+    fees: () => add(liquidity.maker.fees, liquidity.taker.fees),
+    realised: () => realisedOf(all().flatMap(({ held }) => [...held.values()])),
+    liquidity: () => ({ maker: liquidity.maker, taker: liquidity.taker }),
     total: (what) => all().reduce((sum, own) => sum + own[what], 0),
-    of: (name, marks) => {
-      const { cash, held, ...rest } = sums.get(name) ?? emptySums();
-      const value = [...held].reduce((sum, [instId, qty]) => add(sum, mul(qty, marks.get(instId) ?? "0")), "0");
-      return { ...rest, heldMs: Math.round(rest.heldMs), pnl: sub(add(cash, value), rest.fees) };
-    },
+    ownerOf: (clOrdId) => owners.get(clOrdId)?.name,
+    of: (name, marks) => strategyOf(sums.get(name) ?? emptySums(name), marks),
+    positions: (marks) => all().flatMap((own) => positionsOf(own, marks)),
+    roundTrips: () => tripsOf(all().flatMap(({ held }) => [...held.values()])),
   };
 };
 
@@ -117,10 +133,41 @@ const countOrder = (
   } else if (phase === "filled" || phase === "canceled" || phase === "rejected") own[phase]++;
 };
 
-const addFill = (own: Sums, { instId, side, px, qty, cost }: Fill): void => {
-  const bought = side === "buy";
-  const value = mul(px, qty);
-  own.fees = add(own.fees, cost);
-  own.cash = add(own.cash, bought ? neg(value) : value);
-  own.held.set(instId, add(own.held.get(instId) ?? "0", bought ? qty : neg(qty)));
+const addFill = (own: Sums, fill: Fill, value: string): void => {
+  own.fees = add(own.fees, fill.cost);
+  own.volume = add(own.volume, value);
+  let held = own.held.get(fill.instId);
+  if (held === undefined) {
+    held = createHolding();
+    own.held.set(fill.instId, held);
+  }
+  addToHolding(held, fill);
 };
+
+const strategyOf = (own: Sums, marks: Marks): Omit<StrategyReport, "state" | "error" | "open"> => {
+  const { name: _, held, heldMs, ...rest } = own;
+  const realised = realisedOf([...held.values()]);
+  const unrealised = [...held].reduce((sum, [instId, holding]) => add(sum, unrealisedOf(holding, marks.get(instId) ?? "0")), "0");
+  return {
+    ...rest,
+    heldMs: Math.round(heldMs),
+    pnl: sub(add(realised, unrealised), rest.fees),
+    realised,
+    unrealised,
+    roundTrips: tripsOf([...held.values()]),
+  };
+};
+
+const realisedOf = (holdings: readonly Holding[]): string => holdings.reduce((sum, { realised }) => add(sum, realised), "0");
+
+const positionsOf = ({ name, held }: Sums, marks: Marks): readonly PositionReport[] =>
+  [...held]
+    .filter(([, { qty }]) => !isZero(qty))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([instId, holding]) => positionOf(name, instId, holding, marks.get(instId) ?? "0"));
+
+const tripsOf = (holdings: readonly Holding[]): RoundTrips => ({
+  count: holdings.reduce((total, { count }) => total + count, 0),
+  won: holdings.reduce((total, { won }) => total + won, 0),
+  lost: holdings.reduce((total, { lost }) => total + lost, 0),
+});

@@ -1,7 +1,9 @@
 /**
  * Why orders came to nothing: the commonest reasons, by who gave them.
  *
- * Invariants: bounded however many reasons there are; equal counts are listed by text, so the list is the same everywhere.
+ * Invariants: reasons that differ only in numbers or ids are one reason, except that a code the service gave always tells them
+ * apart; bounded however many there are, and what the bound leaves out is counted; equal counts are listed by text, so the list
+ * is the same everywhere.
  */
 import type { Event } from "../journal/events.ts";
 
@@ -9,34 +11,83 @@ export interface TurnedDown {
   readonly count: number;
   /** `engine`: refused before it cost quota; `service`: rejected by the service. */
   readonly by: "engine" | "service";
+  /** With … in the place of numbers in which the orders differ. */
   readonly reason: string;
+  /** The strategies it happened to. */
+  readonly strategies: readonly string[];
+  /** The first of these orders, in full. */
+  readonly example: { readonly strategy: string; readonly slot: string; readonly reason: string };
+}
+
+/** What a list of the commonest reasons leaves out. */
+export interface TurnedDownMore {
+  readonly reasons: number;
+  readonly orders: number;
 }
 
 export interface Reasons {
   readonly onEvent: (event: Event) => void;
   /** At most `most`, commonest first. */
   readonly list: (most?: number) => readonly TurnedDown[];
+  /** What `list` with the same bound leaves out. */
+  readonly more: (most?: number) => TurnedDownMore;
+}
+
+interface Group {
+  count: number;
+  readonly by: TurnedDown["by"];
+  readonly pattern: string;
+  /** All orders of the group so far were told the same words. */
+  same: boolean;
+  readonly strategies: Set<string>;
+  readonly example: TurnedDown["example"];
 }
 
 const distinctMax = 1_000;
+const mostDefault = 8;
 
 export const createReasons = (): Reasons => {
-  const counts = new Map<string, { count: number; readonly by: TurnedDown["by"]; readonly reason: string }>();
-  const note = (by: TurnedDown["by"], reason: string): void => {
-    const name = `${by} ${reason}`;
-    const known = counts.get(name);
-    if (known !== undefined) known.count++;
-    else if (counts.size < distinctMax) counts.set(name, { count: 1, by, reason });
+  const groups = new Map<string, Group>();
+  const beyond = { orders: 0 };
+  const note = (by: TurnedDown["by"], { strategy, slot, reason }: TurnedDown["example"]): void => {
+    const pattern = patternOf(reason);
+    const name = `${by} ${pattern}`;
+    const known = groups.get(name);
+    if (known !== undefined) {
+      known.count++;
+      known.same &&= known.example.reason === reason;
+      known.strategies.add(strategy);
+    } else if (groups.size < distinctMax) {
+      groups.set(name, { count: 1, by, pattern, same: true, strategies: new Set([strategy]), example: { strategy, slot, reason } });
+    } else beyond.orders++;
   };
+  const sorted = (): readonly Group[] => [...groups.values()].sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
   return {
     onEvent: (event) => {
-      if (event.type === "order.refused") note("engine", event.reason);
-      else if (event.type === "order.changed" && event.phase === "rejected") note("service", event.reason);
+      if (event.type === "order.refused") note("engine", event);
+      else if (event.type === "order.changed" && event.phase === "rejected") note("service", event);
     },
-    list: (most = 8) =>
-      [...counts.values()]
-        .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1))
-        .slice(0, most)
-        .map(({ count, by, reason }) => ({ count, by, reason })),
+    list: (most = mostDefault) => sorted().slice(0, most).map(rowOf),
+    more: (most = mostDefault) => {
+      const rest = sorted().slice(most);
+      return { reasons: rest.length, orders: rest.reduce((total, { count }) => total + count, beyond.orders) };
+    },
   };
+};
+
+const rowOf = ({ count, by, pattern, same, strategies, example }: Group): TurnedDown => ({
+  count,
+  by,
+  reason: same ? example.reason : pattern,
+  strategies: [...strategies],
+  example: { strategy: example.strategy, slot: example.slot, reason: example.reason },
+});
+
+const code = /^\d{4,6}(?= )/;
+// Words of eight characters or more that hold a digit are ids; what stands alone and is made of digits is a number.
+const varying = /\b(?=[A-Za-z]*\d)[A-Za-z\d]{8,}\b|(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)/g;
+
+const patternOf = (reason: string): string => {
+  const [lead = ""] = code.exec(reason) ?? [];
+  return lead + reason.slice(lead.length).replace(varying, "…");
 };

@@ -2,13 +2,19 @@
  * `sluice backtest <config>`: replays a recorded market against the strategies of a config and reports.
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed still reports, and
- * then fails.
- * Not here: the run (backtest/runner.ts), the report's shape and look (backtest/report.ts, backtest/report-text.ts).
+ * then fails; a file that cannot be written is known before the run, which may take long.
+ * Not here: the run (backtest/runner.ts), the report's shape and look (backtest/report.ts, backtest/report-text.ts,
+ * backtest/tearsheet.ts).
  */
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { type RunDetails, withDetails } from "../backtest/details.ts";
+import { limitCostOf, limitCostText } from "../backtest/limit-cost.ts";
 import type { Progress, RunReport } from "../backtest/report.ts";
 import { reportText } from "../backtest/report-text.ts";
 import type { RunOptions } from "../backtest/runner.ts";
+import { tearsheet } from "../backtest/tearsheet.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
@@ -27,6 +33,9 @@ interface Flags {
   readonly fixture?: string;
   readonly seed?: number;
   readonly limits: boolean;
+  readonly compareLimits?: true;
+  readonly html?: string;
+  readonly details?: string;
   readonly json?: true;
 }
 
@@ -38,6 +47,9 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
     .option("--seed <n>", "seed of all chance, instead of the config's", seedOf)
     .option("--no-limits", "let the service enforce no limits, to see what they cost")
+    .option("--compare-limits", "run twice, with and without limits, and show the difference")
+    .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
+    .option("--details <file>", "write fills, orders' lives, equity, positions, prices and the quota by minute as JSON")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
 };
@@ -49,23 +61,81 @@ const seedOf = (text: string): number => {
 };
 
 const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestParts): Promise<void> => {
+  if (flags.compareLimits && !flags.limits) {
+    throw new SluiceError("USAGE", "--compare-limits runs with and without limits; leave --no-limits out.");
+  }
+  for (const file of [flags.html, flags.details]) if (file !== undefined) checkPlace(file);
   const { clock = createSystemClock() } = parts;
   const config = await loadConfigFile(path, { command: "backtest", clock });
   const runBacktest = parts.runBacktest ?? (await runner());
-  const progress = io.isTty ? progressOn(io, clock) : undefined;
-  const print = (line: string): void => {
-    progress?.clear();
-    io.err(`${printable(line)}\n`);
+  const run = runOf(runBacktest, flags, io, clock);
+  const kept = await runTold(run, config, flags);
+  const lifted = flags.compareLimits ? await run(config, { limits: false }) : undefined;
+  io.out(flags.json ? jsonOf(kept.report, lifted) : textOf(kept.report, lifted, io));
+  for (const file of kept.written) io.err(`${printable(`Wrote ${file}.`)}\n`);
+  failWithStrategies(kept.report);
+};
+
+type Run = (config: unknown, options?: RunOptions) => Promise<RunReport>;
+
+/** A run with the command's options, its progress shown. */
+const runOf =
+  (runBacktest: RunBacktest, flags: Flags, io: CliIo, clock: Clock): Run =>
+  (config, options = {}) => {
+    const progress = io.isTty ? progressOn(io, clock) : undefined;
+    const print = (line: string): void => {
+      progress?.clear();
+      io.err(`${printable(line)}\n`);
+    };
+    return runBacktest(config, {
+      print,
+      ...(flags.fixture !== undefined && { fixture: flags.fixture }),
+      ...(flags.seed !== undefined && { seed: flags.seed }),
+      ...(!flags.limits && { limits: false }),
+      ...(progress && { onProgress: progress.show }),
+      ...options,
+    }).finally(() => progress?.clear());
   };
-  const report = await runBacktest(config, {
-    print,
-    ...(flags.fixture !== undefined && { fixture: flags.fixture }),
-    ...(flags.seed !== undefined && { seed: flags.seed }),
-    ...(!flags.limits && { limits: false }),
-    ...(progress && { onProgress: progress.show }),
-  }).finally(() => progress?.clear());
-  io.out(flags.json ? `${JSON.stringify(report)}\n` : reportText(report, { columns: io.columns, colour: colourOf(io) }));
-  failWithStrategies(report);
+
+interface Told {
+  readonly report: RunReport;
+  readonly written: readonly string[];
+}
+
+/** Runs, and writes the files that were asked for; details are kept for those alone. */
+const runTold = async (run: Run, config: unknown, { html, details: file }: Flags): Promise<Told> => {
+  if (html === undefined && file === undefined) return { report: await run(config), written: [] };
+  const told: { details?: RunDetails } = {};
+  const report = await run(
+    withDetails(config, (details) => {
+      told.details = details;
+    }),
+  );
+  const { details = emptyDetails(report) } = told;
+  if (html !== undefined) writeFileSync(html, tearsheet(report, details));
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify({ resultHash: report.resultHash, ...details })}\n`);
+  return { report, written: [html, file].filter((name) => name !== undefined) };
+};
+
+/** What the report alone knows. */
+const emptyDetails = ({ equity }: RunReport): RunDetails => ({ fills: [], orders: [], equity, positions: [], prices: [], minutes: [] });
+
+/** Folders on the way are made. */
+const checkPlace = (file: string): void => {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
+  } catch (error) {
+    throw new SluiceError("USAGE", `${file} cannot be written: ${(error as Error).message}. Name a file in a folder of yours.`);
+  }
+};
+
+const jsonOf = (kept: RunReport, lifted: RunReport | undefined): string =>
+  `${JSON.stringify(lifted === undefined ? kept : { ...kept, limitCost: limitCostOf(kept, lifted) })}\n`;
+
+const textOf = (kept: RunReport, lifted: RunReport | undefined, io: CliIo): string => {
+  const look = { columns: io.columns, colour: colourOf(io) };
+  return `${reportText(kept, look)}${lifted === undefined ? "" : limitCostText(kept, lifted, look)}`;
 };
 
 /** Loaded when it is needed: help and mistakes should not wait for an engine. */

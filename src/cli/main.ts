@@ -11,19 +11,23 @@ import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
 import { addBacktestCommand, type BacktestParts } from "./backtest.ts";
 import { addCheckCommand, type CheckParts } from "./check.ts";
+import { addCompareCommand } from "./compare.ts";
 import { addDoctorCommand, type DoctorParts } from "./doctor.ts";
 import { addGenerateCommand } from "./generate.ts";
+import { addGuardCommand } from "./guard.ts";
 import { addImportCommand } from "./import.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import { addRecordCommand, type RecordParts } from "./record.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addRunCommand, type RunParts } from "./run.ts";
+import { addSimulateCommand } from "./simulate.ts";
+import { addSweepCommand, type SweepParts } from "./sweep.ts";
 import { addVenueCommand, type VenueParts } from "./venue.ts";
 
 export type ExitCode = 0 | 1 | 2;
 
 /** What the commands stand on; tests hand in their own. */
-export type CliParts = BacktestParts & CheckParts & DoctorParts & RecordParts & RunParts & VenueParts;
+export type CliParts = BacktestParts & CheckParts & DoctorParts & RecordParts & RunParts & SweepParts & VenueParts;
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -60,10 +64,14 @@ const programOf = (io: CliIo, parts: CliParts): Command => {
   addDoctorCommand(program, io, parts);
   addRecordCommand(program, io, parts);
   addReplayCommand(program, io);
+  addSweepCommand(program, io, parts);
+  addCompareCommand(program, io);
+  addGuardCommand(program, io);
   addImportCommand(program, io);
   addGenerateCommand(program, io);
   addVenueCommand(program, io, parts);
   addCheckCommand(program, io, parts);
+  addSimulateCommand(program, io);
   program.addHelpText(
     "after",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or config.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",

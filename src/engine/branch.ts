@@ -33,6 +33,8 @@ export interface BranchParts {
   readonly service: OpenService;
   /** Why no order may be sent now, in words. */
   readonly refused: () => string | undefined;
+  /** All strategies together have lost more than they may. */
+  readonly onLoss: (reason: string) => void;
   readonly journal: Journal;
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
@@ -42,7 +44,7 @@ export interface BranchParts {
 
 /** `instruments` is the list to use, where another branch reads it already. */
 export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?: Resources["instruments"]): Branch => {
-  const { config, contract, service, refused, journal, ledger, scheduler, quotes, stopped$ } = parts;
+  const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
   const own = createResources({
@@ -66,6 +68,7 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
     instance: config.instance,
     rules: { ...defaultRules, ...config.orders },
     refused,
+    onLoss,
     instruments: () => resources.instruments.current.value,
     marketPx: (instId, side) => quotes.of(instId, side),
     onOpenOrders: (count) => {

@@ -13,6 +13,7 @@ import type { ReservePolicy } from "../quota/reserve.ts";
 import type { Freshness } from "../resources/resources.ts";
 import type { Plugin, Strategy } from "./define.ts";
 import type { ServiceSpec } from "./service.ts";
+import type { Supervision } from "./supervision.ts";
 
 export interface QuotaConfig extends Partial<ReservePolicy> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */
@@ -44,6 +45,8 @@ export interface Config {
   readonly freshness?: Partial<Freshness>;
   /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
   readonly journal?: JournalConfig;
+  /** What becomes of a strategy that fails; without it, it is stopped. */
+  readonly supervision?: Supervision;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
   /** Seed of all chance; text or number. */
@@ -55,6 +58,19 @@ export type ConfigInput = Config | ((env: { readonly command: string }) => Confi
 const positive = { type: "number", exclusiveMinimum: 0 } as const;
 const whole = { type: "integer", minimum: 0 } as const;
 const made = (kind: string) => ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
+
+const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 } as const;
+/** Limits in exact decimal text; `RiskRules` says what each means. */
+const moneyLimits = [
+  "orderNotionalMax",
+  "priceBandPct",
+  "openNotionalPerStrategy",
+  "openNotionalInAll",
+  "positionPerStrategy",
+  "positionInAll",
+  "lossPerStrategy",
+  "lossInAll",
+] as const satisfies readonly (keyof RuleSet)[];
 
 const layerSchema = {
   type: "object",
@@ -91,7 +107,13 @@ const configSchema = {
       type: "object",
       additionalProperties: false,
       default: {},
-      properties: { allowUncancellable: { type: "boolean" }, openPerStrategy: whole, openInAll: whole },
+      properties: {
+        allowUncancellable: { type: "boolean" },
+        openPerStrategy: whole,
+        openInAll: whole,
+        changesPerSecond: positive,
+        ...Object.fromEntries(moneyLimits.map((name) => [name, money])),
+      },
     },
     quota: {
       type: "object",
@@ -122,12 +144,19 @@ const configSchema = {
       required: ["dir"],
       properties: { dir: { type: "string", minLength: 1 }, rebuild: { type: "boolean" } },
     },
+    supervision: {
+      type: "object",
+      additionalProperties: false,
+      required: ["attempts", "withinMs"],
+      properties: { attempts: { type: "integer", minimum: 1 }, withinMs: positive },
+    },
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
     seed: { type: ["string", "number"], default: 1 },
   },
 } as const;
 
-export type CheckedConfig = Required<Omit<Config, "journal">> & Pick<Config, "journal">;
+type Optional = "journal" | "supervision";
+export type CheckedConfig = Required<Omit<Config, Optional>> & Pick<Config, Optional>;
 
 /** Checks a config as loaded; lists every problem at once. */
 export const checkConfig = (config: unknown): CheckedConfig => {
@@ -176,6 +205,7 @@ const remedies: readonly (readonly [problem: string, remedy: string])[] = [
   ['config: "service" is missing.', 'Write service: backtest({ fixture: "…" }) or service: paper({ … }).'],
   ['config: "strategies" is missing.', "Write strategies: [ladder({ … })]."],
   ["config.strategies: must NOT have fewer than 1 items", "Write strategies: [ladder({ … })]."],
+  ...moneyLimits.map((name) => [`config.orders.${name}: must`, 'Write plain digits in a string, such as "1000.50".'] as const),
 ];
 
 const withRemedies = <T>(check: () => T): T => {

@@ -76,6 +76,11 @@ export interface StrategyContext<O> extends StreamsOfState {
 /** The state of one user among several, by uid; an unknown uid is refused with those there are. */
 export type StreamsOfUser = (uid: string) => StreamsOfState;
 
+/** One strategy instead of all. */
+export interface Whom {
+  readonly strategy?: string;
+}
+
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface PluginContext<O> extends StreamsOfState {
   readonly name: string;
@@ -91,9 +96,9 @@ export interface PluginContext<O> extends StreamsOfState {
   /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
   /** No new orders; every order of ours is cancelled first of all. Emits each cancelled order, completes when none is left. */
-  readonly halt: (reason: string) => Observable<CancelResult>;
+  readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
   /** Trading goes on. */
-  readonly resume: (reason: string) => void;
+  readonly resume: (reason: string, whom?: Whom) => void;
   readonly now: () => number;
   /** Calls back every `ms` on the engine's clock until the stop. */
   readonly every: (ms: number, run: () => void) => void;

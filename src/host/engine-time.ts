@@ -7,6 +7,8 @@
  *
  * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
  * began, also across `await`, goes on as that owner; after its life has ended no timer of an owner runs.
+ * While code runs in one go a variable says whose it is; the async context says it to what goes on later. The context is
+ * switched before an owner's code runs, and whenever the engine's own code runs that may begin something.
  * Not here: the machine's own clocks and timers (ambient.ts), the streams through which values reach an owner (owned.ts), when promises settle (backtest/wall.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -29,28 +31,89 @@ export interface Owner {
 
 const present = new AsyncLocalStorage<Owner | undefined>();
 let installed = false;
+/** Switches that have not been undone; without any, the async context alone knows whose code runs. */
+let depth = 0;
+let here: Owner | undefined;
+/** What the async context holds while there are switches. */
+let bound: Owner | undefined;
+/** The depth at which a stretch hands out its values; below any real one when there is no stretch. */
+let stretchDepth = -1;
 
 /** Whose code is running; undefined for the engine's own. */
-export const ownerNow = (): Owner | undefined => present.getStore();
+export const ownerNow = (): Owner | undefined => (depth === 0 ? present.getStore() : here);
+
+const bind = (owner: Owner | undefined): void => {
+  bound = owner;
+  present.enterWith(owner);
+};
+
+/** From here on the owner's code runs; whoever calls this calls `leave` with what it returned, whatever happens. */
+export const enter = (owner: Owner | undefined): Owner | undefined => {
+  if (!installed) install();
+  if (depth === 0) {
+    here = present.getStore();
+    bound = here;
+  }
+  const before = here;
+  depth++;
+  here = owner;
+  if (bound !== owner) bind(owner);
+  return before;
+};
+
+export const leave = (before: Owner | undefined): void => {
+  depth--;
+  here = before;
+  if (bound !== before && depth !== stretchDepth) bind(before);
+};
 
 /** Runs `work` as the owner's code. What it throws is thrown here. */
 export const inside = <T>(owner: Owner, work: () => T): T => {
-  install();
-  return present.getStore() === owner ? work() : present.run(owner, work);
+  const before = enter(owner);
+  try {
+    return work();
+  } finally {
+    leave(before);
+  }
 };
 
 /** Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that owner. */
-export const outside = <T>(work: () => T): T => (present.getStore() === undefined ? work() : present.run(undefined, work));
+export const outside = <T>(work: () => T): T => {
+  if (ownerNow() === undefined && (depth === 0 || bound === undefined)) return work();
+  const before = enter(undefined);
+  try {
+    return work();
+  } finally {
+    leave(before);
+  }
+};
+
+/**
+ * Runs engine code that hands many values to owners and itself begins nothing that goes on later: between two values for the
+ * same owner the async context stays that owner's, because switching it costs more than handing over a value.
+ */
+export const stretch = (work: () => void): void => {
+  const before = enter(undefined);
+  const outer = stretchDepth;
+  stretchDepth = depth;
+  try {
+    work();
+  } finally {
+    stretchDepth = outer;
+    leave(before);
+  }
+};
 
 /** Runs `work` as the owner's code and hands what it throws to the owner; nothing runs once the owner has ended. */
 export const guarded = <A>(owner: Owner, work: (given: A) => void, given: A): void => {
   if (owner.life.closed) return;
-  install();
+  const before = enter(owner);
   try {
-    if (present.getStore() === owner) work(given);
-    else present.run(owner, work, given);
+    work(given);
   } catch (error) {
     owner.fail(error);
+  } finally {
+    leave(before);
   }
 };
 
@@ -89,21 +152,20 @@ class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
 }
 
 const install = (): void => {
-  if (installed) return;
   installed = true;
   const schedule = asyncScheduler.schedule.bind(asyncScheduler);
   const schedulerNow = asyncScheduler.now.bind(asyncScheduler);
-  asyncScheduler.now = () => present.getStore()?.clock.now() ?? schedulerNow();
+  asyncScheduler.now = () => ownerNow()?.clock.now() ?? schedulerNow();
   asyncScheduler.schedule = <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription => {
-    const owner = present.getStore();
+    const owner = ownerNow();
     return owner === undefined ? schedule(work, delay, state as T) : new OwnedAction(owner, work).schedule(state, delay);
   };
   const stampNow = dateTimestampProvider.now.bind(dateTimestampProvider);
-  dateTimestampProvider.now = () => present.getStore()?.clock.now() ?? stampNow();
+  dateTimestampProvider.now = () => ownerNow()?.clock.now() ?? stampNow();
   // RxJS uses this one only to throw, on a later turn of the machine, what a subscriber threw or an error nobody listened for.
   const later = timeoutProvider.setTimeout.bind(timeoutProvider);
   timeoutProvider.setTimeout = (handler, ms, ...args) => {
-    const owner = present.getStore();
+    const owner = ownerNow();
     if (owner === undefined) return later(handler, ms, ...args);
     guarded(owner, () => handler(), undefined);
     return 0 as unknown as ReturnType<typeof later>;

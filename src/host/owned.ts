@@ -9,26 +9,32 @@ import { Observable, Subscriber } from "rxjs";
 import type { Market } from "../market/market-data.ts";
 import type { Orders } from "../orders/orders.ts";
 import type { StreamsOfState } from "./context.ts";
-import { guarded, type Owner, outside } from "./engine-time.ts";
+import { enter, guarded, leave, type Owner, outside } from "./engine-time.ts";
 
 class OwnedSubscriber<T> extends Subscriber<T> {
   readonly #owner: Owner;
   readonly #target: Subscriber<T>;
-  readonly #push: (value: T) => void;
 
   constructor(owner: Owner, target: Subscriber<T>) {
     super();
     this.#owner = owner;
     this.#target = target;
-    this.#push = (value) => {
-      target.next(value);
-    };
     owner.life.add(this);
     target.add(this);
   }
 
+  /** As `guarded` does it, but without a function for each value. */
   override next(value: T): void {
-    if (!this.closed) guarded(this.#owner, this.#push, value);
+    const owner = this.#owner;
+    if (this.closed || owner.life.closed) return;
+    const before = enter(owner);
+    try {
+      this.#target.next(value);
+    } catch (error) {
+      owner.fail(error);
+    } finally {
+      leave(before);
+    }
   }
 
   override error(error: unknown): void {

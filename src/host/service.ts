@@ -45,6 +45,8 @@ export interface OpenService {
   readonly users: readonly ServiceUser[];
   /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */
   readonly ordersRefused?: () => string | undefined;
+  /** True where time passes by itself and other people's money waits: a process that stands still is then noticed. */
+  readonly watchful?: boolean;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];
   /** Called once, before anything is asked. */

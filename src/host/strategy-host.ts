@@ -3,11 +3,12 @@
  *
  * Invariants: a strategy that throws, at once or later, is named, journalled and stopped, its orders are withdrawn, and the
  * others run on; what is not wanted any more by a strategy that ended is withdrawn too; a set that is not a list of orders is a
- * failure of its strategy.
- * Not here: on whose time its code runs (engine-time.ts), what reaches it (owned.ts).
+ * failure of its strategy; where failures are supervised, it is started anew from the beginning or left alone with all its orders
+ * taken back; what it throws while it is ended harms nobody.
+ * Not here: on whose time its code runs (engine-time.ts), what reaches it (owned.ts), how often it may fail (supervision.ts).
  */
 import { isObservable, type Observable, Subscription } from "rxjs";
-import type { Clock } from "../clock/clock.ts";
+import type { Clock, Timer } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desk } from "../orders/desk.ts";
@@ -16,6 +17,8 @@ import type { StrategyContext } from "./context.ts";
 import type { Strategy } from "./define.ts";
 import { inside, type Owner, outside } from "./engine-time.ts";
 import { ownedMarket, ownedOrders, ownedState } from "./owned.ts";
+import { installSupervisedPromises } from "./supervised-promises.ts";
+import { createFates, type Fate, type Supervision } from "./supervision.ts";
 import { checkWanted } from "./wanted-set.ts";
 
 export type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };
@@ -30,8 +33,15 @@ export interface StrategyHost {
   readonly states: ReadonlyMap<string, StrategyState>;
 }
 
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? `${["Error", "SluiceError"].includes(error.name) ? "" : `${error.name}: `}${error.message}` : String(error);
+/** What was thrown, in words; it may be anything, also something that throws when it is looked at. */
+export const messageOf = (error: unknown): string => {
+  try {
+    if (!(error instanceof Error)) return String(error);
+    return `${["Error", "SluiceError"].includes(error.name) ? "" : `${error.name}: `}${error.message}`;
+  } catch {
+    return "something that cannot be shown was thrown";
+  }
+};
 
 interface Run {
   readonly name: string;
@@ -41,20 +51,67 @@ interface Run {
   open: number;
 }
 
-export const createStrategyHost = (clock: Clock, journal: Journal): StrategyHost => {
-  installAmbient();
-  const states = new Map<string, StrategyState>();
-  const runs: Run[] = [];
+/** A strategy over all its starts. */
+interface Charge {
+  readonly strategy: Strategy;
+  readonly parts: Parts;
+  readonly desk: Desk;
+  readonly fateNow: ((now: number) => Fate) | undefined;
+  starts: number;
+  run: Run | undefined;
+  waits: Timer | undefined;
+}
 
-  const fail = (name: string, desk: Desk, life: Subscription, error: unknown): void => {
-    if (states.get(name)?.state === "failed") return;
+export const createStrategyHost = (clock: Clock, journal: Journal, supervision?: Supervision): StrategyHost => {
+  installAmbient();
+  installSupervisedPromises();
+  const states = new Map<string, StrategyState>();
+  const charges: Charge[] = [];
+
+  const end = ({ name, owner }: Run): void => {
+    try {
+      inside(owner, () => {
+        owner.life.unsubscribe();
+      });
+    } catch (error) {
+      outside(() => journal.append({ type: "anomaly", what: "strategy.teardown", detail: `${name}: ${messageOf(error)}` }));
+    }
+  };
+  const decide = (charge: Charge): void => {
+    const { strategy, desk, fateNow } = charge;
+    const fate = fateNow?.(clock.now());
+    if (fate === undefined || supervision === undefined) return;
+    const { attempts, withinMs } = supervision;
+    if (fate.kind === "quarantine") {
+      const detail = `${strategy.name}: failed ${attempts} times within ${withinMs / 1000} s; it is not started again`;
+      journal.append({ type: "anomaly", what: "strategy.quarantined", detail });
+      desk.setStrategyMode(strategy.name, "halted", "quarantined");
+      return;
+    }
+    const detail = `${strategy.name}: failure ${fate.failures} of ${attempts}; it is started again in ${fate.inMs} ms`;
+    journal.append({ type: "anomaly", what: "strategy.restarting", detail });
+    charge.waits = clock.setTimer(clock.now() + fate.inMs, () => {
+      charge.waits = undefined;
+      begin(charge);
+    });
+  };
+  const fail = (charge: Charge, run: Run, error: unknown): void => {
+    const { name, desk } = run;
+    // One failure a start: what it says while it is ended is not another.
+    if (charge.run !== run) return;
+    charge.run = undefined;
     const message = messageOf(error);
     states.set(name, { state: "failed", error: message });
     outside(() => {
-      life.unsubscribe();
+      end(run);
       journal.append({ type: "strategy.failed", strategy: name, message });
       desk.want(name, []);
+      decide(charge);
     });
+  };
+  const settle = (run: Run): void => {
+    run.open--;
+    if (run.open === 0 && states.get(run.name)?.state === "running") states.set(run.name, { state: "completed" });
   };
   const watch = (run: Run, what: "desired" | "run", source: unknown): void => {
     const { name, owner, desk } = run;
@@ -63,7 +120,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal): StrategyHost
     const subscription = (source as Observable<unknown>).subscribe({
       next: (value) => {
         if (what === "run") return;
-        const wanted = checkWanted(name, value);
+        const wanted = checkWanted(name, copied(name, value));
         outside(() => {
           desk.want(name, wanted);
         });
@@ -72,43 +129,54 @@ export const createStrategyHost = (clock: Clock, journal: Journal): StrategyHost
       complete: () => {
         // Nobody speaks for these orders any more.
         if (what === "desired") outside(() => desk.want(name, []));
-        run.open--;
-        if (run.open === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
+        settle(run);
       },
     });
     owner.life.add(subscription);
+  };
+  const begin = (charge: Charge): void => {
+    const { strategy, parts, desk } = charge;
+    const { name } = strategy;
+    const sealed = parts.random.fork(charge.starts === 0 ? "ambient" : `ambient ${charge.starts}`);
+    charge.starts++;
+    const owner: Owner = {
+      clock,
+      life: new Subscription(),
+      sealed,
+      fail: (error) => {
+        fail(charge, run, error);
+      },
+    };
+    // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
+    const run: Run = { name, owner, desk, open: 1 };
+    charge.run = run;
+    states.set(name, { state: "running" });
+    try {
+      inside(owner, () => {
+        const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
+        for (const what of ["desired", "run"] as const) if (what in streams) watch(run, what, streams[what]);
+      });
+    } catch (error) {
+      owner.fail(error);
+    }
+    settle(run);
   };
 
   return {
     states,
     start: (strategy, parts, desk) => {
-      const { name } = strategy;
-      const life = new Subscription();
-      const owner: Owner = {
-        clock,
-        life,
-        sealed: parts.random.fork("ambient"),
-        fail: (error) => {
-          fail(name, desk, life, error);
-        },
-      };
-      // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
-      const run: Run = { name, owner, desk, open: 1 };
-      runs.push(run);
-      states.set(name, { state: "running" });
-      try {
-        inside(owner, () => {
-          const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
-          for (const what of ["desired", "run"] as const) if (what in streams) watch(run, what, streams[what]);
-        });
-      } catch (error) {
-        owner.fail(error);
-      }
-      run.open--;
-      if (run.open === 0 && states.get(name)?.state === "running") states.set(name, { state: "completed" });
+      const fateNow = supervision === undefined ? undefined : createFates(supervision, parts.random.fork("supervision"));
+      const charge: Charge = { strategy, parts, desk, fateNow, starts: 0, run: undefined, waits: undefined };
+      charges.push(charge);
+      begin(charge);
     },
     stop: () => {
-      for (const { owner } of runs) owner.life.unsubscribe();
+      for (const charge of charges) {
+        const { run, waits } = charge;
+        charge.run = undefined;
+        waits?.cancel();
+        if (run !== undefined) end(run);
+      }
     },
   };
 };
@@ -119,6 +187,24 @@ const contextOf = (owner: Owner, parts: Parts): Parts => ({
   market: ownedMarket(owner, parts.market),
   orders: ownedOrders(owner, parts.orders),
 });
+
+const ordersMax = 1_000;
+
+/** A set as it is at this moment: what its author does with the objects afterwards changes nothing, nor does what a getter says then. */
+const copied = (name: string, emitted: unknown): unknown => {
+  if (!Array.isArray(emitted)) return emitted;
+  const { length } = emitted;
+  if (length > ordersMax) {
+    const text = `${name}: \`desired\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
+    throw new SluiceError("STRATEGY_FAILED", text);
+  }
+  const copy: unknown[] = [];
+  for (let index = 0; index < length; index++) {
+    const order: unknown = emitted[index];
+    copy.push(typeof order === "object" && order !== null ? { ...order } : order);
+  }
+  return copy;
+};
 
 const notAStream = (name: string, what: string, found: unknown): SluiceError => {
   const remedy = typeof (found as { then?: unknown } | undefined)?.then === "function" ? " Wrap a promise in `from(…)` or `defer(…)`." : "";

@@ -43,11 +43,10 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   let current: Tape | undefined;
   let routes: readonly Route[] = [];
   let fromTrades: readonly Bars[] = [];
-  let nextBarAt = Number.POSITIVE_INFINITY;
   let completed = false;
 
   const opened = (closesAt: number): void => {
-    if (closesAt < nextBarAt) nextBarAt = closesAt;
+    if (closesAt < feed.nextBarAt) feed.nextBarAt = closesAt;
   };
   const route = (tape: Tape): void => {
     for (const instrument of tape.instruments) checkSteps(instrument, instruments);
@@ -68,12 +67,14 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
     );
   };
   const tick = (at: number): void => {
-    if (at < nextBarAt) return;
+    if (at < feed.nextBarAt) return;
     const due = fromTrades.filter(({ closesAt }) => closesAt <= at).sort((a, b) => a.closesAt - b.closesAt);
     for (const bars of due) bars.emit();
-    nextBarAt = fromTrades.reduce((earliest, { closesAt }) => Math.min(earliest, closesAt), Number.POSITIVE_INFINITY);
+    feed.nextBarAt = fromTrades.reduce((earliest, { closesAt }) => Math.min(earliest, closesAt), Number.POSITIVE_INFINITY);
   };
-  return {
+  // A plain property and no getter, which would give every feed a shape of its own.
+  const feed: Feed & { nextBarAt: number } = {
+    nextBarAt: Number.POSITIVE_INFINITY,
     trades: (instId) => channelOf(instId).trades,
     quotes: (instId) => channelOf(instId).quotes,
     books: (instId) => channelOf(instId).book.stream,
@@ -91,18 +92,16 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
     },
     deliver: (tape, index, at) => {
       if (tape !== current) route(tape);
-      if (at >= nextBarAt) tick(at);
+      if (at >= feed.nextBarAt) tick(at);
       (routes[tape.order.series[index] as number] as Route)(tape.order.row[index] as number, at);
     },
     tick,
-    get nextBarAt() {
-      return nextBarAt;
-    },
     complete: () => {
       completed = true;
       for (const channel of channels.values()) channel.complete();
     },
   };
+  return feed;
 };
 
 const recordedLengths = (tape: Tape, instId: string): readonly number[] =>

@@ -4,7 +4,7 @@
  * Invariants: one order per slot; a wish replaced while it waited is never sent; an order of unknown outcome keeps its slot and
  * its exposure until there is evidence; orders an earlier life left behind are taken over, or watched until somebody does.
  * Not here: which step is next (plan.ts), what may be sent (rules.ts, refusals.ts), sending (placements.ts, withdrawals.ts),
- * what comes back (arrivals.ts, doubts.ts), what a change means to others (lives.ts).
+ * what comes back (arrivals.ts, doubts.ts), what a change means to others (lives.ts), limits on money (risk-desk.ts).
  */
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -23,12 +23,15 @@ import { createPlacements } from "./placements.ts";
 import { planSlot } from "./plan.ts";
 import { createRefusals, type Refusal } from "./refusals.ts";
 import { createResolver } from "./resolve.ts";
+import { createRiskDesk, type RiskDesk } from "./risk-desk.ts";
+import { type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk-modes.ts";
+import { createPace } from "./risk-pace.ts";
 import { type RuleSet, type Ruling, rule, specifyWish } from "./rules.ts";
 import { createSlots, type Slot, type Slots } from "./slots.ts";
 import { type OrderSpec, type WantedOrder, wishMark } from "./wanted.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
-export type Mode = "active" | "reducing" | "halted";
+export type { Mode } from "./risk-modes.ts";
 
 export interface DeskOptions {
   readonly clock: Clock;
@@ -48,6 +51,8 @@ export interface DeskOptions {
   readonly onDoubt: (needed: () => boolean) => void;
   /** A wish names a product that is not listed: the list may be old. At most once a minute. */
   readonly onUnknownInstrument?: (instId: string) => void;
+  /** All strategies together have lost more than they may. By default this desk halts. */
+  readonly onLoss?: (reason: string) => void;
 }
 
 export interface Desk {
@@ -62,6 +67,10 @@ export interface Desk {
   cancelable(order: TrackedOrder): boolean;
   setMode(mode: Mode, reason: string): void;
   readonly mode: Mode;
+  /** Of one strategy: halted cancels everything of it, reducing withdraws and refuses what does not reduce. */
+  setStrategyMode(strategy: string, mode: Mode, reason: string): void;
+  /** What holds for a strategy: its own mode or that of all, whichever is stricter. */
+  modeOf(strategy: string): Mode;
   readonly updates$: Observable<TrackedOrder>;
   readonly refusals$: Observable<Refusal>;
   /** An earlier life sent this order, and nothing is known of it: it counts as open until there is evidence. */
@@ -75,12 +84,8 @@ const generationMs = 500;
 
 type Parts = ReturnType<typeof assemble>;
 
-interface Moods {
-  mode: Mode;
-}
-
 /** The parts, each knowing of the others what it needs; `consider` closes the circle. */
-const assemble = (options: DeskOptions, moods: Moods) => {
+const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   const { clock, contract, gateway, journal, store } = options;
   const ids = createClientOrderIds(options.instance);
   const slots = createSlots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
@@ -94,9 +99,11 @@ const assemble = (options: DeskOptions, moods: Moods) => {
     onFree: consider,
     onOver: (order) => {
       doubts.settle(order);
-      refusals.retryCrowded();
+      for (let tried = 0; tried < risk.retries; tried++) refusals.retryCrowded();
     },
   });
+  // Before anybody else hears of a change: what is decided because of it must count it.
+  lives.updates$.subscribe(risk.take);
   const doubts = createDoubts({
     clock,
     store,
@@ -128,7 +135,7 @@ const assemble = (options: DeskOptions, moods: Moods) => {
     doubts,
     mayPlace: (wish) => mayPlace(moods.mode, wish),
     refuse: refusals.refuse,
-    ruling: (slot, wish) => rulingOf(options, slots, slot, wish),
+    ruling: (slot, wish) => risk.steady(slot, wish, rulingOf(options, slots, risk, slot, wish)),
     onAccepted: (order, ordId) => {
       arrivals.accept(order, ordId);
     },
@@ -136,18 +143,21 @@ const assemble = (options: DeskOptions, moods: Moods) => {
   const { unqueue } = placements;
   const isHalted = (): boolean => moods.mode === "halted";
   const known = { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, consider, unqueue, isHalted };
-  const arrivals = createArrivals({ ...known, onOpenOrders: options.onOpenOrders });
-  const parts = { slots, lives, withdrawals, refusals, placements, arrivals, consider, dropSpare };
+  const onOpenOrders = (count: number): void => {
+    // Orders found at the service are counted before they have a home, and told of only then.
+    for (const order of slots.orders()) risk.take(order);
+    options.onOpenOrders(count);
+  };
+  const arrivals = createArrivals({ ...known, onOpenOrders });
+  const { admit } = createPace(clock, options.rules.changesPerSecond, consider);
+  const parts = { slots, lives, withdrawals, refusals, placements, arrivals, consider, dropSpare, admit };
   return parts;
 };
-
-const mayPlace = (mode: Mode, wish: WantedOrder | undefined): boolean =>
-  mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
 
 const marketPxFor = ({ marketPx }: DeskOptions, { px, ordType, instId, side }: WantedOrder): string | undefined =>
   px === undefined || ordType === "market" ? marketPx(instId, side) : undefined;
 
-const rulingOf = (options: DeskOptions, slots: Slots, slot: Slot, wish: WantedOrder): Ruling =>
+const rulingOf = (options: DeskOptions, slots: Slots, risk: RiskDesk, slot: Slot, wish: WantedOrder): Ruling =>
   rule({
     wish,
     instruments: options.instruments(),
@@ -157,6 +167,7 @@ const rulingOf = (options: DeskOptions, slots: Slots, slot: Slot, wish: WantedOr
     marketPx: marketPxFor(options, wish),
     openOfStrategy: slots.openCount(slot.strategy),
     openInAll: slots.openCount(),
+    risk: risk.view(slot, wish),
   });
 
 /** An order that a rate limit turned away will not be sent after all. */
@@ -167,9 +178,10 @@ const dropSpareOf = (slot: Slot, lives: Lives): void => {
 };
 
 /** Takes the next step of a slot. */
-const considerSlot = (parts: Parts, options: DeskOptions, { mode }: Moods, slot: Slot): void => {
+const considerSlot = (parts: Parts, options: DeskOptions, moods: Moods, slot: Slot): void => {
   const { placements, withdrawals, slots, refusals } = parts;
-  const wish = mode === "halted" ? undefined : slot.wish;
+  const mode = modeOf(moods, slot.strategy);
+  const wish = wishWithin(moods, slot.strategy, slot.wish);
   if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
   const { order, settledMark } = slot;
   const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) };
@@ -200,9 +212,44 @@ const considerSlot = (parts: Parts, options: DeskOptions, { mode }: Moods, slot:
 const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
   mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";
 
+/** Changes what may be traded: the desk's own doing and, for a strategy, what its losses ask for. */
+const modesOf = ({ journal }: DeskOptions, moods: Moods, parts: () => Parts) => {
+  const apply = (mode: Mode, reason: string, strategy?: string): void => {
+    const { slots, withdrawals, consider } = parts();
+    const isMeant = (one: { readonly strategy: string }): boolean => strategy === undefined || one.strategy === strategy;
+    if (mode === "halted") {
+      for (const order of slots.orders()) if (isMeant(order) && isResting(order)) withdrawals.request(order, "emergency", reason);
+    }
+    for (const slot of slots.all()) if (isMeant(slot)) consider(slot);
+  };
+  return {
+    setMode: (mode: Mode, reason: string): void => {
+      if (mode === moods.mode) return;
+      moods.mode = mode;
+      journal.append({ type: "mode.changed", mode, reason });
+      apply(mode, reason);
+    },
+    setStrategyMode: (strategy: string, mode: Mode, reason: string): void => {
+      if (mode === (moods.own.get(strategy) ?? "active")) return;
+      if (mode === "active") moods.own.delete(strategy);
+      else moods.own.set(strategy, mode);
+      journal.append({ type: "anomaly", what: `strategy.${mode}`, detail: `${strategy}: ${reason}` });
+      apply(mode, reason, strategy);
+    },
+  };
+};
+
 export const createDesk = (options: DeskOptions): Desk => {
-  const moods: Moods = { mode: "active" };
-  const { slots, lives, withdrawals, refusals, arrivals, consider } = assemble(options, moods);
+  const moods: Moods = { mode: "active", own: new Map() };
+  const { setMode, setStrategyMode } = modesOf(options, moods, () => parts);
+  const risk = createRiskDesk(options, {
+    strategy: (name, reason) => {
+      if (modeOf(moods, name) === "active") setStrategyMode(name, "reducing", reason);
+    },
+    all: options.onLoss ?? ((reason) => setMode("halted", reason)),
+  });
+  const parts = assemble(options, moods, risk);
+  const { slots, lives, withdrawals, refusals, arrivals, admit } = parts;
 
   return {
     updates$: lives.updates$,
@@ -210,13 +257,13 @@ export const createDesk = (options: DeskOptions): Desk => {
     want: (strategy, wanted) => {
       const changed = slots.replace(strategy, wanted);
       arrivals.settleIn();
-      for (const slot of changed) consider(slot);
+      for (const slot of changed) admit(slot);
     },
     wantOne: (strategy, name, wish) => {
       const slot = slots.put(strategy, name, wish);
       if (typeof slot === "string") return slot;
       arrivals.settleIn();
-      if (slot !== undefined) consider(slot);
+      if (slot !== undefined) admit(slot);
       return undefined;
     },
     cancel: (orders, urgency) => {
@@ -229,13 +276,9 @@ export const createDesk = (options: DeskOptions): Desk => {
     },
     orders: slots.orders,
     cancelable: withdrawals.cancelable,
-    setMode: (mode, reason) => {
-      if (mode === moods.mode) return;
-      moods.mode = mode;
-      options.journal.append({ type: "mode.changed", mode, reason });
-      if (mode === "halted") for (const order of slots.orders()) if (isResting(order)) withdrawals.request(order, "emergency", reason);
-      for (const slot of slots.all()) consider(slot);
-    },
+    setMode,
+    setStrategyMode,
+    modeOf: (strategy) => modeOf(moods, strategy),
     get mode() {
       return moods.mode;
     },

@@ -2,14 +2,17 @@
  * What may be sent: checks that cost nothing here and would cost quota, or money, at the service.
  *
  * Invariants: only an approved order reaches the gateway; a refusal says the rule, the value and what would pass.
+ * Not here: limits on money (risk.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { didYouMean } from "../errors.ts";
+import { type RiskInput, type RiskRules, riskRuling } from "./risk.ts";
 import { type OrderSpec, type Specified, specify, type WantedOrder } from "./wanted.ts";
 
-export interface RuleSet {
+/** Limits on money are left out unless set. */
+export interface RuleSet extends RiskRules {
   /** Spot orders may rest although the service describes no way to cancel them. */
   readonly allowUncancellable: boolean;
   /** Open orders of one strategy, at most. */
@@ -30,12 +33,14 @@ export interface RuleInput {
   readonly marketPx: string | undefined;
   readonly openOfStrategy: number;
   readonly openInAll: number;
+  /** What is open and held, and the market; only where money is limited. */
+  readonly risk?: Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
 }
 
 export type Ruling =
   | { readonly approved: true; readonly spec: OrderSpec }
-  /** `crowded`: it may pass when an order has ended. */
-  | { readonly approved: false; readonly reason: string; readonly crowded?: true };
+  /** `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. */
+  | { readonly approved: false; readonly reason: string; readonly crowded?: true; readonly limit?: keyof RiskRules };
 
 const refused = (reason: string): Extract<Ruling, { approved: false }> => ({ approved: false, reason });
 
@@ -79,5 +84,10 @@ export const rule = (input: RuleInput): Ruling => {
     return { ...refused(reason), crowded: true };
   }
   const result = specifyWish(wish, input.instruments, contract, input.marketPx);
-  return result.ok ? { approved: true, spec: result.spec } : refused(result.reason);
+  if (!result.ok) return refused(result.reason);
+  const { spec, baseQty } = result;
+  const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
+  if (broken === undefined) return { approved: true, spec };
+  const { limit, reason, crowded } = broken;
+  return { ...refused(reason), limit, ...(crowded ? { crowded } : {}) };
 };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { createCandlePlayer, isPlayed, spreadAt } from "../../src/backtest/candle-prints.ts";
+import { bidAt, createCandlePlayer, isPlayed } from "../../src/backtest/candle-prints.ts";
 import { lastPrices } from "../../src/backtest/last-prices.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createTape } from "../../src/index.ts";
@@ -77,11 +77,11 @@ describe("bars as prints", () => {
   });
 
   it.each([
-    ["inside the bar", 105, [105, 106]],
-    ["at the low", 100, [100, 101]],
-    ["at the high", 110, [109, 110]],
-  ])("spread %s", (_, px, expected) => {
-    expect(spreadAt(px as number, 100, 110)).toEqual(expected);
+    ["inside the bar", 105, 105],
+    ["at the low", 100, 100],
+    ["at the high", 110, 109],
+  ])("shows its bid %s", (_, px, expected) => {
+    expect(bidAt(px as number, 100, 110)).toBe(expected);
   });
 
   it("are played only where nothing finer was recorded, and of several lengths the shortest", () => {

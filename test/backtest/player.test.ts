@@ -25,9 +25,17 @@ const setup = (times: readonly number[], delays: readonly number[]) => {
       note(`bar ${at - startAt}`);
     },
   };
-  const simulated = { feed, feedMs: () => delays[drawn++ % delays.length], apply: (index: number) => note(`row ${index}`) };
+  const simulated = {
+    feed,
+    idle: () => false,
+    feedMs: () => delays[drawn++ % delays.length],
+    apply: (index: number) => note(`row ${index}`),
+    applyLate: (from: number, to: number) => {
+      for (let index = from; index < to; index++) note(`late row ${index}`);
+    },
+  };
   const player = createPlayer(tape, clock, simulated as unknown as Simulated);
-  return { tape, clock, player, feed, log, note, due };
+  return { tape, clock, player, feed, simulated, log, note, due };
 };
 
 describe("player", () => {
@@ -96,6 +104,90 @@ describe("player", () => {
         },
       ),
       { numRuns: 200 },
+    );
+  });
+
+  it("lets the rows of an idle service wait, but no longer than to the next timer or pause", () => {
+    const { clock, player, simulated, log, note } = setup([0, 10, 20, 30, 100], [5]);
+    simulated.idle = () => true;
+    clock.setTimer(startAt + 30, () => note("timer"));
+    player.play(startAt, 1);
+    let asked = 0;
+    expect(player.play(startAt + 100, 10, () => ++asked === 5)).toBe(true);
+    expect(log.slice(0, 6)).toEqual(["0 row 0", "5 see 0", "15 see 1", "25 see 2", "25 late row 1", "25 late row 2"]);
+    expect(log.slice(6)).toEqual(["30 timer", "35 see 3", "35 late row 3"]);
+    expect(clock.now()).toBe(startAt + 35);
+  });
+
+  it("plays no more rows of an idle service than it was asked to", () => {
+    const { player, simulated, log } = setup([0, 10, 20, 30], [5]);
+    simulated.idle = () => true;
+    player.play(startAt, 1);
+    expect(player.play(startAt + 100, 2)).toBe(true);
+    expect(player.rowsApplied).toBe(3);
+    expect(log.filter((line) => line.includes("see"))).toEqual(["5 see 0", "15 see 1", "25 see 2"]);
+    expect(player.play(startAt + 100, 2)).toBe(false);
+    expect(log.at(-2)).toBe("35 see 3");
+  });
+
+  it("shows timers and strategies the same whether rows wait or not, and the service every row they could notice", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 2, maxLength: 30 }),
+        fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.integer({ min: 0, max: 25 }), { minLength: 1, maxLength: 6 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 6 }),
+        fc.boolean(),
+        (gaps, delays, timers, rows, pauseAt, zero) => {
+          let at = 0;
+          const times = gaps.map((gap) => (at += gap));
+          const story = (idle: boolean): readonly string[] => {
+            const { clock, player, feed, simulated, tape } = setup(times, zero ? [0] : delays);
+            const told: string[] = [];
+            let happened = 0;
+            const now = () => clock.now() - startAt;
+            const tell = (text: string): void => {
+              happened++;
+              told.push(`${now()} ${text}`);
+            };
+            const { deliver } = feed;
+            simulated.idle = () => idle;
+            feed.deliver = (from, index, instant) => {
+              deliver(from, index, instant);
+              tell(`see ${index}`);
+              const wait = timers[index % timers.length] as number;
+              // A request: what the service knows when it arrives depends on the rows applied by then.
+              if (wait % 2 === 0) clock.setTimer(instant + wait, () => tell(`timer knows ${player.rowsApplied}`));
+              if (wait % 5 === 0) feed.nextBarAt = Math.min(feed.nextBarAt, instant + 1 + wait);
+            };
+            feed.tick = () => {
+              feed.nextBarAt = Number.POSITIVE_INFINITY;
+              tell("bar");
+            };
+            clock.setTimer(startAt, () => tell(`timer knows ${player.rowsApplied}`));
+            const first = times.filter((time) => startAt + time <= tape.startAt).length;
+            player.play(tape.startAt, first, () => player.rowsApplied >= first);
+            // A pause after a row has no counterpart where rows wait: only what strangers notice asks for one.
+            let asked = happened;
+            const paused = (): boolean => {
+              if (happened === asked) return false;
+              asked = happened;
+              if (happened % pauseAt === 0) told.push(`${now()} pause`);
+              return happened % pauseAt === 0;
+            };
+            for (let until = 0; until <= at + 60; until += 9) {
+              while (player.play(startAt + until, rows, paused)) {
+                // so many rows, or a pause
+              }
+              told.push(`${now()} knows ${player.rowsApplied}`);
+            }
+            return told;
+          };
+          expect(story(true)).toEqual(story(false));
+        },
+      ),
+      { numRuns: 400 },
     );
   });
 });

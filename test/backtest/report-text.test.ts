@@ -139,6 +139,54 @@ describe("the report as a page", () => {
     );
   });
 
+  it("prints a dash where nothing was measured, and no total of nothing beside a maximum", () => {
+    const { quota } = sampleReport();
+    const none = { count: 0, p50: 0, p99: 0 };
+    const text = show({
+      latency: { p50: 0, p99: 0, cancel: none, place: none },
+      quota: { ...quota, heldMs: { ...none, max: 0, total: 0 } },
+    });
+    for (const label of ["waited for quota", "submit to placed", "submit to canceled"]) {
+      expect(rowOf(text, label)).toMatch(/p50 +- +p99 +- +none$/);
+    }
+  });
+
+  it("never cuts the remedy of a reason, and names strategies, slot and what is left out", () => {
+    const reason = `the size … is too small. ${"Enlarge it, ".repeat(12)}or set orders.allowUncancellable`;
+    const down = {
+      count: 1_234,
+      by: "engine" as const,
+      reason,
+      strategies: ["ladder", "other"],
+      example: { strategy: "ladder", slot: "bid 3", reason: "the size 7 is too small" },
+    };
+    const text = show({ turnedDown: [down], turnedDownMore: { reasons: 3, orders: 40 } });
+    const words = text.replace(/\s+/g, " ");
+    expect(words).toContain(`1,234 × before sending: ${reason} ladder, other; first ladder, slot bid 3: the size 7 is too small`);
+    expect(words).toContain("and 3 more reasons, 40 orders in all");
+  });
+
+  it("tells the part of the result that is not of strategies only where there is one", () => {
+    expect(show()).not.toContain("elsewhere");
+    expect(rowOf(show({ elsewhere: "-3.5" }), "elsewhere")).toContain("-3.50  of others");
+  });
+
+  it("tells figures per year with what they rest on", () => {
+    const yearly = { returnPercent: "12.3456", volatilityPercent: "8", sharpe: "1.5", samples: 400, everyMs: 1_512_000 };
+    const words = show({ yearly }).replace(/\s+/g, " ");
+    expect(words).toContain("Per year: return +12.35 %, volatility 8.00 %, Sharpe 1.5, Sortino -");
+    expect(words).toContain("from 400 returns over 25 min 12 s each, not compounded, risk-free rate 0, 365 days");
+  });
+
+  it("sets blocks below each other where figures are too wide for two", () => {
+    const lines = show({ pnl: "-123456789012.34", volume: "999999999999999.99" }).split("\n");
+    expect(lines.some((line) => /^ Orders ─/.test(line))).toBe(true);
+  });
+
+  it("leaves out positions where nothing is held", () => {
+    expect(show({ positions: [] })).not.toContain("Held at the end");
+  });
+
   it("draws no line where there is none to draw", () => {
     expect(show({ equity: [] })).toContain("Fewer than two points were recorded.");
   });
@@ -161,32 +209,51 @@ describe("the report as a page", () => {
                  └┬────────┬─────────┬────────┬─────────┬────────┬─────────
                   00:00    00:10     00:20    00:30     00:40    00:50
 
-       Money ──────────────────────────────────  Orders ─────────────────────────────
-       result          +128.40  +1.28 %          placed    2,204  702 fills
-       before fees     +170.62                   filled      611  28 %
-       fees paid         42.22  2.10 bp          canceled  1,588  72 %
-       volume       201,040.55                   rejected      3  by the service
-       drawdown          82.17  0.81 %           refused      12  before sending
+       Money ───────────────────────────────────  Orders ────────────────────────────
+       result           +128.40  +1.28 %          placed       2,204  702 fills
+       before fees      +170.62                   filled         611  28 %
+         realised       +150.12  closed           canceled     1,588  72 %
+         unrealised      +20.50  still held       rejected         3  by the service
+       fees paid          42.22  2.10 bp          refused         12  before sending
+       volume        201,040.55  20.10 × equity   open at end      9  1,804.50
+       drawdown           82.17  0.81 %           maker fills    690  at 2.03 bp
+                                                  taker fills     12  at 5.00 bp
+                                                  round trips     41  73 % won
+       Per year: nothing is said of a run shorter than a week.
 
        Quota ────────────────────────────────────────────────────────────────────────
        uid weight a minute    █████████████████████████████▋   1,185 of 1,200    99 %
        key requests a second  ██████████████████████████████      10 of    10   100 %
        ip  requests a minute  ███████▊······················     312 of 1,200    26 %
+           over time          ▄▆▇█▅▇█▅▆█▄▆▇█▅▇█▅▇█▅▇█▅ fullest minute of each 3 min
 
        4,310 requests, weight 58,220, no 429, no minute blocked, reserve used 3 times
 
        waited for quota    p50      0 ms   p99    1.23 s   max 14 s, 1 h 5 min in all
        submit to placed    p50     25 ms   p99    1.31 s   2,204 orders
        submit to canceled  p50     24 ms   p99     81 ms   611 cancels
+       waited in all       1 h 5 min for weight, 20 s for the key's second
 
        Strategies ───────────────────────────────────────────────────────────────────
                      placed  filled  canceled   result   fees  weight       held
        ladder         1,402     401     1,001  +150.20  30.11  38,000       0 ms
        market-maker     800     210       587   -21.80  12.10       0  1 h 5 min
 
+       Held at the end ──────────────────────────────────────────────────────────────
+                              quantity    average       mark  unrealised
+       ladder  BTC-USDT-SWAP     +0.05  60,010.50  60,420.50      +20.50
+
        Turned down ──────────────────────────────────────────────────────────────────
-       31 × by the service  51026 a post-only order would have taken
-        4 × before sending  the size is below one lot of 0.001 BTC
+       31 × by the service: 51026 a post-only order would have taken
+            ladder, slot bid 1
+        4 × before sending: the size is below one lot of 0.001 BTC
+            ladder, slot bid 1
+
+       Recording ────────────────────────────────────────────────────────────────────
+       BTC-USDT-SWAP quote  90,000 rows  no gap over 5 min, both sides quoted 99.9 %
+                                         of the time
+       BTC-USDT-SWAP trade   3,954 rows  1 gap over 5 min, longest 7 min from
+                                         2026-01-05 00:20
 
        Assumptions ──────────────────────────────────────────────────────────────────
        - Sizes are amounts of quote currency (H3).

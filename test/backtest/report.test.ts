@@ -56,8 +56,8 @@ describe("quantiles by nearest rank", () => {
   });
 
   it("summarises waits and latencies", () => {
-    expect(waitsOf([1, 2, 3])).toEqual({ p50: 2, p99: 3, max: 3 });
-    expect(waitsOf([])).toEqual({ p50: 0, p99: 0, max: 0 });
+    expect(waitsOf([1, 2, 3])).toEqual({ p50: 2, p99: 3, max: 3, count: 3, total: 6 });
+    expect(waitsOf([])).toEqual({ p50: 0, p99: 0, max: 0, count: 0, total: 0 });
     expect(latenciesOf([1, 2, 3])).toEqual({ count: 3, p50: 2, p99: 3 });
   });
 });

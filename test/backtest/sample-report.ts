@@ -24,9 +24,20 @@ export const sampleReport = (): RunReport => ({
   wallMs: 1_820,
   orders: { placed: 2_204, canceled: 1_588, filled: 611, rejected: 3, refused: 12 },
   fills: 702,
+  open: { count: 9, notional: "1804.5" },
   volume: "201040.5512",
+  turnover: "20.1040",
   pnl: "128.4012",
   fees: "42.2185",
+  realised: "150.1197",
+  unrealised: "20.5",
+  elsewhere: "0",
+  liquidity: {
+    maker: { fills: 690, volume: "196040.5512", fees: "39.7185" },
+    taker: { fills: 12, volume: "5000", fees: "2.5" },
+  },
+  roundTrips: { count: 41, won: 30, lost: 11 },
+  positions: [{ strategy: "ladder", instId: "BTC-USDT-SWAP", qty: "0.05", averagePx: "60010.5", markPx: "60420.5", unrealised: "20.5" }],
   currency: "USDT",
   quota: {
     limits: true,
@@ -35,8 +46,10 @@ export const sampleReport = (): RunReport => ({
     rejected429: 0,
     blockedMinutes: 0,
     perLayerPeak: { ip: 312, key: 10, uid: 1_185 },
-    heldMs: { p50: 0, p99: 1_234.5, max: 14_020 },
+    heldMs: { p50: 0, p99: 1_234.5, max: 14_020, count: 4_310, total: 3_920_500 },
     reserveUsed: 3,
+    waitedMs: { uid: 3_900_500, key: 20_000, ip: 0, other: 0, turn: 0 },
+    overTime: { spanMs: 60_000, spans: Array.from({ length: 60 }, (_, minute) => span(minute)) },
   },
   latency: { p50: 24.2, p99: 81, cancel: { count: 611, p50: 24.2, p99: 81 }, place: { count: 2_204, p50: 25.3, p99: 1_312 } },
   perStrategy: {
@@ -46,10 +59,39 @@ export const sampleReport = (): RunReport => ({
   equity,
   drawdown: { max: "82.17", maxPercent: "0.8123" },
   turnedDown: [
-    { count: 31, by: "service", reason: "51026 a post-only order would have taken" },
-    { count: 4, by: "engine", reason: "the size is below one lot of 0.001 BTC" },
+    { count: 31, by: "service", ...downOf("51026 a post-only order would have taken") },
+    { count: 4, by: "engine", ...downOf("the size is below one lot of 0.001 BTC") },
   ],
+  turnedDownMore: { reasons: 0, orders: 0 },
+  coverage: {
+    gapMs: 300_000,
+    series: [
+      { instId: "BTC-USDT-SWAP", kind: "quote", rows: 90_000, gaps: 0, gapMs: 0, quotedPercent: "99.9" },
+      {
+        instId: "BTC-USDT-SWAP",
+        kind: "trade",
+        rows: 3_954,
+        gaps: 1,
+        gapMs: 420_000,
+        longest: { fromAt: "2026-01-05T00:20:00.000Z", ms: 420_000 },
+      },
+    ],
+    missing: [],
+  },
   assumptions: ["Sizes are amounts of quote currency (H3).", "Entry latency is lognormal with a median of 25 ms."],
+});
+
+const downOf = (reason: string) => ({ reason, strategies: ["ladder"], example: { strategy: "ladder", slot: "bid 1", reason } });
+
+const span = (minute: number) => ({
+  at: startAt + minute * 60_000,
+  weight: 400 + ((minute * 97) % 786),
+  peakWeight: 400 + ((minute * 97) % 786),
+  requests: 72,
+  peakKey: 4 + (minute % 7),
+  waited: minute % 5,
+  waitedMs: { uid: (minute % 5) * 600, key: minute % 3, ip: 0, other: 0, turn: 0 },
+  refused: 0,
 });
 
 export const strategy = (given: Partial<RunReport["perStrategy"][string]> = {}): RunReport["perStrategy"][string] => ({
@@ -61,6 +103,11 @@ export const strategy = (given: Partial<RunReport["perStrategy"][string]> = {}):
   fills: 0,
   pnl: "0",
   fees: "0",
+  volume: "0",
+  realised: "0",
+  unrealised: "0",
+  roundTrips: { count: 0, won: 0, lost: 0 },
+  open: { count: 0, notional: "0" },
   weight: 0,
   heldMs: 0,
   state: "running",

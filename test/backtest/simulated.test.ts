@@ -2,10 +2,13 @@ import fc from "fast-check";
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { rowTakers } from "../../src/backtest/rows.ts";
+import { createSimulated, userOf } from "../../src/backtest/simulated.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { constant, createTape, lognormal } from "../../src/index.ts";
+import { createContract } from "../../src/contract/contract.ts";
+import { constant, createTape, lognormal, type Tape } from "../../src/index.ts";
+import { createRandom } from "../../src/random.ts";
 import type { Venue } from "../../src/venue/venue.ts";
-import { btc, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, candleTape, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
 
 describe("what strategies see", () => {
   const rows = Array.from({ length: 80 }, (_, index) => [
@@ -111,6 +114,73 @@ describe("orders meet the market of their arrival", () => {
     const polled = await run(tape, [buyer], { push: false });
     expect(polled.orders).toMatchObject({ placed: 1, filled: 1 });
     expect(polled.assumptions).toContain("order records are polled");
+  });
+});
+
+describe("a service without orders", () => {
+  const coins = ["BTC", "ETH"];
+  const fees = { makerBps: "2", takerBps: "5" };
+  const never = (): void => expect.unreachable();
+  const open = (tape: Tape) =>
+    createSimulated(
+      tape,
+      createVirtualClock(startAt),
+      {
+        latency: constant(10),
+        fees: { SPOT: fees, SWAP: fees },
+        users: [userOf("u", { USDT: "100000", BTC: "1", ETH: "1" })],
+        limits: true,
+        push: true,
+        skewMs: 0,
+        timeoutMs: 10_000,
+      },
+      { contract: createContract(), random: createRandom(1), onError: never, onAnomaly: never, leave: () => undefined },
+    );
+
+  it("is worth the same at every point whether its rows came one by one or late", () => {
+    const price = fc.integer({ min: 1_000, max: 2_000 });
+    const row = fc.record({ series: fc.integer({ min: 0, max: 2 }), px: price, qty: fc.integer({ min: 0, max: 3 }) });
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 3, maxLength: 40 }), fc.integer({ min: 1, max: 9 }), (rows, each) => {
+        const of = (which: number) => rows.flatMap((one, index) => (one.series === which ? [{ ...one, at: startAt + index }] : []));
+        const trades = (instrument: number) => ({
+          kind: "trade" as const,
+          instrument,
+          at: Float64Array.from(of(instrument), ({ at }) => at),
+          side: Int8Array.from(of(instrument), ({ px }) => (px % 2 === 0 ? 1 : -1)),
+          px: Float64Array.from(of(instrument), ({ px }) => px),
+          qty: Float64Array.from(of(instrument), ({ qty }) => qty + 1),
+        });
+        const quotes = {
+          kind: "quote" as const,
+          instrument: 1,
+          at: Float64Array.from(of(2), ({ at }) => at),
+          bidPx: Float64Array.from(of(2), ({ px }) => px),
+          bidQty: Float64Array.from(of(2), ({ qty }) => qty),
+          askPx: Float64Array.from(of(2), ({ px }) => px + 1),
+          askQty: Float64Array.from(of(2), ({ qty }) => qty),
+        };
+        const instruments = coins.map((coin) => ({ instId: `${coin}-USDT`, tickSize: "0.1", lotSize: "0.001" }));
+        const tape = createTape(instruments, [trades(0), trades(1), quotes]);
+        const [prompt, late] = [open(tape), open(tape)];
+        for (let from = 0; from < tape.length; from += each) {
+          const to = Math.min(tape.length, from + each);
+          for (let index = from; index < to; index++) prompt.apply(index, startAt);
+          late.applyLate(from, to);
+          expect(late.venue.equity("u")).toBe(prompt.venue.equity("u"));
+        }
+      }),
+    );
+  });
+
+  it("is idle until the first order has come, and never where bars are played", () => {
+    const service = open(quoteTape([[0, 600_000, 5_000, 600_010, 5_000]]));
+    expect(service.idle()).toBe(true);
+    const body = { instId: swap, side: "buy", ordType: "limit", px: "60000", sz: "600" };
+    const sent = service.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "u-1", ip: "local" }, startAt);
+    expect(sent).toMatchObject({ status: 200, body: { code: "0" } });
+    expect(service.idle()).toBe(false);
+    expect(open(candleTape([[1, 1, 1, 1]])).idle()).toBe(false);
   });
 });
 

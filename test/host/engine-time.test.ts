@@ -25,7 +25,7 @@ import {
 } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { guarded, inside, type Owner, outside } from "../../src/host/engine-time.ts";
+import { guarded, inside, type Owner, outside, ownerNow, stretch } from "../../src/host/engine-time.ts";
 import { owned } from "../../src/host/owned.ts";
 
 const setup = (startAt = 1_000) => {
@@ -369,5 +369,106 @@ describe("the engine's streams as an owner gets them", () => {
     source$.next(2);
     expect(a.failures).toEqual([new Error("no luck"), new Error("no luck")]);
     expect([b.failures, seen]).toEqual([[], [1, 2]]);
+  });
+});
+
+describe("a stretch of values for several owners", () => {
+  /** Whose code runs now and after a promise has settled. */
+  const story = () => {
+    const [a, b] = [setup(), setup()];
+    const names = new Map([
+      [a.owner, "a"],
+      [b.owner, "b"],
+    ]);
+    const said: string[] = [];
+    const whose = (): string => {
+      const owner = ownerNow();
+      return owner === undefined ? "engine" : (names.get(owner) ?? "stranger");
+    };
+    const settled = async (tell: () => void): Promise<void> => {
+      await Promise.resolve();
+      tell();
+    };
+    const ask = (place: string): void => {
+      const before = whose();
+      void settled(() => said.push(`${place}: ${before}, later ${whose()}`));
+    };
+    return { a: a.owner, b: b.owner, failures: a.failures, said, whose, ask };
+  };
+
+  it("gives each value to its owner, also across await, and the engine its own code back", async () => {
+    const { a, b, said, whose, ask } = story();
+    stretch(() => {
+      for (const owner of [a, a, b, a]) guarded(owner, ask, "value");
+      expect(whose()).toBe("engine");
+    });
+    ask("after");
+    await pause(0);
+    expect(said).toEqual(["a", "a", "b", "a"].map((name) => `value: ${name}, later ${name}`).concat("after: engine, later engine"));
+  });
+
+  it("keeps apart what the engine begins on behalf of an owner, and what that owner goes on with", async () => {
+    const { a, b, said, ask } = story();
+    stretch(() => {
+      guarded(
+        a,
+        () => {
+          outside(() => {
+            ask("engine for a");
+            guarded(b, ask, "b within");
+            ask("engine again");
+          });
+          ask("a goes on");
+        },
+        undefined,
+      );
+      outside(() => {
+        ask("engine between");
+      });
+    });
+    await pause(0);
+    expect(said).toEqual([
+      "engine for a: engine, later engine",
+      "b within: b, later b",
+      "engine again: engine, later engine",
+      "a goes on: a, later a",
+      "engine between: engine, later engine",
+    ]);
+  });
+
+  it("goes on after an owner threw, and ends as the engine's although it was thrown out of", async () => {
+    const { a, b, failures, said, whose, ask } = story();
+    const fail = (): void => {
+      throw new Error("no luck");
+    };
+    expect(() =>
+      stretch(() => {
+        guarded(a, fail, undefined);
+        guarded(b, ask, "value");
+        expect(whose()).toBe("engine");
+        inside(b, fail);
+      }),
+    ).toThrow("no luck");
+    expect(failures).toEqual([new Error("no luck")]);
+    ask("after");
+    await pause(0);
+    expect(said).toEqual(["value: b, later b", "after: engine, later engine"]);
+  });
+
+  it("may lie within an owner's own code, which goes on as that owner", async () => {
+    const { a, b, said, ask } = story();
+    inside(a, () => {
+      stretch(() => {
+        guarded(b, ask, "value");
+      });
+      ask("a goes on");
+    });
+    inside(a, () => {
+      guarded(b, ask, "no stretch");
+      ask("a goes on");
+    });
+    await pause(0);
+    const goesOn = "a goes on: a, later a";
+    expect(said).toEqual(["value: b, later b", goesOn, "no stretch: b, later b", goesOn]);
   });
 });

@@ -1,0 +1,38 @@
+/**
+ * What a recording holds, as a small table on a terminal.
+ *
+ * Invariants: gaps are told where there are any; a recording of one kind of series per product takes one line each.
+ */
+
+import type { Coverage, SeriesCoverage } from "./coverage.ts";
+import { amount, counted, duration, grouped, minuteOf } from "./figures.ts";
+import { padEnd, padStart, widthOf, wrapped } from "./ink.ts";
+import type { Page } from "./page.ts";
+
+const linesMax = 20;
+
+export const coverageText = ({ report: { coverage }, width, paint }: Page): readonly string[] => {
+  const { series } = coverage;
+  const shown = series.slice(0, linesMax);
+  const names = shown.map(({ instId, kind }) => `${instId} ${kind}`);
+  const name = Math.max(0, ...names.map(widthOf));
+  const rows = Math.max(0, ...shown.map((one) => counted(one.rows, "row").length));
+  const lines = shown.flatMap((one, index) => {
+    const start = `${padEnd(names[index] ?? "", name)}  ${padStart(counted(one.rows, "row"), rows)}  `;
+    const [first = "", ...rest] = wrapped(factsOf(one, coverage), Math.max(20, width - widthOf(start)));
+    return [`${start}${paint.dim(first)}`, ...rest.map((line) => `${" ".repeat(widthOf(start))}${paint.dim(line)}`)];
+  });
+  return series.length > linesMax ? [...lines, paint.dim(`and ${grouped(series.length - linesMax)} more series`)] : lines;
+};
+
+const factsOf = (one: SeriesCoverage, { gapMs }: Coverage): string =>
+  [
+    gapsOf(one, gapMs),
+    ...(one.quotedPercent === undefined ? [] : [`both sides quoted ${amount(one.quotedPercent, 1)} % of the time`]),
+  ].join(", ");
+
+export const gapsOf = ({ gaps, longest, kind }: SeriesCoverage, gapMs: number): string => {
+  const bound = kind.startsWith("candle") ? `${duration(gapMs)} or two bars` : duration(gapMs);
+  if (longest === undefined) return `no gap over ${bound}`;
+  return `${counted(gaps, "gap")} over ${bound}, longest ${duration(longest.ms)} from ${minuteOf(longest.fromAt)}`;
+};

@@ -1,0 +1,138 @@
+/**
+ * Everything a run did, step by step, for programs and for pictures: fills, the lives of orders, equity, positions, prices and
+ * the quota of each minute.
+ *
+ * Invariants: kept only where somebody asked, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
+ * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
+ * Not here: the report, which is complete without them (report.ts).
+ */
+import type { Observable } from "rxjs";
+import { add, neg } from "../decimal.ts";
+import type { OrderUpdate } from "../orders/orders.ts";
+import type { OrderSpec } from "../orders/wanted.ts";
+import type { Fill } from "../venue/venue.ts";
+import { type PriceLine, priceLines } from "./price-lines.ts";
+import type { QuotaMinute } from "./quota-minutes.ts";
+import type { EquityPoint } from "./report.ts";
+import type { BacktestSpec, OpenBacktest } from "./service.ts";
+
+export interface FillDetail {
+  readonly at: number;
+  /** Empty where no strategy placed the order. */
+  readonly strategy: string;
+  readonly clOrdId: string;
+  readonly instId: string;
+  readonly side: "buy" | "sell";
+  readonly px: string;
+  readonly qty: string;
+  /** Positive was paid. */
+  readonly fee: string;
+  readonly liquidity: "maker" | "taker";
+}
+
+export interface OrderLife {
+  readonly clOrdId: string;
+  readonly strategy: string;
+  readonly slot: string;
+  readonly instId: string;
+  readonly side: string;
+  readonly ordType: string;
+  readonly px: string;
+  readonly sz: string;
+  readonly phases: readonly { readonly at: number; readonly phase: string }[];
+  /** Why it came to nothing, where somebody said. */
+  readonly reason?: string;
+}
+
+export interface PositionLine {
+  readonly instId: string;
+  /** Of all strategies together, after each fill. */
+  readonly points: readonly { readonly at: number; readonly qty: string }[];
+}
+
+export interface RunDetails {
+  readonly fills: readonly FillDetail[];
+  readonly orders: readonly OrderLife[];
+  /** Every sample. */
+  readonly equity: readonly EquityPoint[];
+  readonly positions: readonly PositionLine[];
+  readonly prices: readonly PriceLine[];
+  readonly minutes: readonly QuotaMinute[];
+}
+
+/** A service whose runs are told in detail. */
+export interface Detailed {
+  readonly onDetails?: (details: RunDetails) => void;
+}
+
+/** The config with a service that tells `onDetails` at the end of a run; another kind of service is left for the run to refuse. */
+export const withDetails = (config: unknown, onDetails: (details: RunDetails) => void): unknown => {
+  const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };
+  const { openWith } = service ?? {};
+  if (service?.kind !== "backtest" || openWith === undefined) return config;
+  const detailed: BacktestSpec["openWith"] = (env, overrides) => ({ ...openWith(env, overrides), onDetails });
+  return { ...(config as object), service: { ...service, openWith: detailed } };
+};
+
+export interface DetailsRecorder {
+  readonly details: (rest: Pick<RunDetails, "equity" | "minutes">) => RunDetails;
+}
+
+type Life = Omit<OrderLife, "phases" | "reason"> & { readonly phases: { at: number; phase: string }[]; reason?: string };
+
+export const recordDetails = (
+  { clock, simulated, tape }: OpenBacktest,
+  updates$: Observable<OrderUpdate>,
+  ownerOf: (clOrdId: string) => string | undefined,
+): DetailsRecorder => {
+  const fills: FillDetail[] = [];
+  const lives = new Map<string, Life>();
+  simulated.fills$.subscribe((fill) => {
+    fills.push(fillOf(fill, clock.now(), ownerOf(fill.clOrdId) ?? ""));
+  });
+  updates$.subscribe(({ clOrdId, phase, spec, strategy, slot, reason }) => {
+    if (spec === undefined || clOrdId === "") return;
+    let life = lives.get(clOrdId);
+    if (life === undefined) {
+      life = { clOrdId, strategy, slot, ...shapeOf(spec), phases: [] };
+      lives.set(clOrdId, life);
+    }
+    if (life.phases.at(-1)?.phase === phase) return;
+    life.phases.push({ at: clock.now(), phase });
+    if (phase === "rejected" || phase === "refused") life.reason = reason;
+  });
+  return {
+    details: ({ equity, minutes }) => ({
+      fills,
+      orders: [...lives.values()],
+      equity,
+      positions: positionLines(fills),
+      prices: priceLines(tape),
+      minutes,
+    }),
+  };
+};
+
+const fillOf = ({ clOrdId, instId, side, px, qty, cost, liquidity }: Fill, at: number, strategy: string): FillDetail => ({
+  at,
+  strategy,
+  clOrdId,
+  instId,
+  side,
+  px,
+  qty,
+  fee: cost,
+  liquidity,
+});
+
+const shapeOf = ({ instId, side, ordType, px, sz }: OrderSpec) => ({ instId, side, ordType, px, sz });
+
+const positionLines = (fills: readonly FillDetail[]): readonly PositionLine[] => {
+  const lines = new Map<string, { at: number; qty: string }[]>();
+  for (const { instId, at, side, qty } of fills) {
+    const points = lines.get(instId) ?? [];
+    points.push({ at, qty: add(points.at(-1)?.qty ?? "0", side === "buy" ? qty : neg(qty)) });
+    lines.set(instId, points);
+  }
+  return [...lines].map(([instId, points]) => ({ instId, points }));
+};

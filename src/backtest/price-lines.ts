@@ -1,0 +1,92 @@
+/**
+ * Prices of a recording thinned to what a picture can show: per stretch of time the lowest, the highest and the last.
+ *
+ * Invariants: no extreme is lost; the middle of the best prices where both were known, else trades, else the closes of bars;
+ * at most `stretchesMax` points an instrument, and none for a stretch in which nothing was recorded.
+ */
+import { div, type Grid, grid } from "../decimal.ts";
+import type { Series, SeriesKind, Tape } from "../market/tape.ts";
+
+export interface PriceLine {
+  readonly instId: string;
+  readonly of: "quote" | "trade" | "candle";
+  readonly points: readonly PricePoint[];
+}
+
+export interface PricePoint {
+  /** Of the last price. */
+  readonly at: number;
+  readonly low: string;
+  readonly high: string;
+  readonly last: string;
+}
+
+export const stretchesMax = 600;
+
+const preferred: readonly SeriesKind[] = ["quote", "trade", "candle"];
+
+export const priceLines = (tape: Tape): readonly PriceLine[] =>
+  tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
+    const own = tape.series.filter((series) => series.instrument === instrument && series.at.length > 0);
+    const series = preferred.map((kind) => shortest(own.filter((one) => one.kind === kind))).find((one) => one !== undefined);
+    if (series === undefined || series.kind === "level") return [];
+    return [{ instId, of: series.kind, points: pointsOf(series, tape, grid(tickSize)) }];
+  });
+
+/** Of bars the shortest. */
+const shortest = (series: readonly Series[]): Series | undefined =>
+  series.reduce<Series | undefined>(
+    (best, one) => (best?.kind === "candle" && one.kind === "candle" && one.barMs >= best.barMs ? best : one),
+    undefined,
+  );
+
+interface Stretch {
+  at: number;
+  low: number;
+  high: number;
+  last: number;
+}
+
+const pointsOf = (series: Series, { startAt, endAt }: Tape, steps: Grid): readonly PricePoint[] => {
+  const stretches: (Stretch | undefined)[] = [];
+  const spanMs = Math.max(1, endAt - startAt);
+  for (let row = 0; row < series.at.length; row++) {
+    const [low, high, last] = doublesAt(series, row);
+    if (last === 0) continue;
+    const at = series.at[row] as number;
+    const index = Math.min(stretchesMax - 1, Math.floor(((at - startAt) / spanMs) * stretchesMax));
+    const known = stretches[index];
+    if (known === undefined) stretches[index] = { at, low, high, last };
+    else {
+      known.at = at;
+      known.low = Math.min(known.low, low);
+      known.high = Math.max(known.high, high);
+      known.last = last;
+    }
+  }
+  const text = (doubled: number): string => div(steps.format(doubled), "2", steps.places + 1);
+  return stretches.flatMap((stretch) =>
+    stretch === undefined
+      ? []
+      : [{ at: Math.round(stretch.at), low: text(stretch.low), high: text(stretch.high), last: text(stretch.last) }],
+  );
+};
+
+/** Twice the lowest, highest and last price of a row in ticks, so that a middle is whole; 0 where none is known. */
+const doublesAt = (series: Series, row: number): readonly [number, number, number] => {
+  switch (series.kind) {
+    case "quote": {
+      const both = series.bidQty[row] !== 0 && series.askQty[row] !== 0;
+      const double = both ? (series.bidPx[row] as number) + (series.askPx[row] as number) : 0;
+      return [double, double, double];
+    }
+    case "trade": {
+      const double = 2 * (series.px[row] as number);
+      return [double, double, double];
+    }
+    case "candle":
+      return [2 * (series.low[row] as number), 2 * (series.high[row] as number), 2 * (series.close[row] as number)];
+    case "level":
+      return [0, 0, 0];
+  }
+};

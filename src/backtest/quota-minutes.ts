@@ -1,0 +1,171 @@
+/**
+ * The quota over time: what each minute of a run used, what had to wait for which layer, and what was refused.
+ *
+ * Invariants: minutes are those of the service's clock, counted where requests arrive; a wait belongs to the minute in which it
+ * ended and to the layer that held the queue last; grouping into longer spans adds sums and keeps peaks.
+ * Not here: the service's own count (venue/meter.ts), which gives the peaks of the whole run.
+ */
+import type { Event } from "../journal/events.ts";
+
+export interface QuotaMinute {
+  /** When it began, milliseconds since the epoch. */
+  readonly at: number;
+  /** Sum over all users. */
+  readonly weight: number;
+  /** Of the user and minute that used most. */
+  readonly peakWeight: number;
+  readonly requests: number;
+  /** Requests in the fullest second of a key. */
+  readonly peakKey: number;
+  /** Actions that had to wait, and for how long, by the layer they waited for. */
+  readonly waited: number;
+  readonly waitedMs: Readonly<Record<WaitedFor, number>>;
+  /** Answers with status 429. */
+  readonly refused: number;
+}
+
+/** `turn`: behind others in the queue, while no layer was full. */
+export type WaitedFor = "uid" | "key" | "ip" | "other" | "turn";
+export const waitedFor: readonly WaitedFor[] = ["uid", "key", "ip", "other", "turn"];
+
+export interface QuotaOverTime {
+  readonly spanMs: number;
+  /** At most `spansMax`, without holes. */
+  readonly spans: readonly QuotaMinute[];
+}
+
+export interface Arrival {
+  readonly at: number;
+  readonly key: string | undefined;
+  readonly uid: string | undefined;
+  readonly weight: number;
+  readonly status: number;
+}
+
+export interface QuotaMinutes {
+  readonly onEvent: (event: Event) => void;
+  readonly arrived: (arrival: Arrival) => void;
+  /** Every minute from the one of `startAt` to the one of `endAt`. */
+  readonly minutes: (startAt: number, endAt: number) => readonly QuotaMinute[];
+}
+
+type Minute = { -readonly [K in keyof Omit<QuotaMinute, "waitedMs" | "peakWeight">]: QuotaMinute[K] } & {
+  readonly waitedMs: Record<WaitedFor, number>;
+  readonly weights: Map<string, number>;
+};
+
+const minuteMs = 60_000;
+const secondMs = 1_000;
+export const spansMax = 120;
+
+const noWaits = (): Record<WaitedFor, number> => ({ uid: 0, key: 0, ip: 0, other: 0, turn: 0 });
+const emptyMinute = (at: number): Minute => ({
+  at,
+  weight: 0,
+  requests: 0,
+  peakKey: 0,
+  waited: 0,
+  waitedMs: noWaits(),
+  refused: 0,
+  weights: new Map(),
+});
+const layerOf = (name: string): WaitedFor => (name === "uid" || name === "key" || name === "ip" ? name : "other");
+
+export const createQuotaMinutes = (skewMs: number): QuotaMinutes => {
+  const byMinute = new Map<number, Minute>();
+  const seconds = new Map<string, { second: number; count: number }>();
+  let hold = { layer: "turn" as WaitedFor, until: Number.NEGATIVE_INFINITY };
+  const minuteOf = (at: number): Minute => {
+    const index = Math.floor((at + skewMs) / minuteMs);
+    let minute = byMinute.get(index);
+    if (minute === undefined) {
+      minute = emptyMinute(index * minuteMs);
+      byMinute.set(index, minute);
+    }
+    return minute;
+  };
+  const countSecond = (key: string, at: number): number => {
+    const second = Math.floor((at + skewMs) / secondMs);
+    const last = seconds.get(key);
+    if (last?.second === second) return ++last.count;
+    seconds.set(key, { second, count: 1 });
+    return 1;
+  };
+  return {
+    onEvent: (event) => {
+      if (event.type === "action.held") hold = { layer: layerOf(event.layer), until: event.until };
+      else if (event.type === "action.sent" && event.waitedMs > 0) {
+        const minute = minuteOf(event.at);
+        minute.waited++;
+        minute.waitedMs[hold.until >= event.at - event.waitedMs ? hold.layer : "turn"] += event.waitedMs;
+      }
+    },
+    arrived: ({ at, key, uid, weight, status }) => {
+      const minute = minuteOf(at);
+      minute.requests++;
+      if (key !== undefined) minute.peakKey = Math.max(minute.peakKey, countSecond(key, at));
+      if (status === 429) minute.refused++;
+      else if (uid !== undefined) {
+        minute.weight += weight;
+        minute.weights.set(uid, (minute.weights.get(uid) ?? 0) + weight);
+      }
+    },
+    minutes: (startAt, endAt) => {
+      const first = Math.floor((startAt + skewMs) / minuteMs);
+      const last = Math.max(first, Math.floor((endAt + skewMs) / minuteMs));
+      // What the engine reads before the recording begins, and what comes back after its end, is part of the run.
+      const clamp = (index: number): number => Math.min(last, Math.max(first, index));
+      const groups = Array.from({ length: last - first + 1 }, (): Minute[] => []);
+      for (const [index, minute] of byMinute) groups[clamp(index) - first]?.push(minute);
+      return groups.map((group, index) => joined((first + index) * minuteMs, group.map(settled)));
+    },
+  };
+};
+
+const settled = ({ weights, waitedMs, ...minute }: Minute): QuotaMinute => ({
+  ...minute,
+  peakWeight: Math.max(0, ...weights.values()),
+  // Waits are sums of many floats; a thousandth of a millisecond is more than anybody reads.
+  waitedMs: roundedWaits(waitedMs),
+});
+
+const roundedWaits = (waits: Readonly<Record<WaitedFor, number>>): Record<WaitedFor, number> =>
+  Object.fromEntries(waitedFor.map((layer) => [layer, Math.round(waits[layer] * 1_000) / 1_000])) as Record<WaitedFor, number>;
+
+const joined = (at: number, minutes: readonly QuotaMinute[]): QuotaMinute => {
+  const sum = (what: (minute: QuotaMinute) => number): number => minutes.reduce((total, minute) => total + what(minute), 0);
+  const most = (what: (minute: QuotaMinute) => number): number => minutes.reduce((highest, minute) => Math.max(highest, what(minute)), 0);
+  return {
+    at,
+    weight: sum(({ weight }) => weight),
+    peakWeight: most(({ peakWeight }) => peakWeight),
+    requests: sum(({ requests }) => requests),
+    peakKey: most(({ peakKey }) => peakKey),
+    waited: sum(({ waited }) => waited),
+    waitedMs: roundedWaits(
+      Object.fromEntries(waitedFor.map((layer) => [layer, sum(({ waitedMs }) => waitedMs[layer])])) as Record<WaitedFor, number>,
+    ),
+    refused: sum(({ refused }) => refused),
+  };
+};
+
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const spanLengths = [
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minuteMs),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * hourMs),
+  ...[1, 2, 7, 14, 28, 91, 364].map((days) => days * dayMs),
+];
+
+/** Minutes joined into the shortest round spans of which there are at most `spansMax`. */
+export const overTime = (minutes: readonly QuotaMinute[]): QuotaOverTime => {
+  const [first] = minutes;
+  const last = minutes[minutes.length - 1];
+  if (first === undefined || last === undefined) return { spanMs: minuteMs, spans: [] };
+  const countOf = (spanMs: number): number => Math.floor(last.at / spanMs) - Math.floor(first.at / spanMs) + 1;
+  const spanMs = spanLengths.find((length) => countOf(length) <= spansMax) ?? 3_640 * dayMs;
+  const groups = Array.from({ length: countOf(spanMs) }, (): QuotaMinute[] => []);
+  const base = Math.floor(first.at / spanMs);
+  for (const minute of minutes) groups[Math.floor(minute.at / spanMs) - base]?.push(minute);
+  return { spanMs, spans: groups.map((group, index) => joined((base + index) * spanMs, group)) };
+};

@@ -1,0 +1,98 @@
+/**
+ * The quota part of a report on a terminal: how full each layer became, how use went over time, what waited and for what.
+ *
+ * Invariants: a bar longer than its layer holds is full and red; what was never measured is a dash, not a zero.
+ */
+import { type LayerName, layers } from "../contract/limits.ts";
+import { counted, duration, grouped, percent } from "./figures.ts";
+import { cut, padEnd, padStart, widthOf } from "./ink.ts";
+import type { Page } from "./page.ts";
+import type { QuotaMinute, WaitedFor } from "./quota-minutes.ts";
+
+export const quotaText = (page: Page): readonly string[] => {
+  const {
+    report: { quota: used, latency },
+    paint,
+  } = page;
+  const refusals = used.rejected429 === 0 ? paint.green("no 429") : paint.red(`${grouped(used.rejected429)} × 429`);
+  const blocked = used.blockedMinutes === 0 ? "no minute blocked" : paint.red(`${counted(used.blockedMinutes, "minute")} blocked`);
+  const { heldMs } = used;
+  return [
+    ...(["uid", "key", "ip"] as const).map((name) => peakBar(name, used.perLayerPeak[name], page)),
+    ...overTime(page),
+    "",
+    `${counted(used.requests, "request")}, weight ${grouped(used.weight)}, ${refusals}, ${blocked}, reserve used ${used.reserveUsed === 0 ? "never" : counted(used.reserveUsed, "time")}`,
+    "",
+    ...waits(
+      [
+        ["waited for quota", heldMs, `max ${duration(heldMs.max)}, ${duration(heldMs.total)} in all`],
+        ["submit to placed", latency.place, counted(latency.place.count, "order")],
+        ["submit to canceled", latency.cancel, counted(latency.cancel.count, "cancel")],
+      ],
+      page,
+    ),
+    ...waitedBy(page),
+  ];
+};
+
+type Sample = { readonly count: number; readonly p50: number; readonly p99: number };
+
+const waits = (rows: readonly (readonly [string, Sample, string])[], { paint, width }: Page): readonly string[] =>
+  rows.map(([label, { count, p50, p99 }, note]) => {
+    const told = (ms: number): string => padStart(count === 0 ? "-" : duration(ms), 9);
+    const figures = `${padEnd(label, 20)}p50 ${told(p50)}   p99 ${told(p99)}   `;
+    return `${figures}${paint.dim(count === 0 ? "none" : cut(note, width - widthOf(figures)))}`;
+  });
+
+const waitNames: Readonly<Record<WaitedFor, string>> = {
+  uid: "weight",
+  key: "the key's second",
+  ip: "the address",
+  other: "other layers",
+  turn: "its turn",
+};
+
+const waitedBy = ({ report: { quota }, width }: Page): readonly string[] => {
+  const parts = (Object.entries(waitNames) as [WaitedFor, string][])
+    .filter(([layer]) => quota.waitedMs[layer] > 0)
+    .map(([layer, name]) => `${duration(quota.waitedMs[layer])} for ${name}`);
+  return parts.length === 0 ? [] : [cut(`${padEnd("waited in all", 20)}${parts.join(", ")}`, width)];
+};
+
+const windowNames: Readonly<Record<LayerName, string>> = { uid: "weight a minute", key: "requests a second", ip: "requests a minute" };
+
+/** Peak of the fullest window against what it holds. */
+const peakBar = (name: LayerName, peak: number, { width, paint }: Page): string => {
+  const { capacity } = layers[name];
+  const figures = `${padStart(grouped(peak), 7)} of ${padStart(grouped(capacity), 5)}  ${padStart(percent(peak, capacity), 6)}`;
+  const columns = Math.max(8, Math.min(72, width - 24 - widthOf(figures)));
+  const share = Math.min(1, peak / capacity);
+  const eighths = Math.round(share * columns * 8);
+  const full = Math.floor(eighths / 8);
+  const part = eighths % 8 === 0 ? "" : (" ▏▎▍▌▋▊▉"[eighths % 8] ?? "");
+  const tone = peak > capacity ? paint.red : share >= 0.9 ? paint.yellow : paint.green;
+  const rest = columns - full - widthOf(part);
+  return `${padEnd(name, 4)}${padEnd(windowNames[name], 19)}${tone("█".repeat(full) + part)}${paint.dim("·".repeat(rest))} ${figures}`;
+};
+
+/** The fullest minute of each stretch, as a line of blocks. */
+const overTime = ({ report: { quota }, width, paint }: Page): readonly string[] => {
+  const { spans, spanMs } = quota.overTime;
+  if (spans.length < 2) return [];
+  const columns = Math.min(72, width - 54);
+  const { capacity } = layers.uid;
+  const peaks = Array.from({ length: Math.min(columns, spans.length) }, (_, column) => {
+    const size = spans.length / Math.min(columns, spans.length);
+    return peakOf(spans.slice(Math.floor(column * size), Math.max(Math.floor(column * size) + 1, Math.floor((column + 1) * size))));
+  });
+  const blocks = peaks.map((peak) => blockOf(peak, capacity)).join("");
+  const tone = peaks.some((peak) => peak > capacity) ? paint.red : paint.cyan;
+  const span = Math.ceil(spans.length / peaks.length) * spanMs;
+  return [`${padEnd("", 4)}${padEnd("over time", 19)}${tone(blocks)} ${paint.dim(`fullest minute of each ${duration(span)}`)}`];
+};
+
+const peakOf = (spans: readonly QuotaMinute[]): number => spans.reduce((most, { peakWeight }) => Math.max(most, peakWeight), 0);
+
+/** Eighths of the capacity; anything at all shows. */
+const blockOf = (peak: number, capacity: number): string =>
+  peak === 0 ? "·" : ("▁▂▃▄▅▆▇█"[Math.min(7, Math.ceil((8 * peak) / capacity) - 1)] ?? "█");

@@ -1,0 +1,40 @@
+/**
+ * Orders that rest at the service now, as the service itself tells.
+ *
+ * Invariants: an order is known from its first active record to its first final one; what is left of it is exact.
+ */
+
+import { instTypeOf } from "../contract/inst-id.ts";
+import { isActive } from "../contract/order-states.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import { add, isPositive, mul, sub } from "../decimal.ts";
+import type { OpenOrders } from "./report.ts";
+
+export interface Resting {
+  readonly onOrder: (record: OrderRecord) => void;
+  /** Those that `counts` says belong to the question; notional only of what is quoted in `currency`. */
+  readonly of: (currency: string, counts: (clOrdId: string) => boolean) => OpenOrders;
+}
+
+export const createResting = (profile: Profile): Resting => {
+  const open = new Map<string, OrderRecord>();
+  return {
+    onOrder: (record) => {
+      if (isActive(record.state)) open.set(record.ordId, record);
+      else open.delete(record.ordId);
+    },
+    of: (currency, counts) => {
+      const own = [...open.values()].filter(({ clOrdId }) => counts(clOrdId));
+      const valued = own.filter(({ instId }) => instId.split("-")[1] === currency);
+      return { count: own.length, notional: valued.reduce((total, record) => add(total, leftOf(record, profile)), "0") };
+    },
+  };
+};
+
+/** Contracts of the embedded service count one unit of base currency each. */
+const leftOf = ({ instId, px, sz, accFillSz }: OrderRecord, { order }: Profile): string => {
+  const left = sub(sz, accFillSz);
+  if (order.szUnit[instTypeOf(instId)] === "quote_notional") return left;
+  return isPositive(px) ? mul(left, px) : "0";
+};

@@ -1,0 +1,142 @@
+/**
+ * The quota of a tearsheet: what each stretch of the run used of the user's minute and the key's second, and what waited for
+ * which layer.
+ *
+ * Invariants: bars are of the fullest window in their stretch, so that no peak is averaged away; the limit is always in the
+ * picture; a layer nobody waited for is not drawn.
+ */
+import { layers } from "../contract/limits.ts";
+import { counted, duration, grouped, percent } from "./figures.ts";
+import { type QuotaMinute, type WaitedFor, waitedFor } from "./quota-minutes.ts";
+import type { RunReport } from "./report.ts";
+import { html, type Markup, nothing, raw, tableOf } from "./tearsheet-html.ts";
+import type { Sheet } from "./tearsheet-money.ts";
+import { type Frame, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
+import { timeName, valueTicks } from "./tearsheet-ticks.ts";
+
+export const quotaSection = (sheet: Sheet): Markup => {
+  const { quota, latency } = sheet.report;
+  const { rejected429, blockedMinutes, reserveUsed } = quota;
+  return html`<p>${counted(quota.requests, "request")}, weight ${grouped(quota.weight)}; ${rejected429 === 0 ? "no answer was a 429" : `${grouped(rejected429)} answers were 429`}, ${blockedMinutes === 0 ? "no minute was blocked" : `${counted(blockedMinutes, "minute")} blocked`}, the reserve for exits was used ${reserveUsed === 0 ? "never" : counted(reserveUsed, "time")}.</p>
+${peaks(quota)}
+${barPlot(sheet, "User weight", layers.uid.capacity, ({ peakWeight }) => peakWeight, "minute")}
+${barPlot(sheet, "Requests of a key", layers.key.capacity, ({ peakKey }) => peakKey, "second")}
+${waitPlot(sheet)}
+${waitTable(quota, latency)}`;
+};
+
+const peaks = ({ perLayerPeak }: RunReport["quota"]): Markup => {
+  const names = { uid: "weight of a user in a minute", key: "requests of a key in a second", ip: "requests of the address in a minute" };
+  const rows = (["uid", "key", "ip"] as const).map((layer) => [
+    layer,
+    names[layer],
+    grouped(perLayerPeak[layer]),
+    grouped(layers[layer].capacity),
+    percent(perLayerPeak[layer], layers[layer].capacity),
+  ]);
+  const columns = [{ name: "layer" }, { name: "counts" }, ...["fullest window", "allowed", "used"].map((name) => ({ name, figure: true }))];
+  return tableOf("The fullest window of each layer", columns, rows);
+};
+
+interface Bars {
+  readonly frame: Frame;
+  readonly spans: readonly QuotaMinute[];
+  readonly spanMs: number;
+}
+
+const barsOf = ({ report, startAt, endAt }: Sheet, high: number): Bars => {
+  const { spans, spanMs } = report.quota.overTime;
+  return { frame: { startAt, endAt, low: 0, high }, spans, spanMs };
+};
+
+/** A bar from one height to another, with a hair of air between neighbours. */
+const bar = ({ frame, spanMs }: Bars, at: number, from: number, to: number): string => {
+  const [left, right] = [xOf(at, frame), xOf(at + spanMs, frame)];
+  const air = (right - left) * 0.1;
+  if (to <= from || right <= left) return "";
+  return `M${unit(left + air)} ${unit(yOf(from, frame))}V${unit(yOf(to, frame))}H${unit(right - air)}V${unit(yOf(from, frame))}Z`;
+};
+
+const momentOf = (at: number, { frame }: Bars): string => timeName(at, 60_000, Math.max(frame.endAt - frame.startAt, 86_400_001));
+
+/** Read in the middle of the bar. */
+const readAt = (at: number, { spanMs, frame }: Bars): number => (Math.max(at, frame.startAt) + Math.min(at + spanMs, frame.endAt)) / 2;
+
+const barPlot = (sheet: Sheet, what: string, capacity: number, value: (span: QuotaMinute) => number, window: string): Markup => {
+  const peak = sheet.report.quota.overTime.spans.reduce((most, span) => Math.max(most, value(span)), 0);
+  const bars = barsOf(sheet, Math.max(capacity, peak) * 1.08);
+  const { spans, spanMs, frame } = bars;
+  return plotOf({
+    label: `${what}: ${grouped(peak)} of ${grouped(capacity)} in the fullest ${window}`,
+    caption: `${what} in the fullest ${window} of each ${duration(spanMs)}; the dashed line is the limit of ${grouped(capacity)}`,
+    height: 130,
+    frame,
+    ticks: valueTicks(0, frame.high, 4),
+    drawing: [
+      path("bar", spans.map((span) => bar(bars, span.at, 0, value(span))).join("")),
+      path("limit", `M0 ${unit(yOf(capacity, frame))}H${size}`),
+    ],
+    names: ["", "fullest", "sum of weight", "refused"],
+    reads: spans.map((span) => ({
+      at: readAt(span.at, bars),
+      texts: [momentOf(span.at, bars), grouped(value(span)), grouped(span.weight), grouped(span.refused)],
+    })),
+  });
+};
+
+const waitNames: Readonly<Record<WaitedFor, string>> = {
+  uid: "the user's weight",
+  key: "the key's second",
+  ip: "the address",
+  other: "other layers",
+  turn: "their turn",
+};
+const tones: Readonly<Record<WaitedFor, string>> = { uid: "uid", key: "k-key", ip: "ip", other: "other", turn: "turn" };
+
+const waitPlot = (sheet: Sheet): Markup => {
+  const { waitedMs, overTime } = sheet.report.quota;
+  const seen = waitedFor.filter((layer) => waitedMs[layer] > 0);
+  if (seen.length === 0) return html`<p class="soft">Nothing had to wait for quota.</p>`;
+  const sumOf = (span: QuotaMinute): number => seen.reduce((total, layer) => total + span.waitedMs[layer], 0) / 1_000;
+  const high = overTime.spans.reduce((most, span) => Math.max(most, sumOf(span)), 0) * 1.08;
+  const bars = barsOf(sheet, high);
+  const drawn = seen.map((layer, index) => {
+    const below = (span: QuotaMinute): number => seen.slice(0, index).reduce((total, one) => total + span.waitedMs[one], 0) / 1_000;
+    const d = bars.spans.map((span) => bar(bars, span.at, below(span), below(span) + span.waitedMs[layer] / 1_000)).join("");
+    return path(tones[layer], d);
+  });
+  const legend = seen.map(
+    (layer) => html`<b class="${tones[layer]}"><i></i><span>${waitNames[layer]}, ${duration(waitedMs[layer])} in all</span></b>`,
+  );
+  return plotOf({
+    label: `Time waited: ${seen.map((layer) => `${duration(waitedMs[layer])} for ${waitNames[layer]}`).join(", ")}`,
+    caption: html`Seconds waited by all actions of each ${duration(bars.spanMs)}, for <span class="key">${legend}</span>`,
+    height: 130,
+    frame: bars.frame,
+    ticks: valueTicks(0, high, 4, " s"),
+    drawing: drawn,
+    names: ["", "actions that waited", ...seen.map((layer) => waitNames[layer])],
+    reads: bars.spans.map((span) => ({
+      at: readAt(span.at, bars),
+      texts: [momentOf(span.at, bars), grouped(span.waited), ...seen.map((layer) => duration(span.waitedMs[layer]))],
+    })),
+  });
+};
+
+const waitTable = ({ heldMs }: RunReport["quota"], { place, cancel }: RunReport["latency"]): Markup => {
+  const told = (count: number, ms: number): Markup => (count === 0 ? raw("–") : html`${duration(ms)}`);
+  const row = (name: string, { count, p50, p99 }: { count: number; p50: number; p99: number }, rest: readonly Markup[]) => [
+    name,
+    grouped(count),
+    told(count, p50),
+    told(count, p99),
+    ...rest,
+  ];
+  const rows = [
+    row("waited for quota", heldMs, [told(heldMs.count, heldMs.max), told(heldMs.count, heldMs.total)]),
+    row("submit to placed", place, [nothing, nothing]),
+    row("submit to canceled", cancel, [nothing, nothing]),
+  ];
+  const columns = [{ name: "" }, ...["actions", "p50", "p99", "max", "in all"].map((name) => ({ name, figure: true }))];
+  return tableOf("How long actions took", columns, rows);
+};

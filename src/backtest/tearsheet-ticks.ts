@@ -1,0 +1,74 @@
+/**
+ * Round values and round instants along the edges of a picture.
+ *
+ * Invariants: at most eight instants and six values; neighbours are a round step apart; every second instant is minor, so that a
+ * narrow screen may leave it out.
+ */
+import { grouped } from "./figures.ts";
+
+export interface TimeTick {
+  readonly at: number;
+  readonly text: string;
+  readonly minor: boolean;
+  /** At the very edge a label leans inwards. */
+  readonly edge: "first" | "last" | undefined;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const steps = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * 1_000),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 7, 14, 28, 91, 182, 364, 728, 1_820, 3_640].map((count) => count * day),
+];
+const stepsMax = 7.2;
+
+export const timeTicks = (startAt: number, endAt: number): readonly TimeTick[] => {
+  const spanMs = endAt - startAt;
+  if (!(spanMs > 0)) return [];
+  const step = steps.find((length) => spanMs / length <= stepsMax) ?? 3_640 * day;
+  const ticks: TimeTick[] = [];
+  // The end of a recording lies a moment before the round instant it was to reach.
+  for (let at = Math.ceil(startAt / step) * step; at <= endAt + spanMs / 200; at += step) {
+    const share = (at - startAt) / spanMs;
+    const edge = share < 0.04 ? "first" : share > 0.96 ? "last" : undefined;
+    ticks.push({ at, text: timeName(at, step, spanMs), minor: ticks.length % 2 === 1, edge });
+  }
+  return ticks;
+};
+
+export const timeName = (at: number, step: number, spanMs: number): string => {
+  const iso = new Date(at).toISOString();
+  if (step >= day) return spanMs > 300 * day ? iso.slice(0, 10) : iso.slice(5, 10);
+  if (spanMs > day) return `${iso.slice(5, 10)} ${iso.slice(11, 16)}`;
+  return step >= minute ? iso.slice(11, 16) : iso.slice(11, 19);
+};
+
+export interface ValueTick {
+  readonly value: number;
+  readonly text: string;
+}
+
+/** Multiples of 1, 2, 2.5 or 5 times a power of ten within the range, spelled with as many digits as tell them apart. */
+export const valueTicks = (low: number, high: number, most = 5, suffix = ""): readonly ValueTick[] => {
+  if (!(high > low)) return [{ value: low, text: `${spell(low, 2)}${suffix}` }];
+  const rough = (high - low) / most;
+  // The exponent as spelled: a logarithm is not rounded alike everywhere.
+  const exponent = Number(rough.toExponential().split("e")[1]);
+  const digits = Math.max(0, 1 - exponent);
+  const scale = Number(`1e${exponent}`);
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * scale >= rough) ?? 10) * scale;
+  const places = [0, 1, 2, 3, 4, 5, 6, 7, 8].find((count) => Math.abs(Number(step.toFixed(count)) - step) < step / 1e6) ?? digits;
+  const ticks: ValueTick[] = [];
+  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index++) {
+    ticks.push({ value: index * step, text: `${spell(index * step, places)}${suffix}` });
+  }
+  return ticks;
+};
+
+const spell = (value: number, places: number): string => {
+  const text = Math.abs(value).toFixed(places);
+  return `${value < 0 && Number(text) !== 0 ? "-" : ""}${grouped(text)}`;
+};

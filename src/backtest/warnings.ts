@@ -1,0 +1,29 @@
+/**
+ * What a reader of a report must know before its figures: sentences, the gravest first.
+ *
+ * Invariants: pure text from the report alone; a run without peculiarities has none.
+ */
+import { compare } from "../decimal.ts";
+import { counted, grouped } from "./figures.ts";
+import type { RunReport } from "./report.ts";
+
+export const warningsOf = (report: RunReport): readonly string[] => {
+  const failed = Object.entries(report.perStrategy).filter(([, { state }]) => state === "failed");
+  return [
+    ...(report.quota.limits ? [] : ["Limits were not enforced: what this run did may be impossible at the service."]),
+    ...noneAccepted(report),
+    ...failed.map(([name]) => `The strategy ${name} failed; its orders were withdrawn.`),
+    ...report.coverage.missing.map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
+    ...(compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0 ? ["Nothing is left: equity ended at or below zero."] : []),
+  ];
+};
+
+/** Said first, because every figure of such a run is a zero that looks like a calm market. */
+const noneAccepted = ({ orders: { placed, rejected, refused }, fills }: RunReport): readonly string[] => {
+  if (placed === 0 && refused > 0) {
+    return [`No order was sent: all ${grouped(refused)} were refused before sending. See "Turned down".`];
+  }
+  if (placed === 0) return ["No order was wanted in this run."];
+  if (rejected === placed) return [`No order was accepted: the service rejected all ${counted(placed, "order")}. See "Turned down".`];
+  return fills === 0 ? ["No order was filled in this run."] : [];
+};

@@ -1,0 +1,204 @@
+/**
+ * `sluice sweep <config>`: runs a config many times with varied options and tells which did best, and how much that means.
+ *
+ * Invariants: with --json stdout holds one JSON document and nothing else; how many runs there are is said before the first one
+ * starts; what is done when somebody stops it is shown, and kept where --out names a folder.
+ * Not here: what varies (sweep/space.ts), the runs (sweep/sweep.ts), the report's look (sweep/table.ts, sweep/heat-map.ts).
+ */
+import { existsSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { counted, duration } from "../backtest/figures.ts";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { SluiceError } from "../errors.ts";
+import { loadConfigFile } from "../host/load.ts";
+import type { SweepPlan } from "../sweep/plan.ts";
+import type { Choice } from "../sweep/points.ts";
+import type { SweepReport } from "../sweep/report.ts";
+import { type Score, scores } from "../sweep/scores.ts";
+import { readVariation, type Variation, variationsIn } from "../sweep/space.ts";
+import type { SweepProgress } from "../sweep/sweep.ts";
+import { type CliIo, colourOf, printable } from "./io.ts";
+
+export interface SweepParts {
+  readonly clock?: Clock;
+}
+
+interface Flags {
+  readonly vary: readonly Variation[];
+  readonly grid?: true;
+  readonly random?: number;
+  readonly seed?: number;
+  readonly max: number;
+  readonly folds?: number;
+  readonly train?: number;
+  readonly jobs?: number;
+  readonly by: Score;
+  readonly top: number;
+  readonly fixture?: string;
+  readonly limits: boolean;
+  readonly out?: string;
+  readonly resume?: true;
+  readonly csv?: string;
+  readonly html?: string;
+  readonly json?: true;
+}
+
+export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts = {}): void => {
+  program
+    .command("sweep")
+    .description("Run a config many times with varied options of its strategies, on all cores, and compare.")
+    .argument("<config>", "config file, such as config/backtest.ts")
+    .option(
+      "--vary <option=values>",
+      "vary an option: ladder.levels=1..5, maker.width=1..9/2, ladder.step=0.001,0.002; once for each option",
+      (text: string, before: readonly Variation[]) => [...before, readVariation(text)],
+      [] as readonly Variation[],
+    )
+    .addOption(new Option("--grid", "try every combination (this is the default)").conflicts("random"))
+    .option("--random <n>", "try this many combinations drawn by chance", wholeFrom(1, 1_000_000))
+    .option("--seed <n>", "seed of the draw and of all chance in the runs, instead of the config's", wholeFrom(0, Number.MAX_SAFE_INTEGER))
+    .option("--max <n>", "most combinations that may be tried", wholeFrom(1, 1_000_000), 1_000)
+    .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeFrom(1, 1_000))
+    .option("--train <share>", "share of each fold on which options are chosen (default 0.7)", shareOf)
+    .option("--jobs <n>", "runs at a time (default one a core)", wholeFrom(1, 256))
+    .addOption(new Option("--by <score>", "what decides").choices(Object.keys(scores)).default("pnl"))
+    .option("--top <n>", "how many points are listed", wholeFrom(1, 1_000_000), 20)
+    .option("--fixture <dir>", "recorded market to replay, instead of the config's")
+    .option("--no-limits", "let the service enforce no limits, to see what they cost")
+    .option("--out <dir>", "keep results in this folder as they come")
+    .option("--resume", "go on with what is missing in --out")
+    .option("--csv <file>", "write all runs as comma-separated values")
+    .option("--html <file>", "write a heat map")
+    .option("--json", "print everything as one JSON document")
+    .action((path: string, flags: Flags) => sweep(path, flags, io, parts));
+};
+
+const wholeFrom =
+  (from: number, to: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d{1,16}$/.test(text) && value >= from && value <= to) return value;
+    throw new InvalidArgumentError(`Write a whole number from ${from} to ${to}.`);
+  };
+
+const shareOf = (text: string): number => {
+  const share = Number(text);
+  if (/^0?\.\d{1,6}$/.test(text) && share > 0 && share < 1) return share;
+  throw new InvalidArgumentError("Write a share between 0 and 1, such as 0.7.");
+};
+
+const trainDefault = 0.7;
+
+const sweep = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: SweepParts): Promise<void> => {
+  if (flags.resume && flags.out === undefined) throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
+  if (flags.train !== undefined && flags.folds === undefined)
+    throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
+  for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
+  // What runs is a backtest, many times: a config that asks is told so.
+  const config = await loadConfigFile(path, { command: "backtest", clock });
+  const variations = merged(await exportedBy(path), flags.vary);
+  const [{ planSweep, runsOf }, { runSweep }, { openResults }] = await Promise.all([
+    import("../sweep/plan.ts"),
+    import("../sweep/sweep.ts"),
+    import("../sweep/results-file.ts"),
+  ]);
+  const plan = planSweep(path, config, optionsOf(flags, variations));
+  const file = flags.out === undefined ? undefined : openResults(flags.out, plan.identity, flags.resume === true);
+  const threads = flags.jobs ?? availableParallelism();
+  io.err(`${printable(announcement(plan, runsOf(plan), Math.min(threads, runsOf(plan))))}\n`);
+  const progress = progressOn(io, clock);
+  const report = await runSweep(plan, {
+    threads,
+    ...(file === undefined ? {} : { file }),
+    onProgress: progress.show,
+    onStop: (stop) => io.onStop(stop),
+  }).finally(progress.clear);
+  await tell(report, flags, io);
+  end(report, flags);
+};
+
+/** Said now, and not after an hour. */
+const checkPlace = (file: string): void => {
+  if (!existsSync(dirname(resolve(file))))
+    throw new SluiceError("USAGE", `${file} cannot be written: there is no folder ${dirname(file)}.`);
+};
+
+const optionsOf = (flags: Flags, variations: readonly Variation[]) => {
+  const { fixture, folds, seed, random, max, by, limits, train = trainDefault } = flags;
+  const choice: Choice = random === undefined ? { kind: "grid" } : { kind: "random", count: random, seed: String(seed ?? 1) };
+  return {
+    variations,
+    choice,
+    max,
+    by,
+    ...(fixture === undefined ? {} : { fixture }),
+    ...(folds === undefined ? {} : { folds: { count: folds, train } }),
+    ...(seed === undefined ? {} : { seed: String(seed) }),
+    ...(limits ? {} : { limits: false }),
+  };
+};
+
+/** The file was loaded before; this is the same module again. */
+const exportedBy = async (path: string): Promise<readonly Variation[]> => {
+  const { sweep: exported } = (await import(pathToFileURL(resolve(path)).href)) as { readonly sweep?: unknown };
+  return variationsIn(exported, path);
+};
+
+/** The command line outranks the file, option by option. */
+const merged = (inFile: readonly Variation[], given: readonly Variation[]): readonly Variation[] => [
+  ...inFile.filter(({ name }) => given.every((one) => one.name !== name)),
+  ...given,
+];
+
+const announcement = ({ space, points, windows, fixture, manifest }: SweepPlan, runs: number, threads: number): string => {
+  const span = duration(manifest.endAtMs - manifest.startAtMs);
+  const grid = space.map(({ name, values }) => `${values.length} of ${name}`).join(" × ");
+  const folds = windows.length === 0 ? "" : ` and ${counted(windows.length, "fold")}`;
+  return `${counted(runs, "run")} of ${fixture} (${span}) on ${counted(threads, "thread")}: ${counted(points.length, "point")} of ${grid}${folds}`;
+};
+
+const redrawMs = 100;
+
+const progressOn = (io: CliIo, clock: Clock): { show: (progress: SweepProgress) => void; clear: () => void } => {
+  const startedAt = clock.now();
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  return {
+    show: ({ done, wanted, kept }) => {
+      const now = clock.now();
+      if (!io.isTty || now - drawnAt < redrawMs) return;
+      drawnAt = now;
+      const left = done > kept ? `, ${duration(((now - startedAt) / (done - kept)) * (wanted - done))} left` : "";
+      io.err(`\r${done} of ${wanted} runs${left}\u001b[K`);
+    },
+    clear: () => {
+      if (Number.isFinite(drawnAt)) io.err("\r\u001b[K");
+    },
+  };
+};
+
+const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void> => {
+  if (flags.csv !== undefined) writeFileSync(flags.csv, (await import("../sweep/csv.ts")).csvOf(report));
+  if (flags.html !== undefined) writeFileSync(flags.html, (await import("../sweep/heat-map.ts")).heatMap(report));
+  if (flags.json) return io.out(`${JSON.stringify(report)}\n`);
+  const { sweepText } = await import("../sweep/table.ts");
+  io.out(sweepText(report, { columns: io.columns, colour: colourOf(io), top: flags.top }));
+};
+
+const end = ({ runs, results }: SweepReport, { out }: Flags): void => {
+  const failed = results.flatMap((result) => (result.status === "failed" ? [result.error] : []));
+  const missing = runs.wanted - runs.done - runs.failed;
+  if (failed.length > 0) {
+    throw new SluiceError(
+      "STRATEGY_FAILED",
+      `${counted(failed.length, "run")} of ${runs.wanted} failed:`,
+      [...new Set(failed)].slice(0, 5),
+    );
+  }
+  if (missing === 0) return;
+  const remedy = out === undefined ? "Keep results with --out DIR, so that --resume can go on." : `Go on with --out ${out} --resume.`;
+  throw new SluiceError("ENGINE_STATE", `Stopped with ${missing} of ${runs.wanted} runs missing. ${remedy}`);
+};

@@ -1,0 +1,40 @@
+/**
+ * Changes what may be traded, of all users at once or of one strategy.
+ *
+ * Invariants: a halt asks for every order before any desk acts on it; a strategy nobody has is refused by name.
+ * Not here: what a mode means (orders/risk-modes.ts).
+ */
+import { merge, type Observable, ReplaySubject } from "rxjs";
+import { didYouMean, SluiceError } from "../errors.ts";
+import type { Whom } from "../host/context.ts";
+import type { Mode } from "../orders/desk.ts";
+import { type CancelResult, cancelAll } from "../orders/orders.ts";
+import type { Branches } from "./branches.ts";
+
+/** No new orders, and every order that is not over is taken back first of all, those under way included. */
+export const haltWith =
+  (branches: Branches, strategies: readonly string[]) =>
+  (reason: string, { strategy }: Whom = {}): Observable<CancelResult> => {
+    const results = new ReplaySubject<CancelResult>();
+    const isMeant = (order: { readonly strategy: string }): boolean => strategy === undefined || order.strategy === strategy;
+    if (strategy !== undefined) checkStrategy(strategies, strategy);
+    // All are asked for before any desk acts: one batch can only hold what is known when it leaves.
+    merge(...branches.all.map(({ desk }) => cancelAll(desk, desk.orders().filter(isMeant), "emergency"))).subscribe(results);
+    setMode(branches, "halted", reason, strategy);
+    return results;
+  };
+
+const checkStrategy = (known: readonly string[], strategy: string): void => {
+  if (known.includes(strategy)) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `no strategy is named "${strategy}"; there is ${known.join(", ")}.${didYouMean(strategy, known)}`,
+  );
+};
+
+export const setMode = ({ all }: Branches, mode: Mode, reason: string, strategy?: string): void => {
+  for (const { desk } of all) {
+    if (strategy === undefined) desk.setMode(mode, reason);
+    else desk.setStrategyMode(strategy, mode, reason);
+  }
+};

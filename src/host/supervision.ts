@@ -1,0 +1,36 @@
+/**
+ * What becomes of a strategy that fails: started again after a while, or left alone for good. Pure, but for a list of instants.
+ *
+ * Invariants: each start in a row waits twice as long, at most a minute; a strategy that failed too often within the time is not
+ * started again; the jitter comes from the run's own chance, so that a run can be repeated.
+ * Not here: starting and stopping (strategy-host.ts).
+ * A strategy that never returns from one call cannot be stopped from within its process: see the engine's watch for stalls.
+ */
+import type { Random } from "../random.ts";
+
+/** Failures within the time after which a strategy is started again no more: the last of them quarantines it. */
+export interface Supervision {
+  readonly attempts: number;
+  readonly withinMs: number;
+}
+
+export type Fate = { readonly kind: "restart"; readonly inMs: number; readonly failures: number } | { readonly kind: "quarantine" };
+
+const firstMs = 1_000;
+const mostMs = 60_000;
+/** Up to so much of the waiting time is left out, so that several do not come back together. */
+const jitter = 0.25;
+
+/** The waiting time after so many failures in a row. */
+export const backoffMs = (failures: number, random: Random): number =>
+  Math.round(Math.min(firstMs * 2 ** (failures - 1), mostMs) * (1 - jitter * random.next()));
+
+/** Decides at each failure; one for each strategy. */
+export const createFates = ({ attempts, withinMs }: Supervision, random: Random): ((now: number) => Fate) => {
+  let failedAt: readonly number[] = [];
+  return (now) => {
+    failedAt = [...failedAt.filter((at) => at > now - withinMs), now];
+    const failures = failedAt.length;
+    return failures >= attempts ? { kind: "quarantine" } : { kind: "restart", inMs: backoffMs(failures, random), failures };
+  };
+};

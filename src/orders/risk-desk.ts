@@ -1,0 +1,87 @@
+/**
+ * The limits on money as the desk uses them: told of every order, asked about every wish.
+ *
+ * Invariants: without a limit in the config nothing is computed; a wish that is refused again for the same limit is refused in
+ * the same words, so that it is told once.
+ * Not here: what may pass (risk.ts), the sums (exposure.ts).
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { createExposure, type Exposure } from "./exposure.ts";
+import { factOf } from "./exposure-fact.ts";
+import type { TrackedOrder } from "./order.ts";
+import { limitsMoney, type RiskInput, type RiskRules } from "./risk.ts";
+import { createLossWatch } from "./risk-loss.ts";
+import type { Ruling } from "./rules.ts";
+import type { Slot } from "./slots.ts";
+import { type WantedOrder, wishMark } from "./wanted.ts";
+
+export interface RiskDeskOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly rules: RiskRules;
+  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+}
+
+/** Told once of a loss beyond its limit. */
+export interface OnLoss {
+  readonly strategy: (name: string, reason: string) => void;
+  readonly all: (reason: string) => void;
+}
+
+export interface RiskDesk {
+  /** An order is as it is now. */
+  readonly take: (order: TrackedOrder) => void;
+  /** What the rules need to know of money; undefined where nothing is limited. */
+  readonly view: (slot: Slot, wish: WantedOrder) => Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
+  /** The ruling in the words it was told in. */
+  readonly steady: (slot: Slot, wish: WantedOrder, ruling: Ruling) => Ruling;
+  /** How many wishes that found no room are tried again when an order has ended: it may have been larger than they are. */
+  readonly retries: number;
+  readonly exposure: Exposure;
+}
+
+const retriesWithin = 8;
+
+export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDesk => {
+  const { clock, contract, rules, instruments, marketPx } = options;
+  const exposure = createExposure();
+  const told = new WeakMap<Slot, { readonly mark: string; readonly limit: keyof RiskRules; readonly reason: string }>();
+  const limited = limitsMoney(rules);
+  const source = { profile: contract.profile, instruments, marketPx };
+  const losses = createLossWatch({ clock, rules, exposure, closingPx: marketPx, onStrategy: onLoss.strategy, onAll: onLoss.all });
+
+  return {
+    exposure,
+    retries: limited ? retriesWithin : 1,
+    take: (order) => {
+      if (!limited) return;
+      if (order.phase === "planned") {
+        exposure.forget(order.clOrdId);
+        return;
+      }
+      exposure.take(factOf(order, source));
+      const { record, spec } = order;
+      if (record !== undefined && record.avgPx !== "") losses.traded(spec.instId, record.avgPx);
+    },
+    view: ({ strategy }, { instId, side }) => {
+      if (!limited) return undefined;
+      const standing = (of?: string) => ({ openNotional: exposure.openNotional(of), holding: exposure.holding(instId, of) });
+      return { strategy: standing(strategy), all: standing(), marketPx: marketPx(instId, side) };
+    },
+    steady: (slot, wish, ruling) => {
+      if (ruling.approved || ruling.limit === undefined) {
+        if (limited) told.delete(slot);
+        return ruling;
+      }
+      const { limit, reason } = ruling;
+      const mark = wishMark(wish);
+      const before = told.get(slot);
+      if (before?.mark === mark && before.limit === limit) return { ...ruling, reason: before.reason };
+      told.set(slot, { mark, limit, reason });
+      return ruling;
+    },
+  };
+};

@@ -1,0 +1,117 @@
+/**
+ * Everything that can go wrong in a simulated story, one row a kind: how often, how large, how long, and in which words.
+ *
+ * Invariants: a fault is plain data with an instant of its own, so that any subset of a list is a story that can be told again;
+ * nothing here acts.
+ * Not here: which faults a seed has (draw.ts), what they do (network.ts, happenings.ts, life.ts, disk.ts, bent-tape.ts).
+ */
+
+/** From and to, both possible; drawn so that small values are as frequent as large ones. */
+type Range = readonly [from: number, to: number];
+
+interface Row {
+  /** So many a minute in a seed that has it. */
+  readonly perMinute: Range;
+  /** Its size: milliseconds, weight, ticks, whatever the kind counts. */
+  readonly size?: Range;
+  /** How long it lasts, milliseconds. */
+  readonly forMs?: Range;
+  /** Comes once, at the very beginning. */
+  readonly once?: true;
+  readonly words: string;
+}
+
+const rare: Range = [0.05, 0.4];
+const usual: Range = [0.2, 3];
+
+// biome-ignore format: one row a line
+export const faultTable = {
+  "drop-request": { perMinute: usual, words: "a request never arrives" },
+  "drop-answer": { perMinute: usual, words: "a request is executed and its answer is lost" },
+  "delay-request": { perMinute: usual, size: [50, 20_000], words: "a request is held up for $size ms" },
+  "delay-answer": { perMinute: usual, size: [50, 20_000], words: "an answer is held up for $size ms" },
+  "double-answer": { perMinute: usual, words: "an answer is delivered twice" },
+  "double-request": { perMinute: usual, words: "a request other than a placement is delivered twice" },
+  "error-after": { perMinute: usual, words: "a request is executed and answered 502 with a page of HTML" },
+  "error-before": { perMinute: usual, words: "a request is answered 503 with HTML and not executed" },
+  "not-json": { perMinute: usual, words: "an answer's body is cut off" },
+  "timed-out": { perMinute: usual, words: "a request is executed and answered 408" },
+  "busy": { perMinute: usual, words: "a request is answered with the code for unavailable and not executed" },
+  "broken-record": { perMinute: usual, words: "a record of a listing lacks its state" },
+  "no-data": { perMinute: usual, words: "an answer's data is null" },
+  "pending-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "pending orders are shown as they were $size ms ago, for $forMs ms" },
+  "history-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "the history is shown as it was $size ms ago, for $forMs ms" },
+  "push-lost": { perMinute: usual, words: "a push is lost" },
+  "push-double": { perMinute: usual, words: "a push comes twice" },
+  "push-late": { perMinute: usual, size: [20, 5_000], words: "a push is overtaken by those of the next $size ms" },
+  "push-cut": { perMinute: rare, forMs: [200, 120_000], words: "the connection of the pushes is gone for $forMs ms" },
+  "push-silent": { perMinute: rare, forMs: [200, 60_000], words: "pushes are lost for $forMs ms and nobody knows" },
+  "stranger": { perMinute: [0.2, 6], size: [20, 1_200], words: "another program of the user spends weight $size" },
+  "neighbour": { perMinute: [0.1, 1], size: [50, 1_300], words: "a neighbour makes $size requests from the same address" },
+  "human-place": { perMinute: rare, words: "the account's owner places an order by hand" },
+  "human-cancel": { perMinute: rare, words: "the account's owner cancels one of the engine's orders by hand" },
+  "human-cancel-own": { perMinute: rare, words: "the account's owner cancels an order placed by hand" },
+  "service-skew": { perMinute: [0, 0], size: [10, 120_000], once: true, words: "the service's clock is off by $size ms" },
+  "service-step": { perMinute: [0.03, 0.2], size: [20, 90_000], words: "the service's clock steps by $size ms" },
+  "wall-step": { perMinute: rare, size: [20, 3_600_000], words: "this machine's calendar steps by $size ms" },
+  "pause": { perMinute: rare, forMs: [20, 60_000], words: "the process stands still for $forMs ms" },
+  "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
+  "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
+  "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
+  "journal-lost": { perMinute: [0.02, 0.1], size: [200, 20_000], words: "the process dies and its journal is gone; it is started again after $size ms" },
+  "disk-write": { perMinute: [0.02, 0.15], words: "a write to the disk fails; somebody restarts the engine half a minute later" },
+  "disk-flush": { perMinute: [0.02, 0.15], words: "a flush of the disk fails; somebody restarts the engine half a minute later" },
+  "disk-slow": { perMinute: rare, size: [5, 3_000], forMs: [1_000, 30_000], words: "flushes take $size ms, for $forMs ms" },
+  "halt": { perMinute: rare, forMs: [1_000, 60_000], words: "somebody halts the engine, and resumes it after $forMs ms" },
+  "refuse": { perMinute: rare, forMs: [1_000, 30_000], words: "the service's port refuses orders for $forMs ms" },
+  "delist": { perMinute: [0.03, 0.2], forMs: [1_000, 120_000], words: "a product is delisted, and listed again after $forMs ms" },
+  "rules": { perMinute: [0.03, 0.2], size: [2, 50], words: "a product's steps become $size times coarser" },
+  "gap": { perMinute: rare, forMs: [500, 60_000], words: "the market is silent for $forMs ms" },
+  "jump": { perMinute: rare, size: [5, 20_000], words: "a price jumps by $size ticks" },
+} as const satisfies Record<string, Row>;
+
+export type FaultKind = keyof typeof faultTable;
+export const faultKinds = Object.keys(faultTable) as readonly FaultKind[];
+export const rowOf = (kind: FaultKind): Row => faultTable[kind];
+
+export interface Fault {
+  readonly kind: FaultKind;
+  /** Milliseconds after the market began. */
+  readonly at: number;
+  readonly size: number;
+  readonly forMs: number;
+  /** A whole number for choices inside the fault: whom it meets, which way it goes. */
+  readonly pick: number;
+}
+
+export const crashMoments = [
+  "at once",
+  "as it writes",
+  "as it flushes",
+  "between flush and send",
+  "as an order leaves",
+  "as an answer comes",
+] as const;
+export type CrashMoment = (typeof crashMoments)[number];
+export const diskFates = ["nothing unflushed", "everything", "a part"] as const;
+export type DiskFate = (typeof diskFates)[number];
+
+export const crashMomentOf = ({ pick }: Fault): CrashMoment => crashMoments[pick % crashMoments.length] as CrashMoment;
+export const diskFateOf = ({ pick }: Fault): DiskFate => diskFates[Math.floor(pick / crashMoments.length) % diskFates.length] as DiskFate;
+/** Up or down, forward or back. */
+export const signOf = ({ pick }: Fault): 1 | -1 => (pick % 2 === 0 ? 1 : -1);
+export const cancelsAtStop = ({ pick }: Fault): boolean => pick % 3 === 0;
+
+/** Whom a fault of the network meets: half of them go for what costs money. */
+export const aimOf = ({ pick }: Fault): "any" | "placeOrder" | "cancelBatch" | "getOrder" =>
+  (["any", "placeOrder", "any", "cancelBatch", "placeOrder", "getOrder"] as const)[pick % 6] ?? "any";
+
+export const spellFault = (fault: Fault): string =>
+  rowOf(fault.kind)
+    .words.replace("$size", String(fault.size * (isSigned(fault.kind) ? signOf(fault) : 1)))
+    .replace("$forMs", String(fault.forMs))
+    .replace("$when", crashMomentOf(fault))
+    .replace("$kept", diskFateOf(fault))
+    .replace("$stop", cancelsAtStop(fault) ? "orders cancelled" : "orders kept");
+
+const isSigned = (kind: FaultKind): boolean => ["service-skew", "service-step", "wall-step", "jump"].includes(kind);

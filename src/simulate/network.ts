@@ -1,0 +1,169 @@
+/**
+ * The way to the service and back, with everything that can happen on it.
+ *
+ * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process that
+ * asked; a fault meets one request and is used up; after `timeoutMs` on the sender's clock nothing is listened to any more.
+ * Not here: pushes (pushes.ts), what the faults are (fault.ts).
+ */
+import { Observable } from "rxjs";
+import type { VirtualClock } from "../clock/virtual-clock.ts";
+import { SluiceError } from "../errors.ts";
+import type { Latency } from "../transport/in-process.ts";
+import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
+import { aimOf, type Fault, type FaultKind } from "./fault.ts";
+import type { LifeClock } from "./life-clock.ts";
+
+export interface Sender {
+  readonly clock: LifeClock;
+  sent(request: WireRequest): void;
+  /** An answer is about to be told. */
+  heard(request: WireRequest, response: WireResponse): void;
+  unheard(request: WireRequest): void;
+}
+
+export interface NetworkOptions {
+  readonly time: VirtualClock;
+  readonly latency: Latency;
+  readonly timeoutMs: number;
+  readonly unavailableCode: string;
+  /** As the service stamps its answers. */
+  readonly date: () => string;
+  /** The service itself. `uncalled`: nobody who counts requests knows of this one, or not any more. */
+  readonly handle: (request: WireRequest, uncalled: boolean) => WireResponse;
+  readonly mark: (name: string) => void;
+}
+
+export interface Network {
+  transportOf(sender: Sender): Transport;
+  /** From now on the fault waits for the first request it fits. */
+  arm(fault: Fault): void;
+  calm(): void;
+}
+
+export const networkKinds: readonly FaultKind[] = [
+  "drop-request",
+  "drop-answer",
+  "delay-request",
+  "delay-answer",
+  "double-answer",
+  "double-request",
+  "error-after",
+  "error-before",
+  "not-json",
+  "timed-out",
+  "busy",
+  "broken-record",
+  "no-data",
+];
+
+/** A fault that met nobody for so long is over. */
+const armedMs = 60_000;
+const listings: readonly string[] = ["pendingOrders", "orderHistory"];
+
+const fits = (fault: Fault, { endpoint }: WireRequest): boolean => {
+  if (fault.kind === "double-request") return endpoint !== "placeOrder";
+  if (fault.kind === "broken-record") return listings.includes(endpoint);
+  const aim = aimOf(fault);
+  return aim === "any" || aim === endpoint;
+};
+
+export const createNetwork = (options: NetworkOptions): Network => {
+  const { time, latency, timeoutMs, handle, mark } = options;
+  let armed: { readonly fault: Fault; readonly until: number }[] = [];
+
+  const take = (request: WireRequest): Fault | undefined => {
+    if (armed.length === 0) return undefined;
+    const now = time.now();
+    armed = armed.filter(({ until }) => until > now);
+    const index = armed.findIndex(({ fault }) => fits(fault, request));
+    const [hit] = index < 0 ? [] : armed.splice(index, 1);
+    if (hit !== undefined) mark(`${hit.fault.kind} met ${request.endpoint}`);
+    return hit?.fault;
+  };
+  /** What comes back, or undefined when nothing does. */
+  const serve = (request: WireRequest, fault: Fault | undefined, late: boolean): WireResponse | undefined => {
+    const kind = fault?.kind;
+    if (kind === "drop-request") return undefined;
+    if (kind === "error-before") return { status: 503, headers: {}, body: undefined };
+    if (kind === "busy")
+      return { status: 200, headers: { date: options.date() }, body: { code: options.unavailableCode, msg: "Busy", data: [] } };
+    if (kind === "double-request") handle(request, true);
+    return spoil(fault, handle(request, late));
+  };
+
+  return {
+    arm: (fault) => {
+      armed.push({ fault, until: time.now() + armedMs });
+    },
+    calm: () => {
+      armed = [];
+    },
+    transportOf: (sender) => (request) =>
+      new Observable((subscriber) => {
+        if (!sender.clock.alive) return undefined;
+        const fault = take(request);
+        sender.sent(request);
+        const sentAt = time.now();
+        const fail = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
+          sender.unheard(request);
+          subscriber.error(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
+        });
+        const tell = (response: WireResponse): void => {
+          sender.clock.deliver(() => {
+            if (subscriber.closed) return;
+            fail.cancel();
+            sender.heard(request, response);
+            if (!sender.clock.alive) return;
+            subscriber.next(response);
+            if (fault?.kind === "double-answer") subscriber.next(response);
+            subscriber.complete();
+          });
+        };
+        const entryMs = latency.entryMs() + (fault?.kind === "delay-request" ? fault.size : 0);
+        const backMs = latency.responseMs() + (fault?.kind === "delay-answer" ? fault.size : 0);
+        time.setTimer(sentAt + entryMs, () => {
+          const late = entryMs > timeoutMs;
+          if (request.endpoint === "placeOrder" && late) mark("a placement was executed after its sender gave up");
+          if (request.endpoint === "placeOrder" && !sender.clock.alive) mark("a dead process's placement was executed");
+          if (request.endpoint === "placeOrder" && fault?.kind === "drop-answer") mark("an answer lost after a placement was executed");
+          const response = serve(request, fault, late || !sender.clock.alive);
+          if (response === undefined || fault?.kind === "drop-answer") return;
+          time.setTimer(time.now() + backMs, () => {
+            tell(response);
+          });
+        });
+        return () => {
+          fail.cancel();
+        };
+      }),
+  };
+};
+
+/** An answer as it is after `kind` met it; `date` is what the page of somebody on the way may carry. */
+const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>> = {
+  "error-after": (_, headers) => ({ status: 502, headers, body: undefined }),
+  "timed-out": (_, headers) => ({ status: 408, headers, body: undefined }),
+  "not-json": (response) => ({ ...response, body: undefined }),
+  "no-data": (response) => ({ ...response, body: { ...(response.body as object), data: null } }),
+  "broken-record": (response, _, pick) => ({ ...response, body: withoutState(response.body, pick) }),
+};
+
+const spoil = (fault: Fault | undefined, response: WireResponse): WireResponse => {
+  if (fault === undefined) return response;
+  const date = response.headers["date"];
+  const headers: WireResponse["headers"] = date === undefined || fault.pick % 2 === 0 ? {} : { date };
+  return spoilers[fault.kind]?.(response, headers, fault.pick) ?? response;
+};
+
+const withoutState = (body: unknown, pick: number): unknown => {
+  const { data } = body as { readonly data?: unknown };
+  if (!Array.isArray(data) || data.length === 0) return body;
+  const at = pick % data.length;
+  return {
+    ...(body as object),
+    data: data.map((record: Readonly<Record<string, unknown>>, index) => {
+      const { state: _, ...rest } = record;
+      return index === at ? rest : record;
+    }),
+  };
+};

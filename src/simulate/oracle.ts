@@ -1,0 +1,179 @@
+/**
+ * Compares what the engine says and does with what is true at the service, after every event.
+ *
+ * Invariants: it looks at the venue's own records, the requests and answers as they pass, the disk, and the engine's journal,
+ * and never into the engine; it changes nothing.
+ * Not here: the state after quiet (closing.ts), quota (quota-watch.ts), what the invariants are called (invariants.ts).
+ */
+import type { Contract } from "../contract/contract.ts";
+import { isActive } from "../contract/order-states.ts";
+import type { CancelBody, OrderRecord, PlaceBody } from "../contract/schemas.ts";
+import { compare } from "../decimal.ts";
+import type { Event } from "../journal/events.ts";
+import type { ClientOrderIds } from "../orders/client-order-id.ts";
+import type { WireRequest, WireResponse } from "../transport/transport.ts";
+import { createEvidence, type Evidence } from "./evidence.ts";
+import type { Invariant } from "./invariants.ts";
+
+/** What the oracle knows of a process. */
+export interface Watched {
+  readonly number: number;
+  readonly evidence: Evidence;
+  mode: "active" | "reducing" | "halted";
+  /** Why no order may leave, as the outside knows. */
+  forbidden: string | undefined;
+  readonly phases: Map<string, string>;
+  readonly fills: Map<string, string>;
+}
+
+export interface Oracle {
+  born(number: number, at: number): Watched;
+  sent(life: Watched, uid: string, request: WireRequest): void;
+  heard(life: Watched, request: WireRequest, response: WireResponse): void;
+  event(life: Watched, event: Event): void;
+  order(uid: string, record: OrderRecord): void;
+  /** Latest record of each of our orders, by user and client id. */
+  readonly ours: ReadonlyMap<string, OrderRecord>;
+  /** Our orders that are live at the service now. */
+  readonly live: ReadonlyMap<string, OrderRecord>;
+  readonly slotOf: (clOrdId: string) => string;
+}
+
+export interface OracleOptions {
+  readonly contract: Contract;
+  readonly ids: ClientOrderIds;
+  readonly now: () => number;
+  readonly durable: ReadonlySet<string>;
+  /** A journal was taken away: the next life cannot know what the last one sent. */
+  readonly amnesia: () => boolean;
+  readonly fail: (invariant: Invariant, text: string) => void;
+}
+
+const finals: readonly string[] = ["filled", "canceled", "rejected", "absent"];
+const filled = ({ accFillSz }: OrderRecord): string => (accFillSz === "" ? "0" : accFillSz);
+
+export const createOracle = (options: OracleOptions): Oracle => {
+  const { contract, ids, now, durable, amnesia, fail } = options;
+  const ours = new Map<string, OrderRecord>();
+  const live = new Map<string, OrderRecord>();
+  const byOrdId = new Map<string, OrderRecord>();
+  const liveOfSlot = new Map<string, Set<string>>();
+  /** Orders some life declared over, and how; an id may be used again after a limit refused it. */
+  const over = new Map<string, string>();
+  const names = new Map<string, string>();
+
+  const slotOf = (clOrdId: string): string => names.get(clOrdId) ?? ids.read(clOrdId)?.slotHash ?? clOrdId;
+
+  const noteLive = (uid: string, record: OrderRecord): void => {
+    const { clOrdId, ordId } = record;
+    const slot = `${uid} ${ids.read(clOrdId)?.slotHash ?? ""}`;
+    const others = liveOfSlot.get(slot) ?? new Set<string>();
+    liveOfSlot.set(slot, others);
+    if (!isActive(record.state)) {
+      live.delete(ordId);
+      others.delete(clOrdId);
+      return;
+    }
+    live.set(ordId, record);
+    if (others.has(clOrdId)) return;
+    others.add(clOrdId);
+    const numbered = slotOf(clOrdId).includes(" #");
+    if (others.size > 1 && !amnesia() && !numbered)
+      fail("I2", `${slotOf(clOrdId)} has ${others.size} live orders: ${[...others].join(", ")}`);
+  };
+
+  const onOver = (life: Watched, event: Extract<Event, { type: "order.changed" }>): void => {
+    const { clOrdId, phase, reason } = event;
+    const truth = ours.get(clOrdId);
+    over.set(clOrdId, phase);
+    if (truth !== undefined && isActive(truth.state)) {
+      fail("I3", `${clOrdId} is taken for ${phase} (${reason}) while it is ${truth.state} at the service`);
+      return;
+    }
+    if (phase === "filled" || phase === "canceled") {
+      const unsent = event.record === undefined && truth === undefined;
+      if (!unsent && truth?.state !== phase)
+        fail("I9", `${clOrdId} is taken for ${phase} and is ${truth?.state ?? "unknown"} at the service`);
+    } else if (truth !== undefined) {
+      fail("I9", `${clOrdId} is taken for ${phase} (${reason}) and was ${truth.state} at the service`);
+    } else if (phase === "rejected" ? !life.evidence.refused(clOrdId) : !life.evidence.absent(clOrdId)) {
+      fail("I9", `${clOrdId} is taken for ${phase} (${reason}) without enough evidence`);
+    }
+  };
+  const checkFills = (life: Watched, record: OrderRecord): void => {
+    const truth = byOrdId.get(record.ordId);
+    const known = filled(record);
+    if (compare(known, truth === undefined ? "0" : filled(truth)) > 0) {
+      fail(
+        "I4",
+        `${record.ordId} is believed to have filled ${known}; the service says ${truth === undefined ? "nothing" : filled(truth)}`,
+      );
+    }
+    const before = life.fills.get(record.ordId) ?? "0";
+    if (compare(known, before) < 0) fail("I4", `${record.ordId} had filled ${before} and is now believed to have filled ${known}`);
+    life.fills.set(record.ordId, known);
+  };
+  const noteChange = (life: Watched, event: Extract<Event, { type: "order.changed" }>): void => {
+    const { clOrdId, phase, record, strategy, slot } = event;
+    if (slot !== "") names.set(clOrdId, `${strategy} ${slot}`);
+    if (record !== undefined) checkFills(life, record);
+    if (finals.includes(phase)) {
+      onOver(life, event);
+      life.phases.delete(clOrdId);
+    } else life.phases.set(clOrdId, phase);
+  };
+  const checkPlacement = (life: Watched, uid: string, { clOrdId = "", reduceOnly = false }: PlaceBody): void => {
+    if (life.forbidden !== undefined) fail("I6", `${clOrdId} leaves although ${life.forbidden}`);
+    else if (life.mode === "halted" || (life.mode === "reducing" && !reduceOnly))
+      fail("I6", `${clOrdId} leaves while the mode is ${life.mode}`);
+    if (!durable.has(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
+    const truth = ours.get(clOrdId);
+    if (truth !== undefined) fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
+    over.delete(clOrdId);
+    life.evidence.sent(clOrdId, now());
+  };
+  const checkCancels = (body: CancelBody): void => {
+    for (const { ordId, clOrdId } of body) {
+      const id = clOrdId ?? (ordId === undefined ? undefined : byOrdId.get(ordId)?.clOrdId) ?? "";
+      if (ids.read(id) === undefined) fail("I13", `a cancel names ${ordId ?? clOrdId ?? "nothing"}, which is not an order of ours`);
+    }
+  };
+
+  return {
+    ours,
+    live,
+    slotOf,
+    born: (number, at) => ({
+      number,
+      evidence: createEvidence(contract, at),
+      mode: "active",
+      forbidden: undefined,
+      phases: new Map(),
+      fills: new Map(),
+    }),
+    sent: (life, uid, { endpoint, body }) => {
+      if (endpoint === "placeOrder") checkPlacement(life, uid, body as PlaceBody);
+      else if (endpoint === "cancelBatch") checkCancels(body as CancelBody);
+    },
+    heard: ({ evidence }, request, response) => {
+      evidence.heard(request, response, now());
+    },
+    event: (life, event) => {
+      if (event.type === "order.changed") noteChange(life, event);
+      else if (event.type === "mode.changed") life.mode = event.mode;
+      else if (event.type === "strategy.failed") fail("I14", `strategy ${event.strategy}: ${event.message}`);
+      else if (event.type === "anomaly" && event.what === "listener.threw") fail("I14", event.detail);
+    },
+    order: (uid, record) => {
+      const { clOrdId, ordId } = record;
+      byOrdId.set(ordId, record);
+      if (ids.read(clOrdId) === undefined) return;
+      const known = ours.get(clOrdId);
+      if (known !== undefined && known.ordId !== ordId) fail("I1", `${clOrdId} is two orders at the service: ${known.ordId} and ${ordId}`);
+      ours.set(clOrdId, record);
+      const end = known === undefined ? over.get(clOrdId) : undefined;
+      if (end !== undefined) fail("I3", `${clOrdId} appears at the service (${record.state}) after it was taken for ${end}`);
+      noteLive(uid, record);
+    },
+  };
+};

@@ -1,0 +1,120 @@
+/**
+ * The part of a recording that lies in a window, as a recording of its own.
+ *
+ * Invariants: no row at or after the window's end is in it, so that nothing run on it can look ahead; what is known at its start
+ * (the last quote, the book as it stood) comes first, at that instant; a bar is in it only if all of its time is, so that no bar
+ * is in a training and in its test; rows keep their order.
+ * Not here: where windows lie (folds.ts), files (backtest/fixture.ts).
+ */
+import type { Fixture } from "../backtest/fixture.ts";
+import type { Window } from "./folds.ts";
+
+type Tape = Fixture["tape"];
+type Series = Tape["series"][number];
+type Levels = Extract<Series, { readonly kind: "level" }>;
+type Column = Float64Array | Int8Array | Uint8Array;
+
+/** The rows a window takes of one series: `from` up to `to`, after `head`, which tells the state at its start. */
+interface Part {
+  readonly from: number;
+  readonly to: number;
+  readonly head: Readonly<Record<string, readonly number[]>>;
+  readonly heads: number;
+}
+
+export const cutTape = (tape: Tape, window: Window): Tape => {
+  const parts = tape.series.map((series) => partOf(series, window, window.fromAt <= tape.startAt));
+  const series = tape.series.map((one, index) => seriesOf(one, parts[index] as Part));
+  const order = orderOf(tape, parts);
+  const length = order.row.length;
+  const timeAt = (index: number): number => series[order.series[index] ?? 0]?.at[order.row[index] ?? 0] ?? 0;
+  return Object.freeze({ instruments: tape.instruments, series, length, order, startAt: timeAt(0), endAt: timeAt(length - 1) });
+};
+
+const none = { head: {}, heads: 0 };
+
+const partOf = (series: Series, { fromAt, toAt }: Window, atStart: boolean): Part => {
+  const { at } = series;
+  if (series.kind === "candle") {
+    // A bar that ends with the window has told nothing from beyond it.
+    const to = firstAfter(at, toAt);
+    return { from: atStart ? 0 : Math.min(to, firstFrom(at, fromAt + series.barMs)), to, ...none };
+  }
+  const [from, to] = [firstFrom(at, fromAt), firstFrom(at, toAt)];
+  if (from === 0) return { from, to, ...none };
+  if (series.kind === "level") return { from, to, ...bookHead(series, from, fromAt) };
+  if (series.kind === "trade" || at[from] === fromAt) return { from, to, ...none };
+  const row = from - 1;
+  const last = columnsIn(series).map(([name, column]) => [name, [column[row] as number]] as const);
+  return { from, to, head: { ...Object.fromEntries(last), at: [fromAt] }, heads: 1 };
+};
+
+const firstFrom = (at: Float64Array, instant: number): number => search(at, (time) => time >= instant);
+const firstAfter = (at: Float64Array, instant: number): number => search(at, (time) => time > instant);
+
+/** The first row whose time is `late`, which holds for all after it. */
+const search = (at: Float64Array, late: (time: number) => boolean): number => {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (late(at[middle] as number)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+/** The book before row `from`, as a snapshot at `fromAt`. */
+const bookHead = ({ side, px, qty, snapshot }: Levels, from: number, fromAt: number): Pick<Part, "head" | "heads"> => {
+  const book = new Map<string, readonly [side: number, px: number, qty: number]>();
+  // Nothing before the last snapshot is left in the book.
+  for (let row = Math.max(0, snapshot.subarray(0, from).lastIndexOf(1)); row < from; row++) {
+    const level = [side[row] as number, px[row] as number, qty[row] as number] as const;
+    if (level[2] === 0) book.delete(`${level[0]} ${level[1]}`);
+    else book.set(`${level[0]} ${level[1]}`, level);
+  }
+  const levels = [...book.values()];
+  const head = {
+    at: levels.map(() => fromAt),
+    side: levels.map(([which]) => which),
+    px: levels.map(([, price]) => price),
+    qty: levels.map(([, , size]) => size),
+    snapshot: levels.map((_, index) => (index === 0 ? 1 : 0)),
+  };
+  return { head, heads: levels.length };
+};
+
+const columnsIn = (series: Series): readonly (readonly [string, Column])[] =>
+  Object.entries(series).filter((entry): entry is [string, Column] => ArrayBuffer.isView(entry[1]));
+
+const seriesOf = (series: Series, { from, to, head, heads }: Part): Series => {
+  const columns = columnsIn(series).map(([name, column]) => {
+    const rows = column.subarray(from, to);
+    if (heads === 0) return [name, rows] as const;
+    const joined = new (column.constructor as new (length: number) => Column)(heads + rows.length);
+    joined.set(head[name] ?? []);
+    joined.set(rows, heads);
+    return [name, joined] as const;
+  });
+  return { ...series, ...Object.fromEntries(columns) } as Series;
+};
+
+/** The state at the start series by series, then the rows of the whole in their order. */
+const orderOf = ({ order }: Tape, parts: readonly Part[]): Tape["order"] => {
+  const length = parts.reduce((total, { from, to, heads }) => total + heads + to - from, 0);
+  const series = order.series.slice(0, length);
+  const row = order.row.slice(0, length);
+  const made = length > order.row.length ? { series: new Uint16Array(length), row: new Uint32Array(length) } : { series, row };
+  let out = 0;
+  const put = (index: number, at: number): void => {
+    made.series[out] = index;
+    made.row[out++] = at;
+  };
+  for (const [index, { heads }] of parts.entries()) for (let at = 0; at < heads; at++) put(index, at);
+  for (let at = 0; at < order.row.length; at++) {
+    const index = order.series[at] as number;
+    const { from, to, heads } = parts[index] as Part;
+    const source = order.row[at] as number;
+    if (source >= from && source < to) put(index, heads + source - from);
+  }
+  return made;
+};

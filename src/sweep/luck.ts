@@ -1,0 +1,62 @@
+/**
+ * How much of the best result is choice: what the best of so many would be if the options did not matter at all.
+ *
+ * Invariants: statistics are approximations for reading, given to four digits; they are the same whatever order results came in.
+ */
+
+export interface Luck {
+  readonly trials: number;
+  readonly best: number;
+  readonly median: number;
+  readonly mean: number;
+  /** Standard deviation over the trials. */
+  readonly spread: number;
+  /** The best that so many draws with this mean and spread would show by chance alone. */
+  readonly bestByChance: number;
+}
+
+export const luckOf = (values: readonly number[], better: "more" | "less"): Luck | undefined => {
+  const trials = values.length;
+  if (trials === 0) return undefined;
+  const sorted = [...values].sort((a, b) => a - b);
+  const mean = sorted.reduce((total, value) => total + value, 0) / trials;
+  const spread = trials < 2 ? 0 : Math.sqrt(sorted.reduce((total, value) => total + (value - mean) ** 2, 0) / (trials - 1));
+  const sign = better === "more" ? 1 : -1;
+  return {
+    trials,
+    best: rounded((better === "more" ? sorted.at(-1) : sorted[0]) ?? 0),
+    median: rounded(((sorted[Math.floor((trials - 1) / 2)] as number) + (sorted[Math.floor(trials / 2)] as number)) / 2),
+    mean: rounded(mean),
+    spread: rounded(spread),
+    bestByChance: rounded(mean + sign * spread * expectedMaximum(trials)),
+  };
+};
+
+const rounded = (value: number): number => Number(value.toPrecision(4));
+
+const euler = 0.5772156649;
+
+/** The mean of the largest of `count` standard normal draws, by the usual approximation with the extreme value distribution. */
+export const expectedMaximum = (count: number): number =>
+  count < 2 ? 0 : (1 - euler) * normalQuantile(1 - 1 / count) + euler * normalQuantile(1 - 1 / (count * Math.E));
+
+/** By halving: the distribution function is summed from its series, which is exact enough for four digits. */
+const normalQuantile = (share: number): number => {
+  let [low, high] = [-8, 8];
+  for (let step = 0; step < 50; step++) {
+    const middle = (low + high) / 2;
+    if (normalShare(middle) < share) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+};
+
+const normalShare = (x: number): number => {
+  let term = x;
+  let total = x;
+  for (let power = 3; Math.abs(term) > 1e-16 * Math.abs(total) && power < 400; power += 2) {
+    term *= (x * x) / power;
+    total += term;
+  }
+  return 0.5 + (total * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
+};

@@ -1,0 +1,61 @@
+/**
+ * One part in a process of its own: node measure.mjs <part> <compiled folder> <seconds>, a JSON line on stdout.
+ *
+ * Invariants: the processor's time of this process is counted, because the machine may be busy with other things; the least of
+ * several runs is reported, each beside the raw loop over the same number of rows; no run begins once the seconds are over.
+ */
+import { pathToFileURL } from "node:url";
+import { parts } from "./parts.mjs";
+
+const [name, compiled, seconds] = process.argv.slice(2);
+const part = parts[name];
+const sluice = await import(pathToFileURL(`${compiled}/index.js`).href);
+if (typeof sluice.runBacktest !== "function") throw new Error(`${compiled} exports no runBacktest`);
+
+const cpuNs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) * 1_000;
+};
+
+/** What a loop over the columns and nothing else costs a row, in nanoseconds: the limit of any replay. */
+const rawNs = () => {
+  const rows = 5_000_000;
+  const px = new Float64Array(rows).map((_, row) => row % 1_000);
+  const at = new Float64Array(rows).map((_, row) => row);
+  const pass = () => {
+    let sum = 0;
+    for (let row = 0; row < rows; row++) if (at[row] >= 0) sum += px[row];
+    return sum;
+  };
+  let least = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < 5; turn++) {
+    const from = cpuNs();
+    if (pass() < 0) throw new Error("a sum of positive numbers is positive");
+    least = Math.min(least, (cpuNs() - from) / rows);
+  }
+  return least;
+};
+
+const prepared = part.prepare(sluice);
+const raw = rawNs();
+const extra = {};
+const figures = [];
+const until = performance.now() + Number(seconds) * 1_000;
+do {
+  let from = 0;
+  let spent = 0;
+  const clocked = {
+    begin: () => {
+      from = cpuNs();
+    },
+    end: () => {
+      spent = cpuNs() - from;
+    },
+  };
+  const count = await part.run(sluice, prepared, clocked, extra);
+  figures.push(spent / count);
+} while (figures.length < (part.runs ?? 5) && performance.now() < until);
+figures.sort((a, b) => a - b);
+const median = figures[figures.length >> 1];
+process.stdout.write(`${JSON.stringify({ name, unit: part.unit, runs: figures.length, least: figures[0], median, raw, ...extra })}\n`);
+process.exit(0);

@@ -1,0 +1,109 @@
+/**
+ * What the replay bench measures, by name: how much of what, and what the figure counts.
+ *
+ * Invariants: a part runs in a process of its own; its `run` returns the number of things done, or throws when the run did
+ * not do them.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { counting, countingOne, crossing, quoting } from "./strategies.mjs";
+import { barTape, instrumentsOf, quoteTape, tradeTape } from "./tapes.mjs";
+
+const stored = ({ writeFixture }, tape) => {
+  const root = mkdtempSync(join(tmpdir(), "sluice-replay-"));
+  process.on("exit", () => rmSync(root, { recursive: true, force: true }));
+  const dir = join(root, "tape");
+  writeFixture(dir, tape, { source: "bench" });
+  return dir;
+};
+
+/** Runs strategies on a fixture; `clocked` begins when the fixture has been read. */
+const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, { limits = true } = {}, clocked) => {
+  const spec = backtest({ fixture, latency: constant(25), limits });
+  const service = {
+    ...spec,
+    openWith: (...args) => {
+      const opened = spec.openWith(...args);
+      clocked.begin();
+      return opened;
+    },
+  };
+  const report = await runBacktest({ service, strategies });
+  clocked.end();
+  return report;
+};
+
+const expectCount = (found, expected) => {
+  if (found !== expected) throw new Error(`${expected} were expected to be seen, ${found} were`);
+  return found;
+};
+
+/** Trades counted by strategies of which each takes `take` of the instruments; `deliveries` counts what they see. */
+const counted = (rows, instruments, strategyCount, take) => ({
+  prepare: (sluice) => stored(sluice, tradeTape(sluice, rows, instruments)),
+  run: async (sluice, fixture, clocked) => {
+    const ids = instrumentsOf(instruments).map(({ instId }) => instId);
+    const seen = { count: 0 };
+    const mine = (index) => Array.from({ length: take }, (_, offset) => ids[(index * take + offset) % ids.length]);
+    const make = (index) =>
+      take === 1 ? countingOne(sluice, `s${index}`, mine(index)[0], seen) : counting(sluice, `s${index}`, mine(index), seen);
+    await replay(
+      sluice,
+      fixture,
+      Array.from({ length: strategyCount }, (_, index) => make(index)),
+      {},
+      clocked,
+    );
+    return expectCount(seen.count, ((rows / instruments) * take * strategyCount) | 0);
+  },
+});
+
+const made = (ticks, limits) => ({
+  prepare: (sluice) => stored(sluice, quoteTape(sluice, ticks)),
+  run: async (sluice, fixture, clocked, extra) => {
+    const seen = { count: 0 };
+    const { orders } = await replay(sluice, fixture, [quoting(sluice, seen)], { limits }, clocked);
+    extra.placed = orders.placed;
+    return limits ? expectCount(seen.count, ticks) : Math.floor(orders.placed / 2);
+  },
+});
+
+/** `target` is in millions a second, of a machine that does nothing else. */
+export const parts = {
+  trades: { unit: "events", target: "25", ...counted(5_000_000, 1, 1, 1) },
+  "trades 1M": { unit: "events", ...counted(1_000_000, 1, 1, 1) },
+  "trades 100k": { unit: "events", ...counted(100_000, 1, 1, 1) },
+  "10 strategies": { unit: "deliveries", ...counted(500_000, 1, 10, 1) },
+  "100 strategies": { unit: "deliveries", ...counted(100_000, 1, 100, 1) },
+  "20x5": { unit: "deliveries", target: "20", ...counted(2_000_000, 20, 5, 4) },
+  "20x5 all": { unit: "deliveries", ...counted(500_000, 20, 5, 20) },
+  bars: {
+    unit: "bars",
+    target: "8",
+    prepare: (sluice) => stored(sluice, barTape(sluice, 1_000_000)),
+    run: async (sluice, fixture, clocked) => {
+      const seen = { count: 0 };
+      await replay(sluice, fixture, [crossing(sluice, seen)], {}, clocked);
+      if (seen.count < 10_000) throw new Error(`only ${seen.count} crosses`);
+      return 1_000_000;
+    },
+  },
+  maker: { unit: "ticks", target: "3.5", ...made(200_000, true) },
+  "maker, no limits": { unit: "re-quotes", target: "2", ...made(20_000, false) },
+  load: {
+    unit: "rows",
+    target: "12",
+    prepare: (sluice) => stored(sluice, tradeTape(sluice, 5_000_000)),
+    run: async ({ readFixture }, fixture, clocked, extra) => {
+      clocked.begin();
+      const { tape } = readFixture(fixture);
+      clocked.end();
+      const columns = [...tape.series.flatMap((series) => Object.values(series)), tape.order.series, tape.order.row];
+      const bytesOf = (values) => values.reduce((sum, value) => sum + value, 0) / tape.length;
+      extra.bytesOnDisk = bytesOf(readdirSync(fixture).map((file) => statSync(join(fixture, file)).size));
+      extra.bytesInMemory = bytesOf(columns.filter((column) => ArrayBuffer.isView(column)).map(({ byteLength }) => byteLength));
+      return tape.length;
+    },
+  },
+};

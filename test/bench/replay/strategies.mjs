@@ -1,0 +1,94 @@
+/**
+ * The strategies of the replay bench, written as a user would write them: plain RxJS on the streams of the context.
+ *
+ * Invariants: none looks at more than it names; `seen` counts what reached its code, so that a run that skipped work shows.
+ */
+import { distinctUntilChanged, filter, ignoreElements, map, merge, scan, tap } from "rxjs";
+
+const closed = { type: "object", additionalProperties: false, properties: {} };
+
+/** Counts the trades of `instIds` and wants nothing. */
+export const counting = ({ defineStrategy }, name, instIds, seen) =>
+  defineStrategy({
+    name,
+    options: closed,
+    run: ({ market }) =>
+      merge(...instIds.map((instId) => market.trades(instId))).pipe(
+        tap(() => {
+          seen.count++;
+        }),
+        ignoreElements(),
+      ),
+  })({});
+
+/** The same for one product, without an operator between. */
+export const countingOne = ({ defineStrategy }, name, instId, seen) =>
+  defineStrategy({
+    name,
+    options: closed,
+    run: ({ market }) =>
+      market.trades(instId).pipe(
+        filter(() => {
+          seen.count++;
+          return false;
+        }),
+      ),
+  })({});
+
+/** Mean of the last `length` numbers, as a running sum. */
+const mean = (length) => {
+  const last = new Float64Array(length);
+  let slot = 0;
+  let sum = 0;
+  let count = 0;
+  return (value) => {
+    sum += value - last[slot];
+    last[slot] = value;
+    slot = slot + 1 === length ? 0 : slot + 1;
+    if (count < length) count++;
+    return count < length ? undefined : sum / length;
+  };
+};
+
+const crosses = (candles$) => {
+  const fast = mean(10);
+  const slow = mean(30);
+  return candles$.pipe(
+    map(({ closeFloat }) => [fast(closeFloat), slow(closeFloat)]),
+    filter(([, long]) => long !== undefined),
+    map(([short, long]) => short > long),
+    distinctUntilChanged(),
+    scan((count) => count + 1, 0),
+  );
+};
+
+/** Where the mean of 10 bars crosses that of 30. */
+export const crossing = ({ defineStrategy }, seen) =>
+  defineStrategy({
+    name: "cross",
+    options: closed,
+    run: ({ market }) =>
+      crosses(market.candles("BTC-USDT-SWAP", 60_000)).pipe(
+        tap((count) => {
+          seen.count = count;
+        }),
+        ignoreElements(),
+      ),
+  })({});
+
+/** Wants a bid and an ask around the latest quote, moved with each of them. */
+export const quoting = ({ defineStrategy }, seen) =>
+  defineStrategy({
+    name: "maker",
+    options: closed,
+    desired: ({ market }) =>
+      market.quotes("BTC-USDT-SWAP").pipe(
+        map(({ bidPx, askPx }) => {
+          seen.count++;
+          return [
+            { slot: "bid", instId: "BTC-USDT-SWAP", side: "buy", px: bidPx, qty: "0.01" },
+            { slot: "ask", instId: "BTC-USDT-SWAP", side: "sell", px: askPx, qty: "0.01" },
+          ];
+        }),
+      ),
+  })({});

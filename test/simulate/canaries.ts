@@ -1,0 +1,77 @@
+/**
+ * Deliberate bugs, each one edit of a source file: what the simulation must be able to see.
+ *
+ * Invariants: the text an edit replaces occurs exactly once; every one is caught within 200 seeds of the busy config.
+ */
+export interface Canary {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly put: string;
+  /** A seed that catches it, for the quick check. */
+  readonly seed?: number;
+}
+
+const gateway = "src/gateway/read-answer.ts";
+const placements = "src/orders/placements.ts";
+const resolve = "src/orders/resolve.ts";
+const withdrawals = "src/orders/withdrawals.ts";
+const durable = "src/engine/durable.ts";
+const store = "src/journal/store.ts";
+const orderStore = "src/resources/order-store.ts";
+const lists = "src/resources/order-lists.ts";
+const arrivals = "src/orders/arrivals.ts";
+const desk = "src/orders/desk.ts";
+const lives = "src/orders/lives.ts";
+const slots = "src/orders/slots.ts";
+
+// biome-ignore format: one canary a line
+export const canaries: readonly Canary[] = [
+  { name: "an error page of the service is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus", put: "return status >= 400", seed: 2 },
+  { name: "a time-out on the way is a refusal", file: gateway, find: "status < 500 && status !== timedOutStatus\n", put: "status < 500\n" },
+  { name: "an unreadable success is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus", put: "return status >= 200" },
+  { name: "the code for unavailable is a refusal", file: gateway, find: "if (code === answers.unavailableCode) return", put: "if (code === '?') return" },
+  { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };` },
+  { name: "an unanswered placement is taken for absent", file: placements, find: "doubts.doubt(order, outcome.message);", put: `options.lives().end(order, "absent", outcome.message);` },
+  { name: "an unanswered placement is sent again", file: placements, find: "doubts.doubt(order, outcome.message);", put: "options.lives().takeBack(order, outcome.message);", seed: 3 },
+  { name: "an unanswered placement is forgotten", file: placements, find: "doubts.doubt(order, outcome.message);", put: "" },
+  { name: "a refusal by a limit is a refusal of the order", file: placements, find: `if (order.record === undefined) options.lives().takeBack(order, "refused by a rate limit");`, put: `reject(order, "limited");` },
+  { name: "not found once is gone", file: resolve, find: "else if (wasSettled) count++;", put: `else finish({ kind: "absent" });` },
+  { name: "not found counts at once", file: resolve, find: "settleMs = 30_000", put: "settleMs = 0" },
+  { name: "one sweep proves absence", file: resolve, find: "else if (++sweeps >= 2)", put: "else if (++sweeps >= 1)" },
+  { name: "no sweep is needed to prove absence", file: resolve, find: "if (sweeping) {", put: `if (sweeping) {\n        finish({ kind: "absent" });\n        return;\n      }\n      if (sweeping) {` },
+  { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done" || outcome.problems.length > 0) return "void";`, put: `if (outcome.kind !== "done" || outcome.problems.length > 0) return undefined;` },
+  { name: "a cancel that left is a cancel", file: withdrawals, find: `lives().move(order, "canceling", order.reason);`, put: `lives().end(order, "canceled", order.reason);`, seed: 1 },
+  { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        lives().end(order, "canceled", "surely");` },
+  { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        rest(order, end.reason);\n        doubts.ask(order);", put: `        lives().end(order, "canceled", end.reason);\n        doubts.ask(order);` },
+  { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isOver(order)) send(order);", put: "" },
+  { name: "a placement does not wait for its record", file: durable, find: "await store.commit().catch(fail);", put: "void store.commit().catch(() => undefined);" },
+  { name: "placements do not pass the journal", file: durable, find: `request.endpoint === "placeOrder" ? defer`, put: `request.endpoint === "closePosition" ? defer`, seed: 1 },
+  { name: "a failed journal is no reason to stop", file: durable, find: "await store.commit().catch(fail);", put: "await store.commit().catch(() => undefined);" },
+  { name: "nothing is flushed", file: store, find: "await file.sync();", put: "" },
+  { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "" },
+  { name: "whoever comes during a flush shares it", file: store, find: "return next;\n", put: "return flushing;\n" },
+  { name: "what an earlier life sent is not looked for", file: "src/engine.ts", find: "if (recovered !== undefined) recall(parts, recovered);", put: "" },
+  { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) adopt(record);", put: "" },
+  { name: "orders of others are cancelled", file: arrivals, find: "} else if (previous === undefined) journal", put: `} else if (previous === undefined) withdrawals.request(foundOrder(record, clock, contract.profile), "cancel", "");\n    else if (previous === undefined) journal` },
+  { name: "the last record wins", file: orderStore, find: "const state = byState(next, known) > 0 ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = byState(next, known) > 0 ? next : known;" },
+  { name: "fills are added instead of merged", file: orderStore, find: "const { avgPx, accFillSz, fee } = fills;", put: "const { avgPx, fee } = fills;\n  const accFillSz = String(Number(filledOf(known)) + Number(filledOf(next)));" },
+  { name: "a partial fill is a fill", file: "src/orders/order.ts", find: "if (!isActive(record.state)) order.phase = record.state;", put: `if (record.state === "partially_filled") order.phase = "filled";\n  else if (!isActive(record.state)) order.phase = record.state;` },
+  { name: "what is missing from the lists is not asked for", file: lists, find: "switchMap(() => lookUp(missing.filter(isUntold))),", put: "switchMap(() => lookUp([])),\n          map(() => undefined)," },
+  { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (seenAt.get(ordId) ?? startedAt) < startedAt - settleMs;", put: "listed.has('') && (seenAt.get(ordId) ?? startedAt) < startedAt - settleMs;" },
+  { name: "a halted desk goes on placing", file: "src/orders/risk-modes.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"` },
+  { name: "a port that refuses is not asked", file: desk, find: "refused: options.refused?.(),", put: "refused: undefined," },
+  { name: "ids begin anew in every life", file: desk, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0" },
+  { name: "an order we cut short settles its wish", file: lives, find: "if (!cut) slot.settledMark = order.mark;", put: "slot.settledMark = order.mark;" },
+  { name: "a free slot is not looked at", file: lives, find: "    onFree(slot);\n  };", put: "  };" },
+  { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };` },
+  { name: "a surplus order stays", file: arrivals, find: `withdrawals.request(order, "cancel", "an older order of the same slot");`, put: "" },
+  { name: "generations seen in use are used again", file: slots, find: "generation = Math.max(generation, used + 1);", put: "" },
+  { name: "the minute holds twice as much", file: "src/quota/layers.ts", find: `{ ...uid, scope: "uid",`, put: `{ ...uid, capacity: uid.capacity * 2, scope: "uid",` },
+  { name: "the key's second is not counted", file: "src/quota/layers.ts", find: `{ ...key, scope: "key",`, put: `{ ...key, capacity: key.capacity * 10, scope: "key",` },
+  { name: "a lost request is not counted", file: "src/quota/gauge.ts", find: "counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);", put: "counter.undo(ticket.first, ticket.units);" },
+  { name: "the service's clock is ours", file: "src/quota/server-clock.ts", find: "let lo = Number.NEGATIVE_INFINITY;\n", put: "let lo = Number.NEGATIVE_INFINITY;\n    if (stamps !== undefined) return 0;\n" },
+  { name: "nothing is kept for exits", file: "src/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;" },
+  { name: "a refusal by a limit shuts nothing", file: "src/quota/ledger.ts", find: "if (answer.status === limited) return strike(ticket, standing, receivedAt);", put: "" },
+  { name: "a stop leaves everything running", file: "src/engine.ts", find: "parts.lifetime.end();", put: "" },
+];

@@ -1,0 +1,34 @@
+/** Small markets and sweeps over the stand's config, for tests that run real threads. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import { writeFixture } from "../../src/backtest/fixture.ts";
+import { loadConfigFile } from "../../src/host/load.ts";
+import { planSweep, type SweepOptions, type SweepPlan } from "../../src/sweep/plan.ts";
+import { readVariation } from "../../src/sweep/space.ts";
+import { generateTapeFor } from "../backtest/market.ts";
+
+export const stand = fileURLToPath(new URL("./stand.ts", import.meta.url));
+
+export const folder = mkdtempSync(join(tmpdir(), "sluice-sweep-test-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A generated market of one swap; the folder it lies in. */
+export const marketOf = (minutes: number, seed = "test"): string => {
+  const dir = join(folder, `market-${minutes}-${seed}`);
+  writeFixture(dir, generateTapeFor(["BTC-USDT-SWAP"], minutes, seed), { source: "test" });
+  return dir;
+};
+
+export const planOf = async (vary: readonly string[], options: Partial<SweepOptions> & { readonly fixture: string }): Promise<SweepPlan> =>
+  planSweep(stand, await loadConfigFile(stand), {
+    variations: vary.map(readVariation),
+    choice: { kind: "grid" },
+    max: 1_000,
+    by: "pnl",
+    ...options,
+  });

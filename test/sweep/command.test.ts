@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { capturedIo } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
+import type { SweepReport } from "../../src/sweep/report.ts";
+import { folder, marketOf, stand } from "./arena.ts";
+
+const sweep = async (...argv: readonly string[]) => {
+  const io = capturedIo();
+  const code = await main(["sweep", stand, ...argv], io);
+  return { code, out: io.outText, err: io.errText };
+};
+
+describe("sluice sweep", () => {
+  it("says how many runs there are, and writes table, file and picture; options of the file vary unless the line says otherwise", async () => {
+    const fixture = marketOf(1);
+    const [csv, html] = [join(folder, "runs.csv"), join(folder, "map.html")];
+    const { code, out, err } = await sweep(
+      "--fixture",
+      fixture,
+      "--vary",
+      "ladder.levels=1..2",
+      "--jobs",
+      "2",
+      "--csv",
+      csv,
+      "--html",
+      html,
+    );
+    expect(err).toContain(`4 runs of ${fixture} (59.9 s) on 2 threads: 4 points of 2 of ladder.notional × 2 of ladder.levels\n`);
+    expect(out).toContain("4 points, the best by pnl first; 4 runs done");
+    expect(code).toBe(0);
+    expect(readFileSync(csv, "utf8").trimEnd().split("\r\n")).toHaveLength(5);
+    expect(readFileSync(html, "utf8")).toContain("</html>");
+  });
+
+  it("with --json prints one document and nothing else, keeps results, and resumes them without running anything", async () => {
+    const dir = join(folder, "kept");
+    const given = ["--fixture", marketOf(1), "--vary", "ladder.notional=50,100", "--vary", "fickle.mood=loud", "--json", "--out", dir];
+    const first = await sweep(...given);
+    expect(first.code).toBe(0);
+    const report = JSON.parse(first.out) as SweepReport;
+    expect(report.runs).toEqual({ wanted: 2, done: 2, failed: 0 });
+    const resumed = await sweep(...given, "--resume");
+    expect(resumed.out).toBe(first.out);
+    const again = await sweep(...given);
+    expect([again.code, again.out]).toEqual([2, ""]);
+    expect(again.err).toContain("exists. Go on with it by --resume");
+    const other = await sweep(...given, "--resume", "--seed", "5");
+    expect([other.code, other.out]).toEqual([2, ""]);
+    expect(other.err).toContain("belongs to another sweep: the seed has changed since");
+  });
+
+  it("ends with 1 and the reasons when runs failed, after telling what was done", async () => {
+    const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "fickle.mood=calm,throws", "--vary", "ladder.notional=100");
+    expect(code).toBe(1);
+    expect(out).toContain("1 point, the best by pnl first; 1 run done, 1 failed");
+    expect(err).toContain("error: 1 run of 2 failed:\n  - strategy fickle: out of temper\n");
+  });
+
+  it("shows what is done when it is stopped, and how to go on", async () => {
+    const io = capturedIo();
+    const dir = join(folder, "asked");
+    const running = main(
+      [
+        "sweep",
+        stand,
+        "--fixture",
+        marketOf(1),
+        "--vary",
+        "fickle.mood=calm,spins",
+        "--vary",
+        "ladder.notional=100",
+        "--jobs",
+        "1",
+        "--out",
+        dir,
+      ],
+      io,
+    );
+    const file = join(dir, "results.ndjson");
+    while (!existsSync(file) || readFileSync(file, "utf8").split("\n").length < 3) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    io.stop();
+    expect(await running).toBe(1);
+    expect(io.outText).toContain("1 run done, 1 not run");
+    expect(io.errText).toContain(`error: Stopped with 1 of 2 runs missing. Go on with --out ${dir} --resume.`);
+  });
+
+  it.each([
+    ["a value its strategy refuses", ["--vary", "ladder.levels=0"], "ladder does not take levels=0:"],
+    ["--resume without --out", ["--resume"], "--resume: name the folder to go on with by --out DIR."],
+    ["--train without --folds", ["--train", "0.5"], "--train: it is the share of a fold; add --folds N."],
+    ["a share that is none", ["--train", "1"], "Write a share between 0 and 1, such as 0.7."],
+    ["both ways to choose", ["--grid", "--random", "3"], "'--grid' cannot be used with option '--random <n>'"],
+    ["a score that is none", ["--by", "luck"], "Allowed choices are pnl, sharpe, drawdown"],
+    [
+      "a file that cannot be written",
+      ["--csv", "nowhere/at/all.csv"],
+      "nowhere/at/all.csv cannot be written: there is no folder nowhere/at.",
+    ],
+    [
+      "too many points",
+      ["--vary", "ladder.levels=1..20", "--max", "39"],
+      "40 points (2 of ladder.notional × 20 of ladder.levels) are more than --max 39.",
+    ],
+    ["no fixture at all", [], "No recorded market is named."],
+  ])("refuses %s with 2 before anything runs", async (_, argv, message) => {
+    const needsMarket = !argv.includes("--fixture") && argv.length > 0;
+    const { code, out, err } = await sweep(...argv, ...(needsMarket ? ["--fixture", marketOf(1)] : []));
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+  });
+});

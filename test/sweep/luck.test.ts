@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { expectedMaximum, luckOf } from "../../src/sweep/luck.ts";
+import { sharpeOf } from "../../src/sweep/scores.ts";
+
+describe("the luck of the best", () => {
+  // Means of the largest of n standard normal draws, from tables of order statistics.
+  it.each([
+    [2, 0.564],
+    [10, 1.539],
+    [100, 2.508],
+    [1_000, 3.241],
+  ])("of %i draws is near %f spreads", (count, expected) => {
+    expect(expectedMaximum(count)).toBeGreaterThan(expected - 0.06);
+    expect(expectedMaximum(count)).toBeLessThan(expected + 0.06);
+  });
+
+  it("is none for a single trial, and unknown for none", () => {
+    expect(luckOf([5], "more")).toEqual({ trials: 1, best: 5, median: 5, mean: 5, spread: 0, bestByChance: 5 });
+    expect(luckOf([], "more")).toBeUndefined();
+  });
+
+  it("lies on the side that is better", () => {
+    const [more, less] = [luckOf([1, 2, 3, 4], "more"), luckOf([1, 2, 3, 4], "less")];
+    expect(more).toMatchObject({ trials: 4, best: 4, median: 2.5, mean: 2.5, spread: 1.291 });
+    expect(less).toMatchObject({ best: 1 });
+    expect((more?.bestByChance ?? 0) - 2.5).toBeCloseTo(2.5 - (less?.bestByChance ?? 0), 3);
+  });
+});
+
+describe("the Sharpe ratio of a run", () => {
+  const curve = (...values: readonly string[]) => values.map((equity, at) => ({ at, equity }));
+  it.each([
+    ["steady gain", curve("100", "101", "102", "103", "104"), "2"],
+    ["steady loss", curve("104", "103", "102", "101", "100"), "-2"],
+    ["noise that comes back", curve("100", "105", "100"), "0"],
+    ["nothing", curve("100", "100"), "0"],
+    ["a single point", curve("100"), "0"],
+  ])("of %s", (_, equity, expected) => {
+    expect(sharpeOf(equity)).toBe(expected);
+  });
+});
