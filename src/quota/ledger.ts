@@ -87,6 +87,8 @@ export interface LedgerOptions {
 
 const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
+/** Statuses that a machine in front of the service answers with by itself. */
+const isSilent = (status: number): boolean => status >= 500 || status === 408;
 /** So near to a window's end what does not fit now is taken for not fitting at all. */
 const endingMs = 400;
 
@@ -227,6 +229,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       return undefined;
     }
     const { standing, gauges: touched } = ticket.route;
+    // A page of something in between says nothing of the quota, nor that the service counted the call.
+    if (isSilent(answer.status) && touched.every(({ spec }) => usedOf(spec, answer.headers) === undefined)) {
+      lose(ticket, receivedAt);
+      return undefined;
+    }
     const dateMs = dateOf(answer.headers);
     if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
     else if (!clock.known && !dateless) {

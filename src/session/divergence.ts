@@ -89,6 +89,8 @@ const entryWords = (entry: Entry): string => {
       return `the service asked for leave (${entry.ip})`;
     case "trouble":
       return `the service's side threw: ${entry.message}`;
+    case "anomaly":
+      return `the service told of ${entry.what}: ${entry.detail}`;
     case "stray":
       return "the engine acted although nothing recorded had happened";
   }

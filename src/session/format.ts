@@ -42,6 +42,8 @@ export interface ServiceFacts {
   readonly users: readonly User[];
   /** Whether the service may refuse orders as a whole. */
   readonly refusesOrders: boolean;
+  /** Whether the engine watched for a process that stands still. */
+  readonly watchful: boolean;
   readonly assumptions: readonly string[];
 }
 
@@ -55,7 +57,7 @@ export type StateStream = keyof StreamsOfState;
 /** What somebody outside asked of the engine. */
 export type Call =
   | { readonly call: "start" }
-  | { readonly call: "stop"; readonly cancel: boolean }
+  | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }
   | { readonly call: "halt"; readonly reason: string }
   | { readonly call: "resume"; readonly reason: string }
   /** `uid` where it is not the first user's. */
@@ -84,6 +86,8 @@ export type EntryBody =
   | { readonly in: "leave"; readonly ip: string }
   /** Something of the service's side threw. */
   | { readonly in: "trouble"; readonly message: string }
+  /** The service told of something that should not have happened. */
+  | { readonly in: "anomaly"; readonly what: string; readonly detail: string }
   /** The engine did something that nothing recorded had caused. */
   | { readonly in: "stray" };
 
@@ -126,7 +130,7 @@ export interface SessionEnd {
 }
 
 const known: Readonly<Record<"in" | "out" | "re", readonly string[]>> = {
-  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "leave", "trouble", "stray"],
+  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "leave", "trouble", "anomaly", "stray"],
   out: ["request", "event", "disk", "open", "watch", "unwatch", "lastPx", "ordersRefused", "leave", "start", "stop"],
   re: ["value", "thrown", "leave"],
 };
@@ -181,6 +185,7 @@ const headerSchema = {
     service: text,
     baseUrl: text,
     refusesOrders: { type: "boolean", default: false },
+    watchful: { type: "boolean", default: false },
     assumptions: { type: "array", items: text, default: [] },
     users: {
       type: "array",

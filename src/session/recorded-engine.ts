@@ -123,7 +123,7 @@ const asked = (engine: Engine, turns: Turns): Engine => {
     ...streams(engine),
     ofUser: (uid) => streams(engine.ofUser(uid), uid),
     start: () => call({ call: "start" }, () => engine.start()),
-    stop: ({ cancel = false } = {}) => call({ call: "stop", cancel }, () => engine.stop({ cancel })),
+    stop: ({ cancel = false, settleMs = 0 } = {}) => call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
     halt: (reason) => {
       const results = new ReplaySubject<never>();
       const halted = call({ call: "halt", reason }, () => {

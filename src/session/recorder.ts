@@ -37,12 +37,13 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
   let turns: Turns | undefined;
   const open = (env: ServiceEnv): OpenService => {
     const inner = spec.open(watchedEnv(env, () => turns));
-    const { users, assumptions, ordersRefused } = inner;
+    const { users, assumptions, ordersRefused, watchful = false } = inner;
     sink.begin({
       service: spec.kind,
       ...(spec.baseUrl !== undefined && { baseUrl: spec.baseUrl }),
       users: users.map(({ uid, ip, keys }) => ({ uid, ip, keys: keys.map(({ name, permissions }) => ({ name, permissions })) })),
       refusesOrders: ordersRefused !== undefined,
+      watchful,
       assumptions,
     });
     const own = createTurns(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
@@ -65,6 +66,12 @@ const watchedEnv = (env: ServiceEnv, turnsOf: () => Turns | undefined): ServiceE
     const turns = turnsOf();
     if (turns === undefined) tell();
     else turns.enter(() => ({ in: "trouble", message }), tell);
+  },
+  onAnomaly: (what, detail) => {
+    const tell = (): void => env.onAnomaly(what, detail);
+    const turns = turnsOf();
+    if (turns === undefined) tell();
+    else turns.enter(() => ({ in: "anomaly", what, detail }), tell);
   },
   leave: (ip) => {
     const turns = turnsOf();

@@ -52,6 +52,9 @@ export const replayedService = (header: SessionHeader, script: Script, env: Serv
       case "trouble":
         env.onError(new Error(entry.message));
         return;
+      case "anomaly":
+        env.onAnomaly(entry.what, entry.detail);
+        return;
       case "open":
       case "call":
       case "leave":
@@ -68,6 +71,7 @@ export const replayedService = (header: SessionHeader, script: Script, env: Serv
     market,
     users,
     assumptions: header.assumptions,
+    watchful: header.watchful,
     ...(header.refusesOrders && { ordersRefused: () => (valueIn(script.act({ out: "ordersRefused" })) as string | null) ?? undefined }),
     start: () => {
       script.act({ out: "start" });

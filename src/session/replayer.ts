@@ -112,7 +112,7 @@ const createCallers = (engine: Engine): ((call: Call) => void) => {
         quiet(engine.start());
         return;
       case "stop":
-        quiet(engine.stop({ cancel: call.cancel }));
+        quiet(engine.stop({ cancel: call.cancel, settleMs: call.settleMs ?? 0 }));
         return;
       case "halt":
         engine.halt(call.reason).subscribe();

@@ -53,6 +53,29 @@ const grants = (ledger: Ledger, what: Charge, at: number, rank: Rank = "emergenc
   return tickets;
 };
 
+describe("a page of something in between", () => {
+  it.each([502, 503, 408])(
+    "as the first answer tells nothing: the next call probes, and what the service counted is learned (%i)",
+    (status) => {
+      const ledger = make();
+      ledger.settle(ledger.spend(charge(), noon + 10_000), { status, headers: {} }, noon + 10_050);
+      expect(ledger.probing(charge())).toBe(true);
+      ledger.settle(ledger.spend(charge(), noon + 12_000), answer(noon + 12_040, { uid: 1_062 }), noon + 12_050);
+      const minute = ledger.state(noon + 12_060).find(({ layer }) => layer === "uid");
+      expect(minute?.used).toBeGreaterThanOrEqual(1_062);
+      expect(minute?.windowEndsAt).toBeGreaterThan(noon + 58_000);
+    },
+  );
+
+  it("does not open a minute that a refusal has shut", () => {
+    const ledger = warm();
+    const [first, second] = [ledger.spend(charge(), noon + 20_000), ledger.spend(charge(), noon + 20_000)];
+    ledger.settle(first, answer(noon + 20_040, { status: 429, uid: 1_200 }), noon + 20_050);
+    ledger.settle(second, { status: 502, headers: {} }, noon + 20_060);
+    expect(ledger.ask(charge(), "emergency", noon + 21_500).granted).toBe(false);
+  });
+});
+
 describe("start", () => {
   it("is quiet, then one call probes, then all is open", () => {
     const ledger = make({ quietMs: 1_050 });
