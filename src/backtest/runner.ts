@@ -60,8 +60,10 @@ const assemble = (config: CheckedConfig, { fixture, seed = config.seed, limits, 
     opened = spec.openWith(env, { ...(fixture === undefined ? {} : { fixture }), ...(limits === undefined ? {} : { limits }) });
     return opened;
   };
+  // A journal is the memory of one engine at one service, and a recording is neither.
+  const { journal: _, ...rest } = config;
   const engine = createEngine(
-    { ...config, seed, service: { kind: "backtest", open } },
+    { ...rest, seed, service: { kind: "backtest", open } },
     { limits: limits ?? spec.options.limits ?? true, ...(print === undefined ? {} : { print }) },
   );
   return { engine, service: opened as unknown as OpenBacktest, seed };

@@ -1,8 +1,11 @@
-import { concat, concatMap, map, mergeMap, NEVER, of, take, timer } from "rxjs";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { createTape } from "../../src/index.ts";
+import { createTape, runBacktest } from "../../src/index.ts";
 import { seriesOf } from "../../src/market/tape.ts";
-import { btc, calm, closed, far, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, calm, closed, configOf, far, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
 import { add, definePlugin, type Event, generateTapeFor, type RunReport, sum } from "./market.ts";
 
 const dir = stored(calm(120));
@@ -264,4 +267,11 @@ describe("progress", () => {
     expect(seen[399]).toBe(480);
     expect([...seen].sort((a, b) => a - b)).toEqual(seen);
   });
+});
+
+it("leaves the journal of a live config alone", async () => {
+  const folder = join(tmpdir(), `sluice-no-journal-${process.pid}`);
+  const config = configOf(stored(calm(5)), [strategy("still", { run: () => EMPTY })]);
+  await runBacktest({ ...config, journal: { dir: folder } });
+  expect(existsSync(folder)).toBe(false);
 });
