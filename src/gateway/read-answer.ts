@@ -98,7 +98,8 @@ const readRecords = <R>(
     const record = normal(endpoint, item, code, contract.profile);
     const wrong = wireProblems(contract.endpoints[endpoint].record, record);
     if (wrong.length > 0) problems.push(`data[${index}]${wrong[0]}`);
-    else records.push(record as R);
+    // Everybody who looks is handed the same record: nobody may change it for the others.
+    else records.push(Object.freeze(record) as R);
   }
   return { records, problems };
 };

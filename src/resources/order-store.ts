@@ -128,7 +128,8 @@ export const createOrderStore = (): OrderStore => {
     forgotten$,
     merge: (next) => {
       const previous = byId(next.ordId);
-      const record = previous === undefined ? next : mergeRecords(previous, next);
+      // Shared by everybody who looks; a push brings a record nobody has frozen yet.
+      const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
       if (record === previous || (previous !== undefined && isSame(record, previous))) return false;
       name(record);
       if (isActive(record.state)) active.put(record);
@@ -147,8 +148,8 @@ export const createOrderStore = (): OrderStore => {
       const id = ordId ?? (clOrdId === undefined ? undefined : byClient.get(clOrdId));
       return id === undefined ? undefined : byId(id);
     },
-    active: () => active.records.slice(),
-    finished: () => [...finished.values()].reverse(),
+    active: () => Object.freeze(active.records.slice()),
+    finished: () => Object.freeze([...finished.values()].reverse()),
     get activeCount() {
       return active.records.length;
     },

@@ -126,6 +126,21 @@ describe("pending orders", () => {
     expect(rig.count("pendingOrders")).toBe(5);
   });
 
+  it.each([
+    ["listed", false],
+    ["pushed", true],
+  ])("cannot be changed by one who looks for the others, %s", (_, push) => {
+    const rig = ready({ push });
+    rig.want(bid());
+    pendingOf(rig);
+    rig.run(20_000);
+    const [list, [record]] = [rig.resources.pending.current.value, rig.resources.pending.current.value];
+    expect(record?.px).toBe("60000");
+    expect(() => Object.assign(record as object, { px: "1" })).toThrow(TypeError);
+    expect(() => (list as OrderRecord[]).pop()).toThrow(TypeError);
+    expect(rig.resources.pending.current.value).toMatchObject([{ px: "60000" }]);
+  });
+
   it("that is nowhere any more is said to have vanished", () => {
     const rig = silent({ profile: { history: { unfilledCanceledVanish: true } } });
     placeElsewhere(rig, 1);
