@@ -9,6 +9,7 @@
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -100,5 +101,8 @@ const isReading = (options: unknown): boolean => {
 
 const program = /\.(m|c)?[jt]sx?$|\.node$|\.wasm$|\.map$|(^|[\\/])(package|tsconfig[^\\/]*)\.json$/;
 
+/** Where the loader of TypeScript keeps what it has compiled. */
+const compiled = join(tmpdir(), "tsx-");
+
 const isData = (path: string): boolean =>
-  !program.test(path) && !path.includes(`${sep}node_modules${sep}`) && !path.startsWith(`${sep}proc${sep}`);
+  !program.test(path) && !path.includes(`${sep}node_modules${sep}`) && !path.startsWith(`${sep}proc${sep}`) && !path.startsWith(compiled);

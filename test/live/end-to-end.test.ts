@@ -1,4 +1,18 @@
-import { filter, firstValueFrom, map, of, Subject, startWith, switchMap, take, tap, timeout, toArray } from "rxjs";
+import {
+  filter,
+  firstValueFrom,
+  map,
+  type Observable,
+  of,
+  ReplaySubject,
+  Subject,
+  startWith,
+  switchMap,
+  take,
+  tap,
+  timeout,
+  toArray,
+} from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import { after } from "../../src/clock/clock.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
@@ -45,8 +59,12 @@ const serve = async (faults?: FaultPlan): Promise<VenueServer> => {
 
 const ann = (secretKey = "ann-1 secret") => createCredentials({ apiKey: "ann-1", secretKey, passphrase: "ann-1 phrase" });
 
-/** Wants one bid far below the market from the first quote on, until it is told that this was enough. */
-const start = (server: VenueServer, secretKey = "ann-1 secret"): { engine: Engine; events: Event[]; enough: Subject<void> } => {
+/** Wants one bid far below the market from the first quote on after `begin$`, until it is told that this was enough. */
+const start = (
+  server: VenueServer,
+  secretKey = "ann-1 secret",
+  begin$: Observable<unknown> = of(0),
+): { engine: Engine; events: Event[]; enough: Subject<void> } => {
   const enough = new Subject<void>();
   const strategy = defineStrategy({
     name: "one-bid",
@@ -54,8 +72,9 @@ const start = (server: VenueServer, secretKey = "ann-1 secret"): { engine: Engin
     desired: ({ market }) => {
       const bid = (px: string): WantedOrder => ({ slot: "bid", instId, side: "buy", ordType: "post_only", px, notional: "1000" });
       const none: WantedOrder[] = [];
-      return market.quotes(instId).pipe(
+      return begin$.pipe(
         take(1),
+        switchMap(() => market.quotes(instId).pipe(take(1))),
         switchMap(({ bidPx }) =>
           enough.pipe(
             map(() => none),
@@ -170,9 +189,14 @@ describe("an engine on a service over the network", () => {
 
   it("a message that is lost is noticed at the next one: pushing turns, and the state is read", async () => {
     const server = await serve({ socket: [{ kind: "gap", channel: "orders", count: 1 }] });
-    const { engine, enough } = start(server);
+    // What is lost is then the first record of the order, however long the login takes.
+    const whole = new ReplaySubject<void>(1);
+    const { engine, enough } = start(server, undefined, whole);
     const turns: boolean[] = [];
-    engine.service.users[0]?.pushing$.subscribe((turn) => turns.push(turn));
+    engine.service.users[0]?.pushing$.subscribe((turn) => {
+      turns.push(turn);
+      if (turn) whole.next();
+    });
     const accepted = phase(engine, "acked");
     await engine.start();
     await accepted;
