@@ -24,16 +24,14 @@ export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPosi
 // Running it inside a program of one's own.
 export { createEngine, type Engine, type EngineOptions } from "./engine.ts";
 export { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "./errors.ts";
+export type { Config, ConfigInput, QuotaConfig } from "./host/config.ts";
 export type { Estimate, PlannedAction, PluginContext, QuotaState, StrategyContext } from "./host/context.ts";
 export {
-  type Config,
-  type ConfigInput,
   defineConfig,
   definePlugin,
   defineStrategy,
   type Plugin,
   type PluginDefinition,
-  type QuotaConfig,
   type Strategy,
   type StrategyDefinition,
 } from "./host/define.ts";

@@ -9,7 +9,7 @@ import { type Contract, createContract } from "../contract/contract.ts";
 import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine.ts";
-import type { CheckedConfig } from "../host/define.ts";
+import type { CheckedConfig } from "../host/config.ts";
 import { type AskedWatch, watchAsked } from "./asked.ts";
 import { coverageOf } from "./coverage.ts";
 import { type Detailed, type DetailsRecorder, recordDetails } from "./details.ts";

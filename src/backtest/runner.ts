@@ -8,7 +8,7 @@
  */
 import { createEngine, type Engine } from "../engine.ts";
 import { SluiceError } from "../errors.ts";
-import { type CheckedConfig, checkConfig } from "../host/define.ts";
+import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { ServiceEnv } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
 import { createCollector } from "./collect.ts";

@@ -6,15 +6,16 @@
  * Not here: what a session is (session/format.ts), how it is recorded (session/recorded-engine.ts).
  */
 import { type Command, InvalidArgumentError } from "commander";
-import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, Observable } from "rxjs";
+import { defaultIfEmpty, firstValueFrom, from, ignoreElements, merge, NEVER } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
 import type { RecordedEngine } from "../session/recorded-engine.ts";
-import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
+import { type CliIo, inkOf, printable } from "./io.ts";
 import { eventLine } from "./panel.ts";
+import { abandoned, stopRequests } from "./stopping.ts";
 
 export interface RecordParts {
   readonly clock?: Clock;
@@ -95,23 +96,6 @@ const runToEnd = async (engine: RecordedEngine, { seconds }: Flags, io: CliIo, c
   await started;
   await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
 };
-
-const stopRequests = (io: CliIo): Observable<StopReason> =>
-  new Observable((subscriber) =>
-    io.onStop((reason) => {
-      subscriber.next(reason);
-    }),
-  );
-
-const abandoned = (requests: Observable<StopReason>): Observable<never> =>
-  requests.pipe(
-    map(() => {
-      throw new SluiceError(
-        "ENGINE_STATE",
-        "Abandoned while stopping: orders may still be open at the service. Look before starting again.",
-      );
-    }),
-  );
 
 /** Ends the file where that is missing, writes the market data beside it and says what there is. */
 const finish = async (dir: string, io: CliIo): Promise<void> => {

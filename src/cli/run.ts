@@ -7,7 +7,7 @@
  * Not here: what the engine does (engine.ts), what lines look like (panel.ts), what became of orders (run-orders.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, Observable, Subscription } from "rxjs";
+import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, type Observable, Subscription } from "rxjs";
 import { after, type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
@@ -21,6 +21,7 @@ import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
+import { abandoned, stopRequests } from "./stopping.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
 export interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "pending$" | "start"> {
@@ -111,14 +112,6 @@ const unitsOn = (screen: Screen, profile: Profile, { json }: Flags): Screen => (
 
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine.ts")).createEngine;
 
-/** Each request to stop, as a stream that stays listening while anybody does. */
-const stopRequests = (io: CliIo): Observable<StopReason> =>
-  new Observable((subscriber) =>
-    io.onStop((reason) => {
-      subscriber.next(reason);
-    }),
-  );
-
 type Ending = StopReason | "over" | "ended";
 
 /** Why to stop, whichever comes first. */
@@ -134,16 +127,6 @@ const endings: Readonly<Record<Ending, string>> = {
   over: "the time is over",
   ended: "the engine ended",
 };
-
-const abandoned = (requests: Observable<StopReason>): Observable<never> =>
-  requests.pipe(
-    map(() => {
-      throw new SluiceError(
-        "ENGINE_STATE",
-        "Abandoned while stopping: orders may still be open at the service. Look before starting again.",
-      );
-    }),
-  );
 
 const failWithStrategies = ({ failures }: Tally): void => {
   if (failures.length > 0) throw new SluiceError("STRATEGY_FAILED", "Failed while running:", failures);

@@ -9,7 +9,8 @@ import { isObservable, type Observable, tap } from "rxjs";
 import { type RunOptions, runBacktest } from "../backtest/runner.ts";
 import type { BacktestSpec } from "../backtest/service.ts";
 import { SluiceError } from "../errors.ts";
-import { type CheckedConfig, checkConfig, definePlugin, type Plugin, type Strategy } from "../host/define.ts";
+import { type CheckedConfig, checkConfig } from "../host/config.ts";
+import { definePlugin, type Plugin, type Strategy } from "../host/define.ts";
 import type { OpenService } from "../host/service.ts";
 import type { Event } from "../journal/events.ts";
 

@@ -7,12 +7,7 @@
  * Not here: names of channels, intervals (profile.ts), limits of connections and subscriptions (limits.ts).
  */
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
-import type { BalanceRecord, OrderRecord, PositionRecord } from "./schemas.ts";
-
-const text = { type: "string" } as const;
-const decimalText = { type: "string", format: "decimal" } as const;
-const digits = { type: "string", pattern: "^\\d{1,20}$" } as const;
-const instId = { type: "string", maxLength: 48, format: "inst-id" } as const;
+import { type BalanceRecord, decimalText, digits, instId, type OrderRecord, type PositionRecord, text } from "./schemas.ts";
 
 /** What a subscription is of. Private channels take no instrument: they tell of all. */
 export const channelArg = {

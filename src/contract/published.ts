@@ -18,7 +18,8 @@ export const formatNotes = {
   "inst-id": "BASE-QUOTE for spot, BASE-QUOTE-SWAP for perpetual swaps.",
 } as const;
 
-const shortFields: Readonly<Record<string, string>> = {
+/** How instrument fields are spelled where the profile says `short`. */
+export const shortFields: Readonly<Record<string, string>> = {
   baseCurrency: "baseCcy",
   quoteCurrency: "quoteCcy",
   settleCurrency: "settleCcy",

@@ -9,11 +9,12 @@ import type { FromSchema, JSONSchema } from "json-schema-to-ts";
 /** Deferred inference: a bare `FromSchema` in generic code makes the compiler expand every possible schema. */
 export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never;
 
-const text = { type: "string" } as const;
-const decimalText = { type: "string", format: "decimal" } as const;
+/** Parts that all messages are made of, over HTTP and on the socket. */
+export const text = { type: "string" } as const;
+export const decimalText = { type: "string", format: "decimal" } as const;
 const decimalOrEmpty = { type: "string", format: "decimal-or-empty" } as const;
-const digits = { type: "string", pattern: "^\\d{1,20}$" } as const;
-const instId = { type: "string", maxLength: 48, format: "inst-id" } as const;
+export const digits = { type: "string", pattern: "^\\d{1,20}$" } as const;
+export const instId = { type: "string", maxLength: 48, format: "inst-id" } as const;
 const anyId = { type: "string", minLength: 1, maxLength: 64 } as const;
 const limit = { type: "string", pattern: "^\\d{1,4}$" } as const;
 const instType = { type: "string", enum: ["SPOT", "SWAP"] } as const;

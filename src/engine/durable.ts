@@ -14,6 +14,7 @@ import type { Disk } from "../journal/disk.ts";
 import type { Event } from "../journal/events.ts";
 import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
 import { openStore, type Store } from "../journal/store.ts";
+import { finalPhases } from "../orders/order.ts";
 import type { Interceptor, WireRequest } from "../transport/transport.ts";
 
 export interface Durable {
@@ -42,8 +43,6 @@ export interface DurableOptions {
   readonly users: readonly ServiceUser[];
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
-
-const finals: readonly string[] = ["filled", "canceled", "rejected", "absent"];
 
 export const createDurable = ({ config, owner, clock, users, openDisk }: DurableOptions): Durable => {
   const intents = createIntents();
@@ -89,7 +88,7 @@ export const createDurable = ({ config, owner, clock, users, openDisk }: Durable
       (request): Observable<never> | ReturnType<typeof next> =>
         request.endpoint === "placeOrder" ? defer(() => from(writeDown(request)).pipe(switchMap(() => next(request)))) : next(request),
     note: (event) => {
-      if (event.type !== "order.changed" || !finals.includes(event.phase)) return;
+      if (event.type !== "order.changed" || !finalPhases.includes(event.phase)) return;
       const { clOrdId, phase } = event;
       const uid = senders.get(clOrdId);
       if (uid === undefined) return;

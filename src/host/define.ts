@@ -13,8 +13,6 @@ import type { WantedOrder } from "../orders/wanted.ts";
 import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 
-export { type CheckedConfig, type Config, type ConfigInput, checkConfig, type QuotaConfig } from "./config.ts";
-
 export interface Strategy {
   readonly kind: "strategy";
   readonly name: string;

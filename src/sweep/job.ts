@@ -7,7 +7,7 @@
  */
 import { hashOf } from "../backtest/report.ts";
 import { runBacktest } from "../backtest/runner.ts";
-import { checkConfig } from "../host/define.ts";
+import { checkConfig } from "../host/config.ts";
 import { type Figures, figuresOf } from "./scores.ts";
 import { type Overrides, varied } from "./space.ts";
 

@@ -7,7 +7,8 @@
  */
 import { parseHuman } from "../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
-import type { CheckedConfig, Strategy } from "../host/define.ts";
+import type { CheckedConfig } from "../host/config.ts";
+import type { Strategy } from "../host/define.ts";
 import { distinct, kindOf, readValues } from "./values.ts";
 
 /** One option of one strategy, and the values it takes. */

@@ -7,6 +7,7 @@
  */
 import { type InstType, parseInstId } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
+import { shortFields } from "../contract/published.ts";
 import { SluiceError } from "../errors.ts";
 import { type Amount, one, readAmount, spell } from "./money.ts";
 
@@ -90,17 +91,6 @@ export const worthOf = (product: Product, px: number, lots: number): Amount => B
 export const baseOf = (product: Product, lots: number): Amount => BigInt(lots) * product.lot;
 export const priceOf = (product: Product, px: number): string => spell(BigInt(px) * product.tick);
 
-const shortNames: Readonly<Record<string, string>> = {
-  baseCurrency: "baseCcy",
-  quoteCurrency: "quoteCcy",
-  settleCurrency: "settleCcy",
-  tickSize: "tickSz",
-  lotSize: "lotSz",
-  minSize: "minSz",
-  contractValue: "ctVal",
-  maxLeverage: "lever",
-};
-
 /** The record as published, in the spelling the profile names. */
 export const instrumentRecordOf = (product: Product, profile: Profile): Readonly<Record<string, string>> => {
   const { listing, instType, base, quote } = product;
@@ -120,7 +110,7 @@ export const instrumentRecordOf = (product: Product, profile: Profile): Readonly
   };
   const record: Record<string, string> = {};
   for (const [name, value] of Object.entries(long)) {
-    if (value !== undefined) record[profile.instruments.fieldNames === "short" ? (shortNames[name] ?? name) : name] = value;
+    if (value !== undefined) record[profile.instruments.fieldNames === "short" ? (shortFields[name] ?? name) : name] = value;
   }
   return record;
 };

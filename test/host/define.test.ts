@@ -1,6 +1,6 @@
 import { NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { checkConfig } from "../../src/host/define.ts";
+import { checkConfig } from "../../src/host/config.ts";
 import { backtest, constant, definePlugin, defineStrategy, lognormal, paper } from "../../src/index.ts";
 import { closed } from "../backtest/arena.ts";
 

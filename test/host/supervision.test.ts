@@ -1,7 +1,8 @@
 import { concat, map, NEVER, Observable, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { checkConfig, definePlugin, type Strategy } from "../../src/host/define.ts";
+import { checkConfig } from "../../src/host/config.ts";
+import { definePlugin, type Strategy } from "../../src/host/define.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
 import { createStrategyHost } from "../../src/host/strategy-host.ts";
 import { backoffMs, createFates, type Supervision } from "../../src/host/supervision.ts";

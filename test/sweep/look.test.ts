@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkConfig } from "../../src/host/define.ts";
+import { checkConfig } from "../../src/host/config.ts";
 import { loadConfigFile } from "../../src/host/load.ts";
 import { csvOf } from "../../src/sweep/csv.ts";
 import { heatMap } from "../../src/sweep/heat-map.ts";
