@@ -74,16 +74,24 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
     });
   };
 
+  /** A cancelled order that is in no list of open orders is not young but gone: the lists look for its end. */
+  const foretell = (order: TrackedOrder): boolean => {
+    if (!isCanceling(order)) return false;
+    if (order.record !== undefined) store.ending(order.record.ordId);
+    return true;
+  };
+
   return {
     ask,
     pursue,
     settle,
     pursued: (order) => pursuits.has(order),
     expect: (order) => {
+      foretell(order);
       after(clock, recordMs).subscribe(() => {
         if (isOver(order)) return;
         if (order.record === undefined) ask(order);
-        else if (isCanceling(order)) onDoubt(() => isCanceling(order));
+        else if (foretell(order)) onDoubt(() => isCanceling(order));
       });
     },
     doubt: (order, reason) => {

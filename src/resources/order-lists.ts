@@ -3,7 +3,7 @@
  *
  * Invariants: the pending list is read to its end before the history is looked at, so that an order moving from one to the
  * other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and an order so
- * young that the service may not show it yet is not doubted; what a push has answered meanwhile is not asked.
+ * young that the service may not show it yet is not doubted unless it was cancelled; what a push has answered meanwhile is not asked.
  */
 import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -59,7 +59,7 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
             if (outcome.kind !== "done" || outcome.problems.length > 0) return;
             const record = outcome.records.find((candidate) => candidate.ordId === ordId);
             if (record !== undefined) store.merge(record);
-            else if (outcome.records.length === 0) {
+            else if (outcome.records.length === 0 && isSettled(ordId, clock.now())) {
               store.forget(ordId);
               journal.append({
                 type: "anomaly",
@@ -102,8 +102,9 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
       catchError((error: unknown) => of<Reading<readonly OrderRecord[]>>({ kind: "failed", problem: String(error) })),
     );
   };
+  const isSettled = (ordId: string, at: number): boolean => (seenAt.get(ordId) ?? at) < at - settleMs;
   const isMissing = ({ ordId }: OrderRecord, listed: ReadonlySet<string>, startedAt: number): boolean =>
-    !listed.has(ordId) && (seenAt.get(ordId) ?? startedAt) < startedAt - settleMs;
+    !listed.has(ordId) && (isSettled(ordId, startedAt) || store.isEnding(ordId));
   const whole = (): Reading<readonly OrderRecord[]> => ({ kind: "value", value: store.active() });
 
   const pending = createResource<readonly OrderRecord[]>({ clock, initial: [], freshMs: options.pendingFreshMs, read: readPending });

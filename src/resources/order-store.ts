@@ -20,6 +20,9 @@ export interface OrderStore {
   merge(record: OrderRecord): boolean;
   /** The service does not know the order any more although no final record was seen. */
   forget(ordId: string): void;
+  /** The order was cancelled: that it is in no list of open orders is news, however young it is. */
+  ending(ordId: string): void;
+  readonly isEnding: (ordId: string) => boolean;
   find(id: { readonly ordId?: string; readonly clOrdId?: string }): OrderRecord | undefined;
   /** Active orders, newest first. */
   readonly active: () => readonly OrderRecord[];
@@ -100,11 +103,13 @@ export const createOrderStore = (): OrderStore => {
   const active = createSorted();
   const finished = new Map<string, OrderRecord>();
   const byClient = new Map<string, string>();
+  const endings = new Set<string>();
   const changes$ = new Subject<OrderChange>();
   const forgotten$ = new Subject<OrderRecord>();
 
   const finish = (record: OrderRecord): void => {
     active.remove(record.ordId);
+    endings.delete(record.ordId);
     finished.set(record.ordId, record);
     if (finished.size <= finishedMax) return;
     for (const [ordId, oldest] of finished) {
@@ -141,9 +146,14 @@ export const createOrderStore = (): OrderStore => {
       const record = active.find(ordId);
       if (record === undefined) return;
       active.remove(ordId);
+      endings.delete(ordId);
       unname(record);
       forgotten$.next(record);
     },
+    ending: (ordId) => {
+      if (active.find(ordId) !== undefined) endings.add(ordId);
+    },
+    isEnding: (ordId) => endings.has(ordId),
     find: ({ ordId, clOrdId }) => {
       const id = ordId ?? (clOrdId === undefined ? undefined : byClient.get(clOrdId));
       return id === undefined ? undefined : byId(id);

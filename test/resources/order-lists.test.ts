@@ -141,6 +141,22 @@ describe("pending orders", () => {
     expect(rig.resources.pending.current.value).toMatchObject([{ px: "60000" }]);
   });
 
+  it("that was cancelled a moment after it was seen is looked for at once, though it is so young that it might not be listed yet", () => {
+    const pushing$ = new BehaviorSubject(true);
+    const rig = ready({ pushing$, push: false });
+    pendingOf(rig);
+    rig.run(1_000);
+    rig.want(bid());
+    rig.run(200);
+    rig.resources.pending.refresh();
+    rig.run(200);
+    expect(rig.phases("bid").at(-1)).toBe("live");
+    rig.want();
+    rig.run(3_000);
+    expect(rig.phases("bid").at(-1)).toBe("canceled");
+    expect(rig.count("cancelBatch")).toBe(1);
+  });
+
   it("that is nowhere any more is said to have vanished", () => {
     const rig = silent({ profile: { history: { unfilledCanceledVanish: true } } });
     placeElsewhere(rig, 1);
