@@ -8,12 +8,15 @@ import { resolve } from "node:path";
 import { lastValueFrom, merge, type Observable, ReplaySubject, type Subscription, share, takeUntil } from "rxjs";
 import { after } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
-import type { OrdType, Side } from "./contract/profile.ts";
 import type { InstrumentRecord } from "./contract/schemas.ts";
+import { type Beating, beatingOf } from "./engine/beating.ts";
 import { type Branch, streamsOf } from "./engine/branch.ts";
 import { createBranches } from "./engine/branches.ts";
-import { createDurable, type Durable, type Recovered } from "./engine/durable.ts";
+import { createDurable, type Durable } from "./engine/durable.ts";
 import { readState } from "./engine/first-reads.ts";
+import { watchForeignUse } from "./engine/foreign-watch.ts";
+import { holdAsBefore, recall } from "./engine/inheritance.ts";
+import { setLeverage } from "./engine/leverage.ts";
 import { createLifetime } from "./engine/lifetime.ts";
 import { haltWith, setMode } from "./engine/modes.ts";
 import { settled } from "./engine/settling.ts";
@@ -22,6 +25,7 @@ import { SluiceError } from "./errors.ts";
 import { type CheckedConfig, checkConfig } from "./host/config.ts";
 import type { Estimate, PlannedAction, QuotaState, StreamsOfState, StreamsOfUser, Whom } from "./host/context.ts";
 import { estimateOf } from "./host/estimate.ts";
+import { inThread } from "./host/isolation.ts";
 import { createPluginHost } from "./host/plugin-host.ts";
 import { quotaStream } from "./host/quota-stream.ts";
 import type { OpenService, ServiceUser } from "./host/service.ts";
@@ -33,10 +37,14 @@ import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
 import { type CancelResult, createOrders, type OrderUpdate } from "./orders/orders.ts";
+import { defaultRules } from "./orders/rules.ts";
 import { type Charge, layersOf } from "./quota/layers.ts";
 import { createLedger, type Ledger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
+import type { Dial } from "./watchdog/line.ts";
+import type { Meeting } from "./watchdog/place.ts";
+import { socketDial } from "./watchdog/socket-line.ts";
 
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface Engine extends StreamsOfState {
@@ -67,6 +75,8 @@ export interface EngineOptions {
   readonly limits?: boolean;
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
+  /** How a watchdog is reached, where the config has one; a local socket by default. */
+  readonly dial?: (meeting: Meeting) => Dial;
 }
 
 const stopMsMax = 70_000;
@@ -76,7 +86,7 @@ const assemble = (
   config: CheckedConfig,
   random: Random,
   stopped$: Observable<void>,
-  { limits = true, openDisk = fileDisk }: EngineOptions,
+  { limits = true, openDisk = fileDisk, dial = socketDial }: EngineOptions,
 ) => {
   const contract = createContract(config.profile);
   // Strangers' streams look after themselves; this is what a bystander's listener threw.
@@ -92,46 +102,38 @@ const assemble = (
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
   const journal = createJournal(() => clock.now(), onError);
-  const durable = durableOf(config, service, openDisk);
+  const barred = (uid: string, clOrdId: string): string | undefined => branches.of(uid, "a placement").desk.barred(clOrdId);
+  const durable = durableOf(config, service, barred, openDisk);
   if (durable !== undefined) journal.attach(durable.note);
   const notices = createNotices(journal, onError);
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
-  const ledger = createLedger({ layers: limits ? layers : [], reserve, startedAt: clock.now() });
+  const elementWeight = contract.profile.weights.perCancelElement;
+  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
   const transport = lifetime.interceptor(durable === undefined ? service.transport : durable.interceptor(service.transport));
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
   const quotes = createLastQuotes(service.market);
-  const refused = (): string | undefined => durable?.refused() ?? service.ordersRefused?.();
+  const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
   const onLoss = (reason: string): void => {
+    durable?.decide("halted", reason);
     setMode(branches, "halted", reason);
   };
   const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
   const branches = createBranches(shared, service);
-  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, onError };
+  const halt = haltWith(branches, names(config.strategies));
+  const beating: Beating = beatingOf({ config, service, journal, dial, branches: () => branches.all, halt: (reason) => void halt(reason) });
+  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, beating, halt, onError };
 };
 
 const durableOf = (
-  { journal, instance, service: { kind, baseUrl = kind } }: CheckedConfig,
+  { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
   { clock, users }: OpenService,
+  barred: (uid: string, clOrdId: string) => string | undefined,
   openDisk: (dir: string) => Promise<Disk>,
 ): Durable | undefined => {
   if (journal === undefined) return undefined;
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
-  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, openDisk });
-};
-
-/** What earlier lives sent and did not see the end of is looked for before anything new is sent in its place. */
-const recall = ({ branches, journal, service: { clock } }: Parts, { life, open, repaired }: Recovered): void => {
-  journal.append({ type: "journal.opened", life, unresolved: open.length, repaired });
-  for (const { uid, clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
-    const branch = branches.all.find(({ user }) => user.uid === uid);
-    if (branch === undefined) {
-      const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
-      journal.append({ type: "anomaly", what: "order.abandoned", detail });
-      continue;
-    }
-    const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
-    branch.desk.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt));
-  }
+  const rules = { ...defaultRules, ...orders };
+  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, barred, openDisk });
 };
 
 /** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
@@ -187,16 +189,16 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   // Replayed, so that who comes after the stop gets an end and nothing else.
   const stopped$ = new ReplaySubject<void>(1);
   const parts = assemble(config, random, stopped$, options);
-  const { branches, journal, notices, service } = parts;
+  const { beating, branches, halt, journal, notices, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
   const strategyHost = createStrategyHost(clock, journal, config.supervision);
   const pluginHost = createPluginHost(clock, journal);
   const quotaNow = quotaReader(parts);
+  watchForeignUse(journal, quotaNow);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
   const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;
-  const halt = haltWith(branches, names(config.strategies));
   const state: { is: EngineState } = { is: "new" };
   let stalls: Subscription | undefined;
   const face = {
@@ -205,9 +207,14 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
-    halt,
+    halt: (reason: string, whom: Whom = {}): Observable<CancelResult> => {
+      const results = halt(reason, whom);
+      if (whom.strategy === undefined) parts.durable?.decide("halted", reason);
+      return results;
+    },
     resume: (reason: string, { strategy }: Whom = {}): void => {
       setMode(branches, "active", reason, strategy);
+      if (strategy === undefined) parts.durable?.decide("active", reason);
     },
     quotaNow,
   };
@@ -228,7 +235,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         orders: createOrders(desk, name, clock),
         random: random.fork(`strategy ${name}`),
       };
-      strategyHost.start(strategy, context, desk);
+      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, desk);
     }
   };
   const end = async (): Promise<void> => {
@@ -247,17 +254,23 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       state.is = "started";
       try {
         const recovered = await parts.durable?.open();
+        beating.start();
+        if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
         service.start();
         for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch));
-        if (recovered !== undefined) recall(parts, recovered);
+        await setLeverage(clock, branches.all, config.leverage);
+        if (recovered !== undefined) recall({ branches, journal, clock }, recovered);
         if (service.watchful === true) stalls = watchStalls({ clock, journal, branches: branches.all });
       } catch (error) {
         if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
         state.is = "stopped";
+        beating.stop();
         await end();
         throw error;
       }
-      if (!isStopped(state)) begin();
+      if (isStopped(state)) return;
+      begin();
+      beating.ready();
     },
     stop: async ({ cancel = false, settleMs = 0 } = {}) => {
       if (isStopped(state)) return;
@@ -270,6 +283,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
       await pluginHost.ended();
+      await beating.end(cancel);
       await end();
     },
   };

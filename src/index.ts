@@ -2,13 +2,33 @@
 
 export { type RunDetails, withDetails } from "./backtest/details.ts";
 // Recorded markets.
+export {
+  type BarPath,
+  bookFills,
+  candleFills,
+  type FillModel,
+  type FillSource,
+  type Fills,
+  type QueueOptions,
+  quoteFills,
+  tradeFills,
+} from "./backtest/fill-models.ts";
 export { readFixture, writeFixture } from "./backtest/fixture.ts";
-export { constant, type LatencyModel, lognormal } from "./backtest/latency.ts";
-export type { RunReport, StrategyReport } from "./backtest/report.ts";
+export type { FundingChoice, FundingSchedule } from "./backtest/funding-schedule.ts";
+export {
+  constant,
+  type EmpiricalOptions,
+  empirical,
+  type LatencyModel,
+  type LognormalOptions,
+  lognormal,
+  ways,
+} from "./backtest/latency.ts";
+export type { LiquidationReport, RunReport, StrategyReport } from "./backtest/report.ts";
 export { reportText } from "./backtest/report-text.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
 // Where to trade.
-export { backtest, type EmbeddedOptions, type PaperOptions, paper } from "./backtest/service.ts";
+export { type BacktestOptions, backtest, type EmbeddedOptions, type PaperOptions, paper, type ReadMarket } from "./backtest/service.ts";
 export { tearsheet } from "./backtest/tearsheet.ts";
 // The service, as data, and a copy of it to trade against.
 export { asyncApi } from "./contract/asyncapi.ts";
@@ -24,7 +44,7 @@ export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPosi
 // Running it inside a program of one's own.
 export { createEngine, type Engine, type EngineOptions } from "./engine.ts";
 export { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "./errors.ts";
-export type { Config, ConfigInput, QuotaConfig } from "./host/config.ts";
+export type { Config, ConfigInput, QuotaConfig, WatchdogConfig } from "./host/config.ts";
 export type { Estimate, PlannedAction, PluginContext, QuotaState, StrategyContext } from "./host/context.ts";
 export {
   defineConfig,
@@ -35,6 +55,8 @@ export {
   type Strategy,
   type StrategyDefinition,
 } from "./host/define.ts";
+export type { Isolation } from "./host/isolation.ts";
+export type { LeverageConfig } from "./host/leverage-config.ts";
 export type { OpenService, ServiceSpec } from "./host/service.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { Event, EventType } from "./journal/events.ts";
@@ -50,12 +72,18 @@ export { type Divergence, divergenceText } from "./session/divergence.ts";
 export { type RecordedEngine, recordEngine } from "./session/recorded-engine.ts";
 export { type ReplayReport, replaySession } from "./session/replayer.ts";
 export { createSessionFile, readSession, type Session } from "./session/session-file.ts";
+export { type FromSessionOptions, fromSession } from "./session/session-latency.ts";
 export { type Credentials, createCredentials } from "./transport/secrets.ts";
+export type { FillVolume, Queue } from "./venue/queue.ts";
 export { type FaultPlan, parseFaultPlan } from "./venue/server/fault-plan.ts";
 export { startVenueServer, type VenueServer, type VenueServerOptions } from "./venue/server/server.ts";
 export {
   createVenue,
+  type Fees,
+  type FeeTier,
   type Fill,
+  type Funding,
+  type Liquidation,
   type Venue,
   type VenueInstrument,
   type VenueOptions,

@@ -5,16 +5,26 @@
  * strategies made adds up to what the account made.
  * Not here: counting (tally.ts), the report's shape and arithmetic (report.ts).
  */
+import { filter } from "rxjs";
 import { type Contract, createContract } from "../contract/contract.ts";
 import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
+import type { MeterReport } from "../venue/venue.ts";
 import { type AskedWatch, watchAsked } from "./asked.ts";
 import { coverageOf } from "./coverage.ts";
 import { type Detailed, type DetailsRecorder, recordDetails } from "./details.ts";
 import { lastPrices } from "./last-prices.ts";
-import { createQuotaMinutes, overTime, type QuotaMinute, type QuotaMinutes, type WaitedFor, waitedFor } from "./quota-minutes.ts";
+import {
+  type Arrival,
+  createQuotaMinutes,
+  overTime,
+  type QuotaMinute,
+  type QuotaMinutes,
+  type WaitedFor,
+  waitedFor,
+} from "./quota-minutes.ts";
 import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "./report.ts";
 import { createResting, type Resting } from "./resting.ts";
 import type { BacktestSpec, OpenBacktest } from "./service.ts";
@@ -24,6 +34,8 @@ import { createReasons, type Reasons } from "./turned-down.ts";
 import { yearlyOf } from "./yearly.ts";
 
 export interface Collector {
+  /** The warm-up, if there is one, is over: what happens is counted from here on. */
+  readonly begin: () => void;
   /** Notes the equity at an instant. */
   readonly sample: (at: number) => void;
   readonly report: (seed: string, wallMs: number) => RunReport;
@@ -37,6 +49,10 @@ interface Heard {
   readonly asked: AskedWatch;
   readonly resting: Resting;
   readonly latency: () => RunReport["latency"];
+  /** What counts begins when it is called. */
+  readonly begin: () => void;
+  /** What the service had counted before. */
+  readonly before: () => MeterReport | undefined;
 }
 
 export const createCollector = (engine: Engine, service: OpenBacktest & Detailed, config: CheckedConfig): Collector => {
@@ -44,39 +60,41 @@ export const createCollector = (engine: Engine, service: OpenBacktest & Detailed
   const equity: EquityPoint[] = [];
   const recorder = service.onDetails && recordDetails(service, engine.updates$, heard.tally.ownerOf);
   return {
+    begin: heard.begin,
     sample: (at) => {
       equity.push({ at: Math.round(at), equity: sum(service.users.map(({ uid }) => service.simulated.venue.equity(uid))) });
     },
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
-      const minutes = heard.minutes.minutes(startAt, endAt);
+      const traded = tradedOf(heard, service, equity);
       const report: Omit<RunReport, "resultHash" | "wallMs"> = {
         fixture: fixtureOf(service),
         seed,
         events: heard.tally.events(),
         virtualMs: Math.round(endAt - startAt),
-        ...tradedOf(heard, service, equity),
-        quota: quotaOf(service, heard.tally, minutes),
+        ...traded,
+        quota: quotaOf(service, heard, heard.minutes.used(service.tradesAt, endAt)),
         latency: heard.latency(),
         perStrategy: strategiesOf(engine, service, config, heard),
         turnedDown: heard.reasons.list(),
         turnedDownMore: heard.reasons.more(),
-        coverage: coverageOf(service.tape, heard.asked.list()),
-        assumptions: assumptionsOf(service),
+        coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
+        assumptions: [...assumptionsOf(service, traded.yearly !== undefined), ...isolationOf(config)],
       };
-      tellDetails(service, recorder, equity, minutes);
+      tellDetails(service, recorder, equity, heard.minutes);
       return { resultHash: hashOf(report), wallMs, ...report };
     },
   };
 };
 
 const tellDetails = (
-  { onDetails }: Detailed,
+  { onDetails, tradesAt, tape }: OpenBacktest & Detailed,
   recorder: DetailsRecorder | undefined,
   equity: readonly EquityPoint[],
-  minutes: readonly QuotaMinute[],
+  quota: QuotaMinutes,
 ): void => {
-  if (onDetails !== undefined && recorder !== undefined) onDetails(recorder.details({ equity, minutes }));
+  if (onDetails === undefined || recorder === undefined) return;
+  onDetails(recorder.details({ equity, minutes: quota.minutes(tradesAt, tape.endAt) }));
 };
 
 const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig): Heard => {
@@ -90,12 +108,26 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig): H
   const minutes = createQuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
   const asked = watchAsked(simulated.feed);
   const resting = createResting(contract.profile);
-  for (const { onEvent } of [tally, reasons, minutes, asked]) engine.events$.subscribe(onEvent);
+  // In a warm-up only what is asked for counts, because it is asked for at the start.
+  let counting = service.tradesAt === tape.startAt;
+  let before: MeterReport | undefined;
+  const begin = (): void => {
+    if (!counting) before = simulated.venue.meterReport();
+    counting = true;
+  };
+  engine.events$.subscribe(asked.onEvent);
+  for (const { onEvent } of [tally, reasons, minutes]) engine.events$.pipe(filter(() => counting)).subscribe(onEvent);
   simulated.fills$.subscribe(tally.onFill);
+  simulated.venue.onFunding(tally.onFunding);
+  simulated.venue.onLiquidation(tally.onLiquidation);
   simulated.venue.onOrder((_, record) => {
     resting.onOrder(record);
   });
-  return { tally, reasons, minutes, asked, resting, latency: watchSends(service, contract, tally, minutes) };
+  const arrived = (arrival: Arrival): void => {
+    if (counting) minutes.arrived(arrival);
+  };
+  const latency = watchSends(service, contract, tally, arrived);
+  return { tally, reasons, minutes, asked, resting, latency, begin, before: () => before };
 };
 
 /** Orders and money of the account. */
@@ -106,7 +138,8 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
   const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees(), tally.volume()];
   const unrealised = sum(positions.map((position) => position.unrealised));
   const realised = tally.realised();
-  const yearly = yearlyOf(equity, service.tape.endAt - service.tape.startAt);
+  const costs = costsOf(tally);
+  const yearly = yearlyOf(equity, service.tape.endAt - service.tradesAt);
   return {
     orders: {
       placed: tally.total("placed"),
@@ -123,7 +156,8 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
     fees,
     realised,
     unrealised,
-    elsewhere: sub(pnl, sub(add(realised, unrealised), fees)),
+    ...costs,
+    elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
     liquidity: tally.liquidity(),
     roundTrips: tally.roundTrips(),
     positions,
@@ -133,6 +167,26 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
     ...(yearly && { yearly }),
   };
 };
+
+const firstLiquidations = 10;
+
+/** What the service charged beside the fees of fills; nothing where it charged nothing. */
+const costsOf = (tally: Tally): Pick<RunReport, "funding" | "liquidations"> => {
+  const funding = tally.funding();
+  const all = tally.liquidations();
+  const total = (of: "value" | "fee" | "covered"): string => sum(all.map((one) => one[of]));
+  const liquidations = {
+    count: all.length,
+    value: total("value"),
+    fees: total("fee"),
+    covered: total("covered"),
+    first: all.slice(0, firstLiquidations).map(({ at, uid, instId, side, qty }) => ({ at, uid, instId, side, qty })),
+  };
+  return { ...(funding !== undefined && { funding }), ...(all.length > 0 && { liquidations }) };
+};
+
+const lostTo = (liquidations: RunReport["liquidations"]): string =>
+  liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered);
 
 const strategiesOf = (
   engine: Engine,
@@ -158,7 +212,7 @@ const watchSends = (
   { simulated, clock, users }: OpenBacktest,
   { endpoints }: Contract,
   tally: Tally,
-  minutes: QuotaMinutes,
+  arrivedAs: (arrival: Arrival) => void,
 ): (() => RunReport["latency"]) => {
   const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
@@ -167,7 +221,7 @@ const watchSends = (
     const waited = tally.lastWaitMs();
     return (arrivedAt, status) => {
       const uid = key === undefined ? undefined : uids.get(key);
-      minutes.arrived({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
+      arrivedAs({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
       if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder")) {
         ms[endpoint].push(Math.round(waited + arrivedAt - sentAt));
       }
@@ -182,7 +236,7 @@ const watchSends = (
 const marksOf = ({ simulated, tape, users }: OpenBacktest): ReadonlyMap<string, string> => {
   const positions = users.flatMap(({ uid }) => simulated.venue.holdings(uid).positions);
   const held = positions.filter(({ markPx = "" }) => markPx !== "");
-  return new Map([...lastPrices(tape), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
+  return new Map([...lastPrices(tape, simulated.filledBy), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
 };
 
 const fixtureOf = ({ fixture, tape }: OpenBacktest): RunReport["fixture"] => ({
@@ -192,12 +246,14 @@ const fixtureOf = ({ fixture, tape }: OpenBacktest): RunReport["fixture"] => ({
   rows: tape.length,
 });
 
-const quotaOf = ({ simulated, limits }: OpenBacktest, tally: Tally, minutes: readonly QuotaMinute[]): RunReport["quota"] => {
+/** Peaks are those of the whole run: what is read in a warm-up weighs next to nothing. */
+const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, minutes: readonly QuotaMinute[]): RunReport["quota"] => {
   const { requests, weight, refused, blockedMinutes, peak } = simulated.venue.meterReport();
+  const earlier = before();
   return {
     limits,
-    requests,
-    weight,
+    requests: requests - (earlier?.requests ?? 0),
+    weight: weight - (earlier?.weight ?? 0),
     rejected429: refused.ip + refused.key + refused.uid,
     blockedMinutes,
     perLayerPeak: peak,
@@ -211,8 +267,18 @@ const quotaOf = ({ simulated, limits }: OpenBacktest, tally: Tally, minutes: rea
 const waitedOf = (minutes: readonly QuotaMinute[], layer: WaitedFor): number =>
   Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0));
 
-const assumptionsOf = ({ assumptions, limits }: OpenBacktest): readonly string[] => {
+/** Threads answer when they can, and runs could not be repeated. */
+const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {
+  const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
+  return names.length === 0 ? [] : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
+};
+
+const assumptionsOf = ({ assumptions, limits }: OpenBacktest, perYear: boolean): readonly string[] => {
   const { ip, uid, key } = layers;
   const kept = `limits: ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`;
-  return [...assumptions, limits ? kept : "no limits: the service enforces none and the engine keeps none"];
+  return [
+    ...assumptions,
+    limits ? kept : "no limits: the service enforces none and the engine keeps none",
+    ...(perYear ? ["years have 365 days; returns are simple, over a risk-free rate of 0"] : []),
+  ];
 };

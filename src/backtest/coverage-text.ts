@@ -22,17 +22,21 @@ export const coverageText = ({ report: { coverage }, width, paint }: Page): read
     const [first = "", ...rest] = wrapped(factsOf(one, coverage), Math.max(20, width - widthOf(start)));
     return [`${start}${paint.dim(first)}`, ...rest.map((line) => `${" ".repeat(widthOf(start))}${paint.dim(line)}`)];
   });
-  return series.length > linesMax ? [...lines, paint.dim(`and ${grouped(series.length - linesMax)} more series`)] : lines;
+  const warm = coverage.warmUp === undefined ? [] : wrapped(warmUpText(coverage.warmUp), width);
+  return [...warm, ...(series.length > linesMax ? [...lines, paint.dim(`and ${grouped(series.length - linesMax)} more series`)] : lines)];
 };
+
+const warmUpText = ({ untilAt, ms }: NonNullable<Coverage["warmUp"]>): string =>
+  `warm-up of ${duration(ms)}, until ${minuteOf(untilAt)} UTC: nothing was placed, all figures begin there`;
 
 const factsOf = (one: SeriesCoverage, { gapMs }: Coverage): string =>
   [
-    gapsOf(one, gapMs),
+    ...(one.kind === "change" ? ["tick size, lot size, listing"] : [gapsOf(one, gapMs)]),
     ...(one.quotedPercent === undefined ? [] : [`both sides quoted ${amount(one.quotedPercent, 1)} % of the time`]),
   ].join(", ");
 
 export const gapsOf = ({ gaps, longest, kind }: SeriesCoverage, gapMs: number): string => {
-  const bound = kind.startsWith("candle") ? `${duration(gapMs)} or two bars` : duration(gapMs);
+  const bound = kind.startsWith("candle") ? `${duration(gapMs)} or two bars` : kind === "funding" ? "an interval" : duration(gapMs);
   if (longest === undefined) return `no gap over ${bound}`;
   return `${counted(gaps, "gap")} over ${bound}, longest ${duration(longest.ms)} from ${minuteOf(longest.fromAt)}`;
 };

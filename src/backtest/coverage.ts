@@ -1,8 +1,8 @@
 /**
  * What a recording holds and what it lacks: its series, their gaps, how long prices were known, and what was asked for in vain.
  *
- * Invariants: pure over columns; a gap is a stretch without any row of a series, longer than `gapMs` or two bars, from the
- * first instant of the recording to its last.
+ * Invariants: pure over columns; a gap is a stretch without any row of a series, longer than `gapMs`, two bars or one and a half
+ * intervals of funding, from the first instant of the recording to its last. Changes of rules come when they come: no gaps.
  * Not here: who asks for market data (asked.ts).
  */
 import type { QuoteSeries, Series, Tape } from "../market/tape.ts";
@@ -15,7 +15,7 @@ export interface Gap {
 
 export interface SeriesCoverage {
   readonly instId: string;
-  /** `quote`, `trade`, `level`, or `candle` with its length. */
+  /** `quote`, `trade`, `level`, `funding`, `mark`, `change`, or `candle` with its length. */
   readonly kind: string;
   readonly rows: number;
   readonly gaps: number;
@@ -30,20 +30,23 @@ export interface Coverage {
   /** Shortest stretch without rows that counts as a gap; two bars where bars are longer. */
   readonly gapMs: number;
   readonly series: readonly SeriesCoverage[];
+  /** The beginning of the recording in which nothing was placed; absent where there was none. */
+  readonly warmUp?: { readonly untilAt: string; readonly ms: number };
   /** Market data that was asked for and that the recording cannot give, such as `quotes of BTC-USDT`. */
   readonly missing: readonly string[];
 }
 
 export const gapMsMin = 5 * 60_000;
 
-export const coverageOf = (tape: Tape, asked: readonly Asked[]): Coverage => ({
+export const coverageOf = (tape: Tape, asked: readonly Asked[], tradesAt = tape.startAt): Coverage => ({
   gapMs: gapMsMin,
+  ...(tradesAt > tape.startAt && { warmUp: { untilAt: new Date(tradesAt).toISOString(), ms: Math.round(tradesAt - tape.startAt) } }),
   series: tape.series.map((series) => seriesCoverage(series, tape)),
   missing: asked.filter((wanted) => !canGive(tape, wanted)).map(nameOf),
 });
 
 const seriesCoverage = (series: Series, tape: Tape): SeriesCoverage => {
-  const threshold = series.kind === "candle" ? Math.max(gapMsMin, 2 * series.barMs) : gapMsMin;
+  const threshold = thresholdOf(series);
   const gaps = gapsOf(series.at, tape, threshold);
   const longest = gaps.reduce<(typeof gaps)[number] | undefined>(
     (best, gap) => (best === undefined || gap.ms > best.ms ? gap : best),
@@ -60,6 +63,19 @@ const seriesCoverage = (series: Series, tape: Tape): SeriesCoverage => {
   };
 };
 
+const thresholdOf = (series: Series): number => {
+  if (series.kind === "change") return Number.POSITIVE_INFINITY;
+  if (series.kind === "candle") return Math.max(gapMsMin, 2 * series.barMs);
+  return series.kind === "funding" ? Math.max(gapMsMin, 1.5 * smallestStep(series.at)) : gapMsMin;
+};
+
+/** Infinite where there are not two rows to tell it by. */
+const smallestStep = (at: Float64Array): number => {
+  let least = Number.POSITIVE_INFINITY;
+  for (let row = 1; row < at.length; row++) least = Math.min(least, (at[row] as number) - (at[row - 1] as number));
+  return least;
+};
+
 /** Also before the first row and after the last. */
 const gapsOf = (
   times: Float64Array,
@@ -67,13 +83,22 @@ const gapsOf = (
   threshold: number,
 ): readonly { readonly at: number; readonly ms: number }[] => {
   const gaps: { at: number; ms: number }[] = [];
-  let last = startAt;
-  for (let row = 0; row <= times.length; row++) {
-    const at = row === times.length ? endAt : (times[row] as number);
-    if (at - last > threshold) gaps.push({ at: last, ms: at - last });
-    last = at;
+  const note = (at: number, until: number): void => {
+    if (until - at > threshold) gaps.push({ at, ms: until - at });
+  };
+  note(startAt, times[0] ?? endAt);
+  for (let row = gapAfter(times, 1, threshold); row < times.length; row = gapAfter(times, row + 1, threshold)) {
+    note(times[row - 1] as number, times[row] as number);
   }
+  if (times.length > 0) note(times[times.length - 1] as number, endAt);
   return gaps;
+};
+
+/** The first row, from `row` on, that comes more than `threshold` after the one before it; the length when there is none. */
+const gapAfter = (times: Float64Array, row: number, threshold: number): number => {
+  let next = row;
+  while (next < times.length && (times[next] as number) - (times[next - 1] as number) <= threshold) next++;
+  return next;
 };
 
 /** Rounded down, so that 100 means always. */
@@ -94,7 +119,15 @@ const canGive = (tape: Tape, { kind, instId, barMs }: Asked): boolean => {
   return source && barMs <= tape.endAt - tape.startAt + 1_000 + barMs * 0.01;
 };
 
-const plural = { trade: "trades", quote: "quotes", level: "books", candle: "candles" } as const;
+const plural = {
+  trade: "trades",
+  quote: "quotes",
+  level: "books",
+  candle: "candles",
+  funding: "funding rates",
+  mark: "mark prices",
+  change: "changes",
+} as const;
 
 const nameOf = ({ kind, instId, barMs }: Asked): string =>
   `${kind === "candle" ? `candles of ${spanName(barMs)}` : plural[kind]} of ${instId}`;

@@ -116,7 +116,10 @@ const remedyFor = (format: unknown): string =>
     ? "It was written by another version; import the recording again with this one."
     : "This folder is not a fixture; make one with `sluice import` or `sluice generate`.";
 
-export const contentHashOf = (instruments: readonly TapeInstrument[], series: readonly FixtureSeries[]): string => {
+export const contentHashOf = (
+  instruments: readonly TapeInstrument[],
+  series: readonly Pick<FixtureSeries, "kind" | "instId" | "barMs" | "rows" | "content">[],
+): string => {
   const data = [
     manifestFormat,
     instruments.map(({ instId, tickSize, lotSize }) => [instId, tickSize, lotSize]),

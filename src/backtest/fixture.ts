@@ -15,7 +15,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { basename, dirname, join, resolve } from "node:path";
 import { SluiceError } from "../errors.ts";
 import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, type TapeInstrument } from "../market/tape.ts";
-import { damaged, decodeSeries, encodeSeries } from "./fixture-blocks.ts";
+import { contentOf, damaged, decodeSeries, encodeSeries } from "./fixture-blocks.ts";
 import {
   contentHashOf,
   type FixtureManifest,
@@ -77,6 +77,19 @@ export const readFixture = (dir: string): Fixture => {
   if (tape.length !== manifest.rows) throw damaged(join(dir, manifestFile), `${manifest.rows} rows in all`, `${tape.length}`);
   return { tape, manifest };
 };
+
+/** The contentHash of the fixture that `tape` would make. */
+export const hashOfRows = ({ instruments, series }: Tape): string =>
+  contentHashOf(
+    instruments,
+    series.map((one) => ({
+      kind: one.kind,
+      instId: instruments[one.instrument]?.instId ?? "",
+      ...(one.kind === "candle" ? { barMs: one.barMs } : {}),
+      rows: one.at.length,
+      content: contentOf(one, seriesName(one, instruments)),
+    })),
+  );
 
 /** The manifest alone, without reading the rows. */
 export const readManifest = (dir: string): FixtureManifest => {

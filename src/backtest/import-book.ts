@@ -6,12 +6,10 @@
  * (quantities are absolute, so levels heal one by one), and the next snapshot then starts a fresh book.
  * Chains: a perpetual's message names the last id of its predecessor (`pu`), a spot one begins one past it (`U`).
  */
-import type { Parsed } from "./import-decimals.ts";
-
-/** Levels of both sides, each a price followed by its quantity. */
+/** Levels of both sides, four numbers each: count and places of the price, count and places of the quantity. */
 export interface BookLevels {
-  readonly bids: readonly Parsed[];
-  readonly asks: readonly Parsed[];
+  readonly bids: readonly number[];
+  readonly asks: readonly number[];
 }
 
 export interface BookDelta {

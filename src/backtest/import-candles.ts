@@ -7,6 +7,7 @@
 import { SluiceError } from "../errors.ts";
 import { type DecimalColumn, type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
+import { instantOf } from "./import-times.ts";
 import { type ParsedVolume, parseVolume, type Volumes, volumesOf } from "./import-volumes.ts";
 
 export interface CandleOptions {
@@ -67,35 +68,6 @@ const headerOf = (lines: TextLines): Header => {
   const missing = names.filter((name) => !cells.includes(name));
   if (missing.length > 0) throw importInvalid(lines.file, 1, `the header lacks ${missing.join(", ")}; expected ${names.join(",")}.`);
   return { of: Object.fromEntries(names.map((name) => [name, cells.indexOf(name)])) as Record<Name, number>, width: cells.length };
-};
-
-const pattern = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(?:Z|\+00:?00| ?UTC)?$/;
-
-/** Milliseconds of a timestamp in UTC: a calendar date and time, or 13 digits of milliseconds since the epoch. */
-const instantOf = (text: string, file: string, line: number): number => {
-  if (/^\d{13}$/.test(text)) return Number(text);
-  const match = pattern.exec(text);
-  if (match !== null) {
-    const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const whole = Date.UTC(year, month - 1, day, hour, minute, second);
-    // A month of 13 or a minute of 60 would silently become another instant.
-    const same = new Date(whole)
-      .toISOString()
-      .startsWith(`${match[1]}-${match[2]}-${match[3]}T${match[4] ?? "00"}:${match[5] ?? "00"}:${match[6] ?? "00"}`);
-    if (same) return whole + Number((match[7] ?? "").padEnd(6, "0").slice(0, 6)) / 1000;
-  }
-  throw importInvalid(
-    file,
-    line,
-    `"timestamp" is ${JSON.stringify(text)}; expected UTC like 2024-01-01 00:01:00, or milliseconds since the epoch.`,
-  );
 };
 
 const checkShape = (

@@ -17,6 +17,8 @@ export interface DecimalColumn {
   /** In the pool's present unit, for comparing rows of one pool with each other. */
   readonly values: readonly number[];
   push(value: Parsed, line: number): void;
+  /** The same from the two parts of a value. */
+  add(count: number, places: number, line: number): void;
   /** Counts of the pool's step; ask when everything has been read. */
   counts(): Float64Array;
 }
@@ -89,6 +91,8 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
   };
   const settle = (value: number, line: number): void => {
     if (given === undefined) {
+      // Every value is a multiple of one.
+      if (unit === 1) return;
       unit = commonDivisor(unit, value);
       return;
     }
@@ -99,16 +103,25 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
     column: () => {
       const values: number[] = [];
       columns.push(values);
+      const add: DecimalColumn["add"] = (count, fraction, line) => {
+        if (fraction > places) refine(fraction, line);
+        const value = whole(fraction === places ? count : count * 10 ** (places - fraction), line);
+        settle(value, line);
+        values.push(value);
+      };
       return {
         values,
+        add,
         push: ({ count, places: fraction }, line) => {
-          if (fraction > places) refine(fraction, line);
-          const value = whole(count * 10 ** (places - fraction), line);
-          settle(value, line);
-          values.push(value);
+          add(count, fraction, line);
         },
-        // Copied whole and then divided: filling through a callback takes several times as long.
-        counts: () => Float64Array.from(values).map((value) => value / (unit === 0 ? 1 : unit)),
+        counts: () => {
+          const divisor = unit === 0 ? 1 : unit;
+          // Copied whole and then divided: filling through a callback takes several times as long.
+          const counts = new Float64Array(values);
+          if (divisor !== 1) for (let row = 0; row < counts.length; row++) counts[row] = (counts[row] as number) / divisor;
+          return counts;
+        },
       };
     },
     step: () => given?.step ?? (unit === 0 ? "1" : spelled(unit)),

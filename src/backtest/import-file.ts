@@ -38,17 +38,21 @@ export const readLines = (file: string): TextLines => {
 
 export const lineAt = ({ bytes, from, to }: TextLines, index: number): string => bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
 
-export type RecordingKind = "messages" | "candles";
+/** Terms are not a recording by themselves: funding rates, mark prices, changes of rules. */
+export type RecordingKind = "messages" | "candles" | "terms";
 
 export const kindOf = (lines: TextLines): RecordingKind => {
   const first = lineAt(lines, 0);
   if (/^\d+ *\{/.test(first)) return "messages";
-  if (/(^|,)\s*"?timestamp"?\s*(,|$)/i.test(first)) return "candles";
+  const header = first.toLowerCase().replaceAll(/["\s]/g, "").split(",");
+  const isTerms = first.startsWith("{") || ["funding", "mark", "ticksize", "lotsize", "listed"].some((name) => header.includes(name));
+  if (first.startsWith("{") || (header.includes("timestamp") && isTerms && !header.includes("open"))) return "terms";
+  if (header.includes("timestamp")) return "candles";
   const shown = first.length > 60 ? `${first.slice(0, 57)}...` : first;
   throw new SluiceError(
     "IMPORT_INVALID",
     `${lines.file}: ${lines.from.length === 0 ? "the file is empty" : `line ${lines.number[0]} is ${JSON.stringify(shown)}`}. ` +
-      "Expected recorded messages (`<receive time in ns> <json>` a line) or candles (`timestamp,open,high,low,close,volume`).",
+      "Expected recorded messages (`<receive time in ns> <json>` a line), candles (`timestamp,open,high,low,close,volume`) or, beside one of them, terms (`timestamp,funding,mark,tickSize,lotSize,listed`).",
   );
 };
 

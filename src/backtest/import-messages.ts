@@ -1,14 +1,18 @@
 /**
- * Recorded websocket messages, one a line with its receive time, as trades, quotes and book levels of one instrument.
+ * Recorded websocket messages, one a line with its receive time, as trades, quotes, book levels and marks of one instrument.
  *
  * Invariants: the axis of time is the receive time in whole microseconds; lines are taken in the order of their times (stable),
  * and a disorder beyond the tolerance is refused by both lines; what is not taken is counted by reason; nothing is guessed.
- * Not here: the rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
+ * Not here: the usual lines, which are read from bytes (import-scan.ts), rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
  */
+import { isDecimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { type BookChain, createBookChain } from "./import-book.ts";
-import { type DecimalColumn, type DecimalPool, importInvalid, type Parsed, parseDecimal } from "./import-decimals.ts";
+import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
+import { createRows, type MessageRows, type Parts, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
+import { createScanner, type Scan } from "./import-scan.ts";
+import type { Terms } from "./import-terms.ts";
 import { linesInOrder, receiveTimes } from "./import-times.ts";
 
 export type Note = (what: string, count?: number) => void;
@@ -19,32 +23,8 @@ export interface MessageOptions {
   readonly prices: DecimalPool;
   readonly quantities: DecimalPool;
   readonly note: Note;
-}
-
-/** Rows in the making; their counts are ready when the pools are. */
-export interface TradeRows {
-  readonly at: number[];
-  readonly side: (1 | -1)[];
-  readonly px: DecimalColumn;
-  readonly qty: DecimalColumn;
-}
-
-export interface LevelRows extends TradeRows {
-  readonly snapshot: (0 | 1)[];
-}
-
-export interface QuoteRows {
-  readonly at: number[];
-  readonly bidPx: DecimalColumn;
-  readonly bidQty: DecimalColumn;
-  readonly askPx: DecimalColumn;
-  readonly askQty: DecimalColumn;
-}
-
-export interface MessageRows {
-  readonly trades: TradeRows;
-  readonly quotes: QuoteRows;
-  readonly levels: LevelRows;
+  /** Where marks and funding go. */
+  readonly terms: Terms;
 }
 
 interface Message {
@@ -55,7 +35,15 @@ interface Message {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** The funding to come, as told last. */
+interface NextFunding {
+  at: number;
+  rate: string;
+}
+
 interface Sink extends MessageRows {
+  readonly terms: Terms;
+  readonly next: NextFunding;
   readonly book: BookChain;
   readonly note: Note;
 }
@@ -65,46 +53,34 @@ export const readMessages = (lines: TextLines, options: MessageOptions): Message
   const sink = createSink(options);
   const symbols = new Set<string>();
   const times = receiveTimes(lines);
+  const scanned = createScanner(lines);
   for (const index of linesInOrder(times, lines, options.disorderMs, note)) {
-    const message = messageAt(lines, index, (times[index] as number) / 1000);
-    const symbol = symbolOf(message);
+    const at = (times[index] as number) / 1000;
+    const scan = scanned(index);
+    const message = scan === undefined ? messageAt(lines, index, at) : undefined;
+    const symbol = message === undefined ? scan?.symbol : symbolOf(message);
     if (symbol !== undefined) symbols.add(symbol);
     const subject = options.symbol ?? symbols.values().next().value;
     if (symbol === undefined && symbols.size > 1) note("messages without a symbol in a recording of several, dropped");
     else if (symbol !== undefined && symbol !== subject) note(`messages of another symbol (${symbol}), dropped`);
-    else take(message, sink);
+    else if (message !== undefined) take(message, sink);
+    else if (scan !== undefined) takeScan(scan, at, lines.number[index] as number, sink);
   }
   checkSymbols(lines.file, symbols, options.symbol);
   sink.book.finish();
   return sink;
 };
 
-const createSink = ({ prices, quantities, note }: MessageOptions): Sink => {
-  const sided = () => ({ at: [], side: [], px: prices.column(), qty: quantities.column() });
-  const levels: LevelRows = { ...sided(), snapshot: [] };
-  const quotes: QuoteRows = {
-    at: [],
-    bidPx: prices.column(),
-    bidQty: quantities.column(),
-    askPx: prices.column(),
-    askQty: quantities.column(),
-  };
-  const pushSide = (at: number, line: number, side: 1 | -1, pairs: readonly Parsed[]): void => {
-    for (let index = 0; index < pairs.length; index += 2) {
-      levels.at.push(at);
-      levels.side.push(side);
-      levels.snapshot.push(0);
-      levels.px.push(pairs[index] as Parsed, line);
-      levels.qty.push(pairs[index + 1] as Parsed, line);
-    }
-  };
+const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
+  const rows = createRows(prices, quantities);
+  const { levels } = rows;
   const book = createBookChain((at, line, { bids, asks }, snapshot) => {
     const first = levels.at.length;
-    pushSide(at, line, 1, bids);
-    pushSide(at, line, -1, asks);
+    pushLevels(levels, at, line, 1, bids);
+    pushLevels(levels, at, line, -1, asks);
     if (snapshot && first < levels.at.length) levels.snapshot[first] = 1;
   }, note);
-  return { trades: sided(), quotes, levels, book, note };
+  return { ...rows, book, note, terms, next: { at: 0, rate: "" } };
 };
 
 const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string | undefined): void => {
@@ -162,21 +138,33 @@ const take = (message: Message, sink: Sink): void => {
 
 const decimalOf = ({ data, file, line }: Message, field: string) => parseDecimal(data[field], file, line, field);
 
-const takeTrade = (message: Message, { trades, note }: Sink): void => {
+/** Decimals of a message in turn, as counts and places. */
+const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): readonly number[] =>
+  fields.flatMap((field) => {
+    const { count, places } = parseDecimal(data[field], file, line, field);
+    return [count, places];
+  });
+
+/** What was read from bytes, into the same rows. */
+const takeScan = (scan: Scan, at: number, line: number, sink: Sink): void => {
+  const { event, parts, makerBought, origin, firstId, lastId, previousId, bids, asks } = scan;
+  if (event === "trade") keepTrade(sink, at, line, makerBought, origin, parts);
+  else if (event === "bookTicker") pushQuote(sink.quotes, at, line, parts);
+  else sink.book.delta(at, { line, firstId, lastId, previousId, levels: { bids, asks } });
+};
+
+const takeTrade = (message: Message, sink: Sink): void => {
   const { data, file, line, at } = message;
-  const px = decimalOf(message, "p");
-  const qty = decimalOf(message, "q");
+  const parts = partsOf(message, "p", "q");
   const makerBought = data["m"];
   if (typeof makerBought !== "boolean") throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
-  const reason = reasonToSkip(data["X"], px.count === 0 || qty.count === 0);
-  if (reason !== undefined) {
-    note(reason);
-    return;
-  }
-  trades.at.push(at);
-  trades.side.push(makerBought ? -1 : 1);
-  trades.px.push(px, line);
-  trades.qty.push(qty, line);
+  keepTrade(sink, at, line, makerBought, data["X"], parts);
+};
+
+const keepTrade = ({ trades, note }: Sink, at: number, line: number, makerBought: boolean, origin: unknown, parts: Parts): void => {
+  const reason = reasonToSkip(origin, parts[0] === 0 || parts[2] === 0);
+  if (reason === undefined) pushTrade(trades, at, line, makerBought ? -1 : 1, parts);
+  else note(reason);
 };
 
 const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
@@ -185,18 +173,28 @@ const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
 };
 
 const takeQuote = (message: Message, { quotes }: Sink): void => {
-  const { line, at } = message;
-  const [bidPx, bidQty, askPx, askQty] = [
-    decimalOf(message, "b"),
-    decimalOf(message, "B"),
-    decimalOf(message, "a"),
-    decimalOf(message, "A"),
-  ];
-  quotes.at.push(at);
-  quotes.bidPx.push(bidPx, line);
-  quotes.bidQty.push(bidQty, line);
-  quotes.askPx.push(askPx, line);
-  quotes.askQty.push(askQty, line);
+  pushQuote(quotes, message.at, message.line, partsOf(message, "b", "B", "a", "A"));
+};
+
+/**
+ * A mark comes with the rate of the funding to come and its instant. The rate told last before that instant is the one charged,
+ * so a row is made when a message is past it.
+ */
+const takeMark = (message: Message, { terms, next }: Sink): void => {
+  const { file, line, at, data } = message;
+  decimalOf(message, "p");
+  terms.marks.push({ at, file, line, value: data["p"] as string });
+  if (next.at > 0 && at >= next.at) {
+    terms.funding.push({ at: next.at, file, line, value: next.rate });
+    next.at = 0;
+  }
+  const { r: rate } = data;
+  if (rate === "" || rate === undefined) return;
+  if (!isDecimal(rate)) throw importInvalid(file, line, `"r" is ${JSON.stringify(rate)}; expected a decimal.`);
+  const nextAt = idOf(message, "T");
+  if (nextAt <= at) return;
+  next.at = nextAt;
+  next.rate = rate;
 };
 
 const takeDelta = (message: Message, { book }: Sink): void => {
@@ -216,16 +214,19 @@ const idOf = ({ data, file, line }: Message, field: string): number => {
   throw importInvalid(file, line, `"${field}" is ${JSON.stringify(id) ?? "missing"}; expected a whole number.`);
 };
 
-const pairsOf = ({ file, line, data }: Message, field: string): readonly Parsed[] => {
+const pairsOf = ({ file, line, data }: Message, field: string): readonly number[] => {
   const entries = data[field];
   if (!Array.isArray(entries))
     throw importInvalid(file, line, `"${field}" is ${JSON.stringify(entries) ?? "missing"}; expected a list of levels.`);
-  const pairs: Parsed[] = [];
+  const parts: number[] = [];
   for (const entry of entries as readonly unknown[]) {
     if (!Array.isArray(entry)) throw importInvalid(file, line, `"${field}" holds ${JSON.stringify(entry)}; expected [price, quantity].`);
-    pairs.push(parseDecimal(entry[0], file, line, field), parseDecimal(entry[1], file, line, field));
+    for (const text of [entry[0], entry[1]] as readonly unknown[]) {
+      const { count, places } = parseDecimal(text, file, line, field);
+      parts.push(count, places);
+    }
   }
-  return pairs;
+  return parts;
 };
 
 // A map and not an object: an event may be called "constructor".
@@ -234,4 +235,5 @@ const takers: ReadonlyMap<string, (message: Message, sink: Sink) => void> = new 
   ["bookTicker", takeQuote],
   ["depthUpdate", takeDelta],
   ["snapshot", takeSnapshot],
+  ["markPriceUpdate", takeMark],
 ]);

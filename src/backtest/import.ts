@@ -3,18 +3,20 @@
  *
  * Invariants: the kind is told from the content; a recording is imported whole or refused by file, line and value; what was
  * left out on purpose is counted in the manifest's notes; the same file and options give the same contentHash.
- * Not here: the two readers (import-messages.ts, import-candles.ts), the format written (fixture.ts).
+ * Not here: the readers (import-messages.ts, import-candles.ts, import-terms.ts), the format written (fixture.ts).
  */
 import { basename } from "node:path";
 import { parseInstId } from "../contract/inst-id.ts";
 import { decimal, isPositive } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
-import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../market/tape.ts";
+import { createTape, type Series, type SeriesKind, seriesOf, type Tape, type TapeInstrument } from "../market/tape.ts";
 import { type FixtureManifest, type FixtureMeta, type FixtureNote, writeFixture } from "./fixture.ts";
 import { readCandles } from "./import-candles.ts";
 import { createDecimalPool } from "./import-decimals.ts";
 import { kindOf, readLines, type TextLines } from "./import-file.ts";
-import { type MessageRows, type Note, readMessages } from "./import-messages.ts";
+import { type Note, readMessages } from "./import-messages.ts";
+import type { MessageRows } from "./import-rows.ts";
+import { noTerms, offerSteps, readTerms, type Terms, termSeries } from "./import-terms.ts";
 
 export interface RecordingOptions {
   readonly file: string;
@@ -28,6 +30,8 @@ export interface RecordingOptions {
   readonly symbol?: string;
   /** How far receive times may fall back and still be sorted. */
   readonly disorderMs?: number;
+  /** Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by time. */
+  readonly terms?: readonly string[];
 }
 
 export interface ImportOptions extends RecordingOptions {
@@ -51,8 +55,15 @@ export const readRecording = (options: RecordingOptions): Recording => {
   parseInstId(options.instrument, "instrument");
   const lines = readLines(file);
   const kind = kindOf(lines);
+  if (kind === "terms") {
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: it holds no trading, only its terms. Name the recording first and this file with --terms.`,
+    );
+  }
   const { note, list } = createNotes();
-  const tape = kind === "candles" ? candleTape(lines, options, note) : messageTape(lines, options, note);
+  const terms = termsIn(options);
+  const tape = kind === "candles" ? candleTape(lines, options, note, terms) : messageTape(lines, options, note, terms);
   if (tape.length === 0) {
     const reasons = list().map(({ what, count }) => `${what}: ${count}`);
     throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
@@ -60,22 +71,43 @@ export const readRecording = (options: RecordingOptions): Recording => {
   return { tape, meta: { source: sourceOf(options, kind), notes: list() } };
 };
 
-const candleTape = (lines: TextLines, options: RecordingOptions, note: Note): Tape => {
+const termsIn = ({ terms: files = [] }: RecordingOptions): Terms => {
+  const terms = noTerms();
+  for (const file of files) {
+    const lines = readLines(file);
+    const kind = kindOf(lines);
+    if (kind !== "terms") throw new SluiceError("IMPORT_INVALID", `${file}: it holds ${kind}, not terms. Import it by itself.`);
+    readTerms(lines, terms);
+  }
+  return terms;
+};
+
+/** The recording with its terms laid beside it. */
+const tapeWith = (terms: Terms, { instId, tickSize, lotSize }: TapeInstrument, series: readonly Series[], note: Note): Tape => {
+  const rows = series.filter(({ at }) => at.length > 0);
+  const startAt = rows.reduce((earliest, { at }) => Math.min(earliest, at[0] as number), Number.POSITIVE_INFINITY);
+  const endAt = rows.reduce((latest, { at }) => Math.max(latest, at.at(-1) as number), 0);
+  return createTape([{ instId, tickSize, lotSize }], [...termSeries(terms, { tickSize, lotSize, startAt, endAt }, note), ...series]);
+};
+
+const candleTape = (lines: TextLines, options: RecordingOptions, note: Note, terms: Terms): Tape => {
   const { file, instrument, timestamp = "open" } = options;
   const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
+  offerSteps(terms, prices, undefined);
   const rows = readCandles(lines, { timestamp, prices, lotSize: stepOf("lot size", options.lotSize), note });
   const { barMs, at, open, high, low, close, volumes } = rows;
   const columns = [open.counts(), high.counts(), low.counts(), close.counts(), volumes.counts];
   const series = seriesOf("candle", 0, at, columns, barMs);
-  return createTape([{ instId: instrument, tickSize: prices.step(), lotSize: volumes.lotSize }], [series]);
+  return tapeWith(terms, { instId: instrument, tickSize: prices.step(), lotSize: volumes.lotSize }, [series], note);
 };
 
-const messageTape = (lines: TextLines, options: RecordingOptions, note: Note): Tape => {
+const messageTape = (lines: TextLines, options: RecordingOptions, note: Note, terms: Terms): Tape => {
   const { file, instrument, symbol } = options;
   const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
   const quantities = createDecimalPool({ file, name: "lot size", step: stepOf("lot size", options.lotSize) });
-  const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options) });
-  return createTape([{ instId: instrument, tickSize: prices.step(), lotSize: quantities.step() }], messageSeries(rows));
+  offerSteps(terms, prices, quantities);
+  const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options), terms });
+  return tapeWith(terms, { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() }, messageSeries(rows), note);
 };
 
 const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {

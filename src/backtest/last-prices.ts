@@ -1,28 +1,52 @@
 /**
- * What each instrument of a tape was worth at its end: the last mid, else the last trade, else the last close.
+ * What each instrument of a tape was worth at its end: the last mark, else the last mid, else the last trade, else the last close.
  *
  * Invariants: the same rule as the embedded service's, so that what strategies made adds up to what the account made.
  */
-import { div, grid } from "../decimal.ts";
-import type { LevelSeries, QuoteSeries, Series, Tape } from "../market/tape.ts";
+import { add, div, grid, mul } from "../decimal.ts";
+import { type LevelSeries, type MarkSeries, markParts, type QuoteSeries, type Series, type Tape } from "../market/tape.ts";
 import { bidAt } from "./candle-prints.ts";
+import type { FillChoice } from "./fill-choice.ts";
+import type { FillModel } from "./fill-models.ts";
+import { doubleLastTrade } from "./fill-trades.ts";
 
 /** What tells more comes first. */
-const worth: Readonly<Record<Series["kind"], number>> = { quote: 4, level: 3, trade: 2, candle: 1 };
+const worth: Readonly<Record<Series["kind"], number>> = { mark: 5, quote: 4, level: 3, trade: 2, candle: 1, funding: 0, change: 0 };
 
-export const lastPrices = (tape: Tape): ReadonlyMap<string, string> => {
+/** As the fill models read the tape, where they are given. */
+export const lastPrices = (tape: Tape, fills?: Pick<FillChoice, "models" | "plays">): ReadonlyMap<string, string> => {
   const best = new Map<string, { readonly rank: number; readonly px: string }>();
   for (const series of tape.series) {
     const instrument = tape.instruments[series.instrument];
     const rank = worth[series.kind];
-    if (instrument === undefined || series.at.length === 0 || rank <= (best.get(instrument.instId)?.rank ?? 0)) continue;
-    const doubled = doubleLast(series);
-    if (doubled === undefined) continue;
-    const ticks = grid(instrument.tickSize);
-    // Half a tick has one more digit than the tick.
-    best.set(instrument.instId, { rank, px: div(ticks.format(doubled), "2", ticks.places + 1) });
+    if (
+      instrument === undefined ||
+      series.at.length === 0 ||
+      fills?.plays(series) === false ||
+      rank <= (best.get(instrument.instId)?.rank ?? 0)
+    )
+      continue;
+    const px =
+      series.kind === "mark"
+        ? lastMark(series, instrument.tickSize)
+        : lastPx(series, instrument.tickSize, fills?.models[series.instrument]);
+    if (px !== undefined) best.set(instrument.instId, { rank, px });
   }
   return new Map([...best].map(([instId, { px }]) => [instId, px]));
+};
+
+const lastMark = ({ px, part }: MarkSeries, tickSize: string): string => {
+  const places = String(markParts).length - 1;
+  const ticks = add(String(px.at(-1) ?? 0), div(String(part.at(-1) ?? 0), String(markParts), places));
+  return mul(ticks, tickSize);
+};
+
+const lastPx = (series: Series, tickSize: string, model?: FillModel): string | undefined => {
+  const shown = model?.from === "trades" && series.kind === "trade" ? doubleLastTrade(series) : undefined;
+  const doubled = shown ?? doubleLast(series);
+  const ticks = grid(tickSize);
+  // Half a tick has one more digit than the tick.
+  return doubled === undefined ? undefined : div(ticks.format(doubled), "2", ticks.places + 1);
 };
 
 /** Twice the last price in ticks; undefined where the series shows none. */
@@ -37,6 +61,10 @@ const doubleLast = (series: Series): number | undefined => {
       return 2 * (series.px[row] as number);
     case "candle":
       return 2 * bidAt(series.close[row] as number, series.low[row] as number, series.high[row] as number) + 1;
+    case "funding":
+    case "mark":
+    case "change":
+      return undefined;
   }
 };
 

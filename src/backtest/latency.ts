@@ -52,6 +52,83 @@ export const lognormal = ({ medianMs, sigma = 0.35, minMs = 0, maxMs = medianMs 
   };
 };
 
+/** Order entry, responses and market feed each by a model of their own; of each model only that way is used. */
+export const ways = (models: Readonly<Record<"entry" | "response" | "feed", LatencyModel>>): LatencyModel => {
+  for (const way of ["entry", "response", "feed"] as const) {
+    if (typeof (models[way] as Partial<LatencyModel> | undefined)?.make === "function") continue;
+    throw invalid(`ways: ${way} is ${JSON.stringify(models[way])}. Write a latency model for each of entry, response and feed.`);
+  }
+  const { entry, response, feed } = models;
+  return {
+    name: `entry ${entry.name}; response ${response.name}; feed ${feed.name}`,
+    make: (random) => {
+      const made = { entry: entry.make(random.fork("entry model")), response: response.make(random.fork("response model")) };
+      const fed = feed.make(random.fork("feed model"));
+      return {
+        name: "each way its own",
+        entryMs: () => made.entry.entryMs(),
+        responseMs: () => made.response.responseMs(),
+        feedMs: () => fed.feedMs(),
+      };
+    },
+  };
+};
+
+export interface EmpiricalOptions {
+  /** What the delays are, for reports. */
+  readonly name: string;
+  /** Recorded times from a request's departure to its answer, milliseconds; at least `delaysMin`. */
+  readonly roundTripMs: readonly number[];
+  /** How much of a round trip is the way to the service. Nobody records that. Default 0.5. */
+  readonly entryShare?: number;
+  /** Recorded delays of the market feed; the way back of the round trips when left out. */
+  readonly feedMs?: readonly number[];
+}
+
+export const delaysMin = 20;
+
+/**
+ * Delays as they were recorded. A draw takes a uniform number u and returns the u-quantile of the recorded delays, straight between
+ * neighbours, so that no delay is shorter or longer than those recorded. Draws do not depend on each other: that slow calls came in
+ * bunches is lost. The two ways of a call are parts of one round trip; what the service pushes takes the way back of another.
+ */
+export const empirical = ({ name, roundTripMs, entryShare = 0.5, feedMs }: EmpiricalOptions): LatencyModel => {
+  if (!(entryShare >= 0 && entryShare <= 1)) throw invalid(`${name}: entryShare is ${entryShare}. Write a share from 0 to 1.`);
+  const trips = sortedDelays(name, "round trips", roundTripMs);
+  const feeds = feedMs === undefined ? undefined : sortedDelays(name, "feed delays", feedMs);
+  return {
+    name,
+    make: (random) => {
+      const [calls, pushes, feed] = [random.fork("calls"), random.fork("response"), random.fork("feed")];
+      const back = (source: Random): number => roundUs(quantileOf(trips, source.next()) * (1 - entryShare));
+      return {
+        name,
+        entryMs: () => roundUs(quantileOf(trips, calls.next()) * entryShare),
+        responseMs: () => back(pushes),
+        feedMs: () => (feeds === undefined ? back(feed) : roundUs(quantileOf(feeds, feed.next()))),
+        trip: () => {
+          const ms = quantileOf(trips, calls.next());
+          return { entryMs: roundUs(ms * entryShare), responseMs: roundUs(ms * (1 - entryShare)) };
+        },
+      };
+    },
+  };
+};
+
+const sortedDelays = (name: string, what: string, delays: readonly number[]): Float64Array => {
+  checkMs(name, Object.fromEntries(delays.map((ms, index) => [`${what} ${index}`, ms])));
+  if (delays.length >= delaysMin) return Float64Array.from(delays).sort();
+  throw invalid(`${name}: there are ${delays.length} ${what}; ${delaysMin} at least are needed to draw from. Record for longer.`);
+};
+
+/** Between the smallest (0) and the largest (1). */
+const quantileOf = (sorted: Float64Array, share: number): number => {
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)] as number;
+  const above = sorted[Math.min(sorted.length - 1, Math.floor(place) + 1)] as number;
+  return below + (above - below) * (place - Math.floor(place));
+};
+
 /** Whole microseconds: what a clock could tell, and the same text on every machine. */
 const roundUs = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 

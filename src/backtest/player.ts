@@ -7,6 +7,7 @@
  */
 import type { VirtualClock } from "../clock/virtual-clock.ts";
 import { stretch } from "../host/engine-time.ts";
+import type { Route } from "../market/channel.ts";
 import type { Tape } from "../market/tape.ts";
 import type { Simulated } from "./simulated.ts";
 
@@ -22,92 +23,134 @@ export interface Player {
 const never = (): boolean => false;
 const infinity = Number.POSITIVE_INFINITY;
 
-export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player => {
-  const { series: seriesIn, row: rowIn } = tape.order;
-  const { length } = tape;
-  const times = tape.series.map(({ at }) => at);
-  const { feed } = simulated;
-  let applied = 0;
-  let delivered = 0;
-  const timeOf = (index: number): number =>
-    index < length ? ((times[seriesIn[index] as number] as Float64Array)[rowIn[index] as number] as number) : infinity;
-  /** When the row to be delivered next is due; a message does not overtake the one before it. */
-  const due = new Float64Array([timeOf(0) + simulated.feedMs()]);
-  const deliver = (at: number): number => {
-    const index = delivered++;
-    const next = timeOf(delivered) + simulated.feedMs();
-    const nextAt = next > at ? next : at;
-    due[0] = nextAt;
-    feed.deliver(tape, index, at);
-    return nextAt;
-  };
+export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
 
-  /** Plays up to the next timer; true when it has to stop before. Instants are local, where they are not boxed. */
-  const walk = (untilAt: number, stop: number, paused: () => boolean): boolean => {
-    let rowAt = timeOf(applied);
-    let feedAt = due[0] as number;
+class TapePlayer implements Player {
+  rowsApplied = 0;
+  #delivered = 0;
+  readonly #tape: Tape;
+  readonly #clock: VirtualClock;
+  readonly #simulated: Simulated;
+  readonly #routes: readonly Route[];
+  readonly #times: readonly Float64Array[];
+  /** When the row to be delivered next is due; a message does not overtake the one before it. */
+  readonly #due: Float64Array;
+  /** The latest instant at which something was delivered. */
+  readonly #reached = new Float64Array([Number.NEGATIVE_INFINITY]);
+
+  constructor(tape: Tape, clock: VirtualClock, simulated: Simulated) {
+    this.#tape = tape;
+    this.#clock = clock;
+    this.#simulated = simulated;
+    this.#routes = simulated.feed.routesOf(tape);
+    this.#times = tape.series.map(({ at }) => at);
+    this.#due = new Float64Array([this.#timeOf(0) + simulated.feedMs()]);
+  }
+
+  play(untilAt: number, rows: number, paused: () => boolean = never): boolean {
+    const clock = this.#clock;
+    const { feed } = this.#simulated;
+    const stop = Math.min(this.#tape.length, this.rowsApplied + rows);
+    let stopped = false;
+    const pass = (): void => {
+      // Whoever plays the rows of the first instant wants to stop among them.
+      const late = this.#simulated.idle() && this.#timeOf(this.rowsApplied) > this.#tape.startAt;
+      stopped = (late && this.#glide(untilAt, stop, paused)) || this.#walk(untilAt, stop, paused);
+    };
     for (;;) {
+      if (Math.min(this.#timeOf(this.rowsApplied), this.#due[0] as number, feed.nextBarAt) < clock.nextAt()) stretch(pass);
+      if (stopped) return true;
+      if (!clock.step(untilAt)) break;
+      if (paused()) return true;
+    }
+    clock.advanceTo(Math.max(untilAt, clock.now()));
+    return false;
+  }
+
+  #timeOf(index: number): number {
+    const { length, order } = this.#tape;
+    return index < length ? ((this.#times[order.series[index] as number] as Float64Array)[order.row[index] as number] as number) : infinity;
+  }
+
+  /** Plays up to the next timer; true when it has to stop before. */
+  #walk(untilAt: number, stop: number, paused: () => boolean): boolean {
+    const clock = this.#clock;
+    const simulated = this.#simulated;
+    const { feed } = simulated;
+    const due = this.#due;
+    let rowAt = this.#timeOf(this.rowsApplied);
+    for (;;) {
+      const feedAt = due[0] as number;
       const barAt = feed.nextBarAt;
       const nextAt = rowAt <= feedAt ? rowAt : feedAt;
       const at = nextAt <= barAt ? nextAt : barAt;
       if (at > untilAt || at === infinity || clock.nextAt() <= at) return false;
-      if (at === rowAt && applied === stop) return true;
-      clock.advanceTo(at);
+      if (at === rowAt && this.rowsApplied === stop) return true;
+      clock.reach(at);
       if (at === rowAt) {
-        simulated.apply(applied++, at);
-        rowAt = timeOf(applied);
+        simulated.apply(this.rowsApplied++, at);
+        rowAt = this.#timeOf(this.rowsApplied);
       } else if (at === barAt) feed.tick(at);
-      else feedAt = deliver(at);
+      else this.#deliver(at);
       if (paused()) return true;
     }
-  };
+  }
+
+  #deliver(at: number): void {
+    const { order } = this.#tape;
+    const index = this.#delivered++;
+    const next = this.#timeOf(index + 1) + this.#simulated.feedMs();
+    this.#due[0] = next > at ? next : at;
+    (this.#routes[order.series[index] as number] as Route).take(order.row[index] as number, at);
+  }
 
   /** Delivers up to the next timer and applies the rows up to there afterwards; true when it was paused before. */
-  const glide = (untilAt: number, stop: number, paused: () => boolean): boolean => {
-    const stopAt = timeOf(stop);
-    let feedAt = due[0] as number;
-    let reachedAt = Number.NEGATIVE_INFINITY;
-    let stopped = false;
-    while (!stopped) {
+  #glide(untilAt: number, stop: number, paused: () => boolean): boolean {
+    const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), paused);
+    const from = this.rowsApplied;
+    const timerAt = this.#clock.nextAt();
+    // What was delivered has happened, and so has everything of the instant of a delivery.
+    let applied = Math.max(from, this.#delivered);
+    while (this.#timeOf(applied) <= (this.#reached[0] as number)) applied++;
+    if (!stopped) while (applied < stop && this.#timeOf(applied) <= untilAt && this.#timeOf(applied) < timerAt) applied++;
+    this.rowsApplied = applied;
+    this.#simulated.applyLate(from, applied);
+    return stopped;
+  }
+
+  /**
+   * Delivers what is due until `untilAt`, before `stopAt` and before the next timer; true when it was paused. Nothing but the loop:
+   * it is entered seldom, stays long, and its code is made while it runs from what has run.
+   */
+  #deliverUntil(untilAt: number, stopAt: number, paused: () => boolean): boolean {
+    const clock = this.#clock;
+    const simulated = this.#simulated;
+    const { feed } = simulated;
+    const due = this.#due;
+    const reached = this.#reached;
+    const routes = this.#routes;
+    const times = this.#times;
+    const { length } = this.#tape;
+    const { series: seriesIn, row: rowIn } = this.#tape.order;
+    for (;;) {
+      const feedAt = due[0] as number;
       const barAt = feed.nextBarAt;
       const at = feedAt < barAt ? feedAt : barAt;
-      if (at > untilAt || at >= stopAt || at === infinity || clock.nextAt() <= at) break;
-      clock.advanceTo(at);
+      if (at > untilAt || at >= stopAt || at === infinity || !clock.reach(at)) return false;
+      reached[0] = at;
       if (at === barAt) feed.tick(at);
-      else feedAt = deliver(at);
-      reachedAt = at;
-      stopped = paused();
-    }
-    const from = applied;
-    const timerAt = clock.nextAt();
-    // What was delivered has happened, and so has everything of the instant of a delivery.
-    applied = Math.max(applied, delivered);
-    while (timeOf(applied) <= reachedAt) applied++;
-    if (!stopped) while (applied < stop && timeOf(applied) <= untilAt && timeOf(applied) < timerAt) applied++;
-    simulated.applyLate(from, applied);
-    return stopped;
-  };
-
-  return {
-    get rowsApplied() {
-      return applied;
-    },
-    play: (untilAt, rows, paused = never) => {
-      const stop = Math.min(length, applied + rows);
-      let stopped = false;
-      const pass = (): void => {
-        // Whoever plays the rows of the first instant wants to stop among them.
-        const late = simulated.idle() && timeOf(applied) > tape.startAt;
-        stopped = (late && glide(untilAt, stop, paused)) || walk(untilAt, stop, paused);
-      };
-      for (;;) {
-        if (Math.min(timeOf(applied), due[0] as number, feed.nextBarAt) < clock.nextAt()) stretch(pass);
-        if (stopped) return true;
-        if (!clock.step(untilAt)) break;
-        if (paused()) return true;
+      else {
+        const index = this.#delivered;
+        const after = index + 1;
+        this.#delivered = after;
+        const next =
+          after < length
+            ? ((times[seriesIn[after] as number] as Float64Array)[rowIn[after] as number] as number) + simulated.feedMs()
+            : infinity;
+        due[0] = next > at ? next : at;
+        (routes[seriesIn[index] as number] as Route).take(rowIn[index] as number, at);
       }
-      clock.advanceTo(Math.max(untilAt, clock.now()));
-      return false;
-    },
-  };
-};
+      if (paused()) return true;
+    }
+  }
+}

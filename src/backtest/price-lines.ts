@@ -23,14 +23,14 @@ export interface PricePoint {
 
 export const stretchesMax = 600;
 
-const preferred: readonly SeriesKind[] = ["quote", "trade", "candle"];
+const preferred = ["quote", "trade", "candle"] as const satisfies readonly SeriesKind[];
 
 export const priceLines = (tape: Tape): readonly PriceLine[] =>
   tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
     const own = tape.series.filter((series) => series.instrument === instrument && series.at.length > 0);
-    const series = preferred.map((kind) => shortest(own.filter((one) => one.kind === kind))).find((one) => one !== undefined);
-    if (series === undefined || series.kind === "level") return [];
-    return [{ instId, of: series.kind, points: pointsOf(series, tape, grid(tickSize)) }];
+    const of = preferred.find((kind) => own.some((one) => one.kind === kind));
+    const series = shortest(own.filter((one) => one.kind === of));
+    return of === undefined || series === undefined ? [] : [{ instId, of, points: pointsOf(series, tape, grid(tickSize)) }];
   });
 
 /** Of bars the shortest. */
@@ -87,6 +87,9 @@ const doublesAt = (series: Series, row: number): readonly [number, number, numbe
     case "candle":
       return [2 * (series.low[row] as number), 2 * (series.high[row] as number), 2 * (series.close[row] as number)];
     case "level":
+    case "funding":
+    case "mark":
+    case "change":
       return [0, 0, 0];
   }
 };

@@ -47,6 +47,8 @@ export interface QuotaMinutes {
   readonly arrived: (arrival: Arrival) => void;
   /** Every minute from the one of `startAt` to the one of `endAt`. */
   readonly minutes: (startAt: number, endAt: number) => readonly QuotaMinute[];
+  /** Of these the first, the last and all in which something was counted: what sums and peaks can be made of, in a run of years too. */
+  readonly used: (startAt: number, endAt: number) => readonly QuotaMinute[];
 }
 
 type Minute = { -readonly [K in keyof Omit<QuotaMinute, "waitedMs" | "peakWeight">]: QuotaMinute[K] } & {
@@ -69,6 +71,7 @@ const emptyMinute = (at: number): Minute => ({
   refused: 0,
   weights: new Map(),
 });
+const nothing = { at: 0, weight: 0, peakWeight: 0, requests: 0, peakKey: 0, waited: 0, waitedMs: noWaits(), refused: 0 } as const;
 const layerOf = (name: string): WaitedFor => (name === "uid" || name === "key" || name === "ip" ? name : "other");
 
 export const createQuotaMinutes = (skewMs: number): QuotaMinutes => {
@@ -91,6 +94,22 @@ export const createQuotaMinutes = (skewMs: number): QuotaMinutes => {
     seconds.set(key, { second, count: 1 });
     return 1;
   };
+  const grouped = (startAt: number, endAt: number) => {
+    const first = Math.floor((startAt + skewMs) / minuteMs);
+    const last = Math.max(first, Math.floor((endAt + skewMs) / minuteMs));
+    const groups = new Map<number, Minute[]>([
+      [first, []],
+      [last, []],
+    ]);
+    for (const [index, minute] of byMinute) {
+      // What the engine reads before the recording begins, and what comes back after its end, is part of the run.
+      const within = Math.min(last, Math.max(first, index));
+      const group = groups.get(within);
+      if (group === undefined) groups.set(within, [minute]);
+      else group.push(minute);
+    }
+    return { first, last, groups };
+  };
   return {
     onEvent: (event) => {
       if (event.type === "action.held") hold = { layer: layerOf(event.layer), until: event.until };
@@ -111,42 +130,47 @@ export const createQuotaMinutes = (skewMs: number): QuotaMinutes => {
       }
     },
     minutes: (startAt, endAt) => {
-      const first = Math.floor((startAt + skewMs) / minuteMs);
-      const last = Math.max(first, Math.floor((endAt + skewMs) / minuteMs));
-      // What the engine reads before the recording begins, and what comes back after its end, is part of the run.
-      const clamp = (index: number): number => Math.min(last, Math.max(first, index));
-      const groups = Array.from({ length: last - first + 1 }, (): Minute[] => []);
-      for (const [index, minute] of byMinute) groups[clamp(index) - first]?.push(minute);
-      return groups.map((group, index) => joined((first + index) * minuteMs, group.map(settled)));
+      const { first, last, groups } = grouped(startAt, endAt);
+      return Array.from({ length: last - first + 1 }, (_, index) => minuteFrom(first + index, groups.get(first + index) ?? []));
     },
+    used: (startAt, endAt) =>
+      [...grouped(startAt, endAt).groups].sort(([a], [b]) => a - b).map(([index, group]) => minuteFrom(index, group)),
   };
 };
 
-const settled = ({ weights, waitedMs, ...minute }: Minute): QuotaMinute => ({
-  ...minute,
-  peakWeight: Math.max(0, ...weights.values()),
-  // Waits are sums of many floats; a thousandth of a millisecond is more than anybody reads.
-  waitedMs: roundedWaits(waitedMs),
+const minuteFrom = (index: number, group: readonly Minute[]): QuotaMinute =>
+  group.length === 0 ? { ...nothing, at: index * minuteMs, waitedMs: noWaits() } : joined(index * minuteMs, group.map(settled));
+
+const settled = ({ weights, waitedMs, at, weight, requests, peakKey, waited, refused }: Minute): QuotaMinute => {
+  let peakWeight = 0;
+  for (const one of weights.values()) peakWeight = Math.max(peakWeight, one);
+  return { at, weight, peakWeight, requests, peakKey, waited, waitedMs: roundedWaits(waitedMs), refused };
+};
+
+/** Waits are sums of many floats; a thousandth of a millisecond is more than anybody reads. */
+const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000;
+const roundedWaits = ({ uid, key, ip, other, turn }: Readonly<Record<WaitedFor, number>>): Record<WaitedFor, number> => ({
+  uid: rounded(uid),
+  key: rounded(key),
+  ip: rounded(ip),
+  other: rounded(other),
+  turn: rounded(turn),
 });
 
-const roundedWaits = (waits: Readonly<Record<WaitedFor, number>>): Record<WaitedFor, number> =>
-  Object.fromEntries(waitedFor.map((layer) => [layer, Math.round(waits[layer] * 1_000) / 1_000])) as Record<WaitedFor, number>;
-
 const joined = (at: number, minutes: readonly QuotaMinute[]): QuotaMinute => {
-  const sum = (what: (minute: QuotaMinute) => number): number => minutes.reduce((total, minute) => total + what(minute), 0);
-  const most = (what: (minute: QuotaMinute) => number): number => minutes.reduce((highest, minute) => Math.max(highest, what(minute)), 0);
-  return {
-    at,
-    weight: sum(({ weight }) => weight),
-    peakWeight: most(({ peakWeight }) => peakWeight),
-    requests: sum(({ requests }) => requests),
-    peakKey: most(({ peakKey }) => peakKey),
-    waited: sum(({ waited }) => waited),
-    waitedMs: roundedWaits(
-      Object.fromEntries(waitedFor.map((layer) => [layer, sum(({ waitedMs }) => waitedMs[layer])])) as Record<WaitedFor, number>,
-    ),
-    refused: sum(({ refused }) => refused),
-  };
+  const sum = { weight: 0, peakWeight: 0, requests: 0, peakKey: 0, waited: 0, refused: 0 };
+  const waits = noWaits();
+  for (const { weight, peakWeight, requests, peakKey, waited, waitedMs, refused } of minutes) {
+    sum.weight += weight;
+    sum.peakWeight = Math.max(sum.peakWeight, peakWeight);
+    sum.requests += requests;
+    sum.peakKey = Math.max(sum.peakKey, peakKey);
+    sum.waited += waited;
+    sum.refused += refused;
+    for (const layer of waitedFor) waits[layer] += waitedMs[layer];
+  }
+  const { weight, peakWeight, requests, peakKey, waited, refused } = sum;
+  return { at, weight, peakWeight, requests, peakKey, waited, waitedMs: roundedWaits(waits), refused };
 };
 
 const hourMs = 60 * minuteMs;

@@ -93,12 +93,26 @@ const money = (page: Page): readonly string[] => {
       ["  unrealised", signed(unrealised, places), "still held"],
       ...(isZero(elsewhere) ? [] : [["  elsewhere", signed(elsewhere, places), "of others"] satisfies Fact]),
       [earned ? "rebates earned" : "fees paid", amount(cost, places), `${amount(feeBpsOf(cost, volume), 2)} bp`],
+      ...fundingFacts(page),
       ["volume", amount(volume, places), `${amount(turnover, 2)} × equity`],
       ["drawdown", amount(drawdown.max, places), `${amount(drawdown.maxPercent, 2)} %`],
     ],
     paint,
   );
 };
+
+/** What the service charged or paid beside fees; left out where it did not. */
+const fundingFacts = ({ report: { funding, liquidations }, places }: Page): readonly Fact[] => [
+  ...(funding === undefined
+    ? []
+    : [[compare(funding, "0") < 0 ? "funding received" : "funding paid", amount(abs(funding), places), "longs and shorts"] satisfies Fact]),
+  ...(liquidations === undefined
+    ? []
+    : ([
+        ["LIQUIDATED", counted(liquidations.count, "position"), amount(liquidations.value, places)],
+        ["  fee", amount(liquidations.fees, places), `${amount(liquidations.covered, places)} covered`],
+      ] satisfies readonly Fact[])),
+];
 
 const orders = ({ report, paint, places }: Page): readonly string[] => {
   const { open, liquidity, roundTrips } = report;

@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import { assert } from "../errors.ts";
+import type { Liquidation } from "../venue/venue.ts";
 import type { Coverage } from "./coverage.ts";
 import type { PositionReport, RoundTrips } from "./holdings.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
@@ -56,6 +57,19 @@ export interface OpenOrders {
   readonly notional: string;
 }
 
+/** Money in the run's currency. */
+export interface LiquidationReport {
+  readonly count: number;
+  /** Traded in closing them. */
+  readonly value: string;
+  /** Beside the fees of the fills. */
+  readonly fees: string;
+  /** What was lost beyond what there was, and paid by the service's fund. */
+  readonly covered: string;
+  /** The first ones. */
+  readonly first: readonly Pick<Liquidation, "at" | "uid" | "instId" | "side" | "qty">[];
+}
+
 export interface StrategyReport {
   readonly placed: number;
   readonly canceled: number;
@@ -63,9 +77,13 @@ export interface StrategyReport {
   readonly rejected: number;
   readonly refused: number;
   readonly fills: number;
-  /** `realised` plus `unrealised` less `fees`. */
+  /** `realised` plus `unrealised` less `fees`, `funding` and `liquidation`. */
   readonly pnl: string;
   readonly fees: string;
+  /** Paid, or received where negative; left out where the run charged nobody. */
+  readonly funding?: string;
+  /** Fees of liquidations beside those of fills, less what the service's fund paid; left out where nothing was liquidated. */
+  readonly liquidation?: string;
   readonly volume: string;
   readonly realised: string;
   readonly unrealised: string;
@@ -109,10 +127,14 @@ export interface RunReport {
   readonly pnl: string;
   /** Total cost: positive was paid, negative was earned. */
   readonly fees: string;
+  /** Paid for funding less received; left out where nobody held anything at a funding. */
+  readonly funding?: string;
+  /** Positions that the service closed for want of margin; left out where there were none. */
+  readonly liquidations?: LiquidationReport;
   /** Of the strategies' trades, before fees: what is closed, and what positions would still bring at their marks. */
   readonly realised: string;
   readonly unrealised: string;
-  /** The part of `pnl` that no strategy's fills explain: what was owned from the start, funding, positions closed by the service. */
+  /** The part of `pnl` that nothing of the strategies explains: what was owned from the start, orders of others. */
   readonly elsewhere: string;
   readonly liquidity: { readonly maker: Liquidity; readonly taker: Liquidity };
   readonly roundTrips: RoundTrips;
@@ -229,8 +251,11 @@ const extremes = (equity: readonly EquityPoint[], from: number, to: number): rea
 export const feeBpsOf = (fees: string, volume: string): string =>
   isPositive(volume) ? toStep(div(mul(fees, "10000"), volume, 8), "0.01", "nearest") : "0";
 
-/** What would have remained without fees. */
-export const grossOf = ({ pnl, fees }: Pick<RunReport, "pnl" | "fees">): string => add(pnl, fees);
+type Costs = Pick<RunReport, "pnl" | "fees" | "funding" | "liquidations">;
+
+/** What would have remained without fees and whatever else the service charged. */
+export const grossOf = ({ pnl, fees, funding = "0", liquidations }: Costs): string =>
+  add(add(add(pnl, fees), funding), liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered));
 
 /**
  * JSON with sorted keys and no blanks: equal values give equal text whatever order they were built in.

@@ -2,24 +2,35 @@
  * Applies the rows of a tape at the embedded service.
  *
  * Invariants: a snapshot takes away exactly the levels it does not show, so that an order keeps its place behind those that stay;
- * bars are printed only where nothing finer was recorded.
+ * bars are printed only where nothing finer was recorded, or where nothing else is to be filled from.
  */
 import type { Clock } from "../clock/clock.ts";
-import type { LevelSeries, Series, Tape } from "../market/tape.ts";
+import { grid, mul } from "../decimal.ts";
+import { type ChangeSeries, type LevelSeries, rateStep, type Series, type Tape, type TapeInstrument } from "../market/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { createCandlePlayer, isPlayed } from "./candle-prints.ts";
+import type { FillChoice } from "./fill-choice.ts";
+import { tradeTaker } from "./fill-trades.ts";
 
 /** Takes row `row` of its series; `now` is the service's own time. */
-export type RowTaker = (row: number, now: number) => void;
+export interface RowTaker {
+  (row: number, now: number): void;
+  /** For rows that nobody sees one by one: what it has to know of those before `row`. */
+  readonly skipTo?: (row: number) => void;
+}
 
-/** One taker for each series of the tape. */
-export const rowTakers = (tape: Tape, venue: Venue, clock: Clock, skewMs: number): readonly RowTaker[] =>
-  tape.series.map((series) => takerOf(series, tape, venue, clock, skewMs));
+type Fills = Pick<FillChoice, "models" | "plays">;
+
+/** One taker for each series of the tape; of those that `fills` does not read one that does nothing. */
+export const rowTakers = (tape: Tape, venue: Venue, clock: Clock, skewMs: number, fills?: Fills): readonly RowTaker[] =>
+  tape.series.map((series) => (fills?.plays(series) === false ? () => undefined : takerOf(series, tape, venue, clock, skewMs, fills)));
 
 const sideOf = (sign: number | undefined): "buy" | "sell" => ((sign ?? 0) > 0 ? "buy" : "sell");
 
-const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs: number): RowTaker => {
-  const instId = tape.instruments[series.instrument]?.instId ?? "";
+const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs: number, fills?: Fills): RowTaker => {
+  const instrument = tape.instruments[series.instrument] as TapeInstrument;
+  const { instId } = instrument;
+  const model = fills?.models[series.instrument];
   switch (series.kind) {
     case "quote": {
       const { bidPx, bidQty, askPx, askQty } = series;
@@ -28,6 +39,7 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
       };
     }
     case "trade": {
+      if (model?.from === "trades") return tradeTaker(series, instId, venue);
       const { side, px, qty } = series;
       return (row, now) => {
         venue.trade(instId, sideOf(side[row]), px[row] as number, qty[row] as number, now);
@@ -36,12 +48,48 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
     case "level":
       return levelTaker(series, instId, venue);
     case "candle": {
-      if (!isPlayed(series, tape.series)) return () => undefined;
-      const player = createCandlePlayer(venue, clock, instId, series, skewMs);
+      if (fills === undefined && !isPlayed(series, tape.series)) return () => undefined;
+      const player = createCandlePlayer(venue, clock, instId, series, skewMs, model?.path);
       return (row) => {
         player.closed(row);
       };
     }
+    case "mark": {
+      const { px, part } = series;
+      return (row, now) => {
+        venue.mark(instId, px[row] as number, part[row] as number, now);
+      };
+    }
+    case "funding": {
+      const { sign, rate } = series;
+      const rates = grid(rateStep);
+      return (row, now) => {
+        venue.funding(instId, rates.format((sign[row] as number) * (rate[row] as number)), now);
+      };
+    }
+    case "change":
+      return changeTaker(series, instrument, venue);
+  }
+};
+
+/** The rules of a row, which hold from then on; a product that is listed anew begins with an empty book. */
+const changeTaker = ({ tick, lot, listed }: ChangeSeries, { instId, tickSize, lotSize }: TapeInstrument, venue: Venue): RowTaker => {
+  return (row, now) => {
+    if (listed[row] === 0) {
+      if (venue.lists(instId)) venue.delist(instId, now);
+      return;
+    }
+    // Rows are counted in the tape's steps, whatever the rules are.
+    if (!venue.lists(instId)) venue.list({ instId, tickSize, lotSize }, now);
+    venue.change(instId, { tickSize: mul(tickSize, String(tick[row])), lotSize: mul(lotSize, String(lot[row])) }, now);
+  };
+};
+
+/** Applies the rules that hold at the start of the tape: they were in force before it, too. */
+export const openAsRecorded = (tape: Tape, venue: Venue, now: number): void => {
+  for (const series of tape.series) {
+    if (series.kind !== "change" || series.at[0] !== tape.startAt) continue;
+    changeTaker(series, tape.instruments[series.instrument] as TapeInstrument, venue)(0, now);
   }
 };
 

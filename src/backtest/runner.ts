@@ -11,15 +11,17 @@ import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { ServiceEnv } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
-import { createCollector } from "./collect.ts";
+import { type Collector, createCollector } from "./collect.ts";
 import { createPlayer } from "./player.ts";
 import type { Progress, RunReport } from "./report.ts";
-import type { BacktestSpec, OpenBacktest } from "./service.ts";
+import type { BacktestSpec, OpenBacktest, ReadMarket } from "./service.ts";
 import { letPromisesSettle, type PromiseWatch, stopwatch, watchPromises } from "./wall.ts";
 
 export interface RunOptions {
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
+  /** A market that has been read, instead of any fixture: for runs that share one in memory. */
+  readonly market?: ReadMarket;
   readonly seed?: number | string;
   /** False: the service enforces no limits and the engine keeps none, to see what they cost. */
   readonly limits?: boolean;
@@ -39,8 +41,12 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   const promises = watchPromises();
   try {
     const collector = createCollector(engine, service, config);
+    const warms = checkWarmUp(service);
+    if (warms) engine.halt("the warm-up is not over");
     await started(engine, service);
-    await played(service, collector.sample, promises, options.onProgress);
+    await played(service, collector, promises, options.onProgress, () => {
+      if (warms && service.tradesAt < service.tape.endAt) engine.resume("the warm-up is over");
+    });
     await engine.stop();
     return collector.report(String(seed), elapsed());
   } finally {
@@ -50,14 +56,18 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   }
 };
 
-const assemble = (config: CheckedConfig, { fixture, seed = config.seed, limits, print }: RunOptions) => {
+const assemble = (config: CheckedConfig, { fixture, market, seed = config.seed, limits, print }: RunOptions) => {
   const spec = config.service as BacktestSpec;
   if (spec.kind !== "backtest" || typeof spec.openWith !== "function") {
     throw new SluiceError("CONFIG_INVALID", `config.service is ${spec.kind}(…); a backtest needs service: backtest({ fixture: "…" }).`);
   }
   let opened: OpenBacktest | undefined;
   const open = (env: ServiceEnv): OpenBacktest => {
-    opened = spec.openWith(env, { ...(fixture === undefined ? {} : { fixture }), ...(limits === undefined ? {} : { limits }) });
+    opened = spec.openWith(env, {
+      ...(fixture === undefined ? {} : { fixture }),
+      ...(market === undefined ? {} : { market }),
+      ...(limits === undefined ? {} : { limits }),
+    });
     return opened;
   };
   // A journal is the memory of one engine at one service, and a recording is neither.
@@ -67,6 +77,15 @@ const assemble = (config: CheckedConfig, { fixture, seed = config.seed, limits, 
     { limits: limits ?? spec.options.limits ?? true, ...(print === undefined ? {} : { print }) },
   );
   return { engine, service: opened as unknown as OpenBacktest, seed };
+};
+
+/** Whether there is one. */
+const checkWarmUp = ({ tape: { startAt, endAt }, tradesAt, cut = false }: OpenBacktest): boolean => {
+  if (tradesAt === startAt || tradesAt < endAt || cut) return tradesAt > startAt;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `backtest options.warmUpMs: ${Math.round(tradesAt - startAt)} leaves nothing of a recording of ${Math.floor(endAt - startAt)} ms. Shorten the warm-up or take more of the recording.`,
+  );
 };
 
 /** Turns the clock until the engine has read the service's state and started its strategies. */
@@ -91,12 +110,12 @@ const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<v
 };
 
 const played = async (
-  service: OpenBacktest,
-  sample: (at: number) => void,
+  { clock, tape, tradesAt, simulated }: OpenBacktest,
+  { begin, sample }: Collector,
   promises: PromiseWatch,
   onProgress: RunOptions["onProgress"],
+  trade: () => void,
 ): Promise<void> => {
-  const { clock, tape, simulated } = service;
   const player = createPlayer(tape, clock, simulated);
   const playTo = async (untilAt: number, rows: number): Promise<boolean> => {
     // Starting may have left promises, and so may every step: they settle before the next one.
@@ -107,9 +126,15 @@ const played = async (
   // The first rows give the market its prices; what is owned has a value from then on, and no strategy has seen anything yet.
   const first = rowsAtStart(tape);
   player.play(tape.startAt, first, () => player.rowsApplied >= first);
-  sample(tape.startAt);
+  const beginsAt = Math.min(tradesAt, tape.endAt);
+  while (beginsAt > tape.startAt && (await playTo(beginsAt, rowsPerTurn))) {
+    // strategies see the market
+  }
+  begin();
+  sample(beginsAt);
+  trade();
   for (let index = 1; index <= stepsPerRun; index++) {
-    const untilAt = tape.startAt + ((tape.endAt - tape.startAt) * index) / stepsPerRun;
+    const untilAt = beginsAt + ((tape.endAt - beginsAt) * index) / stepsPerRun;
     while (await playTo(untilAt, rowsPerTurn)) {
       // more to play before `untilAt`
     }

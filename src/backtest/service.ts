@@ -13,18 +13,31 @@ import { SluiceError } from "../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
 import type { Fees } from "../venue/venue.ts";
+import { type Fills, modelOf } from "./fill-models.ts";
 import { readFixture } from "./fixture.ts";
+import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { generateTape, instrumentFor } from "./generate.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
-import { createLivePlayer } from "./live-player.ts";
+import { createLivePlayer, type LivePlayer } from "./live-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
 export interface EmbeddedOptions {
   /** Folder of a recorded market, relative to the working folder; a generated market when left out. */
   readonly fixture?: string;
+  /** Order entry, response and feed: `constant`, `lognormal`, `fromSession`, or `ways` of each. Default lognormal, median 25 ms. */
   readonly latency?: LatencyModel;
-  /** Basis points; one pair for all products or one each. */
+  /**
+   * How orders are filled: "book", "quotes", "trades", "candles", or a model with its parameters, such as
+   * `bookFills({ queue: "probabilistic" })`. Default: for each product the finest the recording holds; the report says which.
+   */
+  readonly fills?: Fills;
+  /**
+   * Funding of swaps: "recorded" charges the rates of the recording, "off" none; `{ intervalHours: 8, rate: "0.0001" }` charges
+   * that rate for swaps of which none were recorded. Default "recorded": nothing where there are none; the report says which.
+   */
+  readonly funding?: FundingChoice;
+  /** Basis points; one pair for all products or one each. `tiers` may say what holds from a 30-day volume on; flat without. */
   readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
   /** Starting money by currency, of every user that states none of its own. Default 10000 USDT. */
   readonly balances?: Readonly<Record<string, string>>;
@@ -42,16 +55,36 @@ export interface EmbeddedOptions {
   readonly timeoutMs?: number;
 }
 
+/** Options of a backtest alone. */
+export interface BacktestOptions extends EmbeddedOptions {
+  /**
+   * Time from the beginning of the recording in which strategies see the market and nothing leaves: what they want then is not
+   * placed, orders by hand are refused. What is wanted when it ends is placed then, and the report's figures begin there. Default 0.
+   */
+  readonly warmUpMs?: number;
+}
+
 export interface FixtureFacts {
   readonly name: string;
   readonly contentHash: string;
 }
 
+/** A recorded market that has been read, and what reports call it. */
+export interface ReadMarket {
+  readonly tape: Tape;
+  readonly facts: FixtureFacts;
+}
+
+export interface BacktestOverrides extends Pick<EmbeddedOptions, "fixture" | "limits"> {
+  /** Instead of any fixture: for runs that share one market in memory. */
+  readonly market?: ReadMarket;
+}
+
 /** A service that a backtest can drive. */
 export interface BacktestSpec extends ServiceSpec {
   readonly kind: "backtest";
-  readonly options: EmbeddedOptions;
-  openWith(env: ServiceEnv, overrides: Pick<EmbeddedOptions, "fixture" | "limits">): OpenBacktest;
+  readonly options: BacktestOptions;
+  openWith(env: ServiceEnv, overrides: BacktestOverrides): OpenBacktest;
 }
 
 export interface OpenBacktest extends OpenService {
@@ -60,14 +93,24 @@ export interface OpenBacktest extends OpenService {
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
   readonly limits: boolean;
+  /** When the warm-up ends, the recording's first instant where there is none. */
+  readonly tradesAt: number;
+  /** The recording was cut off on purpose: a warm-up may outlast it. */
+  readonly cut?: boolean;
 }
 
 const bps = { type: "string", format: "decimal" } as const;
+const tierSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["volumeMin", "makerBps", "takerBps"],
+  properties: { volumeMin: bps, makerBps: bps, takerBps: bps },
+} as const;
 const feesSchema = {
   type: "object",
   additionalProperties: false,
   required: ["makerBps", "takerBps"],
-  properties: { makerBps: bps, takerBps: bps },
+  properties: { makerBps: bps, takerBps: bps, tiers: { type: "array", minItems: 1, items: tierSchema } },
 } as const;
 const feesByTypeSchema = {
   type: "object",
@@ -84,6 +127,8 @@ const userSchema = {
 const embedded = {
   fixture: { type: "string", minLength: 1 },
   latency: { type: "object" },
+  fills: { type: ["string", "object"] },
+  funding: { type: ["string", "object"] },
   fees: { type: "object" },
   balances: balancesSchema,
   users: { type: "object", minProperties: 1, additionalProperties: userSchema },
@@ -92,7 +137,11 @@ const embedded = {
   skewMs: { type: "number" },
   timeoutMs: { type: "number", exclusiveMinimum: 0 },
 } as const;
-const optionsSchema = { type: "object", additionalProperties: false, properties: embedded } as const;
+const optionsSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...embedded, warmUpMs: { type: "number", minimum: 0 } },
+} as const;
 const paperSchema = {
   type: "object",
   additionalProperties: false,
@@ -101,12 +150,14 @@ const paperSchema = {
 
 const check = <O extends EmbeddedOptions>(schema: object, options: O, place: string): O => {
   const checked = parseHuman<O>(schema, options, place);
-  const { fees, latency } = checked as EmbeddedOptions;
+  const { fees, fills, funding, latency } = checked as EmbeddedOptions;
+  if (funding !== undefined) checkFunding(funding, `${place}.funding`);
+  if (fills !== undefined) modelOf(`${place}.fills`, fills);
   if (fees !== undefined) parseHuman("SPOT" in fees || "SWAP" in fees ? feesByTypeSchema : feesSchema, fees, `${place}.fees`);
   if (latency === undefined || typeof (latency as Partial<LatencyModel>).make === "function") return checked;
   throw new SluiceError(
     "CONFIG_INVALID",
-    `${place}.latency: ${JSON.stringify(latency)} is not a latency model. Write constant(25) or lognormal({ medianMs: 25 }).`,
+    `${place}.latency: ${JSON.stringify(latency)} is not a latency model. Write constant(25), lognormal({ medianMs: 25 }) or fromSession("out/session").`,
   );
 };
 
@@ -118,6 +169,8 @@ const settle = (options: EmbeddedOptions): SimulatedOptions => {
     latency: options.latency ?? lognormal({ medianMs: 25 }),
     fees: "SPOT" in fees ? fees : { SPOT: fees, SWAP: fees },
     users: usersOf(options),
+    ...(options.fills === undefined ? {} : { fills: options.fills }),
+    ...(options.funding === undefined ? {} : { funding: options.funding }),
     limits: options.limits ?? true,
     push: options.push ?? true,
     skewMs: options.skewMs ?? 0,
@@ -128,7 +181,7 @@ const settle = (options: EmbeddedOptions): SimulatedOptions => {
 const usersOf = ({ users = { paper: {} }, balances = { USDT: "10000" } }: EmbeddedOptions): readonly SimulatedUser[] =>
   Object.entries(users).map(([uid, own]) => userOf(uid, own.balances ?? balances, own.keys));
 
-const market = (fixture: string | undefined): { tape: Tape; facts: FixtureFacts } => {
+const market = (fixture: string | undefined): ReadMarket => {
   if (fixture === undefined) {
     throw new SluiceError(
       "CONFIG_INVALID",
@@ -140,11 +193,12 @@ const market = (fixture: string | undefined): { tape: Tape; facts: FixtureFacts 
 };
 
 /** The embedded service on recorded time: the same engine as live, in virtual time. */
-export const backtest = (options: EmbeddedOptions = {}): BacktestSpec => {
+export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
   const checked = check(optionsSchema, options, "backtest options");
-  const openWith: BacktestSpec["openWith"] = (env, overrides) => {
+  const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
     const merged = { ...checked, ...overrides };
-    const { tape, facts } = market(merged.fixture);
+    const { tape, facts } = given ?? market(merged.fixture);
+    const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
     const clock = createVirtualClock(tape.startAt - leadMs);
     const simulated = createSimulated(tape, clock, settle(merged), env);
     return {
@@ -154,6 +208,8 @@ export const backtest = (options: EmbeddedOptions = {}): BacktestSpec => {
       tape,
       fixture: facts,
       limits: merged.limits ?? true,
+      tradesAt,
+      assumptions: merged.warmUpMs ? [...simulated.assumptions, warmUpText(tradesAt)] : simulated.assumptions,
       start: () => undefined,
       stop: () => undefined,
     };
@@ -167,6 +223,9 @@ export const backtest = (options: EmbeddedOptions = {}): BacktestSpec => {
   };
   return { kind: "backtest", options: checked, openWith, open };
 };
+
+const warmUpText = (tradesAt: number): string =>
+  `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;
 
 /** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */
 export const leadMs = 5_000;
@@ -190,9 +249,14 @@ export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceS
       const shiftMs = clock.now() + paperLeadMs - tape.startAt;
       const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
       const player = createLivePlayer(tape, simulated, shiftMs);
-      return { ...simulated, start: player.start, stop: player.stop };
+      return { ...simulated, realTime: given === undefined, start: player.start, stop: () => stopAll(player, simulated) };
     },
   };
+};
+
+const stopAll = (player: LivePlayer, simulated: Simulated): void => {
+  player.stop();
+  simulated.stopFunding();
 };
 
 const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];

@@ -126,7 +126,7 @@ export const createShownMarket = (
     showBest(board, one, "sell", askPx, askQty, at);
   };
   return {
-    venue: { ...venue, trade, quote, level },
+    venue: { ...venue, trade, quote, level, ...termsOf(venue, clock) },
     flush: () => {
       const at = clock.now();
       for (const one of moved) tellTop(board, one, at);
@@ -143,6 +143,25 @@ export const createShownMarket = (
     },
   };
 };
+
+/** Terms are not shown; they happen at the venue's own time. */
+const termsOf = (venue: Venue, clock: Clock): Pick<Venue, "mark" | "funding" | "list" | "delist" | "change"> => ({
+  mark: (instId, px, billionths) => {
+    venue.mark(instId, px, billionths, clock.now());
+  },
+  funding: (instId, rate) => {
+    venue.funding(instId, rate, clock.now());
+  },
+  list: (instrument) => {
+    venue.list(instrument, clock.now());
+  },
+  delist: (instId) => {
+    venue.delist(instId, clock.now());
+  },
+  change: (instId, change) => {
+    venue.change(instId, change, clock.now());
+  },
+});
 
 const shownOf = (tape: Tape, index: number, barsOf: (scale: Scale, instrument: number) => ServedBars): Shown => {
   const scale = scaleOf(tape.instruments[index] as TapeInstrument);

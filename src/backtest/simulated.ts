@@ -9,6 +9,7 @@ import { NEVER, type Observable, of, Subject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
+import { mul } from "../decimal.ts";
 import type { User } from "../gateway/gateway.ts";
 import type { OpenService, ServiceEnv } from "../host/service.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
@@ -16,13 +17,20 @@ import type { Series, Tape } from "../market/tape.ts";
 import { inProcess, type Latency } from "../transport/in-process.ts";
 import type { WireRequest } from "../transport/transport.ts";
 import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
+import { chooseFills, type FillChoice } from "./fill-choice.ts";
+import type { Fills } from "./fill-models.ts";
+import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
 import type { LatencyModel } from "./latency.ts";
-import { type RowTaker, rowTakers } from "./rows.ts";
+import { openAsRecorded, type RowTaker, rowTakers } from "./rows.ts";
 
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
   readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
   readonly users: readonly SimulatedUser[];
+  /** Which funding is charged; what was recorded when left out. */
+  readonly funding?: FundingChoice;
+  /** How orders are filled; without it by the finest the tape holds. */
+  readonly fills?: Fills;
   readonly limits: boolean;
   /** Whether the service pushes order records, as over its WebSocket; otherwise listings are polled. */
   readonly push: boolean;
@@ -35,6 +43,8 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   readonly venue: Venue;
   readonly feed: Feed;
   readonly fills$: Subject<Fill>;
+  /** What fills are made from. */
+  readonly filledBy: FillChoice;
   /**
    * Whether rows change nothing at the service but the prices it knows, because no order has come yet: then they may be applied
    * late, if only before the next timer runs and before anybody looks.
@@ -48,6 +58,8 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   watchSends(watcher: (request: WireRequest) => (arrivedAt: number, status: number) => void): void;
   /** Delay of the feed for one event. */
   feedMs(): number;
+  /** Charges no funding any more and leaves no timer. */
+  stopFunding(): void;
 }
 
 /** A user behind the one address all of them share, and its starting money by currency, decimal text. */
@@ -70,12 +82,14 @@ type Watcher = Parameters<Simulated["watchSends"]>[0];
 export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOptions, env: ServiceEnv, shiftMs = 0): Simulated => {
   const { contract, random, onError } = env;
   const latency = options.latency.make(random.fork("latency"));
+  const filledBy = chooseFills(tape, options.fills);
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
     users: options.users,
     fees: options.fees,
     enforceLimits: options.limits,
+    matching: filledBy.matching,
   });
   const fills$ = new Subject<Fill>();
   venue.onFill((fill) => {
@@ -83,9 +97,12 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   });
   const feed = createFeed(tape.instruments, { onError, shiftMs });
   const { series: seriesIn, row: rowIn } = tape.order;
-  const takers = rowTakers(tape, venue, clock, options.skewMs);
-  // Bars are played by timers.
-  let idle = tape.series.every(({ kind }) => kind !== "candle");
+  const { funding = "recorded", skewMs } = options;
+  openAsRecorded(tape, venue, clock.now() + skewMs);
+  const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
+  const takers = rowTakers(tape, played, clock, skewMs, filledBy);
+  // Bars are played by timers, and a product that comes or goes decides what becomes of the prints around it.
+  let idle = tape.series.every((series) => series.kind !== "change" && (series.kind !== "candle" || !filledBy.plays(series)));
   const unwatch = venue.onOrder(() => {
     idle = false;
     unwatch();
@@ -97,15 +114,17 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     feed,
     venue,
     fills$,
+    filledBy,
     users: options.users.map((user) => ({
       ...user,
       pushes$: options.push ? pushesOf(venue, clock, latency, user.uid) : NEVER,
       pushing$: of(options.push),
     })),
-    assumptions: assumptionsOf(tape, options, contract),
+    assumptions: assumptionsOf(tape, options, contract, filledBy),
     feedMs: () => latency.feedMs(),
+    stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
     idle: () => idle,
-    applyLate: lateRows(tape, takers, options.skewMs),
+    applyLate: lateRows(tape, takers, skewMs),
     apply: (index, at) => {
       (takers[seriesIn[index] as number] as RowTaker)(rowIn[index] as number, at + options.skewMs);
     },
@@ -116,23 +135,34 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
 const lateRows = (tape: Tape, takers: readonly RowTaker[], skewMs: number): Simulated["applyLate"] => {
   const { series: seriesIn, row: rowIn } = tape.order;
   const isPrint = Uint8Array.from(tape.series, ({ kind }) => (kind === "trade" ? 1 : 0));
+  const prints = isPrint.reduce((count, one) => count + one, 0);
   const lastPrint = new Int32Array(tape.series.length).fill(-1);
   const printed: number[] = [];
   const take = (which: number, row: number): void => {
     (takers[which] as RowTaker)(row, ((tape.series[which] as Series).at[row] as number) + skewMs);
   };
-  return (from, to) => {
+  const inOrder = (from: number, to: number): void => {
     for (let index = from; index < to; index++) {
       const which = seriesIn[index] as number;
-      const row = rowIn[index] as number;
-      if (isPrint[which] === 0) take(which, row);
-      else {
-        if (lastPrint[which] === -1) printed.push(which);
-        lastPrint[which] = row;
-      }
+      if (isPrint[which] === 0) take(which, rowIn[index] as number);
     }
+  };
+  /** From the back, until every product's last print is found. */
+  const lastPrints = (from: number, to: number): void => {
+    for (let index = to - 1; index >= from && printed.length < prints; index--) {
+      const which = seriesIn[index] as number;
+      if (isPrint[which] === 0 || lastPrint[which] !== -1) continue;
+      lastPrint[which] = rowIn[index] as number;
+      printed.push(which);
+    }
+  };
+  return (from, to) => {
+    if (prints < isPrint.length) inOrder(from, to);
+    lastPrints(from, to);
     for (const which of printed) {
-      take(which, lastPrint[which] as number);
+      const row = lastPrint[which] as number;
+      takers[which]?.skipTo?.(row);
+      take(which, row);
       lastPrint[which] = -1;
     }
     printed.length = 0;
@@ -183,20 +213,25 @@ const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): 
 /** What results are counted in: the quote currency of the first product. */
 export const currencyOf = (tape: Tape): string => tape.instruments[0]?.instId.split("-")[1] ?? "";
 
-const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract): readonly string[] => {
-  const kinds = new Set(tape.series.map(({ kind }) => kind));
+const tiersText = (fees: Fees): string => (fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`);
+
+const marginText = ({ profile: { margin } }: Contract): string =>
+  margin.liquidation === "never"
+    ? "positions are never liquidated, whatever they lose"
+    : `positions are valued at recorded marks, else at the market, and liquidated below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of their value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`;
+
+const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract, filledBy: FillChoice): readonly string[] => {
   const { SPOT, SWAP } = options.fees;
   const { szUnit, feeSign } = contract.profile.order;
   return [
     `latency: ${options.latency.name}`,
-    `fees in basis points: spot ${SPOT.makerBps} maker, ${SPOT.takerBps} taker; swap ${SWAP.makerBps} maker, ${SWAP.takerBps} taker`,
+    `fees in basis points: spot ${SPOT.makerBps} maker, ${SPOT.takerBps} taker${tiersText(SPOT)}; swap ${SWAP.makerBps} maker, ${SWAP.takerBps} taker${tiersText(SWAP)}`,
     `sz counts ${szUnit.SPOT.replace("_", " ")} for spot and ${szUnit.SWAP.replace("_", " ")} for swaps; fee sign: ${feeSign.replaceAll("_", " ")}`,
-    kinds.has("candle") && kinds.size === 1
-      ? "fills from candles: open, one extreme, the other (the low first when the bar rose), close, each a third of the bar apart"
-      : "a resting order waits behind the quantity displayed when it joined, and is filled by prints at its price after that or by prints through it",
-    "our orders do not move the recorded market",
+    ...filledBy.sentences,
+    "our orders do not move the recorded market; what a taker took is gone until its price is displayed anew",
     options.push ? "the service pushes order records" : "order records are polled",
-    "funding is not charged",
+    fundingText(tape, options.funding ?? "recorded"),
+    marginText(contract),
     "what is owned from the start is valued with the market and is part of the result",
     `results are in ${currencyOf(tape)}; what is quoted in another currency is not valued`,
   ];

@@ -29,6 +29,7 @@ const columns: readonly Column[] = [
   { name: "fills", rank: 7, cell: ({ fills }) => grouped(fills) },
   { name: "result", rank: 0, cell: ({ pnl }, places) => signed(pnl, places) },
   { name: "fees", rank: 5, cell: ({ fees }, places) => amount(fees, places) },
+  { name: "funding", rank: 5.5, cell: ({ funding }, places) => (funding === undefined ? "" : amount(funding, places)) },
   { name: "weight", rank: 3, cell: ({ weight }) => grouped(weight) },
   { name: "held", rank: 4, cell: ({ heldMs }) => duration(heldMs) },
 ];
@@ -59,7 +60,8 @@ export const strategyTable = (perStrategy: RunReport["perStrategy"], { width, pa
 
 /** The columns that fit into `width`, in their own order, with the width each needs. */
 const fitting = (rows: readonly StrategyReport[], width: number, places: number): readonly (Column & { readonly size: number })[] => {
-  const sized = columns.map((column) => ({
+  const told = columns.filter(({ name }) => name !== "funding" || rows.some(({ funding }) => funding !== undefined));
+  const sized = told.map((column) => ({
     ...column,
     size: Math.max(column.name.length, ...rows.map((row) => column.cell(row, places).length)),
   }));

@@ -37,6 +37,7 @@ export const resultTables = ({ report, places }: Sheet): Markup => {
     ["Unrealised", signedCell(signed(report.unrealised, places)), "held at the end, at the last prices"],
     ...(isZero(report.elsewhere) ? [] : [["Elsewhere", signedCell(signed(report.elsewhere, places)), "not of strategies' trades"]]),
     ["Fees", amount(report.fees, places), `${amount(feeBpsOf(report.fees, report.volume), 2)} bp`],
+    ...chargedRows(report, places),
     ["Maker", amount(report.liquidity.maker.volume, places), splitOf(report.liquidity.maker, places)],
     ["Taker", amount(report.liquidity.taker.volume, places), splitOf(report.liquidity.taker, places)],
     ["Drawdown", amount(report.drawdown.max, places), `${amount(report.drawdown.maxPercent, 2)} %`],
@@ -55,6 +56,20 @@ export const resultTables = ({ report, places }: Sheet): Markup => {
   return html`<div class="pair"><div>${tableOf(`Money in ${report.currency}`, [{ name: "" }, figure(report.currency), { name: "" }], money)}</div>
 <div>${tableOf("Orders", [{ name: "" }, figure("count"), { name: "" }], orders)}</div></div>`;
 };
+
+/** What the service charged beside fees. */
+const chargedRows = ({ funding, liquidations }: RunReport, places: number): readonly (readonly string[])[] => [
+  ...(funding === undefined ? [] : [[compare(funding, "0") < 0 ? "Funding received" : "Funding paid", amount(abs(funding), places), ""]]),
+  ...(liquidations === undefined
+    ? []
+    : [
+        [
+          "Liquidated",
+          amount(liquidations.value, places),
+          `${counted(liquidations.count, "position")}, fee ${amount(liquidations.fees, places)}, ${amount(liquidations.covered, places)} covered`,
+        ],
+      ]),
+];
 
 const splitOf = ({ fills, volume, fees }: Liquidity, places: number): string =>
   `${counted(fills, "fill")}, fees ${amount(fees, places)}${isPositive(volume) ? ` (${amount(feeBpsOf(fees, volume), 2)} bp)` : ""}`;

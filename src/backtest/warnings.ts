@@ -11,11 +11,21 @@ export const warningsOf = (report: RunReport): readonly string[] => {
   const failed = Object.entries(report.perStrategy).filter(([, { state }]) => state === "failed");
   return [
     ...(report.quota.limits ? [] : ["Limits were not enforced: what this run did may be impossible at the service."]),
+    ...liquidated(report),
     ...noneAccepted(report),
     ...failed.map(([name]) => `The strategy ${name} failed; its orders were withdrawn.`),
     ...report.coverage.missing.map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
     ...(compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0 ? ["Nothing is left: equity ended at or below zero."] : []),
   ];
+};
+
+const liquidated = ({ liquidations, currency }: RunReport): readonly string[] => {
+  const [first] = liquidations?.first ?? [];
+  if (liquidations === undefined || first === undefined) return [];
+  const { count, covered } = liquidations;
+  const begun = `${first.side === "sell" ? "long" : "short"} ${first.qty} of ${first.instId} at ${new Date(first.at).toISOString()}`;
+  const beyond = compare(covered, "0") > 0 ? ` The losses went ${covered} ${currency} beyond what there was, which the service paid.` : "";
+  return [`LIQUIDATED: the service closed ${counted(count, "position")} for want of margin, the first ${begun}.${beyond}`];
 };
 
 /** Said first, because every figure of such a run is a zero that looks like a calm market. */

@@ -23,11 +23,12 @@ import { addRunCommand, type RunParts } from "./run.ts";
 import { addSimulateCommand } from "./simulate.ts";
 import { addSweepCommand, type SweepParts } from "./sweep.ts";
 import { addVenueCommand, type VenueParts } from "./venue.ts";
+import { addWatchdogCommand, type WatchdogParts } from "./watchdog.ts";
 
 export type ExitCode = 0 | 1 | 2;
 
 /** What the commands stand on; tests hand in their own. */
-export type CliParts = BacktestParts & CheckParts & DoctorParts & RecordParts & RunParts & SweepParts & VenueParts;
+export type CliParts = BacktestParts & CheckParts & DoctorParts & RecordParts & RunParts & SweepParts & VenueParts & WatchdogParts;
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -61,6 +62,7 @@ const programOf = (io: CliIo, parts: CliParts): Command => {
     });
   addBacktestCommand(program, io, parts);
   addRunCommand(program, io, parts);
+  addWatchdogCommand(program, io, parts);
   addDoctorCommand(program, io, parts);
   addRecordCommand(program, io, parts);
   addReplayCommand(program, io);

@@ -83,6 +83,9 @@ const counters: PerEvent<Tally, void> = {
   anomaly: (_, tally) => {
     tally.anomalies++;
   },
+  "engine.stalled": (_, tally) => {
+    tally.anomalies++;
+  },
 };
 
 /** Adds one event to the tally. */
@@ -149,6 +152,19 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by layer ${printable(layer)}, silent until ${clockOf(until)}`,
   "mode.changed": ({ mode, reason }, paint) => `${paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
   "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,
+  "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
+    `${paint.yellow("strategy")} ${printable(strategy)} is started again in ${(inMs / 1_000).toFixed(1)} s, after ${failures} ${failures === 1 ? "failure" : "failures"}`,
+  "strategy.restarted": ({ strategy }) => `strategy ${printable(strategy)} was started again`,
+  "strategy.quarantined": ({ strategy, failures, withinMs }, paint) =>
+    `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not started again`,
+  "strategy.reducing": ({ strategy, reason }, paint) => `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.halted": ({ strategy, reason }, paint) => `${paint.yellow("strategy halted")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
+  "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
+  "watchdog.armed": ({ silenceMs, before }, paint) =>
+    `a watchdog listens: it cancels everything after ${silenceMs / 1_000} s without a beat${before === undefined ? "" : `; ${paint.yellow("it did so last")}: ${printable(before)}`}`,
+  "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog hears the beats")}: ${printable(reason)}`,
+  "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
   "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
   anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,
 };

@@ -12,7 +12,7 @@ import { printable } from "./io.ts";
 
 interface Seen {
   readonly phase: OrderPhase;
-  readonly instId: string | undefined;
+  readonly instId: string;
 }
 
 export interface RunOrders {
@@ -39,11 +39,11 @@ export const createRunOrders = (): RunOrders => {
     take: (event) => {
       if (event.type === "order.refused") refuse(event.reason);
       if (event.type !== "order.changed") return;
-      const { clOrdId, phase, record, reason } = event;
+      const { clOrdId, instId, phase, reason } = event;
       if (phase === "rejected") refuse(reason);
       if (openPhases.includes(phase) || phase === "filled") taken++;
       if (overPhases.includes(phase)) orders.delete(clOrdId);
-      else orders.set(clOrdId, { phase, instId: record?.instId ?? orders.get(clOrdId)?.instId });
+      else orders.set(clOrdId, { phase, instId });
     },
     closingLines: (policy, baseUrl, path) => {
       const place = baseUrl === undefined ? "the service" : printable(baseUrl);
@@ -71,7 +71,7 @@ const openLine = (
   if (policy === "cancel") return [`${many} could not be seen cancelled at ${place}; look for clOrdId ${named(open)}.`];
   const counts = new Map<string, number>();
   for (const id of open) {
-    const instId = orders.get(id)?.instId ?? "an unnamed product";
+    const instId = orders.get(id)?.instId ?? "";
     counts.set(instId, (counts.get(instId) ?? 0) + 1);
   }
   const where = [...counts].map(([instId, count]) => `${count} in ${printable(instId)}`).join(", ");

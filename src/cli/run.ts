@@ -22,6 +22,7 @@ import { checkEnvironment, placeOf } from "./live-place.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { abandoned, stopRequests } from "./stopping.ts";
+import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
 export interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "pending$" | "start"> {
@@ -34,6 +35,8 @@ export type CreateEngine = (config: unknown, options: EngineOptions) => RunningE
 export interface RunParts {
   readonly createEngine?: CreateEngine;
   readonly clock?: Clock;
+  /** What starts the watchdog's process, for tests. */
+  readonly startChild?: StartChild;
 }
 
 interface Flags {
@@ -41,6 +44,9 @@ interface Flags {
   readonly mainnet?: true;
   readonly cancel?: true;
   readonly keep?: true;
+  readonly watchdog?: true;
+  readonly resume?: true;
+  readonly acceptLimits?: string;
   readonly json?: true;
 }
 
@@ -53,6 +59,9 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
     .option("--keep", "let resting orders stay when stopping (default)")
+    .option("--watchdog", "start a watchdog beside it, which cancels everything should this process fall silent")
+    .option("--resume", "trade on although an earlier run of this journal was halted")
+    .option("--accept-limits <mark>", "limits on orders may be wider than this journal's, if they are the ones with this mark")
     .option("--json", "print every event as a line of JSON")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
 };
@@ -69,15 +78,18 @@ const settleMs = 10_000;
 
 const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
-  const config = await loadConfigFile(path, { command: "run", clock });
+  const loaded = withDecisions(await loadConfigFile(path, { command: "run", clock }), flags);
+  const config: typeof loaded = flags.watchdog === true ? { watchdog: {}, ...(loaded as object) } : loaded;
   const { service, profile } = config as { readonly service?: unknown; readonly profile?: ProfileOverrides };
   if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
+  if (flags.watchdog === true && placeOf(service) === undefined) throw new SluiceError("USAGE", watchdogMessage);
   const screen = screenOf(io, flags.json === true);
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, { print: (line) => screen.note(printable(line)) });
   const tally = createTally(clock.now());
   const orders = createRunOrders();
   const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profile).profile, flags));
+  if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const requests = stopRequests(io);
   let unread = false;
   try {
@@ -97,6 +109,25 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     screen.close(unread ? "" : closingText(tally, clock.now(), inkOf(io)));
   }
   failWithStrategies(tally);
+};
+
+const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, screen: Screen, parts: RunParts): Subscription => {
+  const { instance = "main" } = config as { readonly instance?: string };
+  const { clock = createSystemClock(), startChild: start } = parts;
+  const note = (text: string): void => {
+    screen.note(text);
+  };
+  return keepWatchdog(engine.events$, { path, instance, clock, note, start });
+};
+
+const watchdogMessage = "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
+/** What the command says to the journal of earlier runs, laid over the config's. */
+const withDecisions = <T>(config: T, { resume, acceptLimits }: Flags): T => {
+  if (resume === undefined && acceptLimits === undefined) return config;
+  const { journal } = config as { readonly journal?: object };
+  if (journal === undefined)
+    throw new SluiceError("USAGE", "--resume and --accept-limits speak to a journal, and this config has none: nothing outlives its runs.");
+  return { ...config, journal: { ...journal, ...(resume && { resume }), ...(acceptLimits !== undefined && { acceptLimits }) } };
 };
 
 const mainnetMessage =

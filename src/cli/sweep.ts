@@ -64,7 +64,7 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--max <n>", "most combinations that may be tried", wholeFrom(1, 1_000_000), 1_000)
     .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeFrom(1, 1_000))
     .option("--train <share>", "share of each fold on which options are chosen (default 0.7)", shareOf)
-    .option("--jobs <n>", "runs at a time (default one a core)", wholeFrom(1, 256))
+    .option("--jobs <n>", "runs at a time (default as many as pay, up to one a core)", wholeFrom(1, 256))
     .addOption(new Option("--by <score>", "what decides").choices(Object.keys(scores)).default("pnl"))
     .option("--top <n>", "how many points are listed", wholeFrom(1, 1_000_000), 20)
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
@@ -109,10 +109,13 @@ const sweep = async (path: string, flags: Flags, io: CliIo, { clock = createSyst
   const plan = planSweep(path, config, optionsOf(flags, variations));
   const file = flags.out === undefined ? undefined : openResults(flags.out, plan.identity, flags.resume === true);
   const threads = flags.jobs ?? availableParallelism();
-  io.err(`${printable(announcement(plan, runsOf(plan), Math.min(threads, runsOf(plan))))}\n`);
+  const most = Math.min(threads, runsOf(plan));
+  const on = `${flags.jobs === undefined && most > 1 ? "up to " : ""}${counted(most, "thread")}`;
+  io.err(`${printable(announcement(plan, runsOf(plan), on))}\n`);
   const progress = progressOn(io, clock);
   const report = await runSweep(plan, {
     threads,
+    ...(flags.jobs === undefined ? { sparing: clock } : {}),
     ...(file === undefined ? {} : { file }),
     onProgress: progress.show,
     onStop: (stop) => io.onStop(stop),
@@ -154,11 +157,11 @@ const merged = (inFile: readonly Variation[], given: readonly Variation[]): read
   ...given,
 ];
 
-const announcement = ({ space, points, windows, fixture, manifest }: SweepPlan, runs: number, threads: number): string => {
+const announcement = ({ space, points, windows, fixture, manifest }: SweepPlan, runs: number, threads: string): string => {
   const span = duration(manifest.endAtMs - manifest.startAtMs);
   const grid = space.map(({ name, values }) => `${values.length} of ${name}`).join(" × ");
   const folds = windows.length === 0 ? "" : ` and ${counted(windows.length, "fold")}`;
-  return `${counted(runs, "run")} of ${fixture} (${span}) on ${counted(threads, "thread")}: ${counted(points.length, "point")} of ${grid}${folds}`;
+  return `${counted(runs, "run")} of ${fixture} (${span}) on ${threads}: ${counted(points.length, "point")} of ${grid}${folds}`;
 };
 
 const redrawMs = 100;

@@ -12,6 +12,8 @@ export interface VirtualClock extends Clock {
   nextAt(): number;
   /** Moves to `at`, running every timer due on the way. */
   advanceTo(at: number): void;
+  /** Moves to `at` if no timer is due by then; tells whether it did. */
+  reach(at: number): boolean;
   /** Runs the next timer, if there is one at or before `limit`; tells whether it did. */
   step(limit?: number): boolean;
   /** Sets the calendar apart from the steady scale, as an operator or a bad time server would. */
@@ -112,16 +114,26 @@ export const createVirtualClock = (startAt = 0): VirtualClock => {
       return true;
     },
     advanceTo: (at) => {
-      // Asked first, because spelling the two instants costs more than moving.
-      if (!(at >= clock.now())) assert(false, `the clock does not go backwards: ${clock.now()} to ${at}`);
+      if (!(at >= clock.now())) backwards(clock.now(), at);
       while (heap.length > 0 && clock.step(at)) {
         // every timer due on the way has run
       }
       instant[0] = at;
+    },
+    reach: (at) => {
+      if (heap.length > 0 && (heap[0] as Entry).at <= at && clock.nextAt() <= at) return false;
+      // Asked first, because spelling the two instants costs more than moving.
+      if (!(at >= (instant[0] as number))) backwards(instant[0] as number, at);
+      instant[0] = at;
+      return true;
     },
     stepWall: (byMs) => {
       wallOffset += byMs;
     },
   };
   return clock;
+};
+
+const backwards = (now: number, at: number): void => {
+  assert(false, `the clock does not go backwards: ${now} to ${at}`);
 };

@@ -54,7 +54,12 @@ export const observe = async (input: unknown, { seed, fixture, cutAt }: ObserveO
       const opened = spec.openWith(env, overrides);
       const { tape, clock } = opened;
       bounds = { startAt: tape.startAt, endAt: cutAt ?? tape.endAt };
-      return { ...opened, tape: { ...tape, endAt: bounds.endAt }, transport: desk.watched(opened.transport, () => clock.now()) };
+      return {
+        ...opened,
+        cut: cutAt !== undefined,
+        tape: { ...tape, endAt: bounds.endAt },
+        transport: desk.watched(opened.transport, () => clock.now()),
+      };
     },
   };
   const report = await runBacktest(

@@ -15,6 +15,7 @@ import { definePlugin } from "../host/define.ts";
 import { ensureMarket } from "../session/market-fixture.ts";
 import { configFacts } from "../session/recorded-engine.ts";
 import type { Session } from "../session/session-file.ts";
+import { latencyOf } from "../session/session-latency.ts";
 import { medianAck } from "./cause.ts";
 import { type Chronicle, createChronicle } from "./chronicle.ts";
 import { configOf, factsOfReport, noteSent } from "./read-run.ts";
@@ -52,13 +53,16 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
 };
 
 /** The config's own embedded service, or one made after what the session shows. */
-const serviceFor = (config: CheckedConfig, { header }: Session, happened: RunRecord): readonly [BacktestSpec, readonly string[]] => {
+const serviceFor = (config: CheckedConfig, session: Session, happened: RunRecord): readonly [BacktestSpec, readonly string[]] => {
   const given = config.service as BacktestSpec;
   if (given.kind === "backtest" && typeof given.openWith === "function") return [given, []];
+  const { header } = session;
+  const { drawn } = latencyOf(session);
   const medianMs = Math.max(1, Math.round((medianAck(happened.orders ?? []) ?? 50) / 2));
   const users = Object.fromEntries(header.users.map(({ uid, keys }) => [uid, { keys: Math.max(1, keys.length) }]));
-  const note = `The config is of ${given.kind}(…): the backtest has a latency of ${medianMs} ms each way, half of the session's median, and the default fees and balances.`;
-  return [backtest({ latency: lognormal({ medianMs }), users }), [note]];
+  const words = drawn === undefined ? `a latency of ${medianMs} ms each way, half of the session's median,` : "the latency of the session";
+  const note = `The config is of ${given.kind}(…): the backtest has ${words} and the default fees and balances.`;
+  return [backtest({ latency: drawn ?? lognormal({ medianMs }), users }), [note]];
 };
 
 const overheard = (spec: BacktestSpec, chronicle: Chronicle): BacktestSpec => ({

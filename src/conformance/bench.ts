@@ -57,6 +57,8 @@ export interface BenchCore extends Omit<BenchOptions, "keys"> {
   wait(ms: number): Promise<void>;
   /** Waits until so much of the main user's weight may be used at once. */
   room(weight: number): Promise<void>;
+  /** Makes sure that no layer of the profile's own stands in the way of so many such calls within `ms`. */
+  open(endpoint: EndpointName, calls: number, ms: number, how?: Pick<How, "as">): void;
   /** Waits for a minute of the service in which nothing of ours counts yet. */
   freshMinute(): Promise<void>;
   /** From now on nothing cuts a wait short: what is left to do is to tidy up. */
@@ -79,7 +81,7 @@ export const here = "here";
 export const createBench = (options: BenchOptions): Bench => {
   const { contract, clock, serviceNow } = options;
   const parts = partsOf(options.keys, contract.profile);
-  const pace = createPace(contract.layers);
+  const pace = createPace(contract.layers, contract.profile.limits.extraLayers);
   const stories = new Map<string, Promise<unknown>>();
 
   let ending = false;
@@ -92,7 +94,8 @@ export const createBench = (options: BenchOptions): Bench => {
     if (ms > 0) await firstValueFrom(ending ? after(clock, ms) : merge(after(clock, ms), stopped$));
   };
   const send = async (request: WireRequest, key: CheckKey | undefined, weight: number, within: readonly LayerName[]): Promise<Reply> => {
-    const charge = { ip: here, key: key?.name, uid: key?.uid, weight };
+    const elements = Array.isArray(request.body) ? request.body.length : 1;
+    const charge = { ip: here, key: key?.name, uid: key?.uid, weight, endpoint: request.endpoint, elements };
     for (let at = pace.fitsAt(charge, within, clock.now()); at > clock.now(); at = pace.fitsAt(charge, within, clock.now())) {
       await wait(at - clock.now());
     }
@@ -134,6 +137,12 @@ export const createBench = (options: BenchOptions): Bench => {
     room: async (weight) => {
       const charge = { ip: here, key: undefined, uid: parts.main?.uid, weight };
       await wait(pace.fitsAt(charge, ["uid"], clock.now()) - clock.now());
+    },
+    open: (endpoint, calls, ms, { as = parts.main } = {}) => {
+      const key = as === "nobody" ? undefined : as;
+      const { weight } = contract.endpoints[endpoint];
+      const layer = pace.tooNarrow({ ip: here, key: key?.name, uid: key?.uid, weight, endpoint }, calls, ms);
+      if (layer !== undefined) throw new Unable(`the profile's layer "${layer}" does not let ${calls} calls through so quickly`);
     },
     freshMinute: async () => {
       if (contract.profile.limits.anchor !== "wall_clock") await wait(pace.lastAt + minuteMs + edgeMs - clock.now());

@@ -27,6 +27,7 @@ const phasesMs = [150, 400, 650] as const;
 export const burstStory = (bench: Bench): Promise<readonly Burst[]> => bench.story("burst", () => play(bench));
 
 const play = async (bench: Bench): Promise<readonly Burst[]> => {
+  bench.open("pendingOrders", capacity + extra, 1);
   const bursts: Burst[] = [];
   for (const phaseMs of phasesMs) {
     bursts.push(await burst(bench, phaseMs));

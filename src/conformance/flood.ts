@@ -38,6 +38,7 @@ export const floodStory = (bench: Bench): Promise<FloodStory> => bench.story("fl
 
 const play = async (bench: Bench): Promise<FloodStory> => {
   const { parts, clock } = bench;
+  bench.open("spotBalance", floodCalls + extra, latestMs);
   await bench.freshMinute();
   const beganAt = clock.now();
   const minuteEndsAt = beganAt + minuteMs - (bench.serviceNow() % minuteMs);

@@ -30,6 +30,7 @@ export const waveStory = (bench: Bench): Promise<WaveStory> => bench.story("wave
 const play = async (bench: Bench): Promise<WaveStory> => {
   const { profile } = bench.contract;
   if (profile.instruments.chargesUserWithoutKey) throw new Unable("requests without a key are charged to a user here (G13)");
+  bench.open("instruments", capacity + extra, latestMs, { as: "nobody" });
   await bench.freshMinute();
   const { clock } = bench;
   const beganAt = clock.now();

@@ -18,6 +18,7 @@ export type SzUnit = "quote_notional" | "base" | "contracts";
 export type FeeSign = "negative_is_cost" | "positive_is_cost";
 export type Anchor = "wall_clock" | "first_request" | "sliding";
 export type Side = "buy" | "sell";
+export type MarginMode = "cross" | "isolated";
 /** A limit besides the three of the description. */
 export interface ExtraLayer {
   readonly name: string;
@@ -131,6 +132,17 @@ export const defaultProfile = {
     toleranceMs: row(5_000, "G12", "How far a signed timestamp may be off."),
     prehash: row<readonly string[]>(["timestamp", "method", "path", "body"], "G12", "What is signed, in order; `query` may be added after `path`."),
     digest: row<"base64" | "hex" | "hex_base64">("base64", "G12", "HMAC-SHA256 of the prehash, encoded so."),
+  },
+  margin: {
+    modeDefault: row<MarginMode>("cross", "G11", "Where neither an order nor set-leverage named a mode: one purse stands behind all positions."),
+    leverageDefault: row("10", "G11", "Until set-leverage is called; never more than the product allows."),
+    openLoss: row<"counted" | "ignored">("counted", "G11", "What open cross positions have lost is not available for new orders; what they have gained is not either."),
+    liquidation: row<"market" | "never">("market", "G11", "A position short of its maintenance margin is closed at the book, what the book cannot take at the mark."),
+    maintenanceRate: row("0.005", "G11", "Half a percent of a position's value, the lowest step of services that publish theirs."),
+    liquidationFeeRate: row("0.0025", "G11", "Half of the maintenance margin goes to the liquidation fund, the rest pays for the closing."),
+    shortfall: row<"covered" | "owed">("covered", "G11", "The liquidation fund pays what an account cannot, as services in this trade do."),
+    lookMs: row(1_000, "G11", "Margins are looked at with every mark price, else about once a second, as such services reckon their marks."),
+    fundingFrom: row<"margin" | "balance">("margin", "G11", "An isolated position pays and receives funding out of its own margin; a cross one out of the purse."),
   },
   websocket: {
     publicChannels: row<readonly string[]>(["trades", "tickers", "books", "candle1m"], "G14", "Channels for market data."),

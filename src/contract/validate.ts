@@ -98,7 +98,19 @@ export const wireProblems = (schema: object, value: unknown): readonly string[] 
 /** What a stranger sent to the embedded service: the problems found. Nothing is removed, unknown keys are problems. */
 export const requestProblems = (schema: object, value: unknown): readonly string[] => {
   const check = checkOf("human", schema);
-  return check(copyPlain(value)) ? [] : (check.errors ?? []).map((error) => lineOf(error, "request"));
+  return check(hasDefaults(schema) ? copyPlain(value) : value) ? [] : (check.errors ?? []).map((error) => lineOf(error, "request"));
+};
+
+const defaulting = new WeakMap<object, boolean>();
+
+/** Whether checking against the schema fills something in, so that it has to be done on a copy. */
+const hasDefaults = (schema: object): boolean => {
+  let known = defaulting.get(schema);
+  if (known === undefined) {
+    known = JSON.stringify(schema).includes('"default":');
+    defaulting.set(schema, known);
+  }
+  return known;
 };
 
 const copyPlain = (value: unknown): unknown => {

@@ -6,7 +6,7 @@
  */
 import { map, type Observable, takeUntil } from "rxjs";
 import type { Contract } from "../contract/contract.ts";
-import { createGateway } from "../gateway/gateway.ts";
+import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { OpenService, ServiceUser } from "../host/service.ts";
@@ -19,9 +19,11 @@ import type { Ledger } from "../quota/ledger.ts";
 import { createGuard } from "../resources/guard.ts";
 import { createResources, defaultFreshness, type Resources } from "../resources/resources.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
+import { rulesDoubted } from "./stale-rules.ts";
 
 export interface Branch {
   readonly user: ServiceUser;
+  readonly gateway: Gateway;
   readonly resources: Resources;
   readonly desk: Desk;
   readonly updates$: Observable<OrderUpdate>;
@@ -82,7 +84,11 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
       resources.pending.refresh(needed);
     },
   });
-  return { user, resources, desk, updates$: desk.updates$.pipe(map(updateOf)) };
+  const updates$ = desk.updates$.pipe(map(updateOf));
+  rulesDoubted(updates$.pipe(takeUntil(stopped$)), contract.profile, clock).subscribe(() => {
+    resources.instruments.refresh();
+  });
+  return { user, gateway, resources, desk, updates$ };
 };
 
 /** The user's state as streams that end with the engine. */

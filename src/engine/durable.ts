@@ -1,8 +1,10 @@
 /**
- * An engine's memory on disk: every placement is written down before it leaves, and whoever comes next knows what may exist.
+ * An engine's memory on disk: every placement is written down before it leaves, and whoever comes next knows what may exist and
+ * what was decided about trading.
  *
- * Invariants: no placement leaves before its record is durable; one that could not be written is not sent, and no further one is
- * tried; cancels and reads never wait for the disk; one engine at a time uses a journal.
+ * Invariants: no placement leaves before its record is durable, nor after trading was halted while it waited for that; one that
+ * could not be written is not sent, and no further one is tried; cancels and reads never wait for the disk; a halt outlives the
+ * process until somebody resumes; one engine at a time uses a journal.
  */
 import { defer, from, type Observable, switchMap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -10,19 +12,24 @@ import type { PlaceBody } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import type { JournalConfig } from "../host/config.ts";
 import type { ServiceUser } from "../host/service.ts";
+import { createDecisions, type DecisionRecord, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { Event } from "../journal/events.ts";
 import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
 import { openStore, type Store } from "../journal/store.ts";
 import { finalPhases } from "../orders/order.ts";
+import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk-widening.ts";
+import type { RuleSet } from "../orders/rules.ts";
 import type { Interceptor, WireRequest } from "../transport/transport.ts";
 
 export interface Durable {
   /** Takes the lock and reads what earlier lives left. */
   open(): Promise<Recovered>;
   readonly interceptor: Interceptor;
-  /** Notes what is over; attached to the engine's journal. */
+  /** Notes what is over and what holds for a strategy; attached to the engine's journal. */
   readonly note: (event: Event) => void;
+  /** Somebody halted or resumed everything: the next life hears of it. */
+  readonly decide: (mode: Verdict["mode"], reason: string) => void;
   /** Why no order may be sent any more. */
   readonly refused: () => string | undefined;
   close(): Promise<void>;
@@ -32,6 +39,8 @@ export interface Recovered {
   readonly life: number;
   /** Sent by an earlier life and not known to be over. */
   readonly open: readonly Intent[];
+  /** Halts and the like that nobody has taken back. */
+  readonly held: readonly Verdict[];
   readonly repaired: string | undefined;
 }
 
@@ -41,11 +50,15 @@ export interface DurableOptions {
   readonly owner: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
+  readonly rules: RuleSet;
+  /** Why a placement that was written down may not leave any more. */
+  readonly barred: (uid: string, clOrdId: string) => string | undefined;
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
-export const createDurable = ({ config, owner, clock, users, openDisk }: DurableOptions): Durable => {
+export const createDurable = ({ config, owner, clock, users, rules, barred, openDisk }: DurableOptions): Durable => {
   const intents = createIntents();
+  const decisions = createDecisions();
   const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   /** Users of the orders this life sent or found, by client id. */
   const senders = new Map<string, string>();
@@ -53,8 +66,13 @@ export const createDurable = ({ config, owner, clock, users, openDisk }: Durable
   let unlock: (() => Promise<void>) | undefined;
   let failed: string | undefined;
 
-  const write = (record: IntentRecord): void => {
-    intents.take(record);
+  const snapshot = (): readonly object[] => [...intents.snapshot(), ...decisions.snapshot()];
+  const take = (record: IntentRecord | DecisionRecord): void => {
+    if (record.type === "mode" || record.type === "limits") decisions.take(record);
+    else intents.take(record);
+  };
+  const write = (record: IntentRecord | DecisionRecord): void => {
+    take(record);
     store?.append(record);
   };
   const fail = (error: unknown): never => {
@@ -68,26 +86,63 @@ export const createDurable = ({ config, owner, clock, users, openDisk }: Durable
     senders.set(clOrdId, uid);
     write({ type: "sent", uid, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
     await store.commit().catch(fail);
+    const reason = barred(uid, clOrdId);
+    if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
   };
+  const decide = (verdict: Verdict): void => {
+    const known = decisions.held().find(({ strategy }) => strategy === verdict.strategy)?.mode ?? "active";
+    if (store === undefined || failed !== undefined || known === verdict.mode) return;
+    write({ type: "mode", ...verdict });
+    store.commit().catch((error: unknown) => {
+      failed = error instanceof Error ? error.message : String(error);
+    });
+  };
+  /** Wider limits than an earlier life's have to be meant: a slip in a config would cost money at once. */
+  const checkLimits = (): void => {
+    const limits = limitsOf(rules);
+    const wider = decisions.limits === undefined ? [] : widened(decisions.limits, limits);
+    const mark = limitsMark(limits);
+    if (wider.length > 0 && config.acceptLimits !== mark) {
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `config.orders is wider than what ${config.dir} was traded under. If that is meant, start once with --accept-limits ${mark} (journal.acceptLimits in the config).`,
+        wider,
+      );
+    }
+    if (!sameLimits(decisions.limits, limits)) write({ type: "limits", limits });
+  };
+  const resume = (): void => {
+    for (const { strategy } of decisions.held()) write({ type: "mode", strategy, mode: "active", reason: "resumed at the start" });
+  };
+  const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "halted", "strategy.resumed": "active" } as const;
 
   return {
     open: async () => {
       const { dir, rebuild = false } = config;
       const disk = await openDisk(dir);
       unlock = await disk.lock(Object.values(owner).join(" / "));
-      store = await openStore({ disk, owner, snapshot: () => intents.snapshot(), damaged: rebuild ? "set_aside" : "refuse" });
-      for (const record of store.past) intents.take(record);
+      store = await openStore({ disk, owner, snapshot, damaged: rebuild ? "set_aside" : "refuse" });
+      for (const record of store.past) take(knownRecord(record, disk.name));
+      checkLimits();
+      if (config.resume === true) resume();
       const open = intents.open();
       for (const { clOrdId, uid } of open) senders.set(clOrdId, uid);
       write({ type: "life", number: intents.life + 1, at: clock.wallNow() });
       await store.commit();
-      return { life: intents.life, open, repaired: store.repaired };
+      return { life: intents.life, open, held: decisions.held(), repaired: store.repaired };
     },
     interceptor:
       (next) =>
       (request): Observable<never> | ReturnType<typeof next> =>
         request.endpoint === "placeOrder" ? defer(() => from(writeDown(request)).pipe(switchMap(() => next(request)))) : next(request),
+    decide: (mode, reason) => {
+      decide({ strategy: "", mode, reason });
+    },
     note: (event) => {
+      if (event.type === "strategy.reducing" || event.type === "strategy.halted" || event.type === "strategy.resumed") {
+        decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
+        return;
+      }
       if (event.type !== "order.changed" || !finalPhases.includes(event.phase)) return;
       const { clOrdId, phase } = event;
       const uid = senders.get(clOrdId);
@@ -105,4 +160,16 @@ export const createDurable = ({ config, owner, clock, users, openDisk }: Durable
       }
     },
   };
+};
+
+const recordTypes = ["life", "sent", "over", "mode", "limits"] satisfies readonly (IntentRecord | DecisionRecord)["type"][];
+
+/** What a later version wrote may forbid to trade: whoever cannot read it must not go on. */
+const knownRecord = (record: object, place: string): IntentRecord | DecisionRecord => {
+  const { type } = record as IntentRecord | DecisionRecord;
+  if (recordTypes.includes(type)) return record as IntentRecord | DecisionRecord;
+  throw new SluiceError(
+    "JOURNAL_INVALID",
+    `${place}: it holds a record of type "${String(type)}", which this version does not know. Use the version that wrote it.`,
+  );
 };

@@ -11,13 +11,22 @@ import type { Desk } from "../orders/desk.ts";
 import type { Snapshot } from "../resources/resource.ts";
 
 const startMsMax = 90_000;
+/** So many denials are no matter of clocks that do not agree yet. */
+const denialsMax = 3;
 
 /** Waits for a value of a resource, or fails with what the service answered instead. */
 const readOnce = async <T>(clock: Clock, source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
   let last = "no answer";
+  let denials = 0;
   const fresh$ = source$.pipe(
-    filter(({ stale, problem = last }) => {
+    filter(({ stale, problem = last, denied = false }) => {
       last = problem;
+      if (denied && ++denials === denialsMax) {
+        throw new SluiceError(
+          "ENGINE_STATE",
+          `The engine cannot start: ${what} may not be read with these keys (${problem}). Check the keys and their permissions.`,
+        );
+      }
       return !stale;
     }),
     map(() => true),

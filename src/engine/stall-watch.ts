@@ -53,7 +53,7 @@ export const watchStalls = ({ clock, journal, branches }: StallWatchOptions): Su
     const dueAt = clock.now() + tickMs;
     timer = clock.setTimer(dueAt, () => {
       const lateMs = Math.round(clock.now() - dueAt);
-      if (lateMs > toldMs) journal.append({ type: "anomaly", what: "engine.stalled", detail: `${lateMs} ms` });
+      if (lateMs > toldMs) journal.append({ type: "engine.stalled", lateMs });
       if (lateMs > doubtMs) recover(lateMs);
       arm();
     });

@@ -166,7 +166,8 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
         problem = inputProblem(contract, endpoint, late);
         return problem === undefined ? requestOf(endpoint, late, key) : undefined;
       };
-      return scheduler.schedule({ endpoint, weight, elements, account, build, ...rest }).pipe(
+      const elementWeight = endpoint === "cancelBatch" ? contract.profile.weights.perCancelElement : 0;
+      return scheduler.schedule({ endpoint, weight, elements, elementWeight, account, build, ...rest }).pipe(
         map((ending): Outcome<RecordOf<E>> => {
           if (ending.kind === "dropped") return problem === undefined ? outcomeOf(endpoint, ending) : refusedHere(problem);
           const outcome = outcomeOf(endpoint, ending);

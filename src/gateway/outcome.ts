@@ -22,4 +22,8 @@ export type Outcome<R> =
   /** It was never sent. */
   | { readonly kind: "dropped"; readonly reason: string };
 
+/** The service does not let these keys do it, or does not know them. */
+export const isDenied = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind === "refused" && (outcome.status === 401 || outcome.status === 403);
+
 export type OutcomeKind = Outcome<unknown>["kind"];

@@ -12,10 +12,11 @@ import type { LayerSpec } from "../quota/layers.ts";
 import type { ReservePolicy } from "../quota/reserve.ts";
 import type { Freshness } from "../resources/resources.ts";
 import type { Plugin, Strategy } from "./define.ts";
+import { type LeverageConfig, leverageSchema } from "./leverage-config.ts";
 import type { ServiceSpec } from "./service.ts";
 import type { Supervision } from "./supervision.ts";
 
-export interface QuotaConfig extends Partial<ReservePolicy> {
+export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */
   readonly shares?: Readonly<Record<string, number>>;
   /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
@@ -30,7 +31,29 @@ export interface JournalConfig {
   readonly dir: string;
   /** Set a damaged journal aside and begin with what the service tells. Look at the service first. */
   readonly rebuild?: boolean;
+  /** Trade on although an earlier life was halted, or a strategy of it held back. `sluice run --resume` sets it. */
+  readonly resume?: boolean;
+  /** Mark of limits on orders that are wider than an earlier life's and meant to be; the refusal tells it. `--accept-limits` sets it. */
+  readonly acceptLimits?: string;
 }
+
+/** A second process that cancels everything when this one falls silent: `sluice watchdog`. Times are milliseconds. */
+export interface WatchdogConfig {
+  /** How often the engine says that its event loop turns. Default 1 000. */
+  readonly beatMs?: number;
+  /** Silence after which the watchdog cancels; at least three beats. Default 15 000. */
+  readonly silenceMs?: number;
+  /** What it cancels: orders of this instance (default), or every order of the users. */
+  readonly scope?: "instance" | "user";
+  /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder by default. */
+  readonly dir?: string;
+}
+
+/**
+ * Fifteen beats: a collection of garbage, a slow disk or a supervisor's restart must not look like death, and quotes left alone for
+ * longer cost more than placing them anew. `instance`: what other programs and people placed is theirs to look after.
+ */
+export const watchdogDefaults = { beatMs: 1_000, silenceMs: 15_000, scope: "instance" } as const;
 
 /** Everything a run needs to be told. */
 export interface Config {
@@ -42,11 +65,15 @@ export interface Config {
   readonly profile?: ProfileOverrides;
   readonly orders?: Partial<RuleSet>;
   readonly quota?: QuotaConfig;
+  /** Leverage and margin mode by product; what is not named stays as it is at the service. */
+  readonly leverage?: LeverageConfig;
   readonly freshness?: Partial<Freshness>;
   /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
   readonly journal?: JournalConfig;
   /** What becomes of a strategy that fails; without it, it is stopped. */
   readonly supervision?: Supervision;
+  /** Over a network: beats for a watchdog in another process, which acts when they stop. An empty object takes the defaults. */
+  readonly watchdog?: WatchdogConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
   /** Seed of all chance; text or number. */
@@ -132,6 +159,7 @@ const configSchema = {
         layers: { type: "array", minItems: 1, items: layerSchema },
       },
     },
+    leverage: leverageSchema,
     freshness: {
       type: "object",
       additionalProperties: false,
@@ -142,7 +170,12 @@ const configSchema = {
       type: "object",
       additionalProperties: false,
       required: ["dir"],
-      properties: { dir: { type: "string", minLength: 1 }, rebuild: { type: "boolean" } },
+      properties: {
+        dir: { type: "string", minLength: 1 },
+        rebuild: { type: "boolean" },
+        resume: { type: "boolean" },
+        acceptLimits: { type: "string", pattern: "^[0-9a-f]{8}$" },
+      },
     },
     supervision: {
       type: "object",
@@ -150,12 +183,22 @@ const configSchema = {
       required: ["attempts", "withinMs"],
       properties: { attempts: { type: "integer", minimum: 1 }, withinMs: positive },
     },
+    watchdog: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        beatMs: { type: "number", minimum: 50, maximum: 60_000 },
+        silenceMs: { type: "number", minimum: 500, maximum: 3_600_000 },
+        scope: { type: "string", enum: ["instance", "user"] },
+        dir: { type: "string", minLength: 1 },
+      },
+    },
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
     seed: { type: ["string", "number"], default: 1 },
   },
 } as const;
 
-type Optional = "journal" | "supervision";
+type Optional = "journal" | "supervision" | "watchdog";
 export type CheckedConfig = Required<Omit<Config, Optional>> & Pick<Config, Optional>;
 
 /** Checks a config as loaded; lists every problem at once. */
@@ -171,6 +214,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
       `config: two ${list[0]?.kind === "plugin" ? "plugins" : "strategies"} are named "${twice}". Name one of them with a second argument: { as: "another name" }.`,
     );
   }
+  checkBeats(parsed);
   const named = parsed.strategies.map(({ name }) => name);
   for (const list of ["shares", "budgets"] as const) {
     const lost = Object.keys(parsed.quota[list] ?? {}).find((name) => !named.includes(name));
@@ -182,6 +226,16 @@ export const checkConfig = (config: unknown): CheckedConfig => {
     );
   }
   return parsed;
+};
+
+/** A beat may be late or lost without anybody being dead. */
+const checkBeats = ({ watchdog }: CheckedConfig): void => {
+  const { beatMs, silenceMs } = { ...watchdogDefaults, ...watchdog };
+  if (silenceMs >= 3 * beatMs) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `config.watchdog: silenceMs ${silenceMs} is less than three times beatMs ${beatMs}. Write silenceMs: ${3 * beatMs} or more, or a shorter beatMs.`,
+  );
 };
 
 /** The commonest slip: the strategy itself instead of what calling it with options gives. */
@@ -205,6 +259,10 @@ const remedies: readonly (readonly [problem: string, remedy: string])[] = [
   ['config: "service" is missing.', 'Write service: backtest({ fixture: "…" }) or service: paper({ … }).'],
   ['config: "strategies" is missing.', "Write strategies: [ladder({ … })]."],
   ["config.strategies: must NOT have fewer than 1 items", "Write strategies: [ladder({ … })]."],
+  [
+    "config.leverage",
+    'Write swaps with decimal text from 1 up, such as leverage: { "BTC-USDT-SWAP": "5" }, or { lever: "5", mgnMode: "isolated" }.',
+  ],
   ...moneyLimits.map((name) => [`config.orders.${name}: must`, 'Write plain digits in a string, such as "1000.50".'] as const),
 ];
 

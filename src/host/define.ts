@@ -12,6 +12,8 @@ import { SluiceError } from "../errors.ts";
 import type { WantedOrder } from "../orders/wanted.ts";
 import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
+import { fileOf } from "./defined-in.ts";
+import { type Isolation, isolationDefaults } from "./isolation.ts";
 
 export interface Strategy {
   readonly kind: "strategy";
@@ -21,6 +23,8 @@ export interface Strategy {
   readonly options: unknown;
   /** JSON Schema of the options. */
   readonly schema?: object;
+  /** How it is to be run in a thread of its own, where it is, and the file that defines it. */
+  readonly isolation?: Isolation & { readonly file: () => string | undefined };
   /** The same strategy with some of its options replaced, checked like the first. */
   readonly with?: (changes: object) => Strategy;
   start(context: StrategyContext<never>): { readonly desired?: Observable<readonly WantedOrder[]>; readonly run?: Observable<unknown> };
@@ -41,6 +45,14 @@ export interface Naming {
 /** Which of several users of the service a strategy trades for; the first when left out. */
 export interface StrategyNaming extends Naming {
   readonly user?: string;
+  /**
+   * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a heap without end or a
+   * crash in it ends nobody else. It must be the default export of its file. `estimate` and `market.lastPx` are refused there,
+   * its environment is empty, and plugins and native code do not reach it. In backtests, simulations and recorded sessions it
+   * runs beside the others, as runs could not be repeated otherwise. `answerMs` (2 000): how long it may take to work off what it
+   * was told; `heapMb` (128): MiB of heap.
+   */
+  readonly isolate?: boolean | Partial<Isolation>;
 }
 
 /** Options as their author writes them in a config: fields with a default may be left out. */
@@ -84,6 +96,17 @@ const checkDefinition = (what: "strategy" | "plugin", { name, options }: { reado
   );
 };
 
+const isolationSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { answerMs: { type: "number", minimum: 100, maximum: 600_000 }, heapMb: { type: "number", minimum: 32, maximum: 65_536 } },
+} as const;
+
+const checkIsolation = (name: string, isolate: true | Partial<Isolation>): Isolation => ({
+  ...isolationDefaults,
+  ...parseHuman<Partial<Isolation>>(isolationSchema, isolate === true ? {} : isolate, `isolate of strategy "${name}"`),
+});
+
 const checked = <O>(what: string, schema: object, given: unknown): O => parseHuman<O>(schema, given ?? {}, what);
 
 /** Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances. */
@@ -97,15 +120,19 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       `defineStrategy "${definition.name}": neither \`desired\` nor \`run\` is given; without one it does nothing. Write desired: ({ market, options }) => ….`,
     );
   }
-  const make = (given: unknown, { as = definition.name, user }: StrategyNaming): Strategy => {
+  // Its stack is spelled out only where somebody asks.
+  const trace = new Error();
+  const make = (given: unknown, { as = definition.name, user, isolate = false }: StrategyNaming): Strategy => {
+    const limits = isolate === false ? undefined : checkIsolation(as, isolate);
     const parsed = checked<O>(`options of strategy "${as}"`, definition.options as object, given);
     return {
       kind: "strategy",
       name: as,
       ...(user === undefined ? {} : { user }),
+      ...(limits === undefined ? {} : { isolation: { ...limits, file: () => fileOf(trace) } }),
       options: parsed,
       schema: definition.options as object,
-      with: (changes) => make({ ...parsed, ...changes }, { as, ...(user === undefined ? {} : { user }) }),
+      with: (changes) => make({ ...parsed, ...changes }, { as, isolate, ...(user === undefined ? {} : { user }) }),
       start: (context) => {
         const own = { ...(context as object), options: parsed } as StrategyContext<NoInfer<O>>;
         return {

@@ -11,6 +11,15 @@ import type { Orders } from "../orders/orders.ts";
 import type { StreamsOfState } from "./context.ts";
 import { enter, guarded, leave, type Owner, outside } from "./engine-time.ts";
 
+/**
+ * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it looks up
+ * the receiver's `_next` anew with each value; from here there are few kinds of receivers.
+ */
+interface Receiver<T> {
+  readonly isStopped: boolean;
+  _next(value: T): void;
+}
+
 class OwnedSubscriber<T> extends Subscriber<T> {
   readonly #owner: Owner;
   readonly #target: Subscriber<T>;
@@ -29,7 +38,8 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     if (this.closed || owner.life.closed) return;
     const before = enter(owner);
     try {
-      this.#target.next(value);
+      const target = this.#target as unknown as Receiver<T>;
+      if (!target.isStopped) target._next(value);
     } catch (error) {
       owner.fail(error);
     } finally {

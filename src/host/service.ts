@@ -47,6 +47,8 @@ export interface OpenService {
   readonly ordersRefused?: () => string | undefined;
   /** True where time passes by itself and other people's money waits: a process that stands still is then noticed. */
   readonly watchful?: boolean;
+  /** True where the clock is the machine's own and nothing else is: other threads and processes may then take part. */
+  readonly realTime?: boolean;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];
   /** Called once, before anything is asked. */

@@ -19,15 +19,18 @@ import { inside, type Owner, outside } from "./engine-time.ts";
 import { ownedMarket, ownedOrders, ownedState } from "./owned.ts";
 import { installSupervisedPromises } from "./supervised-promises.ts";
 import { createFates, type Fate, type Supervision } from "./supervision.ts";
-import { checkWanted } from "./wanted-set.ts";
+import { takeWanted } from "./wanted-set.ts";
 
 export type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };
 
 type Parts = Omit<StrategyContext<never>, "options">;
 
+/** Where wishes go. */
+export type WishDesk = Pick<Desk, "want" | "renew" | "setStrategyMode">;
+
 export interface StrategyHost {
   /** Starts a strategy whose wishes go to `desk`. */
-  start(strategy: Strategy, parts: Parts, desk: Desk): void;
+  start(strategy: Strategy, parts: Parts, desk: WishDesk): void;
   /** Ends every strategy; their orders stay as they are. */
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
@@ -46,7 +49,7 @@ export const messageOf = (error: unknown): string => {
 interface Run {
   readonly name: string;
   readonly owner: Owner;
-  readonly desk: Desk;
+  readonly desk: WishDesk;
   /** Streams that have not ended. */
   open: number;
 }
@@ -55,7 +58,7 @@ interface Run {
 interface Charge {
   readonly strategy: Strategy;
   readonly parts: Parts;
-  readonly desk: Desk;
+  readonly desk: WishDesk;
   readonly fateNow: ((now: number) => Fate) | undefined;
   starts: number;
   run: Run | undefined;
@@ -81,17 +84,17 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     const { strategy, desk, fateNow } = charge;
     const fate = fateNow?.(clock.now());
     if (fate === undefined || supervision === undefined) return;
-    const { attempts, withinMs } = supervision;
     if (fate.kind === "quarantine") {
-      const detail = `${strategy.name}: failed ${attempts} times within ${withinMs / 1000} s; it is not started again`;
-      journal.append({ type: "anomaly", what: "strategy.quarantined", detail });
+      const { attempts: failures, withinMs } = supervision;
+      journal.append({ type: "strategy.quarantined", strategy: strategy.name, failures, withinMs });
       desk.setStrategyMode(strategy.name, "halted", "quarantined");
       return;
     }
-    const detail = `${strategy.name}: failure ${fate.failures} of ${attempts}; it is started again in ${fate.inMs} ms`;
-    journal.append({ type: "anomaly", what: "strategy.restarting", detail });
-    charge.waits = clock.setTimer(clock.now() + fate.inMs, () => {
+    const { failures, inMs } = fate;
+    journal.append({ type: "strategy.restarting", strategy: strategy.name, failures, inMs });
+    charge.waits = clock.setTimer(clock.now() + inMs, () => {
       charge.waits = undefined;
+      journal.append({ type: "strategy.restarted", strategy: strategy.name, failures });
       begin(charge);
     });
   };
@@ -120,7 +123,9 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     const subscription = (source as Observable<unknown>).subscribe({
       next: (value) => {
         if (what === "run") return;
-        const wanted = checkWanted(name, copied(name, value));
+        const wanted = takeWanted(name, value);
+        // What begins nothing may be done as whoever is running: changing over costs more than the set.
+        if (desk.renew(name, wanted)) return;
         outside(() => {
           desk.want(name, wanted);
         });
@@ -187,24 +192,6 @@ const contextOf = (owner: Owner, parts: Parts): Parts => ({
   market: ownedMarket(owner, parts.market),
   orders: ownedOrders(owner, parts.orders),
 });
-
-const ordersMax = 1_000;
-
-/** A set as it is at this moment: what its author does with the objects afterwards changes nothing, nor does what a getter says then. */
-const copied = (name: string, emitted: unknown): unknown => {
-  if (!Array.isArray(emitted)) return emitted;
-  const { length } = emitted;
-  if (length > ordersMax) {
-    const text = `${name}: \`desired\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
-    throw new SluiceError("STRATEGY_FAILED", text);
-  }
-  const copy: unknown[] = [];
-  for (let index = 0; index < length; index++) {
-    const order: unknown = emitted[index];
-    copy.push(typeof order === "object" && order !== null ? { ...order } : order);
-  }
-  return copy;
-};
 
 const notAStream = (name: string, what: string, found: unknown): SluiceError => {
   const remedy = typeof (found as { then?: unknown } | undefined)?.then === "function" ? " Wrap a promise in `from(…)` or `defer(…)`." : "";

@@ -1,8 +1,9 @@
 /**
- * Whether what a strategy emitted is a set of wanted orders. Pure.
+ * Whether what a strategy emitted is a set of wanted orders, and the set as it is at this moment. Pure.
  *
- * Invariants: a set that passes can be compared and marked without throwing; a complaint names the strategy, the order, the
- * field and what was found there.
+ * Invariants: a set that passes can be compared and marked without throwing; it is a copy: what its author does with the objects
+ * afterwards changes nothing, nor does what a getter says then; a complaint names the strategy, the order, the field and what was
+ * found there.
  * Not here: whether an order may be sent (orders/rules.ts); a refused order does not end its strategy, a malformed set does.
  */
 import { isDecimal } from "../decimal.ts";
@@ -14,12 +15,59 @@ const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as
 
 const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round"]);
 
-export const checkWanted = (strategy: string, emitted: unknown): readonly WantedOrder[] => {
+const ordersMax = 1_000;
+
+export const takeWanted = (strategy: string, emitted: unknown): readonly WantedOrder[] => {
   if (!Array.isArray(emitted)) {
     throw malformed(strategy, `emitted ${shown(emitted)}. Emit a list of orders; an empty list wants none`);
   }
-  for (let index = 0; index < emitted.length; index++) checkOrder(strategy, emitted[index], index);
-  return emitted as readonly WantedOrder[];
+  const { length } = emitted;
+  if (length > ordersMax) {
+    const text = `${strategy}: \`desired\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
+    throw new SluiceError("STRATEGY_FAILED", text);
+  }
+  const set: WantedOrder[] = [];
+  for (let index = 0; index < length; index++) {
+    const order: unknown = emitted[index];
+    set.push(quickCopy(order) ?? slowCopy(strategy, order, index));
+  }
+  return set;
+};
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTextOrNone = (value: unknown): boolean => value === undefined || typeof value === "string";
+
+/**
+ * A good order of the plainest kind, copied with each field read once; undefined for whatever needs a closer look. All copies have
+ * one shape, however the strategies write theirs.
+ */
+const quickCopy = (order: unknown): WantedOrder | undefined => {
+  if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype) return undefined;
+  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } = order as Partial<WantedOrder>;
+  if (!(isText(slot) && isText(instId) && isText(side) && slot !== "" && instId !== "" && (side as string) !== "")) return undefined;
+  if (!(isTextOrNone(ordType) && isTextOrNone(px) && isTextOrNone(qty) && isTextOrNone(notional) && isTextOrNone(sz))) return undefined;
+  if (!isTextOrNone(tag) || (keepWithin !== undefined && !isDecimal(keepWithin))) return undefined;
+  if (round !== undefined && typeof round !== "number" && typeof round !== "string") return undefined;
+  let given = needed.length;
+  if (ordType !== undefined) given++;
+  if (px !== undefined) given++;
+  if (qty !== undefined) given++;
+  if (notional !== undefined) given++;
+  if (sz !== undefined) given++;
+  if (reduceOnly !== undefined) given++;
+  if (keepWithin !== undefined) given++;
+  if (round !== undefined) given++;
+  if (tag !== undefined) given++;
+  // As many fields as are known: then all of them are.
+  for (const _ in order) given--;
+  if (given !== 0) return undefined;
+  return { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } as WantedOrder;
+};
+
+const slowCopy = (strategy: string, order: unknown, index: number): WantedOrder => {
+  const copy: unknown = typeof order === "object" && order !== null ? { ...order } : order;
+  checkOrder(strategy, copy, index);
+  return copy as WantedOrder;
 };
 
 const checkOrder = (strategy: string, order: unknown, index: number): void => {

@@ -63,6 +63,7 @@ export type EventBody =
       readonly type: "order.changed";
       readonly strategy: string;
       readonly slot: string;
+      readonly instId: string;
       readonly clOrdId: string;
       readonly phase: OrderPhase;
       readonly record: OrderRecord | undefined;
@@ -71,7 +72,23 @@ export type EventBody =
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
   | { readonly type: "order.foreign"; readonly ordId: string; readonly instId: string }
   | { readonly type: "strategy.failed"; readonly strategy: string; readonly message: string }
+  /** It failed for the so-manieth time within the time that counts, and is started again after a while. */
+  | { readonly type: "strategy.restarting"; readonly strategy: string; readonly failures: number; readonly inMs: number }
+  | { readonly type: "strategy.restarted"; readonly strategy: string; readonly failures: number }
+  /** It failed too often: its orders are taken back and it is not started again. */
+  | { readonly type: "strategy.quarantined"; readonly strategy: string; readonly failures: number; readonly withinMs: number }
+  | { readonly type: "strategy.reducing"; readonly strategy: string; readonly reason: string }
+  | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string }
+  | { readonly type: "strategy.resumed"; readonly strategy: string; readonly reason: string }
   | { readonly type: "plugin.failed"; readonly plugin: string; readonly message: string }
+  /** The process stood still for so long; nothing of it could run meanwhile. */
+  | { readonly type: "engine.stalled"; readonly lateMs: number }
+  /** A watchdog listens: it cancels everything after so long without a beat. `before`: why it did so last, if it did. */
+  | { readonly type: "watchdog.armed"; readonly silenceMs: number; readonly before: string | undefined }
+  /** Nobody hears the beats: should this process die now, its orders stay. */
+  | { readonly type: "watchdog.lost"; readonly reason: string }
+  /** The watchdog takes this engine for dead, and cancels. */
+  | { readonly type: "watchdog.tripped"; readonly reason: string }
   | { readonly type: "mode.changed"; readonly mode: "active" | "reducing" | "halted"; readonly reason: string }
   | { readonly type: "anomaly"; readonly what: string; readonly detail: string };
 

@@ -25,7 +25,7 @@ export type IntentRecord =
   | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string };
 
 export interface Intents {
-  take(record: object): void;
+  take(record: IntentRecord): void;
   /** Number of the latest life. */
   readonly life: number;
   /** Oldest first. */
@@ -43,8 +43,7 @@ export const createIntents = (): Intents => {
   let life = 0;
   let lifeAt = 0;
   return {
-    take: (given) => {
-      const record = given as IntentRecord;
+    take: (record) => {
       switch (record.type) {
         case "life":
           if (record.number > life) ({ number: life, at: lifeAt } = record);

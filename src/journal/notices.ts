@@ -20,7 +20,9 @@ export const noticeName = (event: Event): NoticeName =>
 
 export const createNotices = (journal: Journal, onError: (error: unknown) => void): Notices => {
   const emitter = new EventEmitter();
+  let listeners = 0;
   journal.attach((event) => {
+    if (listeners === 0) return;
     emitter.emit("event", event);
     emitter.emit(noticeName(event), event);
   });
@@ -35,7 +37,11 @@ export const createNotices = (journal: Journal, onError: (error: unknown) => voi
         }
       };
       emitter.on(name, guarded);
+      listeners++;
+      let on = true;
       return () => {
+        if (on) listeners--;
+        on = false;
         emitter.off(name, guarded);
       };
     },

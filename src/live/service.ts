@@ -140,6 +140,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
     users: pushed.map(({ user }) => user),
     ordersRefused: () => refusal,
     watchful: true,
+    realTime: true,
     assumptions: assumptionsOf(options, contract),
     anomalies: anomalies.counts,
     counts: () => ({ requests: http.open(), sockets: pool.counts().sockets, subscriptions: pool.counts().subscriptions }),

@@ -12,8 +12,11 @@ import type { Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape.ts";
 import { QuoteView, type Scale, TradeView } from "./views.ts";
 
-/** Takes a row that is delivered at `at`. */
-export type Route = (row: number, at: number) => void;
+/** The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than many closures. */
+export interface Route {
+  /** Takes a row that is delivered at `at`. */
+  take(row: number, at: number): void;
+}
 
 export interface Channel {
   readonly trades: HotStream<Trade>;
@@ -33,13 +36,19 @@ export interface Channel {
   complete(): void;
 }
 
+/** Where the price of the latest trade or bar stands: a place costs less to note than a number. */
+interface LastPx {
+  column: Float64Array | undefined;
+  row: number;
+}
+
 export const createChannel = (scale: Scale, options: BookTrackOptions): Channel => {
   const { onError } = options;
   const hot = onError === undefined ? {} : { onError };
-  const quote = createLatestQuote(scale, hot);
+  const quote = new LatestQuote(scale, hot);
   const trades = new HotStream<Trade>(hot);
   const book = createBookTrack(scale, options);
-  const last: { px: number | undefined } = { px: undefined };
+  const last: LastPx = { column: undefined, row: 0 };
   const lengths = new Map<number, Bars>();
   const fromTrades: Bars[] = [];
   /** Recorded length -> the longer bars it builds. */
@@ -51,7 +60,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
     fromTrades,
     format: (ticks) => scale.tick.format(ticks),
     get lastPx() {
-      return last.px;
+      return last.column?.[last.row];
     },
     barsOf: (barMs) => {
       const known = lengths.get(barMs);
@@ -73,13 +82,17 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
     route: (series, shiftMs, opened) => {
       switch (series.kind) {
         case "trade":
-          return tradeRoute(series, scale, trades, fromTrades, opened, last);
+          return new TradeRoute(series, { scale, trades, fromTrades, last }, opened);
         case "quote":
-          return quote.route(series);
+          return new QuoteRoute(series, quote);
         case "level":
-          return book.route(series);
+          return new OtherRoute(book.route(series));
         case "candle":
           return candleRoute(series, lengths.get(series.barMs), longer.get(series.barMs) ?? [], shiftMs, last);
+        case "funding":
+        case "mark":
+        case "change":
+          return new OtherRoute(() => undefined);
       }
     },
     complete: () => {
@@ -94,56 +107,94 @@ const checkLength = (barMs: number): void => {
   throw new SluiceError("CONFIG_INVALID", `candles: ${barMs} is not a bar length; give whole milliseconds, such as 60000 for a minute.`);
 };
 
-const createLatestQuote = (scale: Scale, hot: { readonly onError?: (error: unknown) => void }) => {
-  let series: QuoteSeries | undefined;
-  let row = 0;
-  let at = 0;
-  const latest = (): Quote | undefined => (series === undefined ? undefined : quoteAt(scale, series, row, at));
-  const stream = new HotStream<Quote>({ ...hot, latest });
-  const route =
-    (from: QuoteSeries): Route =>
-    (nextRow, nextAt) => {
-      series = from;
-      row = nextRow;
-      at = nextAt;
-      if (stream.observed) stream.next(quoteAt(scale, from, nextRow, nextAt));
-    };
-  return { stream, route };
-};
+/** The quotes of one product, and which row was the latest. */
+class LatestQuote {
+  readonly stream: HotStream<Quote>;
+  readonly #scale: Scale;
+  #series: QuoteSeries | undefined;
+  #row = 0;
+  #at = 0;
+  constructor(scale: Scale, hot: { readonly onError?: (error: unknown) => void }) {
+    this.#scale = scale;
+    this.stream = new HotStream<Quote>({
+      ...hot,
+      latest: () => (this.#series === undefined ? undefined : new QuoteView(scale, this.#series, this.#row, this.#at)),
+    });
+  }
+  take(series: QuoteSeries, row: number, at: number): void {
+    this.#series = series;
+    this.#row = row;
+    this.#at = at;
+    if (this.stream.observed) this.stream.next(new QuoteView(this.#scale, series, row, at));
+  }
+}
 
-const quoteAt = (scale: Scale, { bidPx, bidQty, askPx, askQty }: QuoteSeries, row: number, at: number): Quote =>
-  new QuoteView(scale, at, bidPx[row] as number, bidQty[row] as number, askPx[row] as number, askQty[row] as number);
+interface TradeParts {
+  readonly scale: Scale;
+  readonly trades: HotStream<Trade>;
+  readonly fromTrades: readonly Bars[];
+  readonly last: LastPx;
+}
 
-const tradeRoute = (
-  { side, px, qty }: TradeSeries,
-  scale: Scale,
-  stream: HotStream<Trade>,
-  bars: readonly Bars[],
-  opened: (closesAt: number) => void,
-  last: { px: number | undefined },
-): Route => {
-  return (row, at) => {
-    last.px = px[row] as number;
-    for (let index = 0; index < bars.length; index++) {
-      const one = bars[index] as Bars;
-      const before = one.closesAt;
-      one.trade(at, px[row] as number, qty[row] as number);
-      if (one.closesAt !== before) opened(one.closesAt);
+class TradeRoute implements Route {
+  readonly #series: TradeSeries;
+  readonly #scale: Scale;
+  readonly #stream: HotStream<Trade>;
+  readonly #bars: readonly Bars[];
+  readonly #opened: (closesAt: number) => void;
+  readonly #last: LastPx;
+
+  constructor(series: TradeSeries, { scale, trades, fromTrades, last }: TradeParts, opened: (closesAt: number) => void) {
+    this.#series = series;
+    this.#scale = scale;
+    this.#stream = trades;
+    this.#bars = fromTrades;
+    this.#opened = opened;
+    this.#last = last;
+  }
+
+  take(row: number, at: number): void {
+    this.#last.column = this.#series.px;
+    this.#last.row = row;
+    if (this.#bars.length > 0) this.#build(row, at);
+    if (this.#stream.observed) this.#stream.next(new TradeView(this.#scale, this.#series, row, at));
+  }
+
+  #build(row: number, at: number): void {
+    const { px, qty } = this.#series;
+    for (const bars of this.#bars) {
+      const before = bars.closesAt;
+      bars.trade(at, px[row] as number, qty[row] as number);
+      if (bars.closesAt !== before) this.#opened(bars.closesAt);
     }
-    if (stream.observed) stream.next(new TradeView(scale, at, side[row] as number, px[row] as number, qty[row] as number));
-  };
-};
+  }
+}
 
-const candleRoute = (
-  series: CandleSeries,
-  exact: Bars | undefined,
-  longer: readonly Bars[],
-  shiftMs: number,
-  last: { px: number | undefined },
-): Route => {
+class QuoteRoute implements Route {
+  readonly #series: QuoteSeries;
+  readonly #latest: LatestQuote;
+  constructor(series: QuoteSeries, latest: LatestQuote) {
+    this.#series = series;
+    this.#latest = latest;
+  }
+  take(row: number, at: number): void {
+    this.#latest.take(this.#series, row, at);
+  }
+}
+
+/** Rows of the other kinds are rarer. */
+class OtherRoute implements Route {
+  readonly take: (row: number, at: number) => void;
+  constructor(take: (row: number, at: number) => void) {
+    this.take = take;
+  }
+}
+
+const candleRoute = (series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number, last: LastPx): Route => {
   const { at: closes, open, high, low, close, volume, barMs } = series;
-  return (row) => {
-    last.px = close[row] as number;
+  return new OtherRoute((row) => {
+    last.column = close;
+    last.row = row;
     if (!(exact?.stream.observed || longer.length > 0)) return;
     const closedAt = (closes[row] as number) + shiftMs;
     const bar = {
@@ -155,5 +206,5 @@ const candleRoute = (
     };
     exact?.recorded(closedAt, bar);
     for (const bars of longer) bars.shorter(closedAt, barMs, bar);
-  };
+  });
 };

@@ -30,6 +30,8 @@ export interface FeedOptions {
 export interface Feed extends Market {
   /** Delivers the event at `index` of the tape's order; `at` is the instant of delivery on the engine's clock. */
   deliver(tape: Tape, index: number, at: number): void;
+  /** The way of each series of the tape, for who looks after `nextBarAt` himself. The array stays, what is in it may change. */
+  routesOf(tape: Tape): readonly Route[];
   /** Emits the bars that have ended by `at`, for times in which nothing is delivered. */
   tick(at: number): void;
   /** When `tick` next has something to do; infinite while no bar is being built from trades. */
@@ -41,7 +43,7 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   const { shiftMs = 0 } = options;
   const channels = new Map(instruments.map((instrument) => [instrument.instId, createChannel(scaleOf(instrument), options)]));
   let current: Tape | undefined;
-  let routes: readonly Route[] = [];
+  const routes: Route[] = [];
   let fromTrades: readonly Bars[] = [];
   let completed = false;
 
@@ -52,7 +54,8 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
     for (const instrument of tape.instruments) checkSteps(instrument, instruments);
     const channelFor = (series: Series): Channel => channelOf(tape.instruments[series.instrument]?.instId ?? "");
     for (const [instId, channel] of channels) channel.bind(recordedLengths(tape, instId));
-    routes = tape.series.map((series) => channelFor(series).route(series, shiftMs, opened));
+    routes.length = 0;
+    for (const series of tape.series) routes.push(channelFor(series).route(series, shiftMs, opened));
     fromTrades = [...channels.values()].flatMap((channel) => channel.fromTrades);
     current = tape;
   };
@@ -90,10 +93,14 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
       const { lastPx, format } = channelOf(instId);
       return lastPx === undefined ? undefined : format(lastPx);
     },
+    routesOf: (tape) => {
+      if (tape !== current) route(tape);
+      return routes;
+    },
     deliver: (tape, index, at) => {
       if (tape !== current) route(tape);
       if (at >= feed.nextBarAt) tick(at);
-      (routes[tape.order.series[index] as number] as Route)(tape.order.row[index] as number, at);
+      (routes[tape.order.series[index] as number] as Route).take(tape.order.row[index] as number, at);
     },
     tick,
     complete: () => {

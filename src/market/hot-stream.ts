@@ -45,7 +45,14 @@ export class HotStream<T> extends Observable<T> {
       return;
     }
     this.#busy = true;
-    this.#emit(value);
+    const subscribers = this.#subscribers;
+    for (let index = 0; index < subscribers.length; index++) {
+      try {
+        (subscribers[index] as Subscriber<T>).next(value);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
     if (this.#waiting.length > 0) this.#drain();
     this.#busy = false;
     if (this.#completed) this.#finish();
@@ -81,17 +88,6 @@ export class HotStream<T> extends Observable<T> {
     return subscriber;
   }
 
-  #emit(value: T): void {
-    const subscribers = this.#subscribers;
-    for (let index = 0; index < subscribers.length; index++) {
-      try {
-        (subscribers[index] as Subscriber<T>).next(value);
-      } catch (error) {
-        this.#onError(error);
-      }
-    }
-  }
-
   #deliver(subscriber: Subscriber<T>, value: T): void {
     try {
       subscriber.next(value);
@@ -101,7 +97,9 @@ export class HotStream<T> extends Observable<T> {
   }
 
   #drain(): void {
-    for (let index = 0; index < this.#waiting.length; index++) this.#emit(this.#waiting[index] as T);
+    for (let index = 0; index < this.#waiting.length; index++) {
+      for (const subscriber of this.#subscribers) this.#deliver(subscriber, this.#waiting[index] as T);
+    }
     this.#waiting.length = 0;
   }
 

@@ -12,6 +12,9 @@ export interface RowValues {
   readonly quote: readonly [bidPx: number, bidQty: number, askPx: number, askQty: number];
   readonly level: readonly [side: 1 | -1, px: number, qty: number, snapshot: 0 | 1];
   readonly candle: readonly [open: number, high: number, low: number, close: number, volume: number];
+  readonly funding: readonly [sign: 1 | -1, rate: number];
+  readonly mark: readonly [px: number, part: number];
+  readonly change: readonly [tick: number, lot: number, listed: 0 | 1];
 }
 
 export interface SeriesBuilder<K extends SeriesKind> {

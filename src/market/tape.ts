@@ -60,9 +60,39 @@ export interface CandleSeries extends Timed {
   readonly volume: Float64Array;
 }
 
-export type Series = TradeSeries | QuoteSeries | LevelSeries | CandleSeries;
+/** Funding of a swap, charged at `at`: `rate` in units of `rateStep`, longs pay where `sign` is 1 and receive where it is -1. */
+export interface FundingSeries extends Timed {
+  readonly kind: "funding";
+  readonly sign: Int8Array;
+  readonly rate: Float64Array;
+}
+
+/** Mark prices, which are finer than ticks: `px` whole ticks and `part` in units of a `markParts`th of one. */
+export interface MarkSeries extends Timed {
+  readonly kind: "mark";
+  readonly px: Float64Array;
+  readonly part: Float64Array;
+}
+
+/** An instrument's rules from `at` on: its steps as counts of the tape's own, and whether it is listed (1) or not (0). */
+export interface ChangeSeries extends Timed {
+  readonly kind: "change";
+  readonly tick: Float64Array;
+  readonly lot: Float64Array;
+  readonly listed: Uint8Array;
+}
+
+export type Series = TradeSeries | QuoteSeries | LevelSeries | CandleSeries | FundingSeries | MarkSeries | ChangeSeries;
 export type SeriesKind = Series["kind"];
 export type Column = Float64Array | Int8Array | Uint8Array;
+
+/** Sixteen places hold the rates that services publish; a count below 2^52 then reaches 45 %. */
+export const rateStep = "0.0000000000000001";
+/** Exact for marks of up to eight decimals on the usual ticks. */
+export const markParts = 1_000_000_000;
+
+/** Terms of trade rather than trading: they tell nothing of what could be bought or sold at which price. */
+export const isTerms = ({ kind }: Pick<Series, "kind">): boolean => kind === "funding" || kind === "mark" || kind === "change";
 
 /** The columns of each kind after `at`, in the order in which they are built and stored. */
 export const columnNames = {
@@ -70,13 +100,17 @@ export const columnNames = {
   quote: ["bidPx", "bidQty", "askPx", "askQty"],
   level: ["side", "px", "qty", "snapshot"],
   candle: ["open", "high", "low", "close", "volume"],
+  funding: ["sign", "rate"],
+  mark: ["px", "part"],
+  change: ["tick", "lot", "listed"],
 } as const satisfies Record<SeriesKind, readonly string[]>;
 
 /** Empty columns for `rows` rows, in the order of `columnNames`. */
 export const emptyColumns = (kind: SeriesKind, rows: number): Column[] =>
-  columnNames[kind].map((name) =>
-    name === "side" ? new Int8Array(rows) : name === "snapshot" ? new Uint8Array(rows) : new Float64Array(rows),
-  );
+  columnNames[kind].map((name) => {
+    if (name === "side" || name === "sign") return new Int8Array(rows);
+    return name === "snapshot" || name === "listed" ? new Uint8Array(rows) : new Float64Array(rows);
+  });
 
 export const columnsOf = (series: Series): Column[] => {
   const byName = series as unknown as Readonly<Record<string, Column>>;

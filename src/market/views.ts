@@ -1,14 +1,15 @@
 /**
  * The objects strategies receive: decimal text made when it is read, from whole ticks and lots.
  *
- * Invariants: an object never changes (its numbers are private and set once); every kind has one shape; text is exact.
+ * Invariants: an object never changes (what it holds is private and set once, and rows of a series are final); every kind has one
+ * shape; text is exact. A trade or quote names its row instead of copying it: who keeps one keeps the columns of its series.
  * Fields are getters on the class, so `{ ...trade }` copies nothing: use `{ ...trade.toJSON() }`, which is also what
  * `JSON.stringify` and `console.log` show.
  */
 import { inspect } from "node:util";
 import { type Grid, grid, mul } from "../decimal.ts";
 import type { BookLevel, BookView, Candle, Quote, Trade } from "./market-data.ts";
-import type { TapeInstrument } from "./tape.ts";
+import type { QuoteSeries, TapeInstrument, TradeSeries } from "./tape.ts";
 
 /** How the counts of one instrument are spelled. `half` is half a tick, the grid on which the mid price lies. */
 export interface Scale {
@@ -27,16 +28,15 @@ export const scaleOf = ({ instId, tickSize, lotSize }: TapeInstrument): Scale =>
 
 export class TradeView implements Trade {
   readonly #scale: Scale;
+  readonly #series: TradeSeries;
+  readonly #row: number;
   readonly #at: number;
-  readonly #side: number;
-  readonly #px: number;
-  readonly #qty: number;
-  constructor(scale: Scale, at: number, side: number, px: number, qty: number) {
+  /** A row of a series, which does not change any more, delivered at `at`. */
+  constructor(scale: Scale, series: TradeSeries, row: number, at: number) {
     this.#scale = scale;
+    this.#series = series;
+    this.#row = row;
     this.#at = at;
-    this.#side = side;
-    this.#px = px;
-    this.#qty = qty;
   }
   get instId(): string {
     return this.#scale.instId;
@@ -45,19 +45,19 @@ export class TradeView implements Trade {
     return this.#at;
   }
   get side(): "buy" | "sell" {
-    return this.#side > 0 ? "buy" : "sell";
+    return (this.#series.side[this.#row] as number) > 0 ? "buy" : "sell";
   }
   get px(): string {
-    return this.#scale.tick.format(this.#px);
+    return this.#scale.tick.format(this.#series.px[this.#row] as number);
   }
   get qty(): string {
-    return this.#scale.lot.format(this.#qty);
+    return this.#scale.lot.format(this.#series.qty[this.#row] as number);
   }
   get pxFloat(): number {
-    return this.#scale.tick.approximate(this.#px);
+    return this.#scale.tick.approximate(this.#series.px[this.#row] as number);
   }
   get qtyFloat(): number {
-    return this.#scale.lot.approximate(this.#qty);
+    return this.#scale.lot.approximate(this.#series.qty[this.#row] as number);
   }
   toJSON(): Trade {
     const { instId, at, side, px, qty, pxFloat, qtyFloat } = this;
@@ -70,18 +70,14 @@ export class TradeView implements Trade {
 
 export class QuoteView implements Quote {
   readonly #scale: Scale;
+  readonly #series: QuoteSeries;
+  readonly #row: number;
   readonly #at: number;
-  readonly #bidPx: number;
-  readonly #bidQty: number;
-  readonly #askPx: number;
-  readonly #askQty: number;
-  constructor(scale: Scale, at: number, bidPx: number, bidQty: number, askPx: number, askQty: number) {
+  constructor(scale: Scale, series: QuoteSeries, row: number, at: number) {
     this.#scale = scale;
+    this.#series = series;
+    this.#row = row;
     this.#at = at;
-    this.#bidPx = bidPx;
-    this.#bidQty = bidQty;
-    this.#askPx = askPx;
-    this.#askQty = askQty;
   }
   get instId(): string {
     return this.#scale.instId;
@@ -90,28 +86,31 @@ export class QuoteView implements Quote {
     return this.#at;
   }
   get bidPx(): string {
-    return this.#scale.tick.format(this.#bidPx);
+    return this.#scale.tick.format(this.#series.bidPx[this.#row] as number);
   }
   get bidQty(): string {
-    return this.#scale.lot.format(this.#bidQty);
+    return this.#scale.lot.format(this.#series.bidQty[this.#row] as number);
   }
   get askPx(): string {
-    return this.#scale.tick.format(this.#askPx);
+    return this.#scale.tick.format(this.#series.askPx[this.#row] as number);
   }
   get askQty(): string {
-    return this.#scale.lot.format(this.#askQty);
+    return this.#scale.lot.format(this.#series.askQty[this.#row] as number);
   }
   get mid(): string {
-    return this.#scale.half.format(this.#bidPx + this.#askPx);
+    return this.#scale.half.format(this.#doubleMid);
   }
   get bidFloat(): number {
-    return this.#scale.tick.approximate(this.#bidPx);
+    return this.#scale.tick.approximate(this.#series.bidPx[this.#row] as number);
   }
   get askFloat(): number {
-    return this.#scale.tick.approximate(this.#askPx);
+    return this.#scale.tick.approximate(this.#series.askPx[this.#row] as number);
   }
   get midFloat(): number {
-    return this.#scale.half.approximate(this.#bidPx + this.#askPx);
+    return this.#scale.half.approximate(this.#doubleMid);
+  }
+  get #doubleMid(): number {
+    return (this.#series.bidPx[this.#row] as number) + (this.#series.askPx[this.#row] as number);
   }
   toJSON(): Quote {
     const { instId, at, bidPx, bidQty, askPx, askQty, mid, bidFloat, askFloat, midFloat } = this;

@@ -40,6 +40,7 @@ export interface ArrivalsOptions {
   readonly lives: Lives;
   readonly doubts: Doubts;
   readonly withdrawals: Withdrawals;
+  readonly weigh: (order: TrackedOrder) => void;
   readonly consider: (slot: Slot) => void;
   /** The slot's order turned up: one that waits to be placed is not needed. */
   readonly unqueue: (slot: Slot) => void;
@@ -48,7 +49,7 @@ export interface ArrivalsOptions {
 }
 
 export const createArrivals = (options: ArrivalsOptions): Arrivals => {
-  const { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, consider } = options;
+  const { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, weigh, consider } = options;
 
   const wake = (order: TrackedOrder): void => {
     const slot = slots.of(order);
@@ -58,6 +59,7 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
   const onRecord = (order: TrackedOrder, record: OrderRecord): void => {
     // Whatever else it says, a record says that the order exists.
     doubts.settle(order);
+    weigh(order);
     if (!applyRecord(order, record)) return;
     lives.announce(order);
     if (!isOver(order)) wake(order);
@@ -85,9 +87,12 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
   };
   const onChange = ({ record, previous }: OrderChange): void => {
     const order = slots.byClientId(record.clOrdId);
+    if (order !== undefined) {
+      onRecord(order, record);
+      return;
+    }
     const own = ids.read(record.clOrdId);
-    if (order !== undefined) onRecord(order, record);
-    else if (own !== undefined) {
+    if (own !== undefined) {
       slots.skip(own.generation);
       if (isActive(record.state)) adopt(record);
     } else if (previous === undefined) journal.append({ type: "order.foreign", ordId: record.ordId, instId: record.instId });
@@ -107,7 +112,16 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     if (known !== undefined && !isActive(known.state)) {
       // It came to its end while nobody was there: told once, for the journal's sake.
       const { state } = known;
-      journal.append({ type: "order.changed", strategy: "", slot: "", clOrdId, phase: state, record: known, reason: "ended meanwhile" });
+      journal.append({
+        type: "order.changed",
+        strategy: "",
+        slot: "",
+        instId: known.instId,
+        clOrdId,
+        phase: state,
+        record: known,
+        reason: "ended meanwhile",
+      });
       return;
     }
     const order = slots.adopt(recalledOrder(clOrdId, spec, sentAt));

@@ -32,6 +32,8 @@ export interface CancelsOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly elementsMax: number;
+  /** Told before an order is chosen: the latest wish may want it after all. */
+  readonly weigh: (order: TrackedOrder) => void;
   readonly onSent: (order: TrackedOrder) => void;
   readonly onEnd: (order: TrackedOrder, end: CancelEnd) => void;
 }
@@ -45,7 +47,7 @@ interface Lane {
   gathering: boolean;
 }
 
-export const createCancels = ({ clock, gateway, elementsMax, onSent, onEnd }: CancelsOptions): Cancels => {
+export const createCancels = ({ clock, gateway, elementsMax, weigh, onSent, onEnd }: CancelsOptions): Cancels => {
   const lanes = new Map<ActionClass, Lane>();
   const alone = new WeakSet<TrackedOrder>();
 
@@ -58,7 +60,11 @@ export const createCancels = ({ clock, gateway, elementsMax, onSent, onEnd }: Ca
     return lane;
   };
 
-  const isNeeded = (order: TrackedOrder): boolean => order.cancelClass !== undefined && !order.canceling && isResting(order);
+  const isNeeded = (order: TrackedOrder): boolean => {
+    if (order.canceling || !isResting(order)) return false;
+    weigh(order);
+    return order.cancelClass !== undefined;
+  };
 
   /** The next batch: one kind of id throughout, since some services refuse a mixture. */
   const choose = (orders: ReadonlySet<TrackedOrder>, most: number, pass: (order: TrackedOrder) => void): TrackedOrder[] => {

@@ -30,14 +30,11 @@ const hash32 = (text: string, seed: number): number => {
   return (h ^ (h >>> 16)) >>> 0;
 };
 
-const letters = (text: string, count: number, seed: number): string => {
-  const low = hash32(text, seed).toString(32).padStart(7, "0");
-  const high = hash32(text, seed + 1)
-    .toString(32)
-    .padStart(7, "0");
-  // The first of seven base-32 digits holds only two bits; it is left out.
-  return (low.slice(1) + high.slice(1)).slice(0, count);
-};
+/** Six base-32 digits; the first of seven would hold only two bits and is left out. */
+const sixOf = (hash: number): string => (hash % 32 ** 6).toString(32).padStart(6, "0");
+
+const letters = (text: string, count: number, seed: number): string =>
+  (count <= 6 ? sixOf(hash32(text, seed)) : sixOf(hash32(text, seed)) + sixOf(hash32(text, seed + 1))).slice(0, count);
 
 export const createClientOrderIds = (instance: string): ClientOrderIds => {
   const prefix = `s${letters(instance, width.instance, 11)}`;

@@ -3,7 +3,7 @@
  *
  * Invariants: one order per slot; a wish replaced while it waited is never sent; an order of unknown outcome keeps its slot and
  * its exposure until there is evidence; orders an earlier life left behind are taken over, or watched until somebody does.
- * Not here: which step is next (plan.ts), what may be sent (rules.ts, refusals.ts), sending (placements.ts, withdrawals.ts),
+ * Not here: the next step of a slot (step.ts), what may be sent (rules.ts, refusals.ts), sending (placements.ts, withdrawals.ts),
  * what comes back (arrivals.ts, doubts.ts), what a change means to others (lives.ts), limits on money (risk-desk.ts).
  */
 import type { Observable } from "rxjs";
@@ -20,15 +20,16 @@ import { createDoubts } from "./doubts.ts";
 import { createLives, type Lives } from "./lives.ts";
 import { isResting, type TrackedOrder } from "./order.ts";
 import { createPlacements } from "./placements.ts";
-import { planSlot } from "./plan.ts";
 import { createRefusals, type Refusal } from "./refusals.ts";
 import { createResolver } from "./resolve.ts";
 import { createRiskDesk, type RiskDesk } from "./risk-desk.ts";
-import { type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk-modes.ts";
+import { haltOf, type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk-modes.ts";
 import { createPace } from "./risk-pace.ts";
 import { type RuleSet, type Ruling, rule, specifyWish } from "./rules.ts";
 import { createSlots, type Slot, type Slots } from "./slots.ts";
-import { type OrderSpec, type WantedOrder, wishMark } from "./wanted.ts";
+import { takeStep } from "./step.ts";
+import { createWeighing } from "./waiting.ts";
+import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "./wanted.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
 export type { Mode } from "./risk-modes.ts";
@@ -58,7 +59,9 @@ export interface DeskOptions {
 export interface Desk {
   /** Replaces everything `strategy` wants, except orders it placed by hand. */
   want(strategy: string, wanted: readonly WantedOrder[]): void;
-  /** Adds a wish by hand, or withdraws it (undefined). Returns why not when the slot is taken. */
+  /** `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks for more. */
+  readonly renew: (strategy: string, wanted: readonly WantedOrder[]) => boolean;
+  /** Adds a wish by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
   wantOne(strategy: string, slot: string, wish: WantedOrder | undefined): string | undefined;
   /** Cancels these now. Unless it is an emergency, their wishes are not placed again until they change. */
   cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void;
@@ -77,6 +80,8 @@ export interface Desk {
   recall(clOrdId: string, spec: OrderSpec, sentAt: number): void;
   /** Instruments changed: what was refused for them may pass now. */
   reconsider(): void;
+  /** Why a placement that was decided a moment ago may not leave any more, in words. */
+  barred(clOrdId: string): string | undefined;
 }
 
 /** An id's generation counts half seconds of the calendar at least: quota allows no life to place orders any faster. */
@@ -90,8 +95,10 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   const ids = createClientOrderIds(options.instance);
   const slots = createSlots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
   const consider = (slot: Slot): void => {
-    considerSlot(parts, options, moods, slot);
+    takeStep(parts, moods, slot);
   };
+  const specify = (wish: WantedOrder): Specified => specifyWish(wish, options.instruments(), contract, marketPxFor(options, wish));
+  const weigh = createWeighing(slots, (slot) => wishWithin(moods, slot.strategy, slot.wish), specify);
   const lives: Lives = createLives({
     journal,
     slots,
@@ -114,7 +121,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     },
     onDoubt: options.onDoubt,
   });
-  const withdrawals = createWithdrawals({ clock, contract, gateway, lives: () => lives, doubts });
+  const withdrawals = createWithdrawals({ clock, contract, gateway, lives: () => lives, doubts, weigh });
   const dropSpare = (slot: Slot): void => {
     dropSpareOf(slot, lives);
   };
@@ -142,7 +149,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   });
   const { unqueue } = placements;
   const isHalted = (): boolean => moods.mode === "halted";
-  const known = { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, consider, unqueue, isHalted };
+  const known = { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, weigh, consider, unqueue, isHalted };
   const onOpenOrders = (count: number): void => {
     // Orders found at the service are counted before they have a home, and told of only then.
     for (const order of slots.orders()) risk.take(order);
@@ -150,7 +157,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   };
   const arrivals = createArrivals({ ...known, onOpenOrders });
   const { admit } = createPace(clock, options.rules.changesPerSecond, consider);
-  const parts = { slots, lives, withdrawals, refusals, placements, arrivals, consider, dropSpare, admit };
+  const parts = { slots, lives, withdrawals, refusals, placements, arrivals, specify, consider, dropSpare, admit };
   return parts;
 };
 
@@ -177,41 +184,6 @@ const dropSpareOf = (slot: Slot, lives: Lives): void => {
   if (spare !== undefined) lives.move(spare, "canceled", "withdrawn before it was executed");
 };
 
-/** Takes the next step of a slot. */
-const considerSlot = (parts: Parts, options: DeskOptions, moods: Moods, slot: Slot): void => {
-  const { placements, withdrawals, slots, refusals } = parts;
-  const mode = modeOf(moods, slot.strategy);
-  const wish = wishWithin(moods, slot.strategy, slot.wish);
-  if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
-  const { order, settledMark } = slot;
-  const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) };
-  const step = planSlot(view, (next) => specifyWish(next, options.instruments(), options.contract, marketPxFor(options, next)));
-  if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
-  switch (step.kind) {
-    case "place":
-      placements.queue(slot);
-      return;
-    case "unqueue":
-      placements.unqueue(slot);
-      break;
-    case "keep-cancel-off":
-      if (order !== undefined) withdrawals.recall(order);
-      return;
-    case "cancel":
-      if (order !== undefined) withdrawals.request(order, urgencyOf(mode, step.reason), step.reason);
-      return;
-    case "nothing":
-  }
-  if (slot.wish !== undefined) return;
-  parts.dropSpare(slot);
-  refusals.forget(slot);
-  slots.dropIfIdle(slot);
-};
-
-// A replacement needs ordinary quota for its placement anyway; an order nobody wants is an exit.
-const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
-  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";
-
 /** Changes what may be traded: the desk's own doing and, for a strategy, what its losses ask for. */
 const modesOf = ({ journal }: DeskOptions, moods: Moods, parts: () => Parts) => {
   const apply = (mode: Mode, reason: string, strategy?: string): void => {
@@ -226,6 +198,7 @@ const modesOf = ({ journal }: DeskOptions, moods: Moods, parts: () => Parts) => 
     setMode: (mode: Mode, reason: string): void => {
       if (mode === moods.mode) return;
       moods.mode = mode;
+      moods.reason = reason;
       journal.append({ type: "mode.changed", mode, reason });
       apply(mode, reason);
     },
@@ -233,14 +206,14 @@ const modesOf = ({ journal }: DeskOptions, moods: Moods, parts: () => Parts) => 
       if (mode === (moods.own.get(strategy) ?? "active")) return;
       if (mode === "active") moods.own.delete(strategy);
       else moods.own.set(strategy, mode);
-      journal.append({ type: "anomaly", what: `strategy.${mode}`, detail: `${strategy}: ${reason}` });
+      journal.append({ type: `strategy.${mode === "active" ? "resumed" : mode}`, strategy, reason });
       apply(mode, reason, strategy);
     },
   };
 };
 
 export const createDesk = (options: DeskOptions): Desk => {
-  const moods: Moods = { mode: "active", own: new Map() };
+  const moods: Moods = { mode: "active", reason: "", own: new Map() };
   const { setMode, setStrategyMode } = modesOf(options, moods, () => parts);
   const risk = createRiskDesk(options, {
     strategy: (name, reason) => {
@@ -254,12 +227,17 @@ export const createDesk = (options: DeskOptions): Desk => {
   return {
     updates$: lives.updates$,
     refusals$: refusals.refusals$,
+    renew: slots.renew,
     want: (strategy, wanted) => {
+      if (slots.renew(strategy, wanted)) return;
       const changed = slots.replace(strategy, wanted);
       arrivals.settleIn();
       for (const slot of changed) admit(slot);
     },
     wantOne: (strategy, name, wish) => {
+      // Somebody waits for an answer now; an order of the moment must not go off when a halt ends.
+      const halted = wish === undefined ? undefined : haltOf(moods, strategy);
+      if (halted !== undefined) return halted;
       const slot = slots.put(strategy, name, wish);
       if (typeof slot === "string") return slot;
       arrivals.settleIn();
@@ -285,6 +263,11 @@ export const createDesk = (options: DeskOptions): Desk => {
     recall: arrivals.recall,
     reconsider: () => {
       for (const slot of slots.all()) refusals.retry(slot);
+    },
+    barred: (clOrdId) => {
+      const { strategy = "", wish } = slots.byClientId(clOrdId) ?? {};
+      const mode = modeOf(moods, strategy);
+      return mayPlace(mode, wish) ? options.refused?.() : `trading is ${mode}`;
     },
   };
 };

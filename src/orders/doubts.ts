@@ -5,7 +5,7 @@
  * and what it still had to ask is not asked.
  * Not here: what counts as evidence (resolve.ts).
  */
-import { after, type Clock } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { OrderStore } from "../resources/order-store.ts";
 import type { Lives } from "./lives.ts";
 import { isOver, type TrackedOrder } from "./order.ts";
@@ -88,7 +88,7 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
     pursued: (order) => pursuits.has(order),
     expect: (order) => {
       foretell(order);
-      after(clock, recordMs).subscribe(() => {
+      clock.setTimer(clock.now() + recordMs, () => {
         if (isOver(order)) return;
         if (order.record === undefined) ask(order);
         else if (foretell(order)) onDoubt(() => isCanceling(order));

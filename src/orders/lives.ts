@@ -34,8 +34,8 @@ export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: Li
   const updates$ = new Subject<TrackedOrder>();
 
   const tell = (order: TrackedOrder): void => {
-    const { strategy, slot, clOrdId, phase, record, reason } = order;
-    journal.append({ type: "order.changed", strategy, slot, clOrdId, phase, record, reason });
+    const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
+    journal.append({ type: "order.changed", strategy, slot, instId: spec.instId, clOrdId, phase, record, reason });
     if (isOver(order)) slots.close(order);
     onOpenOrders(slots.openCount());
     updates$.next(order);

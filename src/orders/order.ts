@@ -24,6 +24,8 @@ export interface TrackedOrder {
   ordId: string;
   phase: OrderPhase;
   record: OrderRecord | undefined;
+  /** The wish of its slot has changed since it was last compared with this order (waiting.ts). */
+  unweighed: boolean;
   /** Someone wants it gone, this urgently. */
   cancelClass: ActionClass | undefined;
   /** A cancel is under way; the next one waits for its answer. */
@@ -56,61 +58,55 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
   return phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
 };
 
-const blank = {
+/** An order about to leave. Written out field by field: put together from parts it would cost more than sending it. */
+export const newOrder = (
+  { strategy, slot }: { readonly strategy: string; readonly slot: string },
+  clOrdId: string,
+  wish: WantedOrder | undefined,
+  mark: string,
+  spec: OrderSpec,
+  now: number,
+): TrackedOrder => ({
+  strategy,
+  slot,
+  clOrdId,
+  spec,
+  wish,
+  mark,
+  sentAt: now,
   ordId: "",
+  phase: "planned",
   record: undefined,
+  unweighed: false,
   cancelClass: undefined,
   canceling: false,
   cancelSent: false,
   mayBeCut: false,
   denials: 0,
-} as const;
+  reason: "",
+});
 
-/** An order about to leave. */
-export const newOrder = (
-  home: { readonly strategy: string; readonly slot: string },
-  clOrdId: string,
-  wish: WantedOrder,
-  mark: string,
-  spec: OrderSpec,
-  now: number,
-): TrackedOrder => ({ ...blank, ...home, clOrdId, spec, wish, mark, sentAt: now, phase: "planned", reason: "" });
+const nobody = { strategy: "", slot: "" } as const;
 
 /** An order that an earlier life sent and heard nothing of any more. */
-export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => ({
-  ...blank,
-  strategy: "",
-  slot: "",
-  clOrdId,
-  spec,
-  wish: undefined,
-  mark: "adopted",
-  sentAt,
-  phase: "sent",
-  reason: "sent by an earlier life",
-});
+export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
+  const order = newOrder(nobody, clOrdId, undefined, "adopted", spec, sentAt);
+  order.phase = "sent";
+  order.reason = "sent by an earlier life";
+  return order;
+};
 
 const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 
 /** An order of ours that was found resting at the service. */
-export const foundOrder = (record: OrderRecord, clock: Clock, { order }: Profile): TrackedOrder => ({
-  ...blank,
-  strategy: "",
-  slot: "",
-  clOrdId: record.clOrdId,
-  spec: {
-    instId: record.instId,
-    side: record.side as Side,
-    ordType: record.ordType as OrdType,
-    px: record.px,
-    sz: record.sz,
-    reduceOnly: false,
-  },
-  wish: undefined,
-  mark: "adopted",
-  sentAt: clock.now() - Math.max(0, clock.wallNow() - Number(record.createdAt) * msPerUnit[order.timeUnit]),
-  ordId: record.ordId,
-  phase: record.state,
-  record,
-  reason: "adopted",
-});
+export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile): TrackedOrder => {
+  const { instId, px, sz, createdAt } = record;
+  const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
+  const sentAt = clock.now() - Math.max(0, clock.wallNow() - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
+  const order = newOrder(nobody, record.clOrdId, undefined, "adopted", spec, sentAt);
+  order.ordId = record.ordId;
+  order.phase = record.state;
+  order.record = record;
+  order.reason = "adopted";
+  return order;
+};

@@ -17,7 +17,7 @@ import type { Lives } from "./lives.ts";
 import { isOver, type TrackedOrder } from "./order.ts";
 import type { Ruling } from "./rules.ts";
 import type { Slot, Slots } from "./slots.ts";
-import { type WantedOrder, wishMark } from "./wanted.ts";
+import { isSettled, type WantedOrder } from "./wanted.ts";
 
 export interface Placements {
   queue(slot: Slot): void;
@@ -54,7 +54,7 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
   const decide = (slot: Slot): TrackedOrder | undefined => {
     slot.queued = undefined;
     const { wish } = slot;
-    if (wish === undefined || slot.order !== undefined || !options.mayPlace(wish) || wishMark(wish) === slot.settledMark) return undefined;
+    if (wish === undefined || slot.order !== undefined || !options.mayPlace(wish) || isSettled(wish, slot.settledMark)) return undefined;
     const verdict = ruling(slot, wish);
     if (!verdict.approved) {
       refuse(slot, wish, verdict);

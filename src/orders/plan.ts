@@ -6,7 +6,7 @@
  */
 import { abs, compare, equal, sub } from "../decimal.ts";
 import { isOver, isResting, type TrackedOrder } from "./order.ts";
-import { type Specified, type WantedOrder, wishMark } from "./wanted.ts";
+import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted.ts";
 
 export type Step =
   | { readonly kind: "nothing" }
@@ -20,7 +20,7 @@ export interface SlotView {
   readonly order: TrackedOrder | undefined;
   /** A placement waits in the queue. */
   readonly queued: boolean;
-  /** Mark of the last wish that came to an end here: filled, refused, or cancelled on purpose. */
+  /** Mark of the wish that came to an end here, filled, refused or cancelled on purpose, and has been repeated ever since. */
   readonly settledMark: string | undefined;
   /** New orders may be placed. */
   readonly mayPlace: boolean;
@@ -33,15 +33,18 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   const { wish, order, queued } = slot;
   if (order === undefined || isOver(order)) {
     if (wish === undefined || !slot.mayPlace) return queued ? { kind: "unqueue" } : nothing;
-    if (queued || wishMark(wish) === slot.settledMark) return nothing;
+    if (queued || isSettled(wish, slot.settledMark)) return nothing;
     return { kind: "place" };
   }
   if (!isResting(order)) return nothing;
   if (wish === undefined) return { kind: "cancel", reason: "unwanted" };
-  if (wishMark(wish) === order.mark || fits(wish, order, specify))
-    return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
+  if (suits(wish, order, specify)) return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
   return { kind: "cancel", reason: "replaced" };
 };
+
+/** Whether a resting order may stay for this wish. */
+export const suits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean =>
+  wishMark(wish) === order.mark || fits(wish, order, specify);
 
 /** True when the resting order is what the wish would become, or near enough by the wish's own word. */
 const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {

@@ -51,6 +51,8 @@ const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 
 export const createResolver = (options: ResolveOptions): Resolver => {
   const { clock, gateway, profile, settleMs = 30_000, everyMs = 5_000, negatives = 3, lagMs = 10_000 } = options;
+  /** An earlier life may have sent until just before; how long ago that was only a calendar knows, and calendars step. */
+  const bornAt = clock.now();
 
   const look = (clOrdId: string, instId: string, needed: () => boolean): Observable<OrderRecord | undefined | "void"> =>
     // Only the client id is sent: with both ids the service would go by its own, which may be stale.
@@ -94,7 +96,7 @@ export const createResolver = (options: ResolveOptions): Resolver => {
       done(evidence);
     };
     const isOpen = (): boolean => !over;
-    const isSettled = (): boolean => clock.now() - order.sentAt >= settleMs;
+    const isSettled = (): boolean => clock.now() - Math.max(order.sentAt, bornAt) >= settleMs;
     const takeSweep = (startedAt: number, answer: OrderRecord | undefined | "void"): void => {
       busy = false;
       if (answer === "void") return;

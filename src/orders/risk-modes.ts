@@ -11,6 +11,8 @@ export type Mode = "active" | "reducing" | "halted";
 
 export interface Moods {
   mode: Mode;
+  /** Why all are in it. */
+  reason: string;
   /** Strategies that are not active by themselves. */
   readonly own: Map<string, Mode>;
 }
@@ -24,6 +26,12 @@ export const modeOf = ({ mode, own }: Moods, strategy: string): Mode => {
 
 export const mayPlace = (mode: Mode, wish: WantedOrder | undefined): boolean =>
   mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
+
+/** Why nothing of a strategy may be placed; undefined where something may. */
+export const haltOf = ({ mode, reason, own }: Moods, strategy: string): string | undefined => {
+  if (mode === "halted") return `trading is halted: ${reason}`;
+  return own.get(strategy) === "halted" ? "the strategy is halted" : undefined;
+};
 
 /** The wish as far as the modes let it count. */
 export const wishWithin = (moods: Moods, strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined => {

@@ -2,7 +2,8 @@
  * How fast a strategy's wishes are acted on: a bucket of tokens on the engine's clock.
  *
  * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot only the
- * latest counts, so that memory is bounded by slots; a wish that goes away never waits.
+ * latest counts, so that memory is bounded by slots; a wish that goes away never waits, and one that only takes the place of a
+ * wish that waits for quota is not acted on, and not counted.
  * Not here: what is done with a slot (desk.ts).
  */
 import type { Clock } from "../clock/clock.ts";

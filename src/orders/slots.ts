@@ -10,6 +10,7 @@ import type { Subscription } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { isOver, newOrder, type TrackedOrder } from "./order.ts";
+import { mayWait, takeNote } from "./waiting.ts";
 import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted.ts";
 
 export interface Slot {
@@ -30,6 +31,8 @@ export interface Slot {
 }
 
 export interface Slots {
+  /** Takes a set that asks for nothing to be done now; false, with nothing changed, when there is something to do. */
+  readonly renew: (strategy: string, wanted: readonly WantedOrder[]) => boolean;
   /** The slots whose wish appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[];
   /** The slot of an order by hand; undefined when there is nothing to withdraw, a reason when the name is taken. */
@@ -61,6 +64,8 @@ const isNumbered = (name: string): boolean => name.startsWith("#");
 
 export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots => {
   const byStrategy = new Map<string, Map<string, Slot>>();
+  /** Of each strategy the slots of its last set, in the order of the set. */
+  const declared = new Map<string, readonly Slot[]>();
   const byHash = new Map<string, Slot>();
   const open = new Map<string, TrackedOrder>();
   const counts = new Map<string, number>();
@@ -111,10 +116,22 @@ export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots
   };
 
   return {
+    renew: (strategy, wanted) => {
+      const known = declared.get(strategy);
+      if (known?.length !== wanted.length) return false;
+      for (let index = 0; index < wanted.length; index++) {
+        const [slot, wish] = [known[index] as Slot, wanted[index] as WantedOrder];
+        if (slot.name !== wish.slot || !mayWait(slot, wish)) return false;
+      }
+      for (let index = 0; index < wanted.length; index++) takeNote(known[index] as Slot, wanted[index] as WantedOrder);
+      return true;
+    },
     replace: (strategy, wanted) => {
       const slots = slotsOf(strategy);
       const named = namesOf(strategy, wanted);
       const changed: Slot[] = [];
+      const set: Slot[] = [];
+      declared.delete(strategy);
       for (const wish of wanted) {
         const slot = slots.get(wish.slot) ?? create(strategy, wish.slot, false);
         if (slot.byHand) {
@@ -123,8 +140,13 @@ export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots
         }
         const before = slot.wish;
         slot.wish = wish;
-        if (before === undefined || !sameWish(before, wish)) changed.push(slot);
+        set.push(slot);
+        if (before !== undefined && sameWish(before, wish)) continue;
+        // What came to its end is new when something else was wanted in between.
+        if (before !== undefined) slot.settledMark = undefined;
+        changed.push(slot);
       }
+      declared.set(strategy, set);
       for (const slot of slots.values()) {
         if (slot.byHand || slot.wish === undefined || named.has(slot.name)) continue;
         slot.wish = undefined;

@@ -33,7 +33,10 @@ export interface WantedOrder {
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
   readonly keepWithin?: string;
-  /** Once filled or refused a wish is settled; another `round` makes the same wish new. */
+  /**
+   * Once filled, refused or cancelled by hand a wish is settled: it is not placed again for as long as it is repeated. It is new
+   * when something else was wanted in between, or with another `round`.
+   */
   readonly round?: string | number;
   /** For `orders.cancel({ tag })`. */
   readonly tag?: string;
@@ -56,6 +59,9 @@ export type Specified =
 /** Two wishes with the same mark are the same wish. */
 export const wishMark = (wish: WantedOrder): string =>
   `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;
+
+/** Whether the wish is the one that came to an end under this mark. */
+export const isSettled = (wish: WantedOrder, mark: string | undefined): boolean => mark !== undefined && wishMark(wish) === mark;
 
 /** What `wishMark` compares, without making texts: asked for every order of every set. */
 export const sameWish = (a: WantedOrder, b: WantedOrder): boolean =>

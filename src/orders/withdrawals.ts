@@ -5,7 +5,7 @@
  * time, as long as somebody wants the order gone; an order that cannot be cancelled costs no request.
  * Not here: packing of calls (cancels.ts).
  */
-import { after, type Clock } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -31,6 +31,7 @@ export interface WithdrawalsOptions {
   readonly gateway: Gateway;
   readonly lives: () => Lives;
   readonly doubts: Doubts;
+  readonly weigh: (order: TrackedOrder) => void;
 }
 
 const urgencies: readonly (ActionClass | undefined)[] = [undefined, "place", "cancel", "emergency"];
@@ -40,11 +41,12 @@ const repeatMsMax = 60_000;
 const effectMs = 10_000;
 const uncancellable = "not wanted any more, but the service cannot cancel spot orders";
 
-export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: WithdrawalsOptions): Withdrawals => {
+export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, weigh }: WithdrawalsOptions): Withdrawals => {
   const cancels = createCancels({
     clock,
     gateway,
     elementsMax: contract.profile.cancelBatch.elementsMax,
+    weigh,
     onSent: (order) => {
       order.cancelSent = true;
       lives().move(order, "canceling", order.reason);
@@ -62,7 +64,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: W
     if (!order.cancelSent) send(order);
   };
   const resumeIn = (ms: number, order: TrackedOrder): void => {
-    after(clock, ms).subscribe(() => {
+    clock.setTimer(clock.now() + ms, () => {
       if (!isOver(order)) send(order);
     });
   };
@@ -113,6 +115,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts }: W
     },
     request: (order, urgency, reason) => {
       if (isOver(order)) return;
+      weigh(order);
       if (!cancelable(order)) {
         // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
         if (order.reason !== uncancellable) lives().move(order, order.phase, uncancellable);

@@ -19,6 +19,8 @@ export type Rank = "emergency" | "exit" | "ordinary";
 export interface Ceilings {
   /** Holds for as long as the user's gauge of weight is the same. */
   of(gauge: Gauge, charge: Charge, rank: Rank): Ceiling;
+  /** The least that `of` can come to at an instant, however much is spent at it; cheaper to tell. */
+  floorOf(gauge: Gauge, charge: Charge, rank: Rank): Ceiling;
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
   reserved(gauge: Gauge, at: number, endAt: number): number;
   /** An exit was asked for. */
@@ -110,7 +112,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   };
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
-  const ordinaryWeight = (gauge: Gauge, user: User, weight: number, at: number, endAt: number, startAt: number): number => {
+  const ordinaryWeight = (gauge: Gauge, user: User, weight: number, at: number, endAt: number, startAt: number, least: boolean): number => {
     const { capacity, windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const wanted = exitReserve(policy, remMs, user.openOrders, exitRateAt(at));
@@ -119,9 +121,9 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     const quietMs = silence(user, at);
     const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
     const others = othersMargin(user, capacity, remMs, silentMs);
-    const margin = others === 0 ? 0 : others * yielding(gauge, at, remMs);
+    const margin = others === 0 ? 0 : others * (least ? yieldMore : yielding(gauge, at, remMs));
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
-    const careful = margin > 0 && gauge.state(at).open > 0 ? carefulUnits : 0;
+    const careful = margin > 0 && (least || gauge.open() > 0) ? carefulUnits : 0;
     const free = capacity - reserve - margin - careful - policy.probeUnits;
     return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
   };
@@ -129,10 +131,10 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   /** Weight will run out before the key's seconds do, so its kept slots cost nothing and stay free for exits. */
   const weightBinds = (weight: Gauge | undefined, at: number, slots: number): boolean => {
     if (weight === undefined) return false;
-    const { used, windowEndsAt } = weight.state(at);
+    const leftMs = weight.windowEndsAt(at) - at;
     // In the last second of the minute slots are what keeps the rest of the weight from being used.
-    if (windowEndsAt - at < lastMs) return false;
-    return (weight.spec.capacity - used) / weightMean < ((windowEndsAt - at) / 1_000) * slots;
+    if (leftMs < lastMs) return false;
+    return (weight.spec.capacity - weight.used(at)) / weightMean < (leftMs / 1_000) * slots;
   };
 
   /** However few there are, ordinary actions get one. */
@@ -147,27 +149,36 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     return width > clockWidthMs && at < endAt - width / 2 - trips.low / 2 ? capacity - 1 : capacity;
   };
 
+  /** Of ranks above the ordinary: the same whatever the instant and the use. */
+  const urgent = (gauge: Gauge, rank: Exclude<Rank, "ordinary">): Ceiling => {
+    const { capacity, unit } = gauge.spec;
+    const most = unit === "weight" ? capacity - policy.probeUnits : capacity;
+    if (rank === "emergency" || unit !== "weight") return () => most;
+    const user = userOf(gauge.scope);
+    // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
+    return () => most - Math.min(exitCost(policy, user.openOrders), capacity / 4);
+  };
+  const ordinary = (gauge: Gauge, charge: Charge, least: boolean): Ceiling => {
+    const { capacity, scope, unit } = gauge.spec;
+    if (scope === "key") {
+      if (least) return () => Math.min(lessSlots(capacity), capacity - 1);
+      const weight = charge.uid === undefined ? undefined : weightOf(charge.uid);
+      return (endAt, _startAt, at) => ordinaryKey(gauge, weight, at, endAt);
+    }
+    if (unit !== "weight") return () => lessSlots(capacity);
+    const user = userOf(gauge.scope);
+    return (endAt, startAt, at) => ordinaryWeight(gauge, user, charge.weight, at, endAt, startAt, least);
+  };
+
   return {
-    of: (gauge, charge, rank) => {
-      const { capacity, scope, unit } = gauge.spec;
-      const weighed = unit === "weight";
-      const user = userOf(gauge.scope);
-      if (rank === "emergency") return () => (weighed ? capacity - policy.probeUnits : capacity);
-      // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
-      if (rank === "exit")
-        return () => (weighed ? capacity - policy.probeUnits - Math.min(exitCost(policy, user.openOrders), capacity / 4) : capacity);
-      if (scope === "key") {
-        const weight = charge.uid === undefined ? undefined : weightOf(charge.uid);
-        return (endAt, _startAt, at) => ordinaryKey(gauge, weight, at, endAt);
-      }
-      return weighed ? (endAt, startAt, at) => ordinaryWeight(gauge, user, charge.weight, at, endAt, startAt) : () => lessSlots(capacity);
-    },
+    of: (gauge, charge, rank) => (rank === "ordinary" ? ordinary(gauge, charge, false) : urgent(gauge, rank)),
+    floorOf: (gauge, charge, rank) => (rank === "ordinary" ? ordinary(gauge, charge, true) : urgent(gauge, rank)),
     reserved: (gauge, at, endAt) => {
       const { capacity, unit } = gauge.spec;
       return Math.max(
         0,
         unit === "weight"
-          ? Math.round(capacity - ordinaryWeight(gauge, userOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at))
+          ? Math.round(capacity - ordinaryWeight(gauge, userOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at, false))
           : policy.keySlots,
       );
     },

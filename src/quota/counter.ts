@@ -60,16 +60,15 @@ export class Counter {
     return known + inFlight;
   }
 
-  /** Use that window `index` has beyond doubt: ours may be a lost call's, or have landed in the window beside it. */
-  known(index: number): number {
-    return this.#find(index)?.reported ?? 0;
-  }
-
   foreign(index: number): number {
     return this.#find(index)?.foreign ?? 0;
   }
 
-  begin(first: number, weight: number): void {
+  /**
+   * A request leaves that lands in window `first` or later. Returns the use that window has beyond doubt: ours may be a lost
+   * call's, or have landed in the window beside it.
+   */
+  begin(first: number, weight: number): number {
     const slot = this.#slot(first);
     // A window older than all that are kept is forgotten at once; its weight would be lost with it.
     if (first < (this.#slots[0] as Slot).index) this.#carried += weight;
@@ -77,10 +76,19 @@ export class Counter {
     this.#open += weight;
     // Whatever leaves from now on cannot land before `first`.
     while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
+    return slot.reported;
   }
 
   /** The request begun at window `began` is answered: it landed somewhere in `first..last`. */
   end(began: number, first: number, last: number, weight: number): void {
+    const newest = this.#slots[this.#slots.length - 1];
+    if (newest !== undefined && newest.index === began && first === began && last === began) {
+      // Most land in the window they were begun in, and are answered in it.
+      this.#open -= weight;
+      newest.open -= weight;
+      newest.settled += weight;
+      return;
+    }
     this.undo(began, weight);
     for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) this.#slot(index).settled += weight;
   }

@@ -25,23 +25,22 @@ const cautionMax = 2;
 const cautionMs = 600_000;
 
 export const createForeignUse = (): ForeignUse => {
-  let units = 0;
-  let spanMs = 0;
-  let lastAt: number | undefined;
+  // In one object, because numbers kept by a closure are allocated anew with every change.
+  const seen = { units: 0, spanMs: 0, lastAt: Number.NaN };
   let caution = 0;
   let cautionAt = 0;
   const sizes: number[] = [];
   let size = 0;
   return {
     get rate() {
-      return spanMs === 0 ? 0 : (units / spanMs) * 1_000;
+      return seen.spanMs === 0 ? 0 : (seen.units / seen.spanMs) * 1_000;
     },
     observe: (at, fresh) => {
-      const passed = lastAt === undefined ? 0 : Math.max(0, at - lastAt);
-      lastAt = at;
+      const passed = Number.isNaN(seen.lastAt) ? 0 : Math.max(0, at - seen.lastAt);
+      seen.lastAt = at;
       const keep = Math.max(0, 1 - passed / memoryMs);
-      units = units * keep + fresh;
-      spanMs = spanMs * keep + passed;
+      seen.units = seen.units * keep + fresh;
+      seen.spanMs = seen.spanMs * keep + passed;
       if (fresh <= 0) return;
       sizes.push(fresh);
       if (sizes.length > sizesKept) sizes.shift();
@@ -53,9 +52,9 @@ export const createForeignUse = (): ForeignUse => {
       cautionAt = at;
     },
     margin: (ms, risk) => {
-      if (size === 0 || units < 1 || ms <= 0) return 0;
-      const expected = (units / size / Math.max(spanMs, spanMsLeast)) * ms;
-      const least = 1 + caution * Math.exp(-Math.max(0, (lastAt ?? 0) - cautionAt) / cautionMs);
+      if (size === 0 || seen.units < 1 || ms <= 0) return 0;
+      const expected = (seen.units / size / Math.max(seen.spanMs, spanMsLeast)) * ms;
+      const least = 1 + caution * Math.exp(-Math.max(0, seen.lastAt - cautionAt) / cautionMs);
       return size * Math.max(least, poissonQuantile(expected, risk));
     },
   };

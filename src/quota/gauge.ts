@@ -23,7 +23,13 @@ export interface Gauge {
   readonly scope: string;
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
+  /** Units that fit now if every window holds what `floor` says: no call of as many is blocked, unless the ceiling is lower. */
+  room(now: number, floor: Ceiling): number;
+  /** All units that were ever begun. */
+  begun(): number;
   begin(units: number, now: number): GaugeTicket;
+  /** One more call that leaves at the same instant and of which the same is known. */
+  again(ticket: GaugeTicket): void;
   /**
    * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells where the
    * call landed. Returns newly seen use by others.
@@ -37,6 +43,10 @@ export interface Gauge {
   shut(at: number): number;
   /** The clock was disturbed: windows have to be named anew. */
   reset(): void;
+  used(now: number): number;
+  /** Units of calls that are not answered yet. */
+  open(): number;
+  windowEndsAt(now: number): number;
   state(now: number): { readonly used: number; readonly foreign: number; readonly windowEndsAt: number; readonly open: number };
 }
 
@@ -54,10 +64,13 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
   const { windowMs } = spec;
   const heard: Heard[] = [];
   let write = 0;
+  let begun = 0;
   const earliest = (at: number): number => Math.floor((at + clock.lo(at)) / windowMs);
   const latest = (at: number): number => Math.floor((at + clock.hi(at)) / windowMs);
   /** First instant from which a call surely lands in window `index` or later. */
   const gate = (index: number, at: number): number => index * windowMs - clock.lo(at);
+  const current = (at: number): number => (clock.known ? latest(at) : 0);
+  const windowEndsAt = (at: number): number => (clock.known ? gate(latest(at) + 1, at) : at);
 
   const learnBoundary = (sentAt: number, receivedAt: number, used: number): void => {
     let after = Number.NEGATIVE_INFINITY;
@@ -95,10 +108,28 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
       if (counter.open + units > spec.capacity) return now + windowMs;
       return undefined;
     },
+    room: (now, floor) => {
+      let room = spec.capacity - counter.open;
+      if (!clock.known) return room;
+      const lo = clock.lo(now);
+      const first = Math.floor((now + lo) / windowMs);
+      if (first <= counter.closedThrough) return 0;
+      const last = Math.max(latest(now), Math.min(counter.newest, first + 2));
+      for (let index = first; index <= last; index++) {
+        const startAt = index * windowMs - lo;
+        room = Math.min(room, floor(startAt + windowMs, startAt, now) - counter.used(index));
+      }
+      return room;
+    },
+    begun: () => begun,
     begin: (units, now) => {
+      begun += units;
       const first = clock.known ? earliest(now) : 0;
+      return { units, first, knownThen: counter.begin(first, units) };
+    },
+    again: ({ units, first }) => {
+      begun += units;
       counter.begin(first, units);
-      return { units, first, knownThen: counter.known(first) };
     },
     end: (ticket, sentAt, receivedAt, used, counted) => {
       if (used !== undefined && counted) learnBoundary(sentAt, receivedAt, used);
@@ -127,15 +158,15 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
       heard.length = 0;
       write = 0;
     },
-    state: (now) => {
-      const index = clock.known ? latest(now) : 0;
-      return {
-        used: counter.used(index),
-        foreign: counter.foreign(index),
-        windowEndsAt: clock.known ? gate(index + 1, now) : now,
-        open: counter.open,
-      };
-    },
+    used: (now) => counter.used(current(now)),
+    open: () => counter.open,
+    windowEndsAt,
+    state: (now) => ({
+      used: counter.used(current(now)),
+      foreign: counter.foreign(current(now)),
+      windowEndsAt: windowEndsAt(now),
+      open: counter.open,
+    }),
   };
 };
 
@@ -149,6 +180,7 @@ export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gaug
   const leaving: { at: number; units: number }[] = [];
   let answered = 0;
   let open = 0;
+  let begun = 0;
   let shutUntil = Number.NEGATIVE_INFINITY;
   const expire = (now: number): void => {
     while (leaving.length > 0 && (leaving[0] as { at: number }).at <= now) answered -= (leaving.shift() as { units: number }).units;
@@ -156,6 +188,14 @@ export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gaug
   const leave = (units: number, now: number): void => {
     answered += units;
     leaving.push({ at: now + windowMs, units });
+  };
+  const used = (now: number): number => {
+    expire(now);
+    return answered + open;
+  };
+  const windowEndsAt = (now: number): number => {
+    expire(now);
+    return leaving[0]?.at ?? now;
   };
   return {
     spec,
@@ -166,9 +206,19 @@ export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gaug
       if (answered + open + units <= ceiling(now + windowMs, now, now)) return undefined;
       return Math.max(leaving[0]?.at ?? now + windowMs, now + 1);
     },
+    room: (now, floor) => {
+      expire(now);
+      return now < shutUntil ? 0 : floor(now + windowMs, now, now) - answered - open;
+    },
+    begun: () => begun,
     begin: (units) => {
+      begun += units;
       open += units;
       return { units, first: 0, knownThen: 0 };
+    },
+    again: ({ units }) => {
+      begun += units;
+      open += units;
     },
     end: (ticket, _sentAt, receivedAt) => {
       open -= ticket.units;
@@ -188,9 +238,9 @@ export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gaug
     },
     // Lengths of time hold even when the calendar does not.
     reset: () => undefined,
-    state: (now) => {
-      expire(now);
-      return { used: answered + open, foreign: 0, windowEndsAt: leaving[0]?.at ?? now, open };
-    },
+    used,
+    open: () => open,
+    windowEndsAt,
+    state: (now) => ({ used: used(now), foreign: 0, windowEndsAt: windowEndsAt(now), open }),
   };
 };

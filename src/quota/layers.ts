@@ -45,6 +45,8 @@ export interface Charge {
   readonly endpoint: EndpointName;
   readonly weight: number;
   readonly elements: number;
+  /** Weight of each element, besides the call's own; none when left out. */
+  readonly elementWeight?: number;
   readonly ip: string;
   readonly uid: string | undefined;
   readonly key: string | undefined;
@@ -53,8 +55,18 @@ export interface Charge {
 const scopeOf = (layer: LayerSpec, charge: Charge): string | undefined =>
   layer.scope === "ip" ? charge.ip : layer.scope === "uid" ? charge.uid : charge.key;
 
-export const unitsOf = (layer: LayerSpec, charge: Charge, elements: number): number =>
-  layer.unit === "requests" ? 1 : layer.unit === "weight" ? charge.weight : elements;
+/** What the elements of a batch weigh besides the call itself. */
+export const extraOf = ({ elementWeight = 0 }: Charge, elements: number): number => elementWeight * elements;
+
+/** What a layer counts of a batch of so many elements, when the call by itself weighs `weight`. */
+export const unitsOf = ({ unit }: LayerSpec, charge: Charge, weight: number, elements: number): number => {
+  if (unit === "requests") return 1;
+  return unit === "weight" ? weight + extraOf(charge, elements) : elements;
+};
+
+/** Whether a batch counts for more in a layer the more elements it has. */
+export const growsWith = ({ unit }: LayerSpec, { elementWeight = 0 }: Charge): boolean =>
+  unit === "elements" || (unit === "weight" && elementWeight > 0);
 
 /** Layers that count a call, and whose count each keeps. */
 export const touchedBy = (layers: readonly LayerSpec[], charge: Charge): readonly { readonly spec: LayerSpec; readonly scope: string }[] =>

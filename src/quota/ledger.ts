@@ -7,45 +7,22 @@
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import type { EndpointName } from "../contract/endpoints.ts";
-import { createCeilings, earliestFit, newsWeight, type Rank } from "./ceilings.ts";
-import { type Ceiling, fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
+import { createCeilings, type Rank } from "./ceilings.ts";
+import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
 import { dateOf, usedOf } from "./headers.ts";
 import { type LayerState, layerStates } from "./layer-state.ts";
-import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
+import { type Charge, extraOf, growsWith, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
+import { type Refusal, refusalBy } from "./refusals.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { createRoundTrips } from "./round-trips.ts";
-import { createRoutes, type Route } from "./routes.ts";
+import { createRoutes, type Measure, type Room, type Route, type Ticket } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { createStanding, type Standing } from "./standing.ts";
 import { createWeights } from "./weights.ts";
 
-export type { LayerState, Rank };
+export type { LayerState, Rank, Refusal, Ticket };
 
 export type Verdict = { readonly granted: true; readonly elements: number } | Refusal;
-
-/** Not now: which layer says so, when to ask again, and who may go meanwhile. */
-export interface Refusal {
-  readonly granted: false;
-  readonly layer: LayerSpec["name"];
-  readonly until: number;
-  readonly why: "used" | "reserved" | "start";
-  /** Calls lighter than this may pass it. */
-  readonly lighterThan: number;
-}
-
-/** What was spent on one call. It is leave to send as well, and does not expire. */
-export interface Ticket {
-  readonly granted: true;
-  readonly charge: Charge;
-  readonly expiresAt: number;
-  /** Elements that were charged for, and the most the call may carry. */
-  readonly elements: number;
-  readonly sentAt: number;
-  readonly route: Route;
-  /** One per gauge of the route. */
-  readonly parts: readonly GaugeTicket[];
-  readonly probe: boolean;
-}
 
 export interface Answer {
   readonly status: number;
@@ -70,6 +47,8 @@ export interface Ledger {
   disturb(now: number): void;
   /** True while only one light call may leave to learn where the quota stands. */
   probing(charge: Charge): boolean;
+  /** Rises whenever anybody may have begun or ended to probe. */
+  readonly turns: number;
   state(now: number): readonly LayerState[];
   readonly clock: ServerClock;
   /** Weights learned from the service's own count, by endpoint. */
@@ -89,8 +68,6 @@ const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
 /** Statuses that a machine in front of the service answers with by itself. */
 const isSilent = (status: number): boolean => status >= 500 || status === 408;
-/** So near to a window's end what does not fit now is taken for not fitting at all. */
-const endingMs = 400;
 
 export const createLedger = (options: LedgerOptions): Ledger => {
   const { layers } = options;
@@ -104,6 +81,9 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   const weights = createWeights();
   const ceilings = createCeilings({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => gauges.get(`uid:${uid}`) });
   let dateless = false;
+  let turns = 0;
+  /** Rises with everything that happens to the ledger, but for calls that leave. */
+  let epoch = 0;
   let disturbedAt = options.startedAt;
 
   const gaugeOf = (spec: LayerSpec, scope: string): Gauge => {
@@ -117,24 +97,44 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   };
   const openRoute = (charge: Charge): Route => {
     const touched = touchedBy(layers, charge).map(({ spec, scope }) => gaugeOf(spec, scope));
-    const of = (rank: Rank): Ceiling[] => touched.map((gauge) => ceilings.of(gauge, charge, rank));
+    const of = (rank: Rank): Measure[] =>
+      touched.map((gauge) => ({
+        gauge,
+        ceiling: ceilings.of(gauge, charge, rank),
+        floor: ceilings.floorOf(gauge, charge, rank),
+        room: { at: Number.NaN, epoch: 0, most: Number.NaN, units: 0 },
+      }));
     return {
       gauges: touched,
-      ceilings: { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") },
+      measures: { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") },
       standing: standingOf(charge),
+      last: undefined,
+      lastEpoch: epoch,
     };
   };
   const routes = createRoutes(openRoute);
-  const unitsIn = (gauge: Gauge, charge: Charge, elements = charge.elements): number => {
-    const units = unitsOf(gauge.spec, charge, elements);
-    return gauge.spec.unit === "weight" ? weights.charged(charge.endpoint, units) : units;
+  const unitsIn = (gauge: Gauge, charge: Charge, elements: number): number =>
+    unitsOf(gauge.spec, charge, weights.charged(charge.endpoint, charge.weight), elements);
+  /** What surely fits now. What does not, has to be looked at more closely. */
+  const surveyed = ({ gauge, floor, room }: Measure, charge: Charge, now: number): Room => {
+    if (room.at === now && room.epoch === epoch) return room;
+    room.at = now;
+    room.epoch = epoch;
+    room.most = gauge.begun() + gauge.room(now, floor);
+    room.units = unitsIn(gauge, charge, charge.elements);
+    return room;
   };
-  const begin = (charge: Charge, now: number, probe: boolean, elements: number): Ticket => {
-    const route = routes.of(charge);
+  const begin = (route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket => {
     if (charge.uid !== undefined) weights.noteSent(charge.uid);
-    const parts: GaugeTicket[] = [];
-    for (const gauge of route.gauges) parts.push(gauge.begin(unitsIn(gauge, charge, elements), now));
-    return { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe };
+    const { gauges: touched, last } = route;
+    if (last !== undefined && route.lastEpoch === epoch && last.sentAt === now && last.elements === elements && last.probe === probe) {
+      for (let index = 0; index < touched.length; index++) (touched[index] as Gauge).again(last.parts[index] as GaugeTicket);
+      return last;
+    }
+    const parts = touched.map((gauge) => gauge.begin(unitsIn(gauge, charge, elements), now));
+    route.last = { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe };
+    route.lastEpoch = epoch;
+    return route.last;
   };
   const standingOf = (charge: Charge): Standing => {
     const name = charge.uid ?? `ip:${charge.ip}`;
@@ -149,23 +149,6 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     if (ticket.probe && ticket.sentAt >= disturbedAt) ticket.route.standing.back();
   };
 
-  /** When a ceiling that rises towards the window's end will let the call through. */
-  const relaxedAt = (gauge: Gauge, charge: Charge, ceiling: Ceiling, now: number, end: number): number => {
-    const units = unitsIn(gauge, charge);
-    if (gauge.blockedUntil(units, now, () => gauge.spec.capacity) !== undefined) return end;
-    const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), (at) => gauge.blockedUntil(units, at, ceiling) === undefined);
-    return Math.max(to, now + 1);
-  };
-
-  /** What a call that does not fit by policy waits for, and who may pass it meanwhile. */
-  const reserved = (charge: Charge, now: number, end: number, relaxed: number): Pick<Refusal, "until" | "why" | "lighterThan"> => {
-    // The window cannot hold it any more: lighter calls use what is left.
-    if (relaxed >= end || end - now <= endingMs) return { until: relaxed, why: "used", lighterThan: charge.weight };
-    const newsAt = charge.uid === undefined ? Number.POSITIVE_INFINITY : ceilings.newsAt(charge.uid, now, end);
-    const lighterThan = newsAt <= now ? Math.min(charge.weight, newsWeight + 1) : 0;
-    return { until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
-  };
-
   return {
     clock,
     learned: weights.learned,
@@ -173,44 +156,48 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       const route = routes.of(charge);
       const early = route.standing.blockedUntil(now);
       if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
-      const most = route.ceilings[rank];
       let elements = offered;
-      for (let index = 0; index < route.gauges.length; index++) {
-        const gauge = route.gauges[index] as Gauge;
-        const ceiling = most[index] as Ceiling;
-        const until = gauge.blockedUntil(unitsIn(gauge, charge), now, ceiling);
+      for (const measure of route.measures[rank]) {
+        const { gauge, ceiling } = measure;
+        const units = surveyed(measure, charge, now).units;
+        const until = gauge.begun() + units <= measure.room.most ? undefined : gauge.blockedUntil(units, now, ceiling);
         if (until === undefined) {
-          if (gauge.spec.unit !== "elements") continue;
           // There is room for one; as many of the others go along as fit.
-          while (elements > charge.elements && gauge.blockedUntil(elements, now, ceiling) !== undefined) elements--;
+          if (elements > charge.elements && growsWith(gauge.spec, charge))
+            while (elements > charge.elements && gauge.blockedUntil(unitsIn(gauge, charge, elements), now, ceiling) !== undefined)
+              elements--;
           continue;
         }
-        const layer = gauge.spec.name;
-        if (rank !== "ordinary") return { granted: false, layer, until, why: "used", lighterThan: charge.weight };
-        const relaxed = relaxedAt(gauge, charge, ceiling, now, until);
-        return { granted: false, layer, ...reserved(charge, now, until, relaxed) };
+        if (rank === "ordinary") return refusalBy(gauge, charge, units, ceiling, ceilings, now, until);
+        return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: charge.weight };
       }
       return elements === 1 ? single : { granted: true, elements };
     },
     spend: (charge, now, elements = charge.elements) => {
-      if (charge.uid !== undefined) ceilings.noteWeight(charge.weight);
-      return begin(charge, now, routes.of(charge).standing.leave(), elements);
+      if (charge.uid !== undefined) ceilings.noteWeight(charge.weight + extraOf(charge, elements));
+      const route = routes.of(charge);
+      return begin(route, charge, now, route.standing.leave(), elements);
     },
     settle,
     lose,
     release: (ticket) => {
+      epoch++;
       ticket.route.gauges.forEach((gauge, index) => {
         gauge.undo(ticket.parts[index] as GaugeTicket);
       });
       probeBack(ticket);
     },
     noteExit: (now) => {
+      epoch++;
       ceilings.noteExit(now);
     },
     noteOpen: (uid, orders) => {
+      epoch++;
       ceilings.noteOpen(uid, orders);
     },
     disturb: (now) => {
+      turns++;
+      epoch++;
       clock.forget();
       disturbedAt = now;
       for (const gauge of gauges.values()) gauge.reset();
@@ -219,10 +206,14 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       ceilings.forget();
     },
     probing: (charge) => !routes.of(charge).standing.warm,
+    get turns() {
+      return turns;
+    },
     state: (now) => layerStates(gauges.values(), ceilings, now),
   };
 
   function settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
+    epoch++;
     // It left before the clock was disturbed: its instants cannot be compared, so it tells nothing and warms nobody.
     if (ticket.sentAt < disturbedAt) {
       lose(ticket, receivedAt);
@@ -240,7 +231,8 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       dateless = true;
       gauges.clear();
       routes.forget();
-      return settle(begin(ticket.charge, ticket.sentAt, ticket.probe, ticket.elements), answer, receivedAt);
+      const { charge, sentAt, probe, elements } = ticket;
+      return settle(begin(routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
     }
     trips.observe(receivedAt - ticket.sentAt);
     let told = false;
@@ -252,19 +244,24 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       if (gauge.spec.scope === "uid") {
         told = true;
         ceilings.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
-        const { open, windowEndsAt } = gauge.state(receivedAt);
-        weights.noteUsed(gauge.scope, ticket.charge.endpoint, used, Math.round(windowEndsAt / gauge.spec.windowMs), open === 0);
+        const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
+        const { charge, elements } = ticket;
+        weights.noteUsed(gauge.scope, charge.endpoint, used, window, gauge.open() === 0, extraOf(charge, elements));
       }
     }
     probeBack(ticket);
     if (answer.status === limited) return strike(ticket, standing, receivedAt);
     standing.succeed();
     // An answer that may be of two minutes does not tell where the current one stands.
-    if (!standing.warm && !(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) standing.settle();
+    if (!standing.warm && !(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) {
+      standing.settle();
+      turns++;
+    }
     return undefined;
   }
 
   function lose(ticket: Ticket, now: number): void {
+    epoch++;
     ticket.route.gauges.forEach((gauge, index) => {
       gauge.lose(ticket.parts[index] as GaugeTicket, now);
     });
@@ -285,12 +282,13 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     let until = now;
     const shortest = Math.min(...ticket.route.gauges.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
     for (const gauge of ticket.route.gauges) {
-      const near = gauge.state(now).used >= gauge.spec.capacity * 0.97;
+      const near = gauge.used(now) >= gauge.spec.capacity * 0.97;
       const whole = standing.strikes > 1 || ticket.probe || near;
       if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
     }
     // The next window is entered with one call, not with all that wait.
     standing.restart(until);
+    turns++;
     return until;
   }
 };

@@ -12,6 +12,8 @@ export interface ReservePolicy {
   readonly exitWeight: number;
   /** Orders one exit can take back. */
   readonly ordersPerExit: number;
+  /** Weight of each of them, besides the exit's own. */
+  readonly elementWeight: number;
   /** Request slots of a key's second that ordinary actions leave free. */
   readonly keySlots: number;
   /** The reserve is lent out this long before the window ends; an exit then waits at most as long. */
@@ -27,6 +29,7 @@ export interface ReservePolicy {
 export const defaultReserve: ReservePolicy = {
   exitWeight: 15,
   ordersPerExit: 20,
+  elementWeight: 0,
   keySlots: 2,
   lendMs: 400,
   confidence: 3,
@@ -39,11 +42,14 @@ export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, 
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
   const calls = 1 + expected + policy.confidence * Math.sqrt(expected);
-  return policy.exitWeight * Math.max(Math.ceil(open / policy.ordersPerExit), calls);
+  // An exit takes back one order at least, and each order that rests may have to be.
+  const elements = policy.elementWeight * Math.max(open, calls);
+  return policy.exitWeight * Math.max(Math.ceil(open / policy.ordersPerExit), calls) + elements;
 };
 
 /** Weight to cancel `open` orders once. */
-export const exitCost = (policy: ReservePolicy, open: number): number => policy.exitWeight * Math.ceil(open / policy.ordersPerExit);
+export const exitCost = (policy: ReservePolicy, open: number): number =>
+  policy.exitWeight * Math.ceil(open / policy.ordersPerExit) + policy.elementWeight * open;
 
 /** The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are not cut small. */
 export const pacedShare = (capacity: number, remMs: number, windowMs: number): number => capacity * Math.min(1, 1 - remMs / windowMs + 0.1);

@@ -48,25 +48,25 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
   let counters: Interval | undefined;
   let conflicts = 0;
 
+  // Many questions are asked of one instant. In one object, because numbers kept by a closure are allocated anew with every change.
+  const told = { lowAt: Number.NaN, low: Number.NaN, highAt: Number.NaN, high: Number.NaN };
+  const learned = (): void => {
+    told.lowAt = Number.NaN;
+    told.highAt = Number.NaN;
+  };
   /** Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other. */
   const narrow = (known: Interval, lo: number, hi: number, at: number): boolean => {
     const slack = drift * Math.abs(at - known.asOf);
     const from = Math.max(known.lo - slack, lo);
     const to = Math.min(known.hi + slack, hi);
     if (from > to) return false;
+    // The next answer of a burst says what the last one said.
+    if (from === known.lo && to === known.hi && at === known.asOf) return true;
+    learned();
     known.lo = from;
     known.hi = to;
     known.asOf = at;
     return true;
-  };
-  // Many questions are asked of one instant.
-  let lowestAt = Number.NaN;
-  let lowest = 0;
-  let highestAt = Number.NaN;
-  let highest = 0;
-  const learned = (): void => {
-    lowestAt = Number.NaN;
-    highestAt = Number.NaN;
   };
   const boundLo = (at: number): number => {
     let lo = Number.NEGATIVE_INFINITY;
@@ -81,21 +81,24 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
     return hi;
   };
 
+  const lowAt = (at: number): number => {
+    if (at !== told.lowAt) {
+      told.lowAt = at;
+      told.low = boundLo(at);
+    }
+    return told.low;
+  };
+  const highAt = (at: number): number => {
+    if (at !== told.highAt) {
+      told.highAt = at;
+      told.high = boundHi(at);
+    }
+    return told.high;
+  };
+
   return {
-    lo: (at) => {
-      if (at !== lowestAt) {
-        lowestAt = at;
-        lowest = boundLo(at);
-      }
-      return lowest;
-    },
-    hi: (at) => {
-      if (at !== highestAt) {
-        highestAt = at;
-        highest = boundHi(at);
-      }
-      return highest;
-    },
+    lo: lowAt,
+    hi: highAt,
     get known() {
       return stamps !== undefined;
     },
@@ -103,7 +106,6 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
       return conflicts;
     },
     observeDate: (sentAt, receivedAt, dateMs) => {
-      learned();
       // The offset may have drifted on since the earliest instant it can have been true at.
       const lo = dateMs - receivedAt;
       const hi = dateMs + dateStepMs - sentAt + drift * (receivedAt - sentAt);
@@ -113,15 +115,16 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
           counters = undefined;
         }
         stamps = { lo, hi, asOf: receivedAt };
+        learned();
       }
-      if (counters !== undefined && boundLo(receivedAt) > boundHi(receivedAt)) {
+      if (counters !== undefined && lowAt(receivedAt) > highAt(receivedAt)) {
         conflicts++;
         counters = undefined;
+        learned();
       }
     },
     observeBoundary: (afterAt, byAt, windowMs) => {
       if (stamps === undefined || byAt - afterAt >= windowMs) return false;
-      learned();
       const slack = drift * Math.abs(byAt - stamps.asOf) + dateSlackMs;
       const first = Math.ceil((stamps.lo - slack + afterAt) / windowMs);
       const last = Math.floor((stamps.hi + slack + byAt) / windowMs);
@@ -133,6 +136,7 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
       if (counters === undefined || !narrow(counters, lo, hi, byAt)) {
         if (counters !== undefined) conflicts++;
         counters = { lo, hi, asOf: byAt };
+        learned();
       }
       return true;
     },

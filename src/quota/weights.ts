@@ -7,12 +7,12 @@
 import type { EndpointName } from "../contract/endpoints.ts";
 
 export interface Weights {
-  /** What to charge for a call that is said to weigh `stated`. */
+  /** What to charge for a call that is said to weigh `stated` by itself, without its elements. */
   charged(endpoint: EndpointName, stated: number): number;
   /** A call left; what was heard before it can be compared with its answer only if it was alone. */
   noteSent(uid: string): void;
-  /** The answer of the only call under way: the service's count is `used` now. */
-  noteUsed(uid: string, endpoint: EndpointName, used: number, window: number, alone: boolean): void;
+  /** The answer of a call whose elements weigh `extra`: the service's count is `used` now; teaches when it was `alone` under way. */
+  noteUsed(uid: string, endpoint: EndpointName, used: number, window: number, alone: boolean, extra?: number): void;
   readonly learned: ReadonlyMap<EndpointName, number>;
 }
 
@@ -37,10 +37,10 @@ export const createWeights = (): Weights => {
       const before = last.get(uid);
       if (before !== undefined) before.since++;
     },
-    noteUsed: (uid, endpoint, used, window, alone) => {
+    noteUsed: (uid, endpoint, used, window, alone, extra = 0) => {
       const before = last.get(uid);
       const serial = alone && before !== undefined && before.since === 1 && before.window === window;
-      const difference = serial ? used - before.used : 0;
+      const difference = serial ? used - before.used - extra : 0;
       if (difference > 0 && difference <= weightMax) learn(endpoint, difference);
       if (before === undefined) last.set(uid, { used, window, since: 0 });
       else {

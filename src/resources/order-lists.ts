@@ -9,7 +9,7 @@ import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { CallOptions, Gateway } from "../gateway/gateway.ts";
-import type { Outcome } from "../gateway/outcome.ts";
+import { isDenied, type Outcome } from "../gateway/outcome.ts";
 import { type WalkOptions, walkOrders } from "../gateway/paging.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderStore } from "./order-store.ts";
@@ -39,6 +39,7 @@ const idsOf = ({ ordId, instId }: OrderRecord) => ({ ordId, instId });
 
 const failed = <T>(outcome: Outcome<unknown>): Reading<T> => ({
   kind: "failed",
+  ...(isDenied(outcome) && { denied: true }),
   problem: outcome.kind === "unknown" ? outcome.message : outcome.kind === "refused" ? `${outcome.code} ${outcome.msg}` : outcome.kind,
 });
 

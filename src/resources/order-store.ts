@@ -48,8 +48,20 @@ const standing = ({ state }: OrderRecord): number => rank[state] + (state === "f
 // Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of arrival.
 const byState = (a: OrderRecord, b: OrderRecord): number => standing(a) - standing(b);
 const byFills = (a: OrderRecord, b: OrderRecord): number =>
-  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) || byText(fillsOf(a), fillsOf(b));
-const byBody = (a: OrderRecord, b: OrderRecord): number => byTime(a, b) || byText(bodyOf(a), bodyOf(b));
+  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) || (sameFills(a, b) ? 0 : byText(fillsOf(a), fillsOf(b)));
+const byBody = (a: OrderRecord, b: OrderRecord): number => byTime(a, b) || (sameBody(a, b) ? 0 : byText(bodyOf(a), bodyOf(b)));
+
+// The same without making texts: nearly all that is compared is alike.
+const sameFills = (a: OrderRecord, b: OrderRecord): boolean => a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz;
+const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
+  a.instId === b.instId &&
+  a.clOrdId === b.clOrdId &&
+  a.px === b.px &&
+  a.sz === b.sz &&
+  a.ordType === b.ordType &&
+  a.side === b.side &&
+  a.createdAt === b.createdAt &&
+  a.updatedAt === b.updatedAt;
 
 /** What two records of one order say together; `known` itself when `next` adds nothing. */
 export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord => {
@@ -57,13 +69,13 @@ export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord
   const fills = byFills(next, known) > 0 ? next : known;
   const body = byBody(next, known) > 0 ? next : known;
   if (state === fills && fills === body) return state;
+  const { instId, ordId, clOrdId, px, sz, ordType, side, createdAt, updatedAt } = body;
   const { avgPx, accFillSz, fee } = fills;
-  const merged: OrderRecord = { ...body, state: state.state, avgPx, accFillSz, fee };
+  const merged = { instId, ordId, clOrdId, px, sz, ordType, side, state: state.state, avgPx, accFillSz, fee, createdAt, updatedAt };
   return isSame(merged, known) ? known : merged;
 };
 
-const isSame = (a: OrderRecord, b: OrderRecord): boolean =>
-  a.state === b.state && fillsOf(a) === fillsOf(b) && bodyOf(a) === bodyOf(b) && a.ordId === b.ordId;
+const isSame = (a: OrderRecord, b: OrderRecord): boolean => a.state === b.state && a.ordId === b.ordId && sameFills(a, b) && sameBody(a, b);
 
 /** Newest first: ids are digits of growing value. */
 const byAge = (a: string, b: string): number => b.length - a.length || byText(b, a);
@@ -102,6 +114,9 @@ const createSorted = () => {
 export const createOrderStore = (): OrderStore => {
   const active = createSorted();
   const finished = new Map<string, OrderRecord>();
+  /** Ids of the finished ones in the order they came, from `first` on. */
+  let queue: string[] = [];
+  let first = 0;
   const byClient = new Map<string, string>();
   const endings = new Set<string>();
   const changes$ = new Subject<OrderChange>();
@@ -110,13 +125,16 @@ export const createOrderStore = (): OrderStore => {
   const finish = (record: OrderRecord): void => {
     active.remove(record.ordId);
     endings.delete(record.ordId);
+    if (!finished.has(record.ordId)) queue.push(record.ordId);
     finished.set(record.ordId, record);
     if (finished.size <= finishedMax) return;
-    for (const [ordId, oldest] of finished) {
-      finished.delete(ordId);
-      unname(oldest);
-      return;
-    }
+    // A map looks for its oldest entry behind all that were taken out before.
+    const oldest = queue[first++] as string;
+    unname(finished.get(oldest) as OrderRecord);
+    finished.delete(oldest);
+    if (first < finishedMax) return;
+    queue = queue.slice(first);
+    first = 0;
   };
   /** Ids of a client may come again once their order is over; the newest order counts. */
   const name = ({ clOrdId, ordId }: OrderRecord): void => {

@@ -17,11 +17,13 @@ export interface Snapshot<T> {
   readonly stale: boolean;
   /** Why it is stale, in words. */
   readonly problem?: string;
+  /** The service does not let these keys read it: asking again will hardly help. */
+  readonly denied?: true;
 }
 
 export type Reading<T> =
   | { readonly kind: "value"; readonly value: T }
-  | { readonly kind: "failed"; readonly problem: string }
+  | { readonly kind: "failed"; readonly problem: string; readonly denied?: true }
   /** It was not needed any more when it could have left: nothing is known that was not known before. */
   | { readonly kind: "withdrawn" };
 
@@ -74,9 +76,15 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   /** News of a part does not say that the rest is as it was: whatever made the value stale still does. */
   const fresh = (): Snapshot<T> => {
     if (touched === undefined) return current;
-    current = { ...current, value: touched.latest(), at: touched.at };
+    const { stale, problem, denied } = current;
+    const news = { value: touched.latest(), at: touched.at, stale };
+    current = problem === undefined ? news : { ...news, problem, ...(denied && { denied }) };
     touched = undefined;
     return current;
+  };
+  const known = (): Pick<Snapshot<T>, "value" | "at"> => {
+    const { value, at } = fresh();
+    return { value, at };
   };
   const interval = (): number => {
     let least = Number.POSITIVE_INFINITY;
@@ -96,7 +104,10 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     if (reading_.kind === "value") {
       readAt = clock.now();
       emit({ value: reading_.value, at: readAt, stale: false });
-    } else emit({ ...fresh(), stale: true, problem: reading_.problem });
+    } else {
+      const { kind: _, ...why } = reading_;
+      emit({ ...known(), stale: true, ...why });
+    }
     plan();
   };
   const start = (): void => {
@@ -135,7 +146,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       if (current.stale || overdue) return;
       timer = clock.setTimer(lateAt, () => {
         overdue = true;
-        emit({ ...fresh(), stale: true, problem: "the service has not answered in time" });
+        emit({ ...known(), stale: true, problem: "the service has not answered in time" });
       });
       return;
     }
@@ -150,7 +161,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   const asOf = (wantedMs: number): Snapshot<T> => {
     const snapshot = fresh();
     if (snapshot.stale || clock.now() - readAt <= wantedMs) return snapshot;
-    return { ...snapshot, stale: true, problem: "read longer ago than asked" };
+    return { ...known(), stale: true, problem: "read longer ago than asked" };
   };
   const watchAs = (wantedMs: () => number): Observable<Snapshot<T>> =>
     new Observable((subscriber) => {
@@ -199,7 +210,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     refresh,
     doubt: (problem) => {
       if (current.at < 0) return;
-      emit({ ...fresh(), stale: true, problem });
+      emit({ ...known(), stale: true, problem });
       refresh();
     },
   };

@@ -11,7 +11,7 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
 import { isPositive } from "../decimal.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Outcome } from "../gateway/outcome.ts";
+import { isDenied, type Outcome } from "../gateway/outcome.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createOrderLists } from "./order-lists.ts";
 import { createOrderStore, type OrderStore } from "./order-store.ts";
@@ -60,7 +60,7 @@ const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T)
     case "done":
       return { kind: "value", value: value(outcome.records) };
     case "refused":
-      return { kind: "failed", problem: `${outcome.code} ${outcome.msg}` };
+      return { kind: "failed", problem: `${outcome.code} ${outcome.msg}`, ...(isDenied(outcome) && { denied: true }) };
     case "unknown":
       return { kind: "failed", problem: outcome.message };
     case "limited":

@@ -23,6 +23,8 @@ export interface Action {
   readonly account: Account;
   /** Elements of a batch that is put together already; 1 when left out. */
   readonly elements?: number;
+  /** Weight of each element, besides `weight`; none when left out. */
+  readonly elementWeight?: number;
   /** Dropped, and said so, when still waiting at this instant. */
   readonly deadlineAt?: number;
   /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */

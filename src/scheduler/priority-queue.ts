@@ -1,95 +1,175 @@
 /**
- * A stable heap: least key first, first in first out among equals.
+ * A stable queue: least key first, first in first out among equals.
  *
- * Invariants: push and pop are O(log n); removed entries are skipped when they surface and swept when they are the majority.
- * Keys stand in an array of their own, four children to a parent: with very many entries the time goes into fetching memory, and
+ * Invariants: push and pop are O(log n), and O(1) for entries that come in the order they leave, which most do: those stand in a
+ * row, the others in a heap, and the better of the two heads is next. Removed entries are skipped when they surface and swept
+ * when they are the majority.
+ * Keys stand in arrays of their own, four children to a parent: with very many entries the time goes into fetching memory, and
  * so an entry itself is only looked at when it comes or leaves.
  */
 
 export interface Queued {
-  readonly key: number;
-  /** Rises with each entry pushed. */
-  readonly order: number;
   removed: boolean;
 }
 
+/** The least number of passed places worth taking away from the front of the row. */
+const passedMin = 1_024;
+
 export class PriorityQueue<E extends Queued> {
-  #entries: E[] = [];
+  /** Places from `#first` on hold entries in order; those before it were passed. */
+  #row: (E | undefined)[] = [];
+  #rowKeys: number[] = [];
+  #rowOrders: number[] = [];
+  #first = 0;
+  #end = 0;
+  #heap: E[] = [];
   #keys: number[] = [];
   #orders: number[] = [];
   #removed = 0;
+  /** The least entry, as long as it is known. */
+  #best: E | undefined;
 
   get size(): number {
-    return this.#entries.length - this.#removed;
+    return this.#end - this.#first + this.#heap.length - this.#removed;
   }
 
-  push(entry: E): void {
-    const { key, order } = entry;
-    const entries = this.#entries;
-    const keys = this.#keys;
-    const orders = this.#orders;
-    let index = entries.length;
-    entries.push(entry);
-    keys.push(key);
-    orders.push(order);
-    while (index > 0) {
-      const parent = (index - 1) >> 2;
-      const other = keys[parent] as number;
-      if (other < key || (other === key && (orders[parent] as number) < order)) break;
-      entries[index] = entries[parent] as E;
-      keys[index] = other;
-      orders[index] = orders[parent] as number;
-      index = parent;
+  /** `order` rises with each entry pushed. */
+  push(entry: E, key: number, order: number): void {
+    const end = this.#end;
+    if (end > this.#first && key < (this.#rowKeys[end - 1] as number)) {
+      this.#best = undefined;
+      this.#up(entry, key, order);
+      return;
     }
-    entries[index] = entry;
-    keys[index] = key;
-    orders[index] = order;
+    this.#row[end] = entry;
+    this.#rowKeys[end] = key;
+    this.#rowOrders[end] = order;
+    this.#end = end + 1;
   }
 
   /** The least entry, or undefined. */
   head(): E | undefined {
-    for (let top = this.#entries[0]; top !== undefined; top = this.#entries[0]) {
-      if (!top.removed) return top;
-      this.#take();
+    let best = this.#best ?? this.#top();
+    while (best?.removed === true) {
+      this.#drop();
       this.#removed--;
+      best = this.#top();
     }
-    return undefined;
+    this.#best = best;
+    return best;
+  }
+
+  /** The key of the least entry; asked only while there is one. */
+  headKey(): number {
+    return (this.#inRow() ? this.#rowKeys[this.#first] : this.#keys[0]) as number;
   }
 
   pop(): E | undefined {
-    return this.head() === undefined ? undefined : this.#take();
+    const top = this.head();
+    if (top !== undefined) this.#drop();
+    return top;
   }
 
   remove(entry: E): void {
     if (entry.removed) return;
     entry.removed = true;
     this.#removed++;
-    if (this.#removed > 64 && this.#removed * 2 > this.#entries.length) this.#sweep();
+    if (this.#removed > 64 && this.#removed > this.size) this.#sweep();
+  }
+
+  /** Whether the head of the row is the least of all. */
+  #inRow(): boolean {
+    if (this.#first === this.#end) return false;
+    if (this.#heap.length === 0) return true;
+    const key = this.#rowKeys[this.#first] as number;
+    const other = this.#keys[0] as number;
+    return key < other || (key === other && (this.#rowOrders[this.#first] as number) < (this.#orders[0] as number));
+  }
+
+  #top(): E | undefined {
+    return this.#inRow() ? this.#row[this.#first] : this.#heap[0];
+  }
+
+  /** Takes the least entry away. */
+  #drop(): void {
+    this.#best = undefined;
+    if (!this.#inRow()) {
+      this.#dropHeap();
+      return;
+    }
+    this.#row[this.#first++] = undefined;
+    if (this.#first === this.#end) {
+      this.#first = 0;
+      this.#end = 0;
+    } else if (this.#first >= passedMin && this.#first * 2 > this.#end) this.#closeUp();
+  }
+
+  /** Gives back the places that were passed. */
+  #closeUp(): void {
+    this.#row = this.#row.slice(this.#first, this.#end);
+    this.#rowKeys = this.#rowKeys.slice(this.#first, this.#end);
+    this.#rowOrders = this.#rowOrders.slice(this.#first, this.#end);
+    this.#end -= this.#first;
+    this.#first = 0;
   }
 
   #sweep(): void {
-    const alive = this.#entries.filter((entry) => !entry.removed);
-    this.#entries = [];
+    const kept: { readonly entry: E; readonly key: number; readonly order: number }[] = [];
+    const keep = (entry: E, key: number, order: number): void => {
+      if (!entry.removed) kept.push({ entry, key, order });
+    };
+    for (let index = this.#first; index < this.#end; index++)
+      keep(this.#row[index] as E, this.#rowKeys[index] as number, this.#rowOrders[index] as number);
+    this.#heap.forEach((entry, index) => {
+      keep(entry, this.#keys[index] as number, this.#orders[index] as number);
+    });
+    this.#first = 0;
+    this.#end = 0;
+    this.#row = [];
+    this.#rowKeys = [];
+    this.#rowOrders = [];
+    this.#heap = [];
     this.#keys = [];
     this.#orders = [];
     this.#removed = 0;
-    for (const entry of alive) this.push(entry);
+    this.#best = undefined;
+    for (const { entry, key, order } of kept.sort((a, b) => a.key - b.key || a.order - b.order)) this.push(entry, key, order);
   }
 
-  #take(): E {
-    const top = this.#entries[0] as E;
-    const entry = this.#entries.pop() as E;
+  #up(entry: E, key: number, order: number): void {
+    const heap = this.#heap;
+    const keys = this.#keys;
+    const orders = this.#orders;
+    let index = heap.length;
+    heap.push(entry);
+    keys.push(key);
+    orders.push(order);
+    while (index > 0) {
+      const parent = (index - 1) >> 2;
+      const other = keys[parent] as number;
+      if (other < key || (other === key && (orders[parent] as number) < order)) break;
+      heap[index] = heap[parent] as E;
+      keys[index] = other;
+      orders[index] = orders[parent] as number;
+      index = parent;
+    }
+    heap[index] = entry;
+    keys[index] = key;
+    orders[index] = order;
+  }
+
+  #dropHeap(): void {
+    const entry = this.#heap.pop() as E;
     const key = this.#keys.pop() as number;
     const order = this.#orders.pop() as number;
-    if (this.#entries.length > 0) this.#down(entry, key, order);
-    return top;
+    if (this.#heap.length > 0) this.#down(entry, key, order);
   }
 
   #down(entry: E, key: number, order: number): void {
-    const entries = this.#entries;
+    const heap = this.#heap;
     const keys = this.#keys;
     const orders = this.#orders;
-    const size = entries.length;
+    const size = heap.length;
     let index = 0;
     for (;;) {
       const first = 4 * index + 1;
@@ -105,12 +185,12 @@ export class PriorityQueue<E extends Queued> {
         }
       }
       if (least > key || (least === key && (orders[child] as number) > order)) break;
-      entries[index] = entries[child] as E;
+      heap[index] = heap[child] as E;
       keys[index] = least;
       orders[index] = orders[child] as number;
       index = child;
     }
-    entries[index] = entry;
+    heap[index] = entry;
     keys[index] = key;
     orders[index] = order;
   }

@@ -27,30 +27,41 @@ export const classRules: Readonly<Record<ActionClass, ClassRule>> = {
 /** Milliseconds of quota that one unit of weight stands for, when sharing 1200 a minute. */
 const msPerWeight = 50;
 
-export interface FairShares {
+/** What one owner has waiting, and up to when that lasts at its part of the quota. */
+export class Share {
+  queued = 0;
+  readonly #part: number;
+  #until: number;
+
+  constructor(part: number, now: number) {
+    this.#part = part;
+    this.#until = now;
+  }
+
   /** Sorting time of an action submitted now; an owner with much queued is placed as if it had asked one after the other. */
-  enter(owner: string, weight: number, now: number): number;
-  leave(owner: string): void;
+  enter(weight: number, now: number): number {
+    // What was used while nobody else wanted it is not held against anyone later.
+    const start = this.queued === 0 ? now : Math.max(now, this.#until);
+    this.#until = start + (weight * msPerWeight) / this.#part;
+    this.queued++;
+    return start;
+  }
+}
+
+export interface FairShares {
+  of(owner: string, now: number): Share;
 }
 
 export const createFairShares = (shares: Readonly<Record<string, number>> = {}): FairShares => {
-  const owners = new Map<string, { until: number; queued: number }>();
+  const owners = new Map<string, Share>();
   return {
-    enter: (owner, weight, now) => {
-      let state = owners.get(owner);
-      if (state === undefined) {
-        state = { until: now, queued: 0 };
-        owners.set(owner, state);
+    of: (owner, now) => {
+      let share = owners.get(owner);
+      if (share === undefined) {
+        share = new Share(shares[owner] ?? 1, now);
+        owners.set(owner, share);
       }
-      // What was used while nobody else wanted it is not held against anyone later.
-      const start = state.queued === 0 ? now : Math.max(now, state.until);
-      state.until = start + (weight * msPerWeight) / (shares[owner] ?? 1);
-      state.queued++;
-      return start;
-    },
-    leave: (owner) => {
-      const state = owners.get(owner);
-      if (state !== undefined) state.queued--;
+      return share;
     },
   };
 };

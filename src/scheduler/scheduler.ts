@@ -9,13 +9,14 @@ import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Charge } from "../quota/layers.ts";
+import { extraOf } from "../quota/layers.ts";
 import type { Ledger, Refusal } from "../quota/ledger.ts";
 import { type Grant, type Lease, localPort, type QuotaPort } from "../quota/port.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Action, Ending } from "./action.ts";
+import type { Entry, Lane, Party } from "./entry.ts";
 import { createFlights } from "./flights.ts";
-import { createLanes, type Entry, type Lane } from "./lanes.ts";
+import { createLanes } from "./lanes.ts";
 import { classRules, createBudgets } from "./priority.ts";
 import { createWake } from "./wake.ts";
 
@@ -43,30 +44,39 @@ export interface SchedulerOptions {
 }
 
 const clockStepMs = 100;
+/**
+ * What leaves together is charged as of one instant, so that the ledger has to look but once. A little early is safe: such a call
+ * counts in the earliest window it can have reached and in every later one until it is answered.
+ */
+const instantMs = 0.2;
 /** A quota port that fails is asked again after this. */
 const unreachableMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { clock, ledger, journal, queueMax = 200_000, port = localPort(ledger) } = options;
-  const flights = createFlights<Entry>(clock, port, journal, options.transport, (entry, ending) => {
+  const flights = createFlights(clock, port, journal, options.transport, (entry, ending) => {
     finish(entry, ending);
     release();
   });
   const budgets = createBudgets(options.budgets);
-  const lanes = createLanes(options.shares, (owner) => budgets.has(owner));
+  const lanes = createLanes(ledger, flights, options.shares, (owner) => budgets.has(owner));
   const wake = createWake(clock, () => {
     release();
   });
   let pumping = false;
   let again = false;
+  let round = 0;
+  /** As of when the ledger is asked. */
+  const asked = { at: clock.now() };
+  let spell = 1;
   let wallOffset = clock.wallNow() - clock.now();
-  let lastHeld = "";
-  const probing = (charge: Charge): boolean => ledger.probing(charge);
+  let heldOrder = 0;
+  let heldLayer = "";
 
   /** Leave for one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
   const reserve = (lane: Lane, { action }: Entry, now: number): Grant | undefined => {
-    const { rank } = classRules[lane.class];
+    const { rank } = lane;
     const elements = Math.max(lane.elements, action.elementsNow?.() ?? 1);
     let best: Refusal | undefined;
     for (const charge of lane.charges) {
@@ -93,7 +103,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const answered = (lane: Lane, grant: Grant): void => {
     lane.asking = false;
     if (!grant.granted) {
-      lane.blocked = true;
+      lane.blockedIn = spell;
       wake.by(grant.until);
       return;
     }
@@ -117,7 +127,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   };
 
   const send = (entry: Entry, lease: Lease): void => {
-    const { endpoint, class: kind, owner, weight } = entry.action;
+    const { endpoint, class: kind, owner, weight: stated } = entry.action;
     const { key } = lease.charge;
     const request = entry.action.build(key, lease.elements);
     if (request === undefined) {
@@ -126,46 +136,54 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       return;
     }
     const now = clock.now();
+    entry.sentAt = now;
+    if (entry.lane.rank === "ordinary") budgets.spend(owner, stated, now);
+    const weight = stated + extraOf(lease.charge, lease.elements);
     const waitedMs = now - entry.submittedAt;
-    if (classRules[kind].rank === "ordinary") budgets.spend(owner, weight, now);
     journal.append({ type: "action.sent", action: entry.order, endpoint, class: kind, owner, weight, key, waitedMs });
-    flights.send(request, lease, waitedMs, entry);
+    flights.send(request, lease, entry);
   };
 
   /** Quota came back or time moved on: what was stuck may not be any more. */
   const release = (): void => {
-    lanes.unblock();
+    spell++;
     pump();
   };
 
   const noteHeld = (entry: Entry, verdict: Refusal): void => {
-    const mark = `${entry.order}:${verdict.layer}`;
-    if (mark === lastHeld || verdict.why === "start") return;
-    lastHeld = mark;
+    if ((entry.order === heldOrder && verdict.layer === heldLayer) || verdict.why === "start") return;
+    heldOrder = entry.order;
+    heldLayer = verdict.layer;
     const { endpoint, class: kind } = entry.action;
     journal.append({ type: "action.held", action: entry.order, endpoint, class: kind, layer: verdict.layer, until: verdict.until });
   };
 
+  /** In this round only lighter calls may pass the heavier one of the same user that has to wait. */
+  const holdBack = (party: Party, lighterThan: number): void => {
+    party.lighterThan = party.round === round ? Math.min(party.lighterThan, lighterThan) : lighterThan;
+    party.round = round;
+  };
+
   /** Sends the best action that fits. False when none does; the wake-up is set then. */
   const pumpOne = (): boolean => {
-    const now = clock.now();
+    const at = clock.now();
+    if (at - asked.at > instantMs) asked.at = at;
+    const now = asked.at;
     let next = never;
-    // Only calls lighter than this may pass a heavier one of the same user that has to wait.
-    let lighterThan: Map<string, number> | undefined;
-    for (const lane of lanes.ready(probing)) {
+    round++;
+    for (const lane of lanes.ready()) {
       const entry = lane.queue.head();
       if (entry === undefined) continue;
-      const { rank } = classRules[lane.class];
-      const { uid } = lane.account;
-      if (rank === "ordinary" && lighterThan !== undefined && lane.weight >= (lighterThan.get(uid) ?? never)) {
-        lane.blocked = true;
+      const { rank } = lane;
+      if (rank === "ordinary" && lane.party.round === round && lane.weight >= lane.party.lighterThan) {
+        lane.blockedIn = spell;
         continue;
       }
       if (lane.asking) continue;
       const saved = rank === "ordinary" ? budgets.blockedUntil(entry.action.owner, lane.weight, now) : undefined;
       if (saved !== undefined) {
         next = Math.min(next, saved);
-        lane.blocked = true;
+        lane.blockedIn = spell;
         continue;
       }
       const grant = reserve(lane, entry, now);
@@ -176,11 +194,9 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         return true;
       }
       next = Math.min(next, grant.until);
-      lane.blocked = true;
+      lane.blockedIn = spell;
       noteHeld(entry, grant);
-      if (rank !== "ordinary") continue;
-      lighterThan ??= new Map();
-      lighterThan.set(uid, Math.min(lighterThan.get(uid) ?? never, grant.lighterThan));
+      if (rank === "ordinary") holdBack(lane.party, grant.lighterThan);
     }
     wake.at(next);
     return false;
@@ -190,6 +206,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const noticeSteps = (now: number): void => {
     const offset = clock.wallNow() - now;
     const moved = offset - wallOffset;
+    if (moved === 0) return;
     wallOffset = offset;
     if (Math.abs(moved) <= clockStepMs) return;
     ledger.disturb(now);
@@ -203,7 +220,8 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     }
     pumping = true;
     try {
-      noticeSteps(clock.now());
+      asked.at = clock.now();
+      noticeSteps(asked.at);
       do {
         again = false;
         while (lanes.count > 0 && pumpOne()) {
@@ -230,7 +248,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         if (lanes.withdraw(entry)) drop(entry, "deadline");
       });
     }
-    if (!entry.lane.blocked) pump();
+    if (entry.lane.blockedIn !== spell) pump();
     return entry;
   };
 

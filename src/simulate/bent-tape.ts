@@ -1,5 +1,5 @@
 /**
- * The market of a story: a part of a recording or a made one, with the story's gaps and jumps worked in.
+ * The market of a story: a part of a recording or a made one, with the story's gaps, jumps and thin hours worked in.
  *
  * Invariants: the same tape and faults give the same result; prices stay at least one tick; a row in a gap is left out for
  * everybody, so that the service and the strategies see the same market.
@@ -7,6 +7,7 @@
 import { type Column, columnNames, columnsOf, createTape, type Series, seriesOf, type Tape } from "../market/tape.ts";
 import { type Fault, signOf } from "./fault.ts";
 
+const isQuantity = (name: string): boolean => ["qty", "bidQty", "askQty", "volume"].includes(name);
 const isPrice = (name: string): boolean => ["px", "bidPx", "askPx", "open", "high", "low", "close"].includes(name);
 
 /** The rows of `tape` within `ms` from `fromAt` on. */
@@ -19,10 +20,12 @@ export const excerpt = (tape: Tape, fromAt: number, ms: number): Tape =>
 export const bendTape = (tape: Tape, faults: readonly Fault[], startAt: number): Tape => {
   const gaps = faults.filter(({ kind }) => kind === "gap");
   const jumps = faults.filter(({ kind }) => kind === "jump");
-  if (gaps.length === 0 && jumps.length === 0) return tape;
+  const thin = faults.filter(({ kind }) => kind === "thin");
+  if (gaps.length + jumps.length + thin.length === 0) return tape;
   const isIn = (at: number): boolean => gaps.some((gap) => at - startAt >= gap.at && at - startAt < gap.at + gap.forMs);
   const series = tape.series.map((one) => {
-    const left = gaps.length === 0 ? one : keep(one, (at) => !isIn(at));
+    const whole = gaps.length === 0 ? one : keep(one, (at) => !isIn(at));
+    const left = thin.reduce((bent, fault) => thinned(bent, fault, startAt), whole);
     return jumps.reduce(
       (bent, jump) => (jump.pick % tape.instruments.length === one.instrument ? shifted(bent, jump, startAt) : bent),
       left,
@@ -57,6 +60,21 @@ const shifted = (series: Series, jump: Fault, startAt: number): Series => {
     if (!isPrice(names[index] ?? "")) return column;
     const made = column.slice() as Column;
     for (let row = first; row < made.length; row++) if ((made[row] as number) > 0) made[row] = (made[row] as number) + by;
+    return made;
+  });
+  return rebuilt(series, series.at, columns);
+};
+
+/** At least one lot is left of whatever was there. */
+const thinned = (series: Series, fault: Fault, startAt: number): Series => {
+  const names = columnNames[series.kind];
+  const columns = columnsOf(series).map((column, index) => {
+    if (!isQuantity(names[index] ?? "")) return column;
+    const made = column.slice() as Column;
+    for (const [row, at] of series.at.entries()) {
+      const ms = at - startAt - fault.at;
+      if (ms >= 0 && ms < fault.forMs && (made[row] as number) > 0) made[row] = Math.max(1, Math.floor((made[row] as number) / fault.size));
+    }
     return made;
   });
   return rebuilt(series, series.at, columns);

@@ -7,6 +7,8 @@ import { firstValueFrom, map, filter as matching, takeUntil } from "rxjs";
 import { after } from "../clock/clock.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
+import { abs, add, compare, sub } from "../decimal.ts";
+import type { WantedOrder } from "../orders/wanted.ts";
 import type { Life } from "./life.ts";
 import type { Play } from "./play.ts";
 import type { World } from "./world.ts";
@@ -73,6 +75,9 @@ const compareWanted = (world: World, life: Life): void => {
     if (life.held.has(strategy)) continue;
     for (const wish of set) {
       const name = `${strategy} ${wish.slot}`;
+      const record = live.get(name);
+      if (record !== undefined && !isNear(world, record, wish) && !world.coarser.has(record.instId) && instTypeOf(record.instId) !== "SPOT")
+        world.fail("I10", `"${name}" is wanted at ${wish.px} and rests at ${record.px} (${record.clOrdId})`);
       if (live.delete(name) || life.slots.settled(name, wish)) continue;
       world.fail("I10", `"${name}" is wanted and not there; last: ${life.slots.last(name)}`);
     }
@@ -84,6 +89,12 @@ const compareWanted = (world: World, life: Life): void => {
     if (instTypeOf(instId) === "SPOT" || byHand(entry)) continue;
     world.fail("I10", `"${name}" (${clOrdId}) is live at the service and nobody wants it`);
   }
+};
+
+/** Near enough by the wish's own word, and as near as a tick lets it be. */
+const isNear = ({ tape }: World, { instId, px }: OrderRecord, wish: WantedOrder): boolean => {
+  const { tickSize = "0" } = tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
+  return wish.px === undefined || compare(abs(sub(px, wish.px)), add(wish.keepWithin ?? "0", tickSize)) <= 0;
 };
 
 export const checkQuiet = async (world: World, life: Life | undefined, play: Play): Promise<void> => {

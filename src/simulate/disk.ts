@@ -24,6 +24,8 @@ export interface SimulatedDisk {
   calm(): void;
   /** Client ids of placements whose records would survive a crash. */
   readonly durable: ReadonlySet<string>;
+  /** The journal durably says that trading was halted. */
+  readonly halted: boolean;
 }
 
 export type DiskStep = "append" | "sync" | "synced";
@@ -42,6 +44,7 @@ interface File {
   durable: number;
 }
 
+const modeRecord = /"type":"mode","strategy":"","mode":"(\w+)"/g;
 const sentRecord = /"type":"sent"[^\n]*?"clOrdId":"([^"]+)"/g;
 
 const fileOf = (bytes: Uint8Array): File => ({ bytes: Buffer.from(bytes), length: bytes.length, durable: bytes.length });
@@ -63,6 +66,7 @@ export const createSimulatedDisk = (): SimulatedDisk => {
   const held = new Set<string>();
   const failing = { write: 0, flush: 0 };
   let slowMs = 0;
+  let halted = false;
 
   const find = (name: string): File => {
     const file = files.get(name);
@@ -70,11 +74,14 @@ export const createSimulatedDisk = (): SimulatedDisk => {
     return file;
   };
   const note = (file: File, from: number): void => {
-    for (const [, clOrdId = ""] of file.bytes.toString("utf8", from, file.durable).matchAll(sentRecord)) durable.add(clOrdId);
+    const text = file.bytes.toString("utf8", from, file.durable);
+    for (const [, clOrdId = ""] of text.matchAll(sentRecord)) durable.add(clOrdId);
+    for (const [, mode] of text.matchAll(modeRecord)) halted = mode === "halted";
   };
   const put = (name: string, bytes: Uint8Array): void => {
     const file = fileOf(bytes);
     files.set(name, file);
+    halted = false;
     note(file, 0);
   };
   const failure = (what: "write" | "flush", { onFailure }: DiskUser): void => {
@@ -112,6 +119,9 @@ export const createSimulatedDisk = (): SimulatedDisk => {
   });
   return {
     durable,
+    get halted() {
+      return halted;
+    },
     open: (user) => ({
       name: "journal",
       list: async () => [...files.keys()].sort(),
@@ -157,6 +167,7 @@ export const createSimulatedDisk = (): SimulatedDisk => {
     },
     wipe: () => {
       files.clear();
+      halted = false;
     },
     fail: (what) => {
       failing[what] = 1;

@@ -2,7 +2,8 @@
  * What a process has been told about its placements, read from the answers themselves and not by the engine's own reader.
  *
  * Invariants: only an answer that was delivered to this process counts; an error, a limit or a body that cannot be read is never
- * evidence; a negative answer counts only long enough after the placement left.
+ * evidence; a negative answer counts only long enough after the placement left, and what an earlier process may have sent left
+ * just before this one began.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { WireRequest, WireResponse } from "../transport/transport.ts";
@@ -66,7 +67,7 @@ export const createEvidence = ({ profile }: Contract, bornAt: number): Evidence 
         const file = fileOf(query["clOrdId"]);
         const none =
           answer["code"] === profile.answers.notFoundCode || (answer["code"] === "0" && (answer["data"] as unknown[])?.length === 0);
-        if (none && (file.sentAt === bornAt || at - file.sentAt >= settleMs)) file.negatives++;
+        if (none && at - file.sentAt >= settleMs) file.negatives++;
       } else if (answer?.["code"] === "0" && Array.isArray(answer["data"])) {
         if (endpoint === "pendingOrders") heardAt.pending.push(at);
         if (endpoint === "orderHistory") heardAt.history.push(at);
@@ -76,7 +77,7 @@ export const createEvidence = ({ profile }: Contract, bornAt: number): Evidence 
     absent: (clOrdId) => {
       const file = files.get(clOrdId);
       if (file === undefined || file.negatives < negativesLeast) return false;
-      const from = file.sentAt === bornAt ? bornAt : file.sentAt + settleMs;
+      const from = file.sentAt + settleMs;
       return since(heardAt.pending, from) >= sweepsLeast && since(heardAt.history, from) >= sweepsLeast;
     },
   };

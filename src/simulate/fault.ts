@@ -39,6 +39,7 @@ export const faultTable = {
   "busy": { perMinute: usual, words: "a request is answered with the code for unavailable and not executed" },
   "broken-record": { perMinute: usual, words: "a record of a listing lacks its state" },
   "no-data": { perMinute: usual, words: "an answer's data is null" },
+  "nibble": { perMinute: rare, words: "the market takes a part of an order as it is cancelled, or as it is placed and nobody hears of it" },
   "pending-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "pending orders are shown as they were $size ms ago, for $forMs ms" },
   "history-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "the history is shown as it was $size ms ago, for $forMs ms" },
   "push-lost": { perMinute: usual, words: "a push is lost" },
@@ -51,6 +52,8 @@ export const faultTable = {
   "human-place": { perMinute: rare, words: "the account's owner places an order by hand" },
   "human-cancel": { perMinute: rare, words: "the account's owner cancels one of the engine's orders by hand" },
   "human-cancel-own": { perMinute: rare, words: "the account's owner cancels an order placed by hand" },
+  "human-hoard": { perMinute: rare, forMs: [1_000, 60_000], words: "the account's owner binds all the money in orders by hand, for $forMs ms" },
+  "forgetful": { perMinute: [0, 0], once: true, words: "the service forgets orders that ended without trading" },
   "service-skew": { perMinute: [0, 0], size: [10, 120_000], once: true, words: "the service's clock is off by $size ms" },
   "service-step": { perMinute: [0.03, 0.2], size: [20, 90_000], words: "the service's clock steps by $size ms" },
   "wall-step": { perMinute: rare, size: [20, 3_600_000], words: "this machine's calendar steps by $size ms" },
@@ -62,11 +65,13 @@ export const faultTable = {
   "disk-write": { perMinute: [0.02, 0.15], words: "a write to the disk fails; somebody restarts the engine half a minute later" },
   "disk-flush": { perMinute: [0.02, 0.15], words: "a flush of the disk fails; somebody restarts the engine half a minute later" },
   "disk-slow": { perMinute: rare, size: [5, 3_000], forMs: [1_000, 30_000], words: "flushes take $size ms, for $forMs ms" },
-  "halt": { perMinute: rare, forMs: [1_000, 60_000], words: "somebody halts the engine, and resumes it after $forMs ms" },
+  "halt": { perMinute: rare, size: [50, 2_000], forMs: [1_000, 60_000], words: "flushes take $size ms; three seconds later somebody halts the engine, and resumes it after $forMs ms" },
+  "halt-crash": { perMinute: [0.02, 0.15], size: [200, 20_000], words: "somebody halts the engine, the first cancel is lost and the process dies; it is started again after $size ms" },
   "refuse": { perMinute: rare, forMs: [1_000, 30_000], words: "the service's port refuses orders for $forMs ms" },
-  "delist": { perMinute: [0.03, 0.2], forMs: [1_000, 120_000], words: "a product is delisted, and listed again after $forMs ms" },
-  "rules": { perMinute: [0.03, 0.2], size: [2, 50], words: "a product's steps become $size times coarser" },
+  "delist": { perMinute: [0.05, 0.3], forMs: [1_000, 600_000], words: "a product is delisted, and listed again after $forMs ms" },
+  "rules": { perMinute: [0.05, 0.4], size: [2, 5_000], words: "a product's steps become $size times coarser" },
   "gap": { perMinute: rare, forMs: [500, 60_000], words: "the market is silent for $forMs ms" },
+  "thin": { perMinute: [0.1, 0.5], size: [10, 10_000], forMs: [10_000, 600_000], words: "the market holds $size times less, for $forMs ms" },
   "jump": { perMinute: rare, size: [5, 20_000], words: "a price jumps by $size ticks" },
 } as const satisfies Record<string, Row>;
 
@@ -102,9 +107,20 @@ export const diskFateOf = ({ pick }: Fault): DiskFate => diskFates[Math.floor(pi
 export const signOf = ({ pick }: Fault): 1 | -1 => (pick % 2 === 0 ? 1 : -1);
 export const cancelsAtStop = ({ pick }: Fault): boolean => pick % 3 === 0;
 
-/** Whom a fault of the network meets: half of them go for what costs money. */
-export const aimOf = ({ pick }: Fault): "any" | "placeOrder" | "cancelBatch" | "getOrder" =>
-  (["any", "placeOrder", "any", "cancelBatch", "placeOrder", "getOrder"] as const)[pick % 6] ?? "any";
+/** Whom a fault of the network meets: half of them go for what costs money, some for what is rarely asked. */
+const aims = [
+  "any",
+  "placeOrder",
+  "any",
+  "cancelBatch",
+  "placeOrder",
+  "getOrder",
+  "placeOrder",
+  "cancelBatch",
+  "orderHistory",
+  "instruments",
+] as const;
+export const aimOf = ({ pick }: Fault): (typeof aims)[number] => aims[pick % aims.length] ?? "any";
 
 export const spellFault = (fault: Fault): string =>
   rowOf(fault.kind)

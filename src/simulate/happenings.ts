@@ -3,7 +3,7 @@
  *
  * Invariants: every kind has a row; a fault with an end ends by itself; people act on the account through a key of their own.
  */
-import { mul } from "../decimal.ts";
+import { mul, toStep } from "../decimal.ts";
 import type { VenueResponse } from "../venue/venue.ts";
 import type { Company } from "./company.ts";
 import { type Fault, type FaultKind, signOf, spellFault } from "./fault.ts";
@@ -42,6 +42,28 @@ const later = ({ time }: World, ms: number, run: () => void): void => {
 };
 
 const pickOf = <T>(list: readonly T[], { pick }: Fault): T | undefined => list[pick % Math.max(1, list.length)];
+
+/** A fault of the network with this pick goes for a cancel. */
+const cancelAim = 3;
+const haltCrashMs = 1_000;
+const haltedAfterMs = 20_000;
+const beforeHaltMs = 3_000;
+const resumeAgainMs = 5_000;
+
+const haltNow = (world: World, company: Company, forMs: number): void => {
+  const life = company.current;
+  if (life?.state !== "running") return;
+  life.clock.deliver(() => {
+    life.engine.halt("somebody said so").subscribe();
+  });
+  // Whichever process runs by then: a halt outlives the one that heard of it.
+  const resume = (): void => {
+    const now = company.current;
+    if (now?.state !== "running") later(world, resumeAgainMs, resume);
+    else now.clock.deliver(() => now.engine.resume("somebody said so"));
+  };
+  later(world, forMs, resume);
+};
 
 const networkActs = (world: World): Partial<Record<FaultKind, Act>> => {
   const arm: Act = (fault) => {
@@ -88,7 +110,23 @@ const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
   const cancel = (uid: string, order: { readonly instId: string; readonly ordId: string } | undefined): void => {
     if (order !== undefined) ask(uid, "cancel-batch", [{ instId: order.instId, ordId: order.ordId }]);
   };
+  const availableOf = (uid: string, instId: string): string =>
+    venue.holdings(uid).balances.find(({ currency }) => currency === instId.split("-")[1])?.available ?? "0";
   return {
+    "human-hoard": (fault) => {
+      const { uid } = pickOf(users, fault) ?? { uid: "" };
+      const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
+      const bound: { readonly instId: string; readonly ordId: string }[] = [];
+      // What a leverage lets one order bind is found out by asking: first too much, then less and less.
+      for (const share of hoardShares) {
+        const sz = toStep(mul(availableOf(uid, instId), share), "0.01", "down");
+        const [{ ordId = "" } = {}] = recordsIn(ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz }));
+        if (ordId !== "") bound.push({ instId, ordId });
+      }
+      later(world, fault.forMs, () => {
+        for (const order of bound) cancel(uid, order);
+      });
+    },
     "human-place": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
@@ -105,6 +143,12 @@ const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
       cancel(uid, pickOf(open, fault));
     },
   };
+};
+
+const hoardShares = ["9.5", "4.7", "4.7", "2.8", "1.9", "0.95", "0.95"];
+const recordsIn = ({ body }: VenueResponse): readonly Readonly<Record<string, string>>[] => {
+  const { data } = body as { readonly data?: unknown };
+  return Array.isArray(data) ? (data as Readonly<Record<string, string>>[]) : [];
 };
 
 const processActs = (world: World, company: Company): Partial<Record<FaultKind, Act>> => {
@@ -141,16 +185,21 @@ const processActs = (world: World, company: Company): Partial<Record<FaultKind, 
         world.disk.slow(0);
       });
     },
-    halt: ({ forMs }) => {
-      const life = company.current;
-      if (life?.state !== "running") return;
-      life.clock.deliver(() => {
-        life.engine.halt("somebody said so").subscribe();
+    halt: ({ size, forMs }) => {
+      // What waits for the disk as somebody says halt must not leave after it.
+      world.disk.slow(size);
+      later(world, beforeHaltMs, () => {
+        haltNow(world, company, forMs);
       });
-      later(world, forMs, () => {
-        life.clock.deliver(() => {
-          if (life.state === "running") life.engine.resume("somebody said so");
-        });
+      later(world, 2 * beforeHaltMs, () => {
+        world.disk.slow(0);
+      });
+    },
+    "halt-crash": (fault) => {
+      world.network.arm({ ...fault, kind: "drop-request", pick: cancelAim });
+      haltNow(world, company, haltCrashMs + fault.size + haltedAfterMs);
+      later(world, haltCrashMs, () => {
+        company.crash(fault);
       });
     },
     refuse: ({ forMs }) => {
@@ -166,8 +215,10 @@ const productActs = (world: World): Partial<Record<FaultKind, Act>> => {
   const { venue, tape, service } = world;
   return {
     delist: (fault) => {
+      const listed = tape.instruments.filter(({ instId }) => venue.lists(instId));
       const instrument = pickOf(tape.instruments, fault);
-      if (instrument === undefined || !venue.lists(instrument.instId)) return;
+      // A service without any product is another story.
+      if (instrument === undefined || listed.length < 2 || !listed.includes(instrument)) return;
       venue.delist(instrument.instId, service.now());
       later(world, fault.forMs, () => {
         if (!venue.lists(instrument.instId)) venue.list(instrument, service.now());
@@ -177,7 +228,12 @@ const productActs = (world: World): Partial<Record<FaultKind, Act>> => {
       const instrument = pickOf(tape.instruments, fault);
       if (instrument === undefined || !venue.lists(instrument.instId)) return;
       const { instId, tickSize, lotSize } = instrument;
-      const coarser = fault.pick % 2 === 0 ? { tickSize: times(tickSize, fault.size) } : { lotSize: times(lotSize, fault.size) };
+      // Whichever product it is.
+      const coarser =
+        Math.floor(fault.pick / tape.instruments.length) % 2 === 0
+          ? { tickSize: times(tickSize, fault.size) }
+          : { lotSize: times(lotSize, fault.size) };
+      world.coarser.add(instId);
       venue.change(instId, coarser, service.now());
     },
   };

@@ -154,7 +154,8 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
     marks.event(event, watched);
     oracle.event(watched, event);
     slots.note(event);
-    if (event.type === "anomaly" && event.what.startsWith("strategy.")) held.add(event.detail.split(":")[0] ?? "");
+    // What it wanted when it failed or was stopped is not what it wants.
+    if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed") held.add(event.strategy);
   });
   const begun = engine.start().then(
     () => {

@@ -16,7 +16,8 @@ export interface Marks {
 }
 
 const resolutions = ["live", "partially_filled", "filled", "canceled", "absent"] as const;
-const layers = ["key", "uid", "ip", "start"] as const;
+/** What waits for the start, when nothing is known of the windows yet, waits untold. */
+const layers = ["key", "uid", "ip"] as const;
 const outcomes = ["done", "refused", "limited", "unknown", "dropped"] as const;
 const pushFaults = ["push-lost", "push-double", "push-late"] as const;
 
@@ -37,22 +38,21 @@ const reasons: readonly (readonly [phase: string, words: RegExp, mark: string])[
   ["canceled", /withdrawn before/, "a placement that came back was withdrawn"],
   ["rejected", /post-only/, "a post-only order would have taken"],
   ["rejected", /available/, "the account could not pay for an order"],
-  ["rejected", /tick|price/i, "an order was off the tick"],
-  ["rejected", /size|lot/i, "an order was off the lot"],
+  ["rejected", /px is a positive multiple/, "an order was off the tick"],
+  ["rejected", /sz is (too small|not a multiple)/, "an order was off the lot"],
   ["rejected", /not exist|tradable|listed/i, "an order was for a product that is gone"],
 ];
 
 const refusals: readonly (readonly [words: RegExp, mark: string])[] = [
   [/journal cannot be written/, "an order was refused because of the journal"],
   [/port refuses/, "an order was refused by the port"],
-  [/not listed|lists? no|unknown/i, "an order was refused for an unknown product"],
   [/below/, "an order was refused for its size"],
 ];
 
 // biome-ignore format: one a line
 const single = [
   "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a life began with unresolved orders",
-  "an order ended while nobody was there", "an order of an earlier life was abandoned", "cancel met fill", "cancel met partial fill",
+  "an order ended while nobody was there", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
   "a cancel did not take", "a cancel of ours was confirmed", "somebody else cancelled our order", "an order filled at once", "a partial fill",
   "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen",
   "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "halted",
@@ -66,9 +66,11 @@ const endpoints = ["placeOrder", "cancelBatch", "getOrder", "pendingOrders", "or
 const metBy = (kind: FaultKind): readonly string[] =>
   kind === "broken-record"
     ? ["pendingOrders", "orderHistory"]
-    : kind === "double-request"
-      ? endpoints.filter((endpoint) => endpoint !== "placeOrder")
-      : endpoints;
+    : kind === "nibble"
+      ? ["placeOrder", "cancelBatch"]
+      : kind === "double-request"
+        ? endpoints.filter((endpoint) => endpoint !== "placeOrder")
+        : endpoints;
 
 /** Every mark that can be made. */
 export const markNames: readonly string[] = [
@@ -94,6 +96,7 @@ export const createMarks = (): Marks => {
     const before = life.phases.get(clOrdId);
     if (before === "unknown" && phase !== "unknown") mark(`unknown resolved as ${phase}`);
     if (before === "planned" && phase === "sent") mark("an id was used again");
+    if (phase === "planned" && /unwritten/.test(reason) && life.mode === "halted") mark("a placement was kept back by a halt");
     if (before === "unknown" && record !== undefined && record.accFillSz !== "" && record.accFillSz !== "0")
       mark("a fill while its order was unknown");
     if (before === "canceling") {
@@ -115,6 +118,7 @@ export const createMarks = (): Marks => {
       else if (event.type === "quota.refused" && [...life.phases.values()].includes("canceling")) {
         mark("a refusal by a limit while an order was being cancelled");
       }
+      if (event.type === "mode.changed" && event.mode === "halted" && life.bornHalted) mark("a halt outlived its process");
       for (const name of namesOf(event)) mark(name);
     },
   };
@@ -154,7 +158,17 @@ const namesOf = (event: Event): readonly string[] => {
     case "engine.started":
     case "engine.stopped":
     case "strategy.failed":
+    case "strategy.restarting":
+    case "strategy.restarted":
+    case "strategy.quarantined":
+    case "strategy.reducing":
+    case "strategy.halted":
+    case "strategy.resumed":
     case "plugin.failed":
+    case "engine.stalled":
+    case "watchdog.armed":
+    case "watchdog.lost":
+    case "watchdog.tripped":
       return [];
   }
 };
@@ -170,5 +184,4 @@ const anomalies: Readonly<Record<string, string>> = {
   "clock.step": "a clock step was noticed",
   "answer.unreadable": "an answer was partly unreadable",
   "order.vanished": "an order vanished from all listings",
-  "order.abandoned": "an order of an earlier life was abandoned",
 };

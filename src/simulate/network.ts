@@ -31,6 +31,10 @@ export interface NetworkOptions {
   /** The service itself. `uncalled`: nobody who counts requests knows of this one, or not any more. */
   readonly handle: (request: WireRequest, uncalled: boolean) => WireResponse;
   readonly mark: (name: string) => void;
+  /** The sender's pushes are lost for a while. */
+  readonly hush: (request: WireRequest) => void;
+  /** Somebody takes a part of an order that a request is about. */
+  readonly nibble: (request: WireRequest) => void;
 }
 
 export interface Network {
@@ -54,14 +58,16 @@ export const networkKinds: readonly FaultKind[] = [
   "busy",
   "broken-record",
   "no-data",
+  "nibble",
 ];
 
-/** A fault that met nobody for so long is over. */
-const armedMs = 60_000;
+/** A fault that met nobody for so long is over; some calls are minutes apart. */
+const armedMs = 300_000;
 const listings: readonly string[] = ["pendingOrders", "orderHistory"];
 
 const fits = (fault: Fault, { endpoint }: WireRequest): boolean => {
   if (fault.kind === "double-request") return endpoint !== "placeOrder";
+  if (fault.kind === "nibble") return endpoint === (fault.pick % 2 === 0 ? "cancelBatch" : "placeOrder");
   if (fault.kind === "broken-record") return listings.includes(endpoint);
   const aim = aimOf(fault);
   return aim === "any" || aim === endpoint;
@@ -88,7 +94,16 @@ export const createNetwork = (options: NetworkOptions): Network => {
     if (kind === "busy")
       return { status: 200, headers: { date: options.date() }, body: { code: options.unavailableCode, msg: "Busy", data: [] } };
     if (kind === "double-request") handle(request, true);
-    return spoil(fault, handle(request, late));
+    if (kind !== "nibble") return spoil(fault, handle(request, late));
+    if (request.endpoint === "cancelBatch") {
+      options.nibble(request);
+      return handle(request, late);
+    }
+    // Pushed, it would be known at once.
+    options.hush(request);
+    handle(request, late);
+    options.nibble(request);
+    return undefined;
   };
 
   return {

@@ -18,6 +18,8 @@ import type { Invariant } from "./invariants.ts";
 /** What the oracle knows of a process. */
 export interface Watched {
   readonly number: number;
+  /** The last process was halted, so that this one is from its beginning. */
+  readonly bornHalted: boolean;
   readonly evidence: Evidence;
   mode: "active" | "reducing" | "halted";
   /** Why no order may leave, as the outside knows. */
@@ -46,6 +48,10 @@ export interface OracleOptions {
   readonly durable: ReadonlySet<string>;
   /** A journal was taken away: the next life cannot know what the last one sent. */
   readonly amnesia: () => boolean;
+  /** The service forgets what ended without trading: such an order is as good as one that never was. */
+  readonly forgetful: boolean;
+  /** The last process was halted, and the disk says so. */
+  readonly halted: () => boolean;
   readonly fail: (invariant: Invariant, text: string) => void;
 }
 
@@ -53,7 +59,7 @@ const finals: readonly string[] = ["filled", "canceled", "rejected", "absent"];
 const filled = ({ accFillSz }: OrderRecord): string => (accFillSz === "" ? "0" : accFillSz);
 
 export const createOracle = (options: OracleOptions): Oracle => {
-  const { contract, ids, now, durable, amnesia, fail } = options;
+  const { contract, ids, now, durable, amnesia, forgetful, halted, fail } = options;
   const ours = new Map<string, OrderRecord>();
   const live = new Map<string, OrderRecord>();
   const byOrdId = new Map<string, OrderRecord>();
@@ -94,7 +100,10 @@ export const createOracle = (options: OracleOptions): Oracle => {
       const unsent = event.record === undefined && truth === undefined;
       if (!unsent && truth?.state !== phase)
         fail("I9", `${clOrdId} is taken for ${phase} and is ${truth?.state ?? "unknown"} at the service`);
-    } else if (truth !== undefined) {
+    } else if (
+      truth !== undefined &&
+      !(forgetful && phase === "absent" && truth.state === "canceled" && compare(filled(truth), "0") === 0)
+    ) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) and was ${truth.state} at the service`);
     } else if (phase === "rejected" ? !life.evidence.refused(clOrdId) : !life.evidence.absent(clOrdId)) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) without enough evidence`);
@@ -145,8 +154,9 @@ export const createOracle = (options: OracleOptions): Oracle => {
     slotOf,
     born: (number, at) => ({
       number,
+      bornHalted: halted(),
       evidence: createEvidence(contract, at),
-      mode: "active",
+      mode: halted() ? "halted" : "active",
       forbidden: undefined,
       phases: new Map(),
       fills: new Map(),

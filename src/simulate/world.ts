@@ -11,6 +11,8 @@ import type { Clock } from "../clock/clock.ts";
 import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
 import { type Contract, createContract } from "../contract/contract.ts";
 import { limitHeaders } from "../contract/limits.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import { div, mul } from "../decimal.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { Tape } from "../market/tape.ts";
 import { type ClientOrderIds, createClientOrderIds } from "../orders/client-order-id.ts";
@@ -53,6 +55,8 @@ export interface World {
   readonly lags: { pendingOrders: Fault | undefined; orderHistory: Fault | undefined };
   /** Why the port to the service refuses orders. */
   refusal: string | undefined;
+  /** Products whose steps were changed. */
+  readonly coarser: Set<string>;
   /** A journal was taken away. */
   amnesia: boolean;
   readonly violations: Violation[];
@@ -126,10 +130,15 @@ const listingsOf = (world: Pick<World, "venue" | "contract" | "service" | "lags"
 
 export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: tellAt }: WorldOptions): World => {
   const contract = createContract(config.profile);
+  const forgetful = faults.some(({ kind }) => kind === "forgetful");
+  // Only the service's side of it: the engine goes by what it was told of the service.
+  const kept = forgetful
+    ? createContract({ ...config.profile, history: { ...config.profile.history, unfilledCanceledVanish: true } })
+    : contract;
   const time = createVirtualClock(startAt - leadMs);
   const service = serviceClockOf(time, startAt, faults);
   const users = usersOf(config);
-  const venue = venueOf(contract, config, tape, users);
+  const venue = venueOf(kept, config, tape, users);
   const random = createRandom(seed);
   const ids = createClientOrderIds(config.instance);
   const disk = createSimulatedDisk();
@@ -147,7 +156,7 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
   };
   const quota = createQuotaWatch(contract, () => service.now(), fail);
   const lags = { pendingOrders: undefined, orderHistory: undefined };
-  const shown = listingsOf({ venue, contract, service, lags }, faults);
+  const shown = listingsOf({ venue, contract: kept, service, lags }, faults);
   const handle: Handle = (request, uncalled) => {
     const { endpoint, method, path, query, body, key } = request;
     if (uncalled) quota.excuse();
@@ -168,18 +177,56 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
     handle,
     mark,
     unavailableCode: contract.profile.answers.unavailableCode,
+    hush: (request) => {
+      pushes.get(uidOf(request.key))?.arm(silence);
+    },
+    nibble: (request) => {
+      const named = [request.body].flat() as readonly CancelElement[];
+      const order = [...oracle.live.values()].find((live) =>
+        named.some(({ ordId, clOrdId }) => live.ordId === ordId || live.clOrdId === clOrdId),
+      );
+      if (order !== undefined) nibble(world, order);
+    },
   });
   const pushes = new Map(users.map(({ uid }) => [uid, createPushes(time, venue, uid, () => ways.responseMs(), mark)] as const));
   const amnesia = (): boolean => world.amnesia;
-  const oracle = createOracle({ contract, ids, now: () => time.now(), durable: disk.durable, amnesia, fail });
+  const now = (): number => time.now();
+  const oracle = createOracle({ contract, ids, now, durable: disk.durable, amnesia, forgetful, halted: () => disk.halted, fail });
   venue.onOrder((uid, record) => {
     tell(`at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`);
     oracle.order(uid, record);
   });
   const calendar = { offsetMs: 0 };
   const parts = { time, service, startAt, contract, config, tape, venue, users, uidOf, ids, random, network, pushes, disk, oracle };
-  const world: World = { ...parts, quota, marks, calendar, lags, refusal: undefined, amnesia: false, violations, fail, tell };
+  const world: World = {
+    ...parts,
+    quota,
+    marks,
+    calendar,
+    lags,
+    refusal: undefined,
+    coarser: new Set(),
+    amnesia: false,
+    violations,
+    fail,
+    tell,
+  };
   return world;
+};
+
+type CancelElement = { readonly clOrdId?: string; readonly ordId?: string };
+
+const silence: Fault = { kind: "push-silent", at: 0, size: 0, forMs: 15_000, pick: 0 };
+
+/** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */
+const nibble = ({ tape, venue, service, tell }: World, { instId, clOrdId, side, px, sz }: OrderRecord): void => {
+  const { tickSize = "1", lotSize = "1" } = tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
+  const half = Math.floor(Number(div(sz, mul(px, lotSize), 0)) / 2);
+  const ticks = Number(div(px, tickSize, 0));
+  const [bid, ask, taker] = side === "buy" ? ([ticks, ticks + 1, "sell"] as const) : ([ticks - 1, ticks, "buy"] as const);
+  tell(`somebody takes a part of ${clOrdId}`);
+  venue.quote(instId, bid, 1, ask, 1, service.now());
+  venue.trade(instId, taker, ticks, 1 + half, service.now());
 };
 
 const codeOf = ({ body }: WireResponse): string => {

@@ -43,7 +43,8 @@ const partOf = (series: Series, { fromAt, toAt }: Window, atStart: boolean): Par
   const [from, to] = [firstFrom(at, fromAt), firstFrom(at, toAt)];
   if (from === 0) return { from, to, ...none };
   if (series.kind === "level") return { from, to, ...bookHead(series, from, fromAt) };
-  if (series.kind === "trade" || at[from] === fromAt) return { from, to, ...none };
+  // What was traded or charged before is over; quotes, marks and rules stand until the next ones.
+  if (series.kind === "trade" || series.kind === "funding" || at[from] === fromAt) return { from, to, ...none };
   const row = from - 1;
   const last = columnsIn(series).map(([name, column]) => [name, [column[row] as number]] as const);
   return { from, to, head: { ...Object.fromEntries(last), at: [fromAt] }, heads: 1 };

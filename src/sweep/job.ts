@@ -5,8 +5,8 @@
  * run in which a strategy failed is a failed job, not one with poor figures.
  * Not here: threads (thread.ts, pool.ts), which jobs there are (plan.ts).
  */
-import { hashOf } from "../backtest/report.ts";
 import { runBacktest } from "../backtest/runner.ts";
+import type { ReadMarket } from "../backtest/service.ts";
 import { checkConfig } from "../host/config.ts";
 import { type Figures, figuresOf } from "./scores.ts";
 import { type Overrides, varied } from "./space.ts";
@@ -14,10 +14,8 @@ import { type Overrides, varied } from "./space.ts";
 export interface Job {
   readonly index: number;
   readonly overrides: Overrides;
-  /** Folder of the market to run on. */
-  readonly fixture: string;
-  /** What the market is called in results: a folder made for a window has a name of chance. */
-  readonly market: string;
+  /** Which of the markets to run on, from 0. */
+  readonly market: number;
 }
 
 /** What holds for all jobs of a sweep. */
@@ -30,15 +28,15 @@ export type Answer =
   | { readonly status: "done"; readonly resultHash: string; readonly figures: Figures }
   | { readonly status: "failed"; readonly error: string };
 
-export const runJob = async (config: unknown, { overrides, fixture, market }: Job, settings: JobSettings): Promise<Answer> => {
+/** `market` is the one the job names. */
+export const runJob = async (config: unknown, { overrides }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
   try {
     // A journal belongs to one engine, and what a sweep places is nobody's to find again.
     const { journal: _, ...checked } = checkConfig(config);
-    const report = await runBacktest(varied(checked, overrides), { ...settings, fixture, print: () => undefined });
+    const report = await runBacktest(varied(checked, overrides), { ...settings, market, print: () => undefined });
     const failed = Object.entries(report.perStrategy).find(([, { state }]) => state === "failed");
     if (failed !== undefined) return { status: "failed", error: `strategy ${failed[0]}: ${failed[1].error ?? "no message"}` };
-    const resultHash = fixture === market ? report.resultHash : hashOf({ ...report, fixture: { ...report.fixture, name: market } });
-    return { status: "done", resultHash, figures: figuresOf(report) };
+    return { status: "done", resultHash: report.resultHash, figures: figuresOf(report) };
   } catch (error) {
     return { status: "failed", error: error instanceof Error ? error.message : String(error) };
   }

@@ -36,7 +36,10 @@ export interface SweepPlan extends SweepOptions {
   readonly manifest: FixtureManifest;
   readonly space: Space;
   readonly points: readonly Point[];
+  /** What is traded; the warm-up of each lies before it. */
   readonly windows: readonly Fold[];
+  /** The config's; a backtest of a window sees so much of the recording before it. */
+  readonly warmUpMs: number;
   readonly settings: JobSettings;
   /** The seed that all runs have. */
   readonly runSeed: string;
@@ -56,7 +59,8 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
   const points = choose(space, options.choice, options.max);
   checkPoints(config, space, points);
   const { folds, seed, limits } = options;
-  const windows = folds === undefined ? [] : foldsOf(manifest.startAtMs, manifest.endAtMs, folds.count, folds.train);
+  const { warmUpMs = 0 } = (config.service as BacktestSpec).options;
+  const windows = folds === undefined ? [] : foldsOf(manifest.startAtMs + warmUpMs, manifest.endAtMs, folds.count, folds.train);
   const settings = { ...(seed === undefined ? {} : { seed }), ...(limits === undefined ? {} : { limits }) };
   const runSeed = seed ?? String(config.seed);
   const identity = {
@@ -69,7 +73,7 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
     seed: runSeed,
     limits: limits ?? null,
   };
-  return { ...options, configPath, fixture, manifest, space, points, windows, settings, runSeed, identity };
+  return { ...options, configPath, fixture, manifest, space, points, windows, warmUpMs, settings, runSeed, identity };
 };
 
 const fixtureOf = ({ service }: CheckedConfig, given: string | undefined): string => {

@@ -1,22 +1,19 @@
 /**
  * Runs a planned sweep on several threads: trainings first, then what they chose on the time that follows.
  *
- * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again; folders made
- * for windows are gone when it ends; a test runs only when all trainings of its fold have answered.
+ * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again; the
+ * recording is read once, and not at all when nothing is to be run; a test runs only when all trainings of its fold have answered.
  * Not here: what is asked for (plan.ts), what is told (report.ts), threads (pool.ts).
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { readFixture, writeFixture } from "../backtest/fixture.ts";
-import { SluiceError } from "../errors.ts";
-import { cutTape } from "./cut.ts";
-import type { Window } from "./folds.ts";
+
+import type { ReadMarket } from "../backtest/service.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { Answer, Job } from "./job.ts";
 import { runsOf, type SweepPlan } from "./plan.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { chosenIn, type Part, type Result, reportOf, type SweepReport } from "./report.ts";
 import type { ResultsFile } from "./results-file.ts";
+import { readMarkets } from "./shared-market.ts";
 import { overridesOf } from "./space.ts";
 import { openThread } from "./thread.ts";
 
@@ -28,7 +25,10 @@ export interface SweepProgress {
 }
 
 export interface SweepRun {
+  /** Runs at a time. */
   readonly threads: number;
+  /** Leaves threads unopened that would not pay, judged on this time; what is told does not depend on it. */
+  readonly sparing?: Clock;
   readonly file?: ResultsFile;
   readonly onProgress?: (progress: SweepProgress) => void;
   /** Called with a way to stop; what it returns is called at the end. */
@@ -36,17 +36,21 @@ export interface SweepRun {
 }
 
 export const runSweep = async (plan: SweepPlan, run: SweepRun): Promise<SweepReport> => {
-  const pool = createPool(run.threads, () => openThread({ configPath: plan.configPath, settings: plan.settings }));
+  const { configPath, settings } = plan;
+  let markets: readonly ReadMarket[] | undefined;
+  const { threads: size, sparing } = run;
+  const pool = createPool({ size, ...(sparing === undefined ? {} : { sparing }) }, () => {
+    markets ??= readMarkets(plan);
+    return openThread({ configPath, settings, markets });
+  });
   const leave = run.onStop?.(() => {
     void pool.close();
   });
-  const markets = plan.windows.length === 0 ? undefined : makeMarkets(plan);
   try {
-    const results = await runAll(plan, run, pool, markets?.dir ?? "");
+    const results = await runAll(plan, run, pool);
     return reportOf(plan, results);
   } finally {
     await pool.close();
-    markets?.remove();
     leave?.();
   }
 };
@@ -58,7 +62,7 @@ interface Task {
   readonly point: number;
 }
 
-const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool, dir: string): Promise<ReadonlyMap<number, Result>> => {
+const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool): Promise<ReadonlyMap<number, Result>> => {
   const results = new Map<number, Result>();
   const options = plan.points.map((point) => Object.fromEntries(plan.space.map(({ name, values }, at) => [name, values[point[at] ?? 0]])));
   let kept = 0;
@@ -85,66 +89,37 @@ const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool, dir: string): 
       },
     );
   };
-  await runTasks(firstTasks(plan, dir));
-  await runTasks(testTasks(plan, dir, results));
+  await runTasks(firstTasks(plan));
+  await runTasks(testTasks(plan, results));
   return results;
 };
 
 /** Every point on the whole recording, or on the training of every fold. */
-const firstTasks = (plan: SweepPlan, dir: string): readonly Task[] => {
-  const { points, windows, fixture } = plan;
-  if (windows.length === 0) return points.map((_, point) => taskOf(plan, point, point, "whole", fixture, fixture));
-  return windows.flatMap((_, fold) =>
-    points.map((_point, point) =>
-      taskOf(plan, fold * points.length + point, point, "train", folderOf(dir, fold, "train"), marketOf(plan, fold, "train"), fold),
-    ),
-  );
+const firstTasks = (plan: SweepPlan): readonly Task[] => {
+  const { points, windows } = plan;
+  if (windows.length === 0) return points.map((_, point) => taskOf(plan, point, point, "whole"));
+  return windows.flatMap((_, fold) => points.map((_point, point) => taskOf(plan, fold * points.length + point, point, "train", fold)));
 };
 
 /** What each fold's training chose, on the fold's test. Where no training succeeded there is nothing to test. */
-const testTasks = (plan: SweepPlan, dir: string, results: ReadonlyMap<number, Result>): readonly Task[] => {
+const testTasks = (plan: SweepPlan, results: ReadonlyMap<number, Result>): readonly Task[] => {
   const { points, windows, by } = plan;
   return windows.flatMap((_, fold) => {
     const chosen = chosenIn(results.values(), fold, points, by);
     if (chosen === undefined) return [];
     const index = windows.length * points.length + fold;
-    return [taskOf(plan, index, chosen.point, "test", folderOf(dir, fold, "test"), marketOf(plan, fold, "test"), fold)];
+    return [taskOf(plan, index, chosen.point, "test", fold)];
   });
 };
 
-const taskOf = (plan: SweepPlan, index: number, point: number, part: Part, fixture: string, market: string, fold?: number): Task => ({
-  job: { index, overrides: overridesOf(plan.space, plan.points[point] ?? []), fixture, market },
+/** Markets stand in the order of shared-market.ts: training and test of each fold in turn. */
+const taskOf = (plan: SweepPlan, index: number, point: number, part: Part, fold?: number): Task => ({
+  job: {
+    index,
+    overrides: overridesOf(plan.space, plan.points[point] ?? []),
+    market: fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0),
+  },
   part,
   ...(fold === undefined ? {} : { fold }),
   point,
 });
-
-const marketOf = ({ fixture }: SweepPlan, fold: number, part: "train" | "test"): string => `${fixture}, ${part} of fold ${fold + 1}`;
-const folderOf = (dir: string, fold: number, part: "train" | "test"): string => join(dir, `${part}-${fold + 1}`);
-
-/** Each window as a recording of its own: read once here, so that a worker reads no more than it runs on. */
-const makeMarkets = (plan: SweepPlan): { readonly dir: string; readonly remove: () => void } => {
-  const { tape } = readFixture(resolve(plan.fixture));
-  const dir = mkdtempSync(join(tmpdir(), "sluice-sweep-"));
-  const remove = (): void => {
-    rmSync(dir, { recursive: true, force: true });
-  };
-  try {
-    for (const [fold, windows] of plan.windows.entries()) {
-      for (const part of ["train", "test"] as const) {
-        const cut = cutTape(tape, windows[part]);
-        if (cut.endAt <= cut.startAt) throw emptyWindow(fold, part, windows[part]);
-        writeFixture(folderOf(dir, fold, part), cut, { source: marketOf(plan, fold, part) });
-      }
-    }
-  } catch (error) {
-    remove();
-    throw error;
-  }
-  return { dir, remove };
-};
-
-const emptyWindow = (fold: number, part: string, { fromAt, toAt }: Window): SluiceError => {
-  const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString());
-  return new SluiceError("USAGE", `--folds: the ${part} part of fold ${fold + 1}, ${from} to ${to}, holds no market. Take fewer folds.`);
-};

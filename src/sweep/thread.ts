@@ -5,14 +5,16 @@
  * in TypeScript load in it as they do here, and `import "sluice"` inside them is the module that runs them.
  * Not here: how many threads there are and what they do next (pool.ts).
  */
-
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import type { ReadMarket } from "../backtest/service.ts";
 import { SluiceError } from "../errors.ts";
+import { startThread } from "../host/thread-start.ts";
 import type { Answer, Job, JobSettings } from "./job.ts";
 
 export interface WorkerFacts {
   readonly configPath: string;
+  /** Their columns are shared, so that handing them over costs the same whatever their size. */
+  readonly markets: readonly ReadMarket[];
   readonly settings: JobSettings;
 }
 
@@ -85,35 +87,12 @@ const nextOf = (worker: Worker): Promise<FromWorker | Extract<Ended, { readonly 
 const exitWords = (code: number): string => `it ended with code ${code}`;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const fromSource = import.meta.url.endsWith(".ts");
-/** The loader is registered in the thread itself: threads do not inherit it. */
-const bootstrap = `const { workerData: { loaders, entry } } = require("node:worker_threads");
-(async () => {
-  for (const loader of loaders) (await import(loader)).register();
-  await import(entry);
-})();`;
-
 const startWorker = (facts: WorkerFacts): Worker => {
-  const worker = new Worker(bootstrap, {
-    eval: true,
-    // Flags of our own process, such as those of a test runner or a debugger, are not meant for it.
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-    env: environment(),
-    workerData: {
-      ...facts,
-      loaders: ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)),
-      entry: new URL(fromSource ? "./worker.ts" : "./worker.js", import.meta.url).href,
-    },
-  });
+  // What a run makes it mostly drops at once; threads that collect it often get in each other's way.
+  const resourceLimits = { maxYoungGenerationSizeMb: 64 };
+  const worker = startThread(new URL("./worker", import.meta.url), facts, { stdout: true, stderr: true, resourceLimits });
   // Read and dropped: a hundred runs at once have nothing to say that a person could follow.
   worker.stdout.resume();
   worker.stderr.resume();
   return worker;
-};
-
-const environment = (): NodeJS.ProcessEnv => {
-  if (!fromSource || process.env["TSX_TSCONFIG_PATH"] !== undefined) return process.env;
-  return { ...process.env, TSX_TSCONFIG_PATH: fileURLToPath(new URL("../../tsconfig.json", import.meta.url)) };
 };

@@ -5,11 +5,12 @@
  * Not here: TypeScript (thread.ts registers its loader before this file is read).
  */
 import { parentPort, workerData } from "node:worker_threads";
+import type { ReadMarket } from "../backtest/service.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type Job, runJob } from "./job.ts";
 import type { FromWorker, WorkerFacts } from "./thread.ts";
 
-const { configPath, settings } = workerData as WorkerFacts;
+const { configPath, markets, settings } = workerData as WorkerFacts;
 
 const say = (message: FromWorker): void => {
   parentPort?.postMessage(message);
@@ -19,7 +20,7 @@ try {
   // What runs is a backtest, many times: a config that asks is told so.
   const config = await loadConfigFile(configPath, { command: "backtest" });
   parentPort?.on("message", (job: Job) => {
-    void runJob(config, job, settings).then((answer) => {
+    void runJob(config, job, markets[job.market] as ReadMarket, settings).then((answer) => {
       say({ kind: "answer", answer });
     });
   });

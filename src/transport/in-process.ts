@@ -16,6 +16,8 @@ export interface Latency {
   responseMs(): number;
   /** From the market's event to the strategy's eyes. */
   feedMs(): number;
+  /** Both ways of one call, where they are drawn together; otherwise `entryMs` and `responseMs` are. */
+  readonly trip?: () => { readonly entryMs: number; readonly responseMs: number };
 }
 
 export interface InProcessOptions {
@@ -30,9 +32,10 @@ export const inProcess =
   (request) =>
     new Observable((subscriber) => {
       const sentAt = clock.now();
-      clock.setTimer(sentAt + latency.entryMs(), () => {
+      const trip = latency.trip?.();
+      clock.setTimer(sentAt + (trip?.entryMs ?? latency.entryMs()), () => {
         const response = handle(request, clock.now());
-        const answerAt = response === undefined ? sentAt + timeoutMs : clock.now() + latency.responseMs();
+        const answerAt = response === undefined ? sentAt + timeoutMs : clock.now() + (trip?.responseMs ?? latency.responseMs());
         clock.setTimer(answerAt, () => {
           if (response === undefined || answerAt - sentAt > timeoutMs) {
             subscriber.error(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));

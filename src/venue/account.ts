@@ -1,12 +1,14 @@
 /**
  * What one user owns: money per currency, positions, leverage, and all orders ever sent.
  *
- * Invariants: balance = available + frozen, exactly; orders are kept in the order of their ids; a position's entry value is the
- * signed sum of what its lots cost, so profit never needs an average that was rounded.
- * Not here: when money moves (settlement.ts), how records are listed (listing.ts).
+ * Invariants: orders are kept in the order of their ids; a position's entry value is the signed sum of what its lots cost, so
+ * profit never needs an average that was rounded.
+ * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (listing.ts).
  */
-import type { BalanceRecord } from "../contract/schemas.ts";
-import { type Amount, spell } from "./money.ts";
+import type { InstType } from "../contract/inst-id.ts";
+import type { MarginMode } from "../contract/profile.ts";
+import type { Traded } from "./fee-tiers.ts";
+import type { Amount } from "./money.ts";
 import type { Order } from "./order.ts";
 
 export interface Purse {
@@ -19,6 +21,8 @@ export interface Position {
   base: Amount;
   entry: Amount;
   margin: Amount;
+  /** What funding added to the margin of an isolated position, or took from it. */
+  extra: Amount;
   updatedAt: number;
 }
 
@@ -26,8 +30,13 @@ export interface Account {
   readonly uid: string;
   readonly purses: Map<string, Purse>;
   readonly positions: Map<string, Position>;
+  /** By product; what is not in it has the default. */
   readonly leverage: Map<string, Amount>;
-  readonly marginModes: Map<string, string>;
+  readonly leverageDefault: Amount;
+  readonly marginModes: Map<string, MarginMode>;
+  readonly modeDefault: MarginMode;
+  /** Kept only where fees depend on it. */
+  readonly traded: Partial<Record<InstType, Traded>>;
   readonly orders: Order[];
   readonly open: Set<Order>;
   readonly byOrdId: Map<string, Order>;
@@ -35,12 +44,16 @@ export interface Account {
   readonly byClOrdId: Map<string, Order>;
 }
 
-export const createAccount = (uid: string, balances: Readonly<Record<string, Amount>>): Account => ({
+export type Defaults = Pick<Account, "leverageDefault" | "modeDefault">;
+
+export const createAccount = (uid: string, balances: Readonly<Record<string, Amount>>, defaults: Defaults): Account => ({
   uid,
+  ...defaults,
   purses: new Map(Object.entries(balances).map(([currency, total]) => [currency, { total, frozen: 0n }])),
   positions: new Map(),
   leverage: new Map(),
   marginModes: new Map(),
+  traded: {},
   orders: [],
   open: new Set(),
   byOrdId: new Map(),
@@ -60,13 +73,3 @@ export const availableOf = (account: Account, currency: string): Amount => {
   const purse = account.purses.get(currency);
   return purse === undefined ? 0n : purse.total - purse.frozen;
 };
-
-export const balanceRecordsOf = (account: Account, only?: string): BalanceRecord[] =>
-  [...account.purses]
-    .filter(([currency]) => only === undefined || currency === only)
-    .map(([currency, { total, frozen }]) => ({
-      currency,
-      balance: spell(total),
-      available: spell(total - frozen),
-      frozen: spell(frozen),
-    }));

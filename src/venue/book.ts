@@ -6,12 +6,14 @@
  * two comparisons and allocates nothing.
  * The recorded market does not know about our users. A print strictly through a resting price, or a displayed price on the
  * other side at or beyond it, fills the order completely at its own price; a print at its price first eats the queue ahead.
+ * Where volume counts (`traded`), neither fills more than was printed or displayed, and what it filled is used up.
  * Not here: money (settlement.ts), the order's words (order.ts).
  */
 import {
   bestDisplayed,
   consume,
   createHalfBook,
+  displayedAt,
   type HalfBook,
   join,
   leave,
@@ -20,7 +22,8 @@ import {
   showLevel,
   showQuote,
 } from "./half-book.ts";
-import { isOpen, leftOf, type Order, type Sign } from "./order.ts";
+import { isOpen, type Order, type Sign } from "./order.ts";
+import { type Matching, matchingOf } from "./queue.ts";
 
 /** Acts on a fill at once: counts it on the order and moves the money. */
 export type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
@@ -28,6 +31,7 @@ export type OnFill = (order: Order, px: number, lots: number, liquidity: "maker"
 export interface Book {
   readonly bids: HalfBook;
   readonly asks: HalfBook;
+  readonly matching: Matching;
   /** Price of the latest print in ticks; 0 before the first. */
   lastPx: number;
   readonly onFill: OnFill;
@@ -35,9 +39,12 @@ export interface Book {
   readonly room: (order: Order) => number;
 }
 
-export const createBook = (onFill: OnFill, room: (order: Order) => number): Book => ({
-  bids: createHalfBook(1),
-  asks: createHalfBook(-1),
+const riskAverse = matchingOf("risk-averse", "unlimited");
+
+export const createBook = (onFill: OnFill, room: (order: Order) => number, matching: Matching = riskAverse): Book => ({
+  bids: createHalfBook(1, matching),
+  asks: createHalfBook(-1, matching),
+  matching,
   lastPx: 0,
   onFill,
   room,
@@ -90,48 +97,62 @@ export const remove = (book: Book, order: Order): void => {
   leave(halfOf(book, order.sign), order);
 };
 
-const fillMaker = (book: Book, half: HalfBook, order: Order, lots: number, at: number): void => {
+/** Returns the lots that were filled. */
+const fillMaker = (book: Book, half: HalfBook, order: Order, lots: number, at: number): number => {
   const count = Math.min(lots, book.room(order));
   if (count > 0) book.onFill(order, order.px, count, "maker", at);
   if (!isOpen(order)) leave(half, order);
+  return count;
 };
 
-/** Fills completely every order of a rank above `rank`: the market has been through its price. */
-const fillBeyond = (book: Book, half: HalfBook, rank: number, at: number): void => {
-  if (half.best <= rank) return;
-  for (const order of half.orders.filter(({ px }) => half.sign * px > rank)) fillMaker(book, half, order, leftOf(order), at);
+/** Fills every order of a rank above `rank`, the best first, from `lots`: the market has been through its price. Returns the rest. */
+const fillBeyond = (book: Book, half: HalfBook, rank: number, lots: number, at: number): number => {
+  if (half.best <= rank) return lots;
+  let left = lots;
+  for (const order of half.orders.filter(({ px }) => half.sign * px > rank)) left -= fillMaker(book, half, order, left, at);
+  return left;
 };
 
-/** A print at the price of resting orders: each stretch of queue is eaten before the order behind it. */
-const fillQueue = (book: Book, half: HalfBook, px: number, qty: number, at: number): void => {
+/** A print at the price of resting orders: each stretch of queue is eaten before the order behind it. Returns what is left of it. */
+const fillQueue = (book: Book, half: HalfBook, px: number, qty: number, at: number): number => {
+  const resting = half.orders.filter((order) => order.px === px);
   let left = qty;
   let eaten = 0;
-  for (const order of half.orders.filter((resting) => resting.px === px)) {
+  for (const order of resting) {
     const queue = Math.min(left, Math.max(0, order.ahead - eaten));
     eaten += queue;
     left -= queue;
-    order.ahead = Math.max(0, order.ahead - eaten);
-    const count = Math.min(left, book.room(order));
-    fillMaker(book, half, order, count, at);
-    left -= count;
+    const passed = Math.min(order.ahead, eaten);
+    order.ahead -= passed;
+    order.behind += passed;
+    left -= fillMaker(book, half, order, left, at);
   }
+  // What the print took of others' orders and did not pass an order by was behind it.
+  for (const order of resting) order.behind = Math.max(0, order.behind - eaten - left);
+  return left;
 };
 
 export const print = (book: Book, sign: Sign, px: number, qty: number, at: number): void => {
   book.lastPx = px;
   const hit = against(book, sign);
   const other = halfOf(book, sign);
+  let left = book.matching.volume === "traded" ? qty : Number.POSITIVE_INFINITY;
   if (hit.best >= hit.sign * px) {
-    fillBeyond(book, hit, hit.sign * px, at);
-    fillQueue(book, hit, px, qty, at);
+    left = fillBeyond(book, hit, hit.sign * px, left, at);
+    const rest = fillQueue(book, hit, px, Math.min(qty, left), at);
+    if (left !== Number.POSITIVE_INFINITY) left = rest;
   }
-  fillBeyond(book, other, other.sign * px, at);
+  fillBeyond(book, other, other.sign * px, left, at);
 };
 
 /** A price displayed at or beyond a resting order of the other side has met it. */
 const cross = (book: Book, half: HalfBook, px: number, qty: number, at: number): void => {
+  if (qty === 0 || half.best < half.sign * px || !book.matching.crosses) return;
+  const shown = half === book.bids ? book.asks : book.bids;
+  const most = book.matching.volume === "traded" ? displayedAt(shown, px) : Number.POSITIVE_INFINITY;
   // Ranks are whole, so half a tick below the rank of `px` takes in the orders at `px` itself.
-  if (qty > 0 && half.best >= half.sign * px) fillBeyond(book, half, half.sign * px - 0.5, at);
+  const left = fillBeyond(book, half, half.sign * px - 0.5, most, at);
+  if (left < most) consume(shown, px, most - left);
 };
 
 export const quote = (book: Book, bidPx: number, bidQty: number, askPx: number, askQty: number, at: number): void => {

@@ -8,15 +8,17 @@
 
 import type * as schemas from "../contract/schemas.ts";
 import type { CancelBody, Infer, PlaceBody } from "../contract/schemas.ts";
-import { type Account, availableOf } from "./account.ts";
+import type { Account } from "./account.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./answer.ts";
 import { offersFor, rest, take } from "./book.ts";
-import { type Exchange, finish, marketOf } from "./exchange.ts";
+import { type Exchange, finish, marketOf, newOrder, register } from "./exchange.ts";
+import { ratesFor } from "./fee-tiers.ts";
 import { baseOf, worthOf } from "./instrument.ts";
 import { clientIdProblem, closingTicket, readTicket, type Ticket, tradable } from "./intake.ts";
+import { freeOf, modeOf } from "./margin.ts";
 import { type Amount, cover, one, readAmount, spell } from "./money.ts";
 import { isOpen, type Order } from "./order.ts";
-import { changeLeverage, holdFor, orderHold, payCurrencyOf, setHold } from "./settlement.ts";
+import { changeTerms, holdFor, orderHold, payCurrencyOf, type Rates, setHold } from "./settlement.ts";
 
 interface Plan {
   readonly lots: number;
@@ -39,28 +41,11 @@ const planOf = (exchange: Exchange, ticket: Ticket): Plan => {
 };
 
 /** What a market order may cost: it has no price of its own, so the book's prices are taken. */
-const marketHold = ({ rates }: Exchange, ticket: Ticket, plan: Plan): Amount => {
+const marketHold = (ticket: Ticket, plan: Plan, rates: Rates): Amount => {
   const { account, product, sign, budget } = ticket;
   if (product.instType === "SPOT" && sign === -1) return baseOf(product, budget === undefined ? ticket.lots : plan.lots);
   const opening = plan.lots === 0 ? 0n : cover(plan.value, BigInt(Math.min(plan.lots, ticket.openingLots)), BigInt(plan.lots));
-  return holdFor(account, product, sign, rates[product.instType], plan.value, opening);
-};
-
-const newOrder = (exchange: Exchange, ticket: Ticket, at: number): Order => {
-  const seq = exchange.orderCount;
-  const ordId = String(exchange.firstOrdId + BigInt(seq));
-  const start = { state: "live", done: 0, value: 0n, cost: 0n, hold: 0n, ahead: 0 } as const;
-  return { ...ticket, ...start, seq, ordId, createdAt: at, updatedAt: at };
-};
-
-const register = (exchange: Exchange, order: Order): void => {
-  const { account } = order;
-  exchange.orderCount++;
-  account.orders.push(order);
-  account.open.add(order);
-  account.byOrdId.set(order.ordId, order);
-  if (order.clOrdId !== "") account.byClOrdId.set(order.clOrdId, order);
-  exchange.touched.add(order);
+  return holdFor(account, product, sign, rates, plan.value, opening);
 };
 
 /** Brings an order that passed all checks to the book. */
@@ -83,15 +68,12 @@ const enter = (exchange: Exchange, ticket: Ticket, at: number): Order | Refusal 
   const plan = planOf(exchange, ticket);
   if (ticket.ordType === "post_only" && plan.lots > 0) return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
   const order = newOrder(exchange, ticket, at);
-  const hold = ticket.ordType === "market" ? marketHold(exchange, ticket, plan) : orderHold(order, exchange.rates[product.instType]);
+  const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
+  const hold = ticket.ordType === "market" ? marketHold(ticket, plan, rates) : orderHold(order, rates);
   const currency = payCurrencyOf(product, sign);
   const reduces = product.instType === "SWAP" && Math.min(ticket.openingLots, ticket.budget === undefined ? ticket.lots : plan.lots) === 0;
-  if (!reduces && hold > availableOf(account, currency)) {
-    return {
-      code: answers.fundsCode,
-      msg: `The order needs ${spell(hold)} ${currency}; ${spell(availableOf(account, currency))} is available.`,
-    };
-  }
+  const free = reduces ? hold : freeOf(exchange, account, currency);
+  if (hold > free) return { code: answers.fundsCode, msg: `The order needs ${spell(hold)} ${currency}; ${spell(free)} is available.` };
   register(exchange, order);
   setHold(order, hold);
   execute(exchange, order, plan, at);
@@ -104,8 +86,17 @@ const resultOf = ({ profile }: Exchange, ordId: string, clOrdId: string, refusal
   return profile.cancelBatch.resultFields === "sCode" ? { ordId, clOrdId, sCode: code, sMsg: msg } : { ordId, clOrdId, code, msg };
 };
 
+/** A mode named by an order holds for the product, where nothing is open yet that has the other one. */
+const modeProblem = ({ profile }: Exchange, account: Account, { instId, mgnMode }: PlaceBody): Refusal | undefined => {
+  const mode = modeOf(account, instId);
+  if (mgnMode === undefined || mgnMode === mode) return undefined;
+  const open = account.positions.has(instId) || [...account.open].some(({ product }) => product.instId === instId);
+  return open ? { code: profile.answers.parameterCode, msg: `mgnMode is ${mode} while there is a position or an order.` } : undefined;
+};
+
 export const place = (exchange: Exchange, account: Account, body: PlaceBody, at: number): Answer => {
-  const ticket = readTicket(exchange, account, body);
+  const ticket = modeProblem(exchange, account, body) ?? readTicket(exchange, account, body);
+  if (!isRefusal(ticket) && body.mgnMode !== undefined) account.marginModes.set(body.instId, body.mgnMode);
   const order = isRefusal(ticket) ? ticket : enter(exchange, ticket, at);
   if (isRefusal(order)) return refused(exchange.profile, order, [resultOf(exchange, "", body.clOrdId ?? "", order)]);
   return done(exchange.profile, [resultOf(exchange, order.ordId, order.clOrdId)]);
@@ -150,8 +141,8 @@ export const closePosition = (exchange: Exchange, account: Account, body: Infer<
   return done(profile, [{ instId: body.instId, clOrdId }]);
 };
 
-export const setLeverage = (exchange: Exchange, account: Account, body: Infer<typeof schemas.leverageBody>): Answer => {
-  const { profile, rates } = exchange;
+export const setLeverage = (exchange: Exchange, account: Account, body: Infer<typeof schemas.leverageBody>, at: number): Answer => {
+  const { profile } = exchange;
   const { answers } = profile;
   const market = tradable(exchange, body.instId);
   if (isRefusal(market)) return refused(profile, market);
@@ -161,10 +152,11 @@ export const setLeverage = (exchange: Exchange, account: Account, body: Infer<ty
   if (lever === undefined || lever < one || lever > product.maxLeverage) {
     return refused(profile, { code: answers.leverageCode, msg: `lever is between 1 and ${spell(product.maxLeverage)}.` });
   }
-  if (!changeLeverage(account, product, lever, () => rates.SWAP)) {
+  const mode = body.mgnMode ?? modeOf(account, product.instId);
+  const rates = ratesFor(exchange.schedules.SWAP, account, "SWAP", at);
+  if (!changeTerms(account, product, { leverage: lever, mode }, rates, () => freeOf(exchange, account, product.quote))) {
     return refused(profile, { code: answers.fundsCode, msg: "The margin this leverage needs is not available." });
   }
-  const mgnMode = body.mgnMode ?? account.marginModes.get(product.instId) ?? "cross";
-  account.marginModes.set(product.instId, mgnMode);
-  return done(profile, [{ instId: product.instId, lever: spell(lever), mgnMode }]);
+  market.lookAt = at;
+  return done(profile, [{ instId: product.instId, lever: spell(lever), mgnMode: mode }]);
 };

@@ -10,12 +10,13 @@ import type { EndpointName, InputOf } from "../contract/endpoints.ts";
 import { readInstId } from "../contract/inst-id.ts";
 import { limitHeaders } from "../contract/limits.ts";
 import { requestProblems } from "../contract/validate.ts";
-import { type Account, balanceRecordsOf } from "./account.ts";
+import type { Account } from "./account.ts";
 import { type Answer, badRequest, done, forbidden, limited, unauthenticated, unknownPath } from "./answer.ts";
 import { cancelBatch, closePosition, place, setLeverage } from "./desk.ts";
 import type { Exchange } from "./exchange.ts";
 import { instrumentRecordOf } from "./instrument.ts";
 import { getOrder, listHistory, listPending, positionRecordsOf } from "./listing.ts";
+import { balanceRecordsOf } from "./margin.ts";
 import type { Caller, Meter } from "./meter.ts";
 
 export interface VenueRequest {
@@ -52,7 +53,7 @@ export interface Door {
 type Act<E extends EndpointName> = (exchange: Exchange, account: Account, input: InputOf<E>, now: number) => Answer;
 
 const acts: { readonly [E in Exclude<EndpointName, "instruments">]: Act<E> } = {
-  spotBalance: (exchange, account, { currency }) => done(exchange.profile, balanceRecordsOf(account, currency)),
+  spotBalance: (exchange, account, { currency }) => done(exchange.profile, balanceRecordsOf(exchange, account, currency)),
   positions: (exchange, account, { instId }) => done(exchange.profile, positionRecordsOf(exchange, account, instId)),
   getOrder,
   pendingOrders: listPending,
@@ -138,10 +139,22 @@ const judge = (door: Door, request: VenueRequest, now: number): { answer: Answer
   return { answer, caller };
 };
 
+const lastDate = { second: Number.NaN, text: "" };
+
+/** Spelled once a second: nothing else of an answer costs as much. */
+const dateText = (now: number): string => {
+  const second = Math.floor(now / 1_000);
+  if (second !== lastDate.second) {
+    lastDate.second = second;
+    lastDate.text = new Date(second * 1_000).toUTCString();
+  }
+  return lastDate.text;
+};
+
 const headersOf = ({ exchange, meter }: Door, request: VenueRequest, caller: Caller | undefined, answer: Answer, now: number) => {
   const { profile, contract } = exchange;
   const headers: Record<string, string> = {};
-  if (profile.limits.dateHeader) headers["date"] = new Date(now).toUTCString();
+  if (profile.limits.dateHeader) headers["date"] = dateText(now);
   if (!answer.success && !profile.limits.headersOnError) return headers;
   const left = (layer: "ip" | "key", id: string): string =>
     String(Math.max(0, contract.layers[layer].capacity - meter.used(layer, id, now)));

@@ -14,10 +14,16 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import type { Account } from "./account.ts";
 import { type Book, createBook, remove } from "./book.ts";
-import { baseOf, createProduct, type Product, priceOf, type VenueInstrument } from "./instrument.ts";
-import { one, spell } from "./money.ts";
+import { noteTraded, ratesFor, type Schedule } from "./fee-tiers.ts";
+import type { Funding } from "./funding.ts";
+import { baseOf, createProduct, type Product, priceOf, type VenueInstrument, worthOf } from "./instrument.ts";
+import type { Ticket } from "./intake.ts";
+import type { Liquidation } from "./liquidation.ts";
+import type { MarginRules } from "./margin.ts";
+import { type Amount, one, spell } from "./money.ts";
 import { feeText, isOpen, leftOf, type Order, orderRecordOf, sideOf } from "./order.ts";
-import { type Rates, reducibleLots, setHold, settle } from "./settlement.ts";
+import type { Matching } from "./queue.ts";
+import { reducibleLots, setHold, settle } from "./settlement.ts";
 
 export interface Fill {
   readonly uid: string;
@@ -38,6 +44,8 @@ export interface Fill {
 
 export type OrderListener = (uid: string, record: OrderRecord, at: number) => void;
 export type FillListener = (fill: Fill) => void;
+export type FundingListener = (funding: Funding) => void;
+export type LiquidationListener = (liquidation: Liquidation) => void;
 
 export interface Market {
   product: Product;
@@ -46,6 +54,10 @@ export interface Market {
   /** Book ticks and lots per tick and lot of the recording. */
   feedTick: number;
   feedLot: number;
+  /** The mark price published last; 0 before any. */
+  mark: Amount;
+  /** When the margins of those who hold the product are looked at next; infinite while nobody does. */
+  lookAt: number;
 }
 
 export interface Exchange {
@@ -53,11 +65,18 @@ export interface Exchange {
   readonly profile: Profile;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly markets: Map<string, Market>;
-  readonly rates: Readonly<Record<InstType, Rates>>;
+  readonly schedules: Readonly<Record<InstType, Schedule>>;
+  readonly margins: MarginRules;
+  /** What liquidations brought in less what they cost, by currency. */
+  readonly fund: Map<string, Amount>;
+  /** How resting orders of a product are filled by its market; the book's own rule where it says nothing. */
+  readonly matching: (instId: string) => Matching | undefined;
   readonly firstOrdId: bigint;
   orderCount: number;
   readonly orderListeners: Set<OrderListener>;
   readonly fillListeners: Set<FillListener>;
+  readonly fundingListeners: Set<FundingListener>;
+  readonly liquidationListeners: Set<LiquidationListener>;
   readonly touched: Set<Order>;
   readonly fills: Fill[];
   readonly letters: (() => void)[];
@@ -68,27 +87,76 @@ export interface Exchange {
 const room = (order: Order): number =>
   order.reduceOnly ? Math.min(leftOf(order), reducibleLots(order.account, order.product, order.sign)) : leftOf(order);
 
-const newBook = (exchange: Exchange): Book =>
-  createBook((order, px, lots, liquidity, at) => {
-    const { profile, rates, fills, touched } = exchange;
-    const { product, account } = order;
-    const cost = settle(order, px, lots, rates[product.instType], liquidity, at);
-    if (!isOpen(order)) account.open.delete(order);
-    touched.add(order);
-    fills.push({
-      uid: account.uid,
-      instId: product.instId,
-      ordId: order.ordId,
-      clOrdId: order.clOrdId,
-      side: sideOf(order.sign),
-      px: priceOf(product, px),
-      qty: spell(baseOf(product, lots)),
-      fee: feeText(cost, profile),
-      cost: spell(cost),
-      liquidity,
-      at,
-    });
-  }, room);
+const newBook = (exchange: Exchange, instId: string): Book =>
+  createBook(
+    (order, px, lots, liquidity, at) => {
+      const { profile, schedules, fills, touched } = exchange;
+      const { product, account } = order;
+      const schedule = schedules[product.instType];
+      const cost = settle(order, px, lots, ratesFor(schedule, account, product.instType, at), liquidity, at);
+      noteTraded(schedule, account, product.instType, worthOf(product, px, lots), at);
+      if (product.instType === "SWAP") marketOf(exchange, instId).lookAt = at;
+      if (!isOpen(order)) account.open.delete(order);
+      touched.add(order);
+      fills.push({
+        uid: account.uid,
+        instId: product.instId,
+        ordId: order.ordId,
+        clOrdId: order.clOrdId,
+        side: sideOf(order.sign),
+        px: priceOf(product, px),
+        qty: spell(baseOf(product, lots)),
+        fee: feeText(cost, profile),
+        cost: spell(cost),
+        liquidity,
+        at,
+      });
+    },
+    room,
+    exchange.matching(instId),
+  );
+
+export const newOrder = (exchange: Exchange, ticket: Ticket, at: number): Order => {
+  const seq = exchange.orderCount;
+  const ordId = String(exchange.firstOrdId + BigInt(seq));
+  const { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px, lots, budget, openingLots } = ticket;
+  // Written out, because putting objects together costs more than matching the order.
+  return {
+    seq,
+    ordId,
+    account,
+    product,
+    sign,
+    ordType,
+    clOrdId,
+    reduceOnly,
+    unit,
+    sz,
+    px,
+    lots,
+    budget,
+    openingLots,
+    createdAt: at,
+    updatedAt: at,
+    state: "live",
+    done: 0,
+    value: 0n,
+    cost: 0n,
+    hold: 0n,
+    ahead: 0,
+    behind: 0,
+  };
+};
+
+export const register = (exchange: Exchange, order: Order): void => {
+  const { account } = order;
+  exchange.orderCount++;
+  account.orders.push(order);
+  account.open.add(order);
+  account.byOrdId.set(order.ordId, order);
+  if (order.clOrdId !== "") account.byClOrdId.set(order.clOrdId, order);
+  exchange.touched.add(order);
+};
 
 /** Ends an order that is not complete. */
 export const finish = (exchange: Exchange, order: Order, state: "filled" | "canceled", at: number): void => {
@@ -140,7 +208,9 @@ const withdrawAll = (exchange: Exchange, instId: string, at: number): void => {
 export const listProduct = (exchange: Exchange, listing: VenueInstrument, at: number): void => {
   const product = createProduct(listing);
   withdrawAll(exchange, product.instId, at);
-  exchange.markets.set(product.instId, { product, book: newBook(exchange), listed: true, feedTick: 1, feedLot: 1 });
+  const { mark = 0n, lookAt = Number.POSITIVE_INFINITY } = exchange.markets.get(product.instId) ?? {};
+  const book = newBook(exchange, product.instId);
+  exchange.markets.set(product.instId, { product, book, listed: true, feedTick: 1, feedLot: 1, mark, lookAt });
 };
 
 export const marketOf = (exchange: Exchange, instId: string): Market => {
@@ -175,7 +245,7 @@ export const changeProduct = (exchange: Exchange, instId: string, change: Partia
     }
     withdrawAll(exchange, instId, at);
     const { lastPx } = market.book;
-    market.book = newBook(exchange);
+    market.book = newBook(exchange, instId);
     market.book.lastPx = Number((BigInt(lastPx) * old.tick) / product.tick);
     market.feedTick = Number(feedTick / one);
     market.feedLot = Number(feedLot / one);

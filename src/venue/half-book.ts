@@ -7,6 +7,7 @@
  * queue ahead until its price is shown, because assuming an empty queue would fill it too early.
  */
 import type { Order, Sign } from "./order.ts";
+import { advanced, type Matching } from "./queue.ts";
 
 /** Outside quantity, or a resting order, in the order in which a taker meets them. */
 export interface Offer {
@@ -17,12 +18,15 @@ export interface Offer {
 
 export interface HalfBook {
   readonly sign: Sign;
+  readonly matching: Matching;
   /** Rank of the best resting order; -Infinity when none rests. */
   best: number;
   readonly orders: Order[];
   /** Best displayed price by the latest quote, NaN when it showed none; the quantity is what takers have left of it. */
   quotePx: number;
   quoteQty: number;
+  /** The quantity that the latest quote told. */
+  toldQty: number;
   /** Displayed quantity by price, when the recording has more than best quotes. */
   readonly levels: Map<number, number>;
   levelled: boolean;
@@ -30,12 +34,14 @@ export interface HalfBook {
   top: number;
 }
 
-export const createHalfBook = (sign: Sign): HalfBook => ({
+export const createHalfBook = (sign: Sign, matching: Matching): HalfBook => ({
   sign,
+  matching,
   best: Number.NEGATIVE_INFINITY,
   orders: [],
   quotePx: Number.NaN,
   quoteQty: 0,
+  toldQty: 0,
   levels: new Map(),
   levelled: false,
   top: sign === 1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
@@ -50,6 +56,8 @@ export const displayedAt = (half: HalfBook, px: number): number =>
   half.quoteQty > 0 && px === half.quotePx ? half.quoteQty : (half.levels.get(px) ?? 0);
 
 const queueAt = (half: HalfBook, px: number): number => {
+  const { joins } = half.matching;
+  if (joins !== "displayed") return joins === "unknown" ? Number.POSITIVE_INFINITY : 0;
   const displayed = displayedAt(half, px);
   const unknown = !half.levelled && half.sign * px < half.sign * half.quotePx;
   return unknown ? Number.POSITIVE_INFINITY : displayed;
@@ -57,6 +65,7 @@ const queueAt = (half: HalfBook, px: number): number => {
 
 export const join = (half: HalfBook, order: Order): void => {
   order.ahead = queueAt(half, order.px);
+  order.behind = 0;
   const rank = half.sign * order.px;
   let index = half.orders.length;
   while (index > 0 && half.sign * (half.orders[index - 1] as Order).px < rank) index--;
@@ -70,11 +79,10 @@ export const leave = (half: HalfBook, order: Order): void => {
   setBest(half);
 };
 
-/** A displayed quantity that shrank below a queue position moves the order forward. */
-const advance = (half: HalfBook, px: number, displayed: number): void => {
-  for (const order of half.orders) {
-    if (order.px === px) order.ahead = Math.min(order.ahead, displayed);
-  }
+/** What is displayed at an order's price now moves it up, as far as the rule says. */
+const advance = (order: Order, displayed: number, { power }: Matching): void => {
+  order.ahead = advanced(order.ahead, order.behind, displayed, power);
+  order.behind = displayed - order.ahead;
 };
 
 /** Forgets levels better than the best quote: the market has left them. */
@@ -87,17 +95,20 @@ const prune = (half: HalfBook, px: number): void => {
 };
 
 export const showQuote = (half: HalfBook, px: number, qty: number): void => {
+  const { matching } = half;
+  // A quote tells both sides; the one that did not change says nothing of what was taken from it.
+  if (px !== half.quotePx || qty !== half.toldQty || matching.volume === "unlimited") half.quoteQty = qty;
+  half.toldQty = qty;
   half.quotePx = qty > 0 ? px : Number.NaN;
-  half.quoteQty = qty;
   if (half.levels.size > 0) {
     if (qty === 0) half.levels.clear();
     else prune(half, px);
   }
-  if (half.best < half.sign * px && qty > 0) return;
+  if ((half.best < half.sign * px && qty > 0) || matching.joins === "unknown") return;
   for (const order of half.orders) {
     const rank = half.sign * order.px;
-    if (qty === 0 || rank > half.sign * px) order.ahead = 0;
-    else if (rank === half.sign * px) order.ahead = Math.min(order.ahead, qty);
+    if (qty === 0 || rank > half.sign * px) order.ahead = order.behind = 0;
+    else if (rank === half.sign * px) advance(order, qty, matching);
     else break;
   }
 };
@@ -108,7 +119,8 @@ export const showLevel = (half: HalfBook, px: number, qty: number): void => {
   else half.levels.delete(px);
   if (px === half.quotePx) half.quoteQty = qty;
   if (qty > 0 && half.sign * px > half.sign * half.top) half.top = px;
-  if (half.best >= half.sign * px) advance(half, px, qty);
+  if (half.best < half.sign * px || half.matching.joins === "unknown") return;
+  for (const order of half.orders) if (order.px === px) advance(order, qty, half.matching);
 };
 
 /** Takes displayed quantity away until the recording shows the price again. */

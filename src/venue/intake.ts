@@ -22,6 +22,8 @@ export type Ticket = Pick<
   "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "px" | "lots" | "budget" | "openingLots"
 >;
 
+type Draft = Omit<Ticket, "lots" | "budget" | "openingLots">;
+
 interface Size {
   readonly lots: number;
   readonly budget: Amount | undefined;
@@ -35,11 +37,20 @@ export const tradable = ({ markets, profile }: Exchange, instId: string): Market
   return market?.listed ? market : { code: profile.answers.instrumentCode, msg: `${instId} is not tradable.` };
 };
 
+const patterns = new Map<string, RegExp>();
+
+/** Made once: it is asked for with every order. */
+const patternOf = (source: string): RegExp => {
+  const pattern = patterns.get(source) ?? new RegExp(source);
+  patterns.set(source, pattern);
+  return pattern;
+};
+
 /** Why a client id cannot be used, if it cannot. */
 export const clientIdProblem = ({ profile }: Exchange, account: Account, clOrdId: string): Refusal | undefined => {
   const { clOrdIdPattern, duplicateClOrdId } = profile.order;
   if (clOrdId === "") return undefined;
-  if (!new RegExp(clOrdIdPattern).test(clOrdId)) {
+  if (!patternOf(clOrdIdPattern).test(clOrdId)) {
     return { code: profile.answers.parameterCode, msg: `clOrdId does not match ${clOrdIdPattern}.` };
   }
   const known = account.byClOrdId.get(clOrdId);
@@ -76,14 +87,9 @@ const readLots = (product: Product, unit: Ticket["unit"], sz: Amount, px: number
   return scaled % (product.lotRule * one) === 0n ? scaled / (product.lot * one) : undefined;
 };
 
-const readSize = (
-  { profile }: Exchange,
-  { product, book }: Market,
-  ticket: Omit<Ticket, "lots" | "budget" | "openingLots">,
-): Size | Refusal => {
+const readSize = ({ profile }: Exchange, { product, book }: Market, ticket: Draft): Size | Refusal => {
   const { unit, sz, px } = ticket;
   const wrong = (msg: string): Refusal => ({ code: profile.answers.sizeCode, msg });
-  const minimum = `the minimum is ${spell(product.minBase)} ${product.base}.`;
   if (sz <= 0n) return wrong("sz is a positive decimal with at most 18 fraction digits.");
   const budgeted = unit === "quote_notional" && px === 0;
   const probe = budgeted ? (offersFor(book, ticket)[0]?.px ?? 0) : px;
@@ -91,7 +97,9 @@ const readSize = (
   if (budgeted && probe === 0) return { lots: Number.MAX_SAFE_INTEGER, budget: sz };
   const lots = readLots(product, unit, sz, probe);
   if (lots === undefined) return wrong(`sz is not a multiple of the lot (${spell(product.lotRule)} ${product.base}).`);
-  if (lots === 0n || lots > countMax || lots * product.lot < product.minBase) return wrong(`sz is too small or too large; ${minimum}`);
+  if (lots === 0n || lots > countMax || lots * product.lot < product.minBase) {
+    return wrong(`sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.`);
+  }
   return budgeted ? { lots: Number.MAX_SAFE_INTEGER, budget: sz } : { lots: Number(lots), budget: undefined };
 };
 
@@ -102,6 +110,12 @@ const unpromisedLots = (account: Account, product: Product, sign: Sign): number 
     if (order.reduceOnly && order.product.instId === product.instId && order.sign === sign) lots -= leftOf(order);
   }
   return lots;
+};
+
+/** Written out, because putting objects together costs more than reading the order. */
+const ticketOf = (draft: Draft, lots: number, budget: Amount | undefined, openingLots: number): Ticket => {
+  const { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px } = draft;
+  return { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px, lots, budget, openingLots };
 };
 
 export const readTicket = (exchange: Exchange, account: Account, body: PlaceBody): Ticket | Refusal => {
@@ -120,10 +134,10 @@ export const readTicket = (exchange: Exchange, account: Account, body: PlaceBody
   const draft = { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz: readAmount(body.sz) ?? 0n, px };
   const size = readSize(exchange, market, draft);
   if (isRefusal(size)) return size;
-  if (!reduceOnly) return { ...draft, ...size, openingLots: openingLotsOf(account, product, sign, size.lots) };
+  if (!reduceOnly) return ticketOf(draft, size.lots, size.budget, openingLotsOf(account, product, sign, size.lots));
   const lots = Math.min(size.lots, unpromisedLots(account, product, sign));
   if (lots <= 0) return { code: exchange.profile.answers.positionCode, msg: "There is no position to reduce." };
-  return { ...draft, ...size, lots, openingLots: 0 };
+  return ticketOf(draft, lots, size.budget, 0);
 };
 
 /** A market order over the whole position, whatever its size is in the unit of `sz`. */

@@ -11,9 +11,8 @@ import type * as schemas from "../contract/schemas.ts";
 import type { Infer, PositionRecord } from "../contract/schemas.ts";
 import type { Account, Position } from "./account.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./answer.ts";
-import { doubleMark } from "./book.ts";
 import { type Exchange, marketOf } from "./exchange.ts";
-import type { Product } from "./instrument.ts";
+import { liquidationPx, markOf, modeOf, profitOf } from "./margin.ts";
 import { type Amount, cut, magnitude, one, places, spell } from "./money.ts";
 import { averagePlaces, isOpen, type Order, orderRecordOf, timeText } from "./order.ts";
 import { leverageOf } from "./settlement.ts";
@@ -126,38 +125,32 @@ export const listHistory = (exchange: Exchange, account: Account, query: Infer<t
       !isForgotten(exchange, order, at),
   );
 
-/** What a position would be worth now beyond its entry value; its entry value while no price is known. */
-export const profitOf = (exchange: Exchange, instId: string, position: Position): Amount => {
-  const { product, book } = marketOf(exchange, instId);
-  const double = BigInt(doubleMark(book));
-  return double === 0n ? 0n : (double * product.tick * position.base) / (2n * one) - position.entry;
-};
+const shortUnit = 10n ** BigInt(places - averagePlaces);
 
-const averageOf = (position: Position): string => {
-  const unit = 10n ** BigInt(places - averagePlaces);
-  return spell((cut(magnitude(position.entry), one, magnitude(position.base)) / unit) * unit);
-};
+/** Cut to the digits of an average price. */
+const shortened = (px: Amount): string => spell((px / shortUnit) * shortUnit);
 
-const markText = (exchange: Exchange, product: Product): string => {
-  const double = doubleMark(marketOf(exchange, product.instId).book);
-  return double === 0 ? exchange.profile.order.emptyDecimal : spell((BigInt(double) * product.tick) / 2n);
-};
+const averageOf = (position: Position): string => shortened(cut(magnitude(position.entry), one, magnitude(position.base)));
 
 export const positionRecordsOf = (exchange: Exchange, account: Account, only?: string): PositionRecord[] =>
   [...account.positions]
     .filter(([instId]) => only === undefined || instId === only)
     .map(([instId, position]) => {
-      const { product } = marketOf(exchange, instId);
-      const contracts = exchange.profile.order.szUnit[instTypeOf(instId)] === "contracts";
+      const market = marketOf(exchange, instId);
+      const { product } = market;
+      const { emptyDecimal, szUnit } = exchange.profile.order;
+      const contracts = szUnit[instTypeOf(instId)] === "contracts";
+      const [mark, liqPx] = [markOf(market), liquidationPx(exchange, account, instId, position)];
       return {
         instId,
         pos: spell(contracts ? cut(position.base, one, product.contractValue) : position.base),
         avgPx: averageOf(position),
-        markPx: markText(exchange, product),
+        markPx: mark === 0n ? emptyDecimal : spell(mark),
         lever: spell(leverageOf(account, product)),
         margin: spell(position.margin),
-        upl: spell(profitOf(exchange, instId, position)),
-        mgnMode: account.marginModes.get(instId) ?? "cross",
+        upl: spell(profitOf(market, position)),
+        liqPx: liqPx === undefined ? emptyDecimal : shortened(liqPx),
+        mgnMode: modeOf(account, instId),
         updatedAt: timeText(position.updatedAt, exchange.profile),
       };
     });

@@ -5,7 +5,7 @@
  * fraction digits is refused, never cut.
  * Not here: ticks and lots, the plain integers the books match in (instrument.ts).
  */
-import { isDecimal } from "../decimal.ts";
+import { grid, isDecimal } from "../decimal.ts";
 
 export type Amount = bigint;
 
@@ -15,6 +15,8 @@ export const one: Amount = 10n ** BigInt(places);
 /** The amount a text names, or undefined when it is no plain decimal or finer than the scale. */
 export const readAmount = (text: unknown): Amount | undefined => {
   if (!isDecimal(text)) return undefined;
+  const quick = quickAmount(text);
+  if (quick !== undefined) return quick;
   const negative = text.startsWith("-");
   const [whole = "", fraction = ""] = (negative ? text.slice(1) : text).split(".");
   if (/[1-9]/.test(fraction.slice(places))) return undefined;
@@ -22,8 +24,25 @@ export const readAmount = (text: unknown): Amount | undefined => {
   return negative ? -size : size;
 };
 
+/** Text with so many characters has digits that a number holds exactly. */
+const quickMax = 15;
+const units = Array.from({ length: quickMax }, (_, digits) => 10n ** BigInt(places - digits));
+
+const quickAmount = (text: string): Amount | undefined => {
+  if (text.length > quickMax) return undefined;
+  const dot = text.indexOf(".");
+  if (dot < 0) return BigInt(Number(text)) * one;
+  return BigInt(Number(text.slice(0, dot) + text.slice(dot + 1))) * (units[text.length - dot - 1] as Amount);
+};
+
+/** Most amounts are whole millionths, and few enough for a plain number. */
+const millionth = 10n ** BigInt(places - 6);
+const millionths = grid("0.000001");
+
 /** Shortest decimal text of an amount. */
 export const spell = (value: Amount): string => {
+  const count = value / millionth;
+  if (count * millionth === value && Number.isSafeInteger(Number(count))) return millionths.format(Number(count));
   const digits = String(value < 0n ? -value : value).padStart(places + 1, "0");
   const fraction = digits.slice(-places).replace(/0+$/, "");
   const text = digits.slice(0, -places) + (fraction === "" ? "" : `.${fraction}`);

@@ -41,6 +41,8 @@ export interface Order {
   hold: Amount;
   /** Outside quantity in front of this order at its price; infinite while nobody has shown that price yet. */
   ahead: number;
+  /** Outside quantity behind it, as far as the displayed quantity tells; counts only where cancels are shared out. */
+  behind: number;
 }
 
 /** Fraction digits of `avgPx`, cut towards zero. */

@@ -3,10 +3,11 @@
  *
  * Invariants: a fill moves exactly its value and its fee; what an open order could still cost is frozen, so that the available
  * spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place of the quote currency.
- * Margin is entry value over leverage, isolated and cross alike. Nothing is liquidated here: a losing position may drive the
- * available balance of its quote currency below zero, and then no new order is paid for.
+ * Initial margin is entry value over leverage, isolated and cross alike; an isolated position's is all that stands behind it.
+ * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin (liquidation.ts).
  */
-import { type Account, availableOf, type Position, purseOf } from "./account.ts";
+import type { MarginMode } from "../contract/profile.ts";
+import { type Account, type Position, purseOf } from "./account.ts";
 import { baseOf, type Product, worthOf } from "./instrument.ts";
 import { type Amount, cover, cut, larger, magnitude, one, smaller } from "./money.ts";
 import { isOpen, leftOf, type Order, type Sign } from "./order.ts";
@@ -17,10 +18,8 @@ export interface Rates {
   readonly taker: Amount;
 }
 
-const leverageDefault = 10n * one;
-
 export const leverageOf = (account: Account, product: Product): Amount =>
-  account.leverage.get(product.instId) ?? smaller(leverageDefault, product.maxLeverage);
+  account.leverage.get(product.instId) ?? smaller(account.leverageDefault, product.maxLeverage);
 
 export const payCurrencyOf = (product: Product, sign: Sign): string =>
   product.instType === "SPOT" && sign === -1 ? product.base : product.quote;
@@ -62,8 +61,9 @@ export const setHold = (order: Order, hold: Amount): void => {
   order.hold = hold;
 };
 
-const setMargin = (account: Account, product: Product, position: Position): void => {
-  const margin = cover(magnitude(position.entry), one, leverageOf(account, product));
+/** Sets aside anew what stands behind a position. */
+export const setMargin = (account: Account, product: Product, position: Position): void => {
+  const margin = larger(0n, cover(magnitude(position.entry), one, leverageOf(account, product)) + position.extra);
   purseOf(account, product.quote).frozen += margin - position.margin;
   position.margin = margin;
 };
@@ -76,7 +76,7 @@ const settleSpot = ({ account, product, sign }: Order, base: Amount, value: Amou
 const positionOf = (account: Account, instId: string): Position => {
   let position = account.positions.get(instId);
   if (position === undefined) {
-    position = { base: 0n, entry: 0n, margin: 0n, updatedAt: 0 };
+    position = { base: 0n, entry: 0n, margin: 0n, extra: 0n, updatedAt: 0 };
     account.positions.set(instId, position);
   }
   return position;
@@ -90,6 +90,7 @@ const settleSwap = ({ account, product, sign }: Order, base: Amount, value: Amou
     const closedValue = cut(value, closing, base);
     const released = cut(position.entry, closing, magnitude(position.base));
     purseOf(account, product.quote).total -= signed * closedValue + released;
+    position.extra -= cut(position.extra, closing, magnitude(position.base));
     position.base += signed * closing;
     position.entry -= released;
     value -= closedValue;
@@ -119,21 +120,44 @@ export const settle = (order: Order, px: number, lots: number, rates: Rates, liq
   return cost;
 };
 
-/** Sets the leverage and re-reckons all that depends on it; undone, with false, when the account cannot bear it. */
-export const changeLeverage = (account: Account, product: Product, leverage: Amount, ratesOf: (product: Product) => Rates): boolean => {
-  const before = account.leverage.get(product.instId);
-  const apply = (): void => {
-    const position = account.positions.get(product.instId);
-    if (position !== undefined) setMargin(account, product, position);
-    for (const order of account.open) if (order.product.instId === product.instId) setHold(order, orderHold(order, ratesOf(product)));
+const putBack = <T>(map: Map<string, T>, name: string, before: T | undefined): void => {
+  if (before === undefined) map.delete(name);
+  else map.set(name, before);
+};
+
+/** On which terms a user holds a product. */
+export interface Terms {
+  readonly leverage: Amount;
+  readonly mode: MarginMode;
+}
+
+/** Sets leverage and mode and re-reckons all that depends on them; undone, with false, when the account cannot bear it. */
+export const changeTerms = (
+  account: Account,
+  product: Product,
+  { leverage, mode }: Terms,
+  rates: Rates,
+  available: () => Amount,
+): boolean => {
+  const { instId } = product;
+  const position = account.positions.get(instId);
+  const before = { leverage: account.leverage.get(instId), mode: account.marginModes.get(instId), extra: position?.extra ?? 0n };
+  const apply = (extra: Amount): void => {
+    if (position !== undefined) {
+      position.extra = extra;
+      setMargin(account, product, position);
+    }
+    for (const order of account.open) if (order.product.instId === instId) setHold(order, orderHold(order, rates));
   };
-  const availableBefore = availableOf(account, product.quote);
-  account.leverage.set(product.instId, leverage);
-  apply();
-  const available = availableOf(account, product.quote);
-  if (available >= 0n || available >= availableBefore) return true;
-  if (before === undefined) account.leverage.delete(product.instId);
-  else account.leverage.set(product.instId, before);
-  apply();
+  const availableBefore = available();
+  account.leverage.set(instId, leverage);
+  account.marginModes.set(instId, mode);
+  // What funding did to a margin of its own is over with it.
+  apply((before.mode ?? account.modeDefault) === mode ? before.extra : 0n);
+  const left = available();
+  if (left >= 0n || left >= availableBefore) return true;
+  putBack(account.leverage, instId, before.leverage);
+  putBack(account.marginModes, instId, before.mode);
+  apply(before.extra);
   return false;
 };

@@ -5,69 +5,57 @@
  * out is a fresh object; `now` is the service's own clock and never falls.
  * Not here: sockets, latency, faults; those are wrapped around it.
  */
-import type { Contract } from "../contract/contract.ts";
-import type { InstType } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
 import type { BalanceRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
-import { SluiceError } from "../errors.ts";
-import { type Account, balanceRecordsOf, createAccount } from "./account.ts";
+import type { Account } from "./account.ts";
 import { doubleMark, level, print, quote } from "./book.ts";
-import { answerRequest, type Door, type KeyHolder, routesOf, type VenueRequest, type VenueResponse } from "./door.ts";
+import { answerRequest, type Door, routesOf, type VenueRequest, type VenueResponse } from "./door.ts";
 import {
   changeProduct,
   delistProduct,
   type Exchange,
   type Fill,
   type FillListener,
+  type FundingListener,
+  type LiquidationListener,
   listProduct,
+  type Market,
   marketOf,
   type OrderListener,
   tell,
 } from "./exchange.ts";
+import type { Fees, FeeTier } from "./fee-tiers.ts";
+import { chargeFunding, type Funding } from "./funding.ts";
 import type { VenueInstrument } from "./instrument.ts";
-import { positionRecordsOf, profitOf } from "./listing.ts";
+import { type Liquidation, review } from "./liquidation.ts";
+import { positionRecordsOf } from "./listing.ts";
+import { balanceRecordsOf, profitOf } from "./margin.ts";
 import { createMeter, type MeterReport } from "./meter.ts";
-import { type Amount, one, readAmount, spell } from "./money.ts";
+import { one, readAmount, spell } from "./money.ts";
+import { createExchange, readUsers, refuse, type VenueKey, type VenueOptions, type VenueUser } from "./opening.ts";
 import { orderRecordOf, signOf } from "./order.ts";
-import type { Rates } from "./settlement.ts";
 
-export type { Fill, MeterReport, VenueInstrument, VenueRequest, VenueResponse };
-
-/** Key names are unique over all users. */
-export interface VenueKey {
-  readonly name: string;
-  readonly permissions: readonly string[];
-}
-
-export interface VenueUser {
-  readonly uid: string;
-  readonly keys: readonly VenueKey[];
-  /** Decimal text by currency. */
-  readonly balances: Readonly<Record<string, string>>;
-}
-
-/** Basis points as decimal text; a negative maker fee is a rebate. */
-export interface Fees {
-  readonly makerBps: string;
-  readonly takerBps: string;
-}
-
-export interface VenueOptions {
-  readonly contract: Contract;
-  readonly instruments: readonly VenueInstrument[];
-  readonly users: readonly VenueUser[];
-  readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
-  /** False counts all requests and refuses none. */
-  readonly enforceLimits: boolean;
-  readonly firstOrdId?: string;
-}
+export type {
+  Fees,
+  FeeTier,
+  Fill,
+  Funding,
+  Liquidation,
+  MeterReport,
+  VenueInstrument,
+  VenueKey,
+  VenueOptions,
+  VenueRequest,
+  VenueResponse,
+  VenueUser,
+};
 
 export interface Truth {
   /** All orders, newest first, forgotten ones included. */
   readonly orders: readonly OrderRecord[];
   readonly balances: readonly BalanceRecord[];
   readonly positions: readonly PositionRecord[];
-  /** In the quote currency of the first instrument, valued at mid, else at the latest print. */
+  /** In the quote currency of the first instrument; positions at their mark, else at mid, else at the latest print. */
   readonly equity: string;
 }
 
@@ -79,9 +67,22 @@ export interface Venue {
   quote(instId: string, bidPx: number, bidQty: number, askPx: number, askQty: number, now: number): void;
   /** Absolute quantity at one price of the recorded book; 0 removes the price. `buy` is the bid side. */
   level(instId: string, side: Side, px: number, qty: number, now: number): void;
+  /** Best prices of our users' own resting orders in ticks of the recording; infinitely far where none rests. */
+  resting(instId: string): { readonly bidPx: number; readonly askPx: number };
+  /**
+   * The mark price of a swap: whole ticks of the recording and billionths of one. From the first one on positions are valued at
+   * marks instead of the book.
+   */
+  mark(instId: string, px: number, billionths: number, now: number): void;
+  /** Charges funding at a rate, decimal text such as "0.0001": longs pay shorts, who pay where it is negative. */
+  funding(instId: string, rate: string, now: number): void;
   /** Tells every change of an order, after the request or market event that caused it. Returns the way to stop listening. */
   onOrder(listener: OrderListener): () => void;
   onFill(listener: FillListener): () => void;
+  /** Tells every charge of funding, also of products that nobody holds. */
+  onFunding(listener: FundingListener): () => void;
+  /** Tells of a position that the service closed, before the fills of the closing order. */
+  onLiquidation(listener: LiquidationListener): () => void;
   list(instrument: VenueInstrument, now: number): void;
   delist(instId: string, now: number): void;
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, now: number): void;
@@ -96,86 +97,10 @@ export interface Venue {
   holdings(uid: string): Pick<Truth, "balances" | "positions">;
   /** The equity of `truth` alone, without building its lists. */
   equity(uid: string): string;
+  /** What liquidations brought the service less what they cost it, by currency, decimal text. */
+  fund(): Readonly<Record<string, string>>;
   meterReport(): MeterReport;
 }
-
-/** Nineteen digits: beyond what a float can tell apart. */
-const firstOrdIdDefault = "1000000000000000001";
-
-const refuse = (message: string): never => {
-  throw new SluiceError("CONFIG_INVALID", message);
-};
-
-const rateOf = (text: string, place: string): Amount => {
-  const bps = readAmount(text);
-  const limit = 10_000n * one;
-  if (bps === undefined || bps >= limit || bps <= -limit) {
-    return refuse(
-      `${place}: ${JSON.stringify(text)} is not a fee. Write basis points as decimal text between -10000 and 10000, such as "5".`,
-    );
-  }
-  if (bps % 10_000n !== 0n) return refuse(`${place}: ${text} is finer than a fee can be. Use at most 14 fraction digits.`);
-  return bps / 10_000n;
-};
-
-const ratesOf = ({ makerBps, takerBps }: Fees, instType: InstType): Rates => ({
-  maker: rateOf(makerBps, `fees.${instType}.makerBps`),
-  taker: rateOf(takerBps, `fees.${instType}.takerBps`),
-});
-
-const accountOf = ({ uid, balances }: VenueUser): Account => {
-  const amounts: Record<string, Amount> = {};
-  for (const [currency, text] of Object.entries(balances)) {
-    const amount = readAmount(text);
-    if (amount === undefined || amount < 0n) {
-      return refuse(
-        `user ${uid}, balance ${currency}: ${JSON.stringify(text)} is not an amount. Write a decimal of at least 0 in a string.`,
-      );
-    }
-    amounts[currency] = amount;
-  }
-  return createAccount(uid, amounts);
-};
-
-const readUsers = (users: readonly VenueUser[]): { accounts: Map<string, Account>; keys: Map<string, KeyHolder> } => {
-  const accounts = new Map<string, Account>();
-  const keys = new Map<string, KeyHolder>();
-  for (const user of users) {
-    if (accounts.has(user.uid)) refuse(`user ${user.uid} is listed twice. Give every user its own uid.`);
-    const account = accountOf(user);
-    accounts.set(user.uid, account);
-    for (const { name, permissions } of user.keys) {
-      if (keys.has(name)) refuse(`key ${name} is listed twice. Key names are unique over all users.`);
-      keys.set(name, { account, permissions: new Set(permissions) });
-    }
-  }
-  return { accounts, keys };
-};
-
-const createExchange = (options: VenueOptions, accounts: ReadonlyMap<string, Account>): Exchange => {
-  const firstOrdId = options.firstOrdId ?? firstOrdIdDefault;
-  if (!/^\d{1,19}$/.test(firstOrdId)) refuse(`firstOrdId: ${JSON.stringify(firstOrdId)} is not an order id. Write up to 19 digits.`);
-  const exchange: Exchange = {
-    contract: options.contract,
-    profile: options.contract.profile,
-    accounts,
-    markets: new Map(),
-    rates: { SPOT: ratesOf(options.fees.SPOT, "SPOT"), SWAP: ratesOf(options.fees.SWAP, "SWAP") },
-    firstOrdId: BigInt(firstOrdId),
-    orderCount: 0,
-    orderListeners: new Set(),
-    fillListeners: new Set(),
-    touched: new Set(),
-    fills: [],
-    letters: [],
-    telling: false,
-  };
-  for (const instrument of options.instruments) {
-    if (exchange.markets.has(instrument.instId)) refuse(`instrument ${instrument.instId} is listed twice. List every product once.`);
-    listProduct(exchange, instrument, 0);
-  }
-  return exchange;
-};
 
 /** Everything a user owns in one currency; what has no known price in it counts nothing. */
 const equityOf = (exchange: Exchange, account: Account): string => {
@@ -184,7 +109,8 @@ const equityOf = (exchange: Exchange, account: Account): string => {
   const { quote: currency } = first.product;
   let equity = account.purses.get(currency)?.total ?? 0n;
   for (const [instId, position] of account.positions) {
-    if (marketOf(exchange, instId).product.quote === currency) equity += profitOf(exchange, instId, position);
+    const market = marketOf(exchange, instId);
+    if (market.product.quote === currency) equity += profitOf(market, position);
   }
   for (const [base, { total }] of account.purses) {
     // A currency is worth what it can be sold for: without a spot market it counts nothing.
@@ -194,11 +120,14 @@ const equityOf = (exchange: Exchange, account: Account): string => {
   return spell(equity);
 };
 
+/** Parts of a tick in which marks are counted. */
+const marksInTick = 1_000_000_000n;
+
 const holderOf = (exchange: Exchange, uid: string): Account =>
   exchange.accounts.get(uid) ?? refuse(`venue: there is no user "${uid}". Use one of ${[...exchange.accounts.keys()].join(", ")}.`);
 
 const holdingsOf = (exchange: Exchange, account: Account): ReturnType<Venue["holdings"]> => ({
-  balances: balanceRecordsOf(account),
+  balances: balanceRecordsOf(exchange, account),
   positions: positionRecordsOf(exchange, account),
 });
 
@@ -218,37 +147,79 @@ const listen = <T>(listeners: Set<T>, listener: T): (() => void) => {
   };
 };
 
+/** What a row of the recording leads to beyond its own fills. */
+const follow = (exchange: Exchange, market: Market, now: number): void => {
+  if (exchange.touched.size > 0) tell(exchange, now);
+  if (now < market.lookAt) return;
+  review(exchange, market, now);
+  tell(exchange, now);
+};
+
+const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number): void => {
+  const amount =
+    readAmount(rate) ?? refuse(`venue ${instId}: ${JSON.stringify(rate)} is not a funding rate. Write decimal text, such as "0.0001".`);
+  const charged = chargeFunding(exchange, instId, amount, now);
+  if (charged === undefined) return;
+  for (const listener of exchange.fundingListeners) exchange.letters.push(() => listener(charged));
+  const market = marketOf(exchange, instId);
+  if (market.lookAt < Number.POSITIVE_INFINITY) market.lookAt = now;
+  tell(exchange, now);
+  follow(exchange, market, now);
+};
+
 export const createVenue = (options: VenueOptions): Venue => {
-  const { accounts, keys } = readUsers(options.users);
+  const { accounts, keys } = readUsers(options);
   const exchange = createExchange(options, accounts);
   const meter = createMeter(options.contract, options.enforceLimits);
   const door: Door = { exchange, meter, keys, routes: routesOf(options.contract), seenAt: new Map() };
   return {
     handle: (request, now) => {
       const response = answerRequest(door, request, now);
+      const moved = exchange.touched.size === 0 ? [] : [...new Set([...exchange.touched].map(({ product }) => product.instId))];
       tell(exchange, now);
+      // Users may have moved the market among themselves.
+      for (const instId of moved) follow(exchange, marketOf(exchange, instId), now);
       return response;
     },
     trade: (instId, side, px, qty, now) => {
-      const { book, listed, feedTick, feedLot } = marketOf(exchange, instId);
+      const market = marketOf(exchange, instId);
+      const { book, listed, feedTick, feedLot } = market;
       if (!listed) return;
       print(book, signOf(side), px * feedTick, qty * feedLot, now);
-      if (exchange.touched.size > 0) tell(exchange, now);
+      if (exchange.touched.size > 0 || now >= market.lookAt) follow(exchange, market, now);
     },
     quote: (instId, bidPx, bidQty, askPx, askQty, now) => {
-      const { book, listed, feedTick, feedLot } = marketOf(exchange, instId);
+      const market = marketOf(exchange, instId);
+      const { book, listed, feedTick, feedLot } = market;
       if (!listed) return;
       quote(book, bidPx * feedTick, bidQty * feedLot, askPx * feedTick, askQty * feedLot, now);
-      if (exchange.touched.size > 0) tell(exchange, now);
+      if (exchange.touched.size > 0 || now >= market.lookAt) follow(exchange, market, now);
     },
     level: (instId, side, px, qty, now) => {
-      const { book, listed, feedTick, feedLot } = marketOf(exchange, instId);
+      const market = marketOf(exchange, instId);
+      const { book, listed, feedTick, feedLot } = market;
       if (!listed) return;
       level(book, signOf(side), px * feedTick, qty * feedLot, now);
-      if (exchange.touched.size > 0) tell(exchange, now);
+      if (exchange.touched.size > 0 || now >= market.lookAt) follow(exchange, market, now);
+    },
+    resting: (instId) => {
+      const { book, feedTick } = marketOf(exchange, instId);
+      return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
+    },
+    mark: (instId, px, billionths, now) => {
+      const market = marketOf(exchange, instId);
+      const { product, feedTick } = market;
+      market.mark = ((BigInt(px) * marksInTick + BigInt(billionths)) * BigInt(feedTick) * product.tick) / marksInTick;
+      if (market.lookAt < Number.POSITIVE_INFINITY) market.lookAt = now;
+      follow(exchange, market, now);
+    },
+    funding: (instId, rate, now) => {
+      fundingAt(exchange, instId, rate, now);
     },
     onOrder: (listener) => listen(exchange.orderListeners, listener),
     onFill: (listener) => listen(exchange.fillListeners, listener),
+    onFunding: (listener) => listen(exchange.fundingListeners, listener),
+    onLiquidation: (listener) => listen(exchange.liquidationListeners, listener),
     list: (instrument, now) => {
       listProduct(exchange, instrument, now);
       tell(exchange, now);
@@ -269,6 +240,7 @@ export const createVenue = (options: VenueOptions): Venue => {
     truth: (uid) => truthOf(exchange, uid),
     holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
     equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
+    fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
     meterReport: () => meter.report(),
   };
 };

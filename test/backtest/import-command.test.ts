@@ -43,6 +43,18 @@ describe("sluice import", () => {
     expect(readFixture(out).tape.startAt).toBe(Date.UTC(2022, 0, 1));
   });
 
+  it("merges terms from as many files as are named, and lists them", async () => {
+    const [funding, marks] = [join(home, "funding.csv"), join(home, "marks.ndjson")];
+    writeFileSync(funding, "timestamp,funding\n2022-01-01 00:01:30,0.0001\n2022-01-01 08:00:00,0.0001\n");
+    writeFileSync(marks, '{"timestamp":"2022-01-01 00:01:00","mark":"1.5"}\n');
+    const out = join(home, "terms");
+    const text = await run(csv, "--instrument", "BTC-USDT-SWAP", "--out", out, "--terms", funding, marks);
+    expect(text).toContain("BTC-USDT-SWAP  funding: 1\n");
+    expect(text).toContain("BTC-USDT-SWAP  mark: 1\n");
+    expect(text).toContain("note: funding rates outside the recording, dropped: 1\n");
+    expect(readFixture(out).tape.series.map(({ kind }) => kind)).toEqual(["mark", "funding", "candle"]);
+  });
+
   it("gives the same contentHash as the function, from any folder", async () => {
     const { contentHash } = importRecording({ file: csv, instrument: "BTC-USDT", out: join(home, "function") });
     const text = await run(csv, "--instrument", "BTC-USDT", "--out", join(home, "command"), "--json");
@@ -57,6 +69,7 @@ describe("sluice import", () => {
     [[csv, "--instrument", "BTC-USDT", "--lot-size", "x"], /lot size: "x" is not a decimal/],
     [[csv, "--instrument", "BTC-USDT", "--disorder-ms", "-5"], /whole milliseconds/],
     [["none.csv", "--instrument", "BTC-USDT"], /none.csv: there is no such file/],
+    [[csv, "--instrument", "BTC-USDT", "--terms", "no.csv"], /no.csv: there is no such file/],
     [[csv], /required option '--instrument/],
     [["--instrument", "BTC-USDT"], /missing required argument 'file'/],
   ])("refuses %j and writes nothing", async (words, message) => {

@@ -46,7 +46,7 @@ const rows = (tape: Tape, kind: "trade" | "quote" | "level"): string[] => {
     const px = (column: Float64Array) => tick.format(column[row] ?? 0);
     const qty = (column: Float64Array) => lot.format(column[row] ?? 0);
     if (series.kind === "quote") return `${since} ${px(series.bidPx)}x${qty(series.bidQty)} ${px(series.askPx)}x${qty(series.askQty)}`;
-    if (series.kind === "candle") return "";
+    if (series.kind !== "trade" && series.kind !== "level") return "";
     const side = series.side[row] === 1 ? "buy" : "sell";
     return `${since} ${side} ${px(series.px)}x${qty(series.qty)}${series.kind === "level" && series.snapshot[row] === 1 ? " fresh" : ""}`;
   });

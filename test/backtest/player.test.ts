@@ -15,6 +15,7 @@ const setup = (times: readonly number[], delays: readonly number[]) => {
   const note = (text: string) => log.push(`${clock.now() - startAt} ${text}`);
   const feed = {
     nextBarAt: Number.POSITIVE_INFINITY,
+    routesOf: () => [{ take: (row: number, at: number) => feed.deliver(tape, row, at) }],
     deliver: (_: unknown, index: number, at: number) => {
       expect(at).toBe(clock.now());
       due[index] = at - startAt;

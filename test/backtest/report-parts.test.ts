@@ -74,6 +74,25 @@ describe("the quota over time", () => {
     expect(minutes[0]?.peakWeight).toBe(10);
   });
 
+  it("can leave out the minutes in which nothing was counted, without a difference to any sum, peak or span", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -3, max: 400 }), { maxLength: 12 }), fc.integer({ min: 0, max: 300 }), (found, length) => {
+        const quota = createQuotaMinutes(0);
+        for (const [index, minute] of found.entries()) {
+          quota.arrived({ ...arrival, at: minute * minuteMs + index });
+          quota.onEvent(sent(minute * minuteMs, 0.1 * index));
+        }
+        const all = quota.minutes(0, length * minuteMs);
+        const used = quota.used(0, length * minuteMs);
+        const [first, last] = [all[0], all[all.length - 1]];
+        expect(all).toHaveLength(length + 1);
+        expect(used).toEqual(all.filter((minute) => minute === first || minute === last || minute.requests > 0));
+        expect(overTime(used)).toEqual(overTime(all));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it("joins minutes into round spans, adding sums and keeping peaks", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_200), { minLength: 1, maxLength: 2_000 }), fc.nat(10_000), (weights, first) => {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { createTape, runBacktest } from "../../src/index.ts";
+import { backtest, createTape, runBacktest } from "../../src/index.ts";
 import { seriesOf } from "../../src/market/tape.ts";
-import { btc, calm, closed, configOf, far, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, calm, candleTape, closed, configOf, far, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
 import { add, definePlugin, type Event, generateTapeFor, type RunReport, sum } from "./market.ts";
 
 const dir = stored(calm(120));
@@ -148,6 +148,21 @@ describe("the report", () => {
   it("tells latency from submission to acceptance", async () => {
     const report = await run(dir, [strategy("one", { desired: () => concat(of([far()]), NEVER) })]);
     expect(report.latency.place).toEqual({ count: 1, p50: 10, p99: 10 });
+  });
+
+  it("of a week says how years are counted, and of the week that was traded", async () => {
+    const hour = 3_600_000;
+    const bars = candleTape(
+      Array.from({ length: 8 * 24 }, (_, index) => [600_000 + index, 600_010 + index, 599_990 + index, 600_000 + index]),
+      hour,
+    );
+    const still = strategy("still", { run: () => EMPTY });
+    const words = "years have 365 days; returns are simple, over a risk-free rate of 0";
+    expect((await run(bars, [still])).assumptions).toContain(words);
+    const service = backtest({ fixture: stored(bars), warmUpMs: 48 * hour });
+    const short = await runBacktest({ service, strategies: [still] });
+    expect(short.assumptions).not.toContain(words);
+    expect(short).not.toHaveProperty("yearly");
   });
 });
 

@@ -10,6 +10,7 @@ const changed = (phase: "rejected" | "filled", reason: string): Event => ({
   type: "order.changed",
   strategy: "a",
   slot: "s",
+  instId: "BTC-USDT-SWAP",
   clOrdId: "x",
   phase,
   record: undefined,

@@ -4,7 +4,15 @@ import type { Event, EventBody } from "../../src/journal/events.ts";
 import { layerState, orderRecord, quotaState } from "./samples.ts";
 
 const event = (body: EventBody): Event => ({ ...body, seq: 1, at: Date.UTC(2026, 0, 5, 1, 2, 3, 45) });
-const order = { type: "order.changed", strategy: "ladder", slot: "bid", clOrdId: "c", record: undefined, reason: "why" } as const;
+const order = {
+  type: "order.changed",
+  strategy: "ladder",
+  slot: "bid",
+  instId: "BTC-USDT-SWAP",
+  clOrdId: "c",
+  record: undefined,
+  reason: "why",
+} as const;
 
 const tallied = (...bodies: readonly EventBody[]) => {
   const tally = createTally(0);

@@ -29,6 +29,7 @@ const changed = (clOrdId: string, phase: OrderPhase, reason = "", instId = "BTC-
   type: "order.changed",
   strategy: "s",
   slot: clOrdId,
+  instId,
   clOrdId,
   phase,
   record: phase === "live" || phase === "filled" ? orderRecord({ clOrdId, instId }) : undefined,

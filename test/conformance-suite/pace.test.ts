@@ -47,6 +47,58 @@ describe("pace", () => {
     expect(pace.lastAt).toBe(5_000);
   });
 
+  it("no window of a layer of the profile's own holds more than its capacity, whatever it counts", () => {
+    const layer = fc.record({
+      scope: fc.constantFrom("ip" as const, "uid" as const, "key" as const),
+      unit: fc.constantFrom("requests" as const, "weight" as const, "elements" as const),
+      capacity: fc.integer({ min: 20, max: 60 }),
+      windowMs: fc.constantFrom(1_000, 2_000, 30_000),
+      endpoints: fc.constantFrom<readonly string[] | undefined>(undefined, ["cancelBatch"], ["cancelBatch", "placeOrder"]),
+    });
+    const call = fc.record({
+      endpoint: fc.constantFrom("cancelBatch", "placeOrder", "getOrder"),
+      elements: fc.integer({ min: 1, max: 20 }),
+      tripMs: fc.integer({ min: 0, max: 20 }),
+    });
+    fc.assert(
+      fc.property(layer, fc.array(call, { minLength: 1, maxLength: 60 }), ({ endpoints, ...rest }, calls) => {
+        const own = { name: "own", anchor: "sliding", banMs: 0, ...rest, ...(endpoints && { endpoints }) } as const;
+        const pace = createPace(layers, [own]);
+        const counted: { at: number; amount: number }[] = [];
+        let now = 0;
+        for (const { endpoint, elements, tripMs } of calls) {
+          const charge = { ip: "i", key: "k", uid: "u", weight: 10, endpoint, elements };
+          // No rule is about the layer: it is kept within where the others are not.
+          now = Math.max(now, pace.fitsAt(charge, [], now));
+          const answered = pace.count(charge, now);
+          const amount = rest.unit === "requests" ? 1 : rest.unit === "weight" ? 10 : elements;
+          if (endpoints === undefined || endpoints.includes(endpoint)) counted.push({ at: now + tripMs / 2, amount });
+          now += tripMs;
+          answered(now);
+        }
+        for (const { at } of counted) {
+          const within = counted.filter((other) => other.at >= at && other.at < at + own.windowMs);
+          expect(within.reduce((sum, { amount }) => sum + amount, 0)).toBeLessThanOrEqual(own.capacity);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("of the smallest layer one call goes at a time", () => {
+    const own = { name: "own", scope: "key", unit: "requests", capacity: 1, windowMs: 5_000, anchor: "sliding", banMs: 0 } as const;
+    const pace = createPace(layers, [own]);
+    const charge = { ip: "i", key: "k", uid: "u", weight: 5, endpoint: "getOrder" };
+    expect(pace.fitsAt(charge, [], 100)).toBe(100);
+    pace.count(charge, 100)(140);
+    expect(pace.fitsAt(charge, [], 150)).toBe(5_640);
+    expect([pace.tooNarrow(charge, 2, 1), pace.tooNarrow(charge, 8, 45_000), pace.tooNarrow(charge, 1, 1)]).toEqual([
+      "own",
+      undefined,
+      undefined,
+    ]);
+  });
+
   it("a call that fits at once is not held", () => {
     expect(createPace(layers).fitsAt({ ip: "i", key: "k", uid: "u", weight: 15 }, ["ip", "key", "uid"], 7)).toBe(7);
   });

@@ -4,10 +4,21 @@
 import { Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { rules } from "../../src/conformance/suite.ts";
-import type { ProfileOverrides } from "../../src/contract/profile.ts";
+import type { ExtraLayer, ProfileOverrides } from "../../src/contract/profile.ts";
 import { SluiceError } from "../../src/errors.ts";
 import { examine, keys, ofKind, patient } from "./patient.ts";
 import { paths } from "./surgery.ts";
+
+const narrow: ExtraLayer = {
+  name: "listing",
+  scope: "key",
+  unit: "requests",
+  capacity: 4,
+  windowMs: 2_000,
+  anchor: "sliding",
+  endpoints: ["pendingOrders"],
+  banMs: 0,
+};
 
 const profiles: readonly (readonly [string, ProfileOverrides])[] = [
   ["the default", {}],
@@ -30,12 +41,21 @@ const profiles: readonly (readonly [string, ProfileOverrides])[] = [
   ["a limit is cut", { paging: { limitAboveMax: "clamped", afterAndBefore: "refused" }, cancelBatch: { elementsMax: 5 } }],
   ["history forgets", { history: { unfilledCanceledVanish: true } }],
   ["other weights of reads and elements", { weights: { getOrder: 2, pendingOrders: 3, orderHistory: 4, perCancelElement: 1 } }],
+  [
+    "a layer of its own",
+    {
+      limits: { extraLayers: [{ ...narrow, name: "cancelled", unit: "elements", capacity: 6, endpoints: ["cancelBatch"], banMs: 3_000 }] },
+      cancelBatch: { elementsMax: 5 },
+    },
+  ],
+  ["a layer too narrow for a burst", { limits: { extraLayers: [narrow] } }],
   ["seconds and other signs", { order: { timeUnit: "s", feeSign: "positive_is_cost" } }],
 ];
 
 /** Skipped by what a service of the profile leaves no way to ask. */
 const unasked: Readonly<Record<string, readonly string[]>> = {
   "the list is charged to a user": ["8.1-ip", "8.1-ip-signed", "8.1-ip-free"],
+  "a layer too narrow for a burst": rules.filter(({ id }) => /^(7\.2-|8\.1-key)/.test(id)).map(({ id }) => id),
   "history forgets": rules.filter(({ id }) => /^(3-canceled|4\.3-(?!states|active))/.test(id)).map(({ id }) => id),
 };
 const sockets = ["8.2-connections", "8.2-subscriptions", "8.2-words"];

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { concat, from, NEVER, of, Subscription } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { createSystemClock } from "../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { installAmbient } from "../../src/host/ambient.ts";
 import { inside, type Owner } from "../../src/host/engine-time.ts";
@@ -52,6 +53,18 @@ describe("time inside a strategy", () => {
     expect(as(() => performance.now()) - before).toBe(500);
     expect(as(() => new Date(7).getTime())).toBe(7);
     expect(as(() => new Date() instanceof Date)).toBe(true);
+  });
+
+  it("can be asked of the machine's own clock by a strategy that runs on it", () => {
+    const clock = createSystemClock();
+    const owner: Owner = { clock, life: new Subscription(), fail: (error) => expect.fail(String(error)) };
+    const near = (at: number): void => expect(Math.abs(at - clock.now())).toBeLessThan(1_000);
+    inside(owner, () => {
+      near(clock.now());
+      near(clock.wallNow());
+      near(Date.now());
+      near(performance.now());
+    });
   });
 
   it("is the machine's outside", () => {

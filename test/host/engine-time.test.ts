@@ -9,7 +9,7 @@ import {
   interval,
   map,
   merge,
-  type Observable,
+  Observable,
   of,
   Subject,
   Subscription,
@@ -336,6 +336,30 @@ describe("what an owner's code throws", () => {
 });
 
 describe("the engine's streams as an owner gets them", () => {
+  it("tells a subscriber that is being completed nothing more", () => {
+    const { owner } = setup();
+    const seen: number[] = [];
+    let tell: (value: number) => void = () => undefined;
+    let end: () => void = () => undefined;
+    const source$ = new Observable<number>((subscriber) => {
+      tell = (value) => {
+        subscriber.next(value);
+      };
+      end = () => {
+        subscriber.complete();
+      };
+    });
+    owned(owner, source$).subscribe({
+      next: (value) => seen.push(value),
+      complete: () => {
+        tell(2);
+      },
+    });
+    tell(1);
+    end();
+    expect(seen).toEqual([1]);
+  });
+
   it("let go of their source when the subscriber does and when the owner ends", () => {
     const { owner } = setup();
     const source$ = new Subject<number>();

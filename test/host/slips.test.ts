@@ -2,7 +2,7 @@
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { checkWanted } from "../../src/host/wanted-set.ts";
+import { takeWanted } from "../../src/host/wanted-set.ts";
 import { backtest, createEngine, type WantedOrder } from "../../src/index.ts";
 import { createOrders } from "../../src/orders/orders.ts";
 import { strategy } from "../backtest/arena.ts";
@@ -12,10 +12,10 @@ const order = { slot: "a", instId: "BTC-USDT-SWAP", side: "buy", px: "1", notion
 
 describe("a slip", () => {
   it("in the name of an order's field ends the strategy and names the field", () => {
-    expect(() => checkWanted("mine", [{ ...order, keepWthin: "5" }])).toThrow(
+    expect(() => takeWanted("mine", [{ ...order, keepWthin: "5" }])).toThrow(
       /order "a" with the unknown field "keepWthin"\. Did you mean "keepWithin"\?/,
     );
-    expect(checkWanted("mine", [{ ...order, keepWithin: "5", reduceOnly: true, round: 1, tag: "t" }])).toHaveLength(1);
+    expect(takeWanted("mine", [{ ...order, keepWithin: "5", reduceOnly: true, round: 1, tag: "t" }])).toHaveLength(1);
   });
 
   it.each([

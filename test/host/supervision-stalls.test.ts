@@ -16,7 +16,7 @@ const setup = () => {
   const stalls: string[] = [];
   const modes: string[] = [];
   journal.attach((event) => {
-    if (event.type === "anomaly") stalls.push(`${event.what} ${event.detail}`);
+    if (event.type === "engine.stalled") stalls.push(`${event.type} ${event.lateMs} ms`);
   });
   const pending$ = new BehaviorSubject({ value: [], at: 0, stale: false });
   const doubts: string[] = [];

@@ -6,7 +6,7 @@ import { definePlugin, type Strategy } from "../../src/host/define.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
 import { createStrategyHost } from "../../src/host/strategy-host.ts";
 import { backoffMs, createFates, type Supervision } from "../../src/host/supervision.ts";
-import type { Event } from "../../src/journal/events.ts";
+import type { Event, EventType } from "../../src/journal/events.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { createRandom } from "../../src/random.ts";
 import { closed, configOf, strategy } from "../backtest/arena.ts";
@@ -26,8 +26,7 @@ const hosted = (supervision: Supervision | undefined, ...strategies: readonly St
     const parts = { name: one.name, random: createRandom(1).fork(one.name), now: () => rig.clock.now(), orders, market: {} };
     host.start(one, { ...parts, ...streams } as never, rig.desk);
   }
-  const told = (what: string): string[] =>
-    rig.events.flatMap((event) => (event.type === "anomaly" && event.what === what ? [event.detail] : []));
+  const told = <T extends EventType>(type: T): Extract<Event, { type: T }>[] => rig.journalled(type) as Extract<Event, { type: T }>[];
   const failures = (): number[] => rig.journalled("strategy.failed").map(({ at }) => at);
   return { rig, host, told, failures };
 };
@@ -85,7 +84,13 @@ describe("a supervised strategy", () => {
     expect(host.states.get("moody")).toEqual({ state: "running" });
     expect(rig.resting()).toEqual(["buy 50003"]);
     expect(failures()).toHaveLength(2);
-    expect(told("strategy.restarting")[1]).toMatch(/^moody: failure 2 of 5; it is started again in (1[5-9]|20)\d\d ms$/);
+    const [, second] = told("strategy.restarting");
+    expect(second).toMatchObject({ strategy: "moody", failures: 2 });
+    expect(second?.inMs).toBeGreaterThanOrEqual(1_500);
+    expect(second?.inMs).toBeLessThanOrEqual(2_000);
+    expect(told("strategy.restarted").map(({ at, failures }) => [at - (told("strategy.failed")[failures - 1]?.at ?? 0), failures])).toEqual(
+      told("strategy.restarting").map(({ inMs, failures }) => [inMs, failures]),
+    );
   });
 
   it("is quarantined after repeated failures: its orders go, by hand too, and the others run on", () => {
@@ -98,7 +103,8 @@ describe("a supervised strategy", () => {
     rig.desk.want("calm", [bid({ px: "40000" })]);
     rig.run(120_000);
     expect(failures()).toHaveLength(3);
-    expect(told("strategy.quarantined")).toEqual(["s: failed 3 times within 600 s; it is not started again"]);
+    expect(told("strategy.quarantined")).toMatchObject([{ strategy: "s", failures: 3, withinMs: 600_000 }]);
+    expect(told("strategy.halted")).toMatchObject([{ strategy: "s", reason: "quarantined" }]);
     expect(rig.resting()).toEqual(["buy 40000"]);
     expect(rig.desk.modeOf("s")).toBe("halted");
   });
@@ -151,7 +157,7 @@ describe("an ending that throws", () => {
     );
     expect(() => host.stop()).not.toThrow();
     expect(ended).toEqual(["good"]);
-    expect(told("strategy.teardown")[0]).toContain("bad: ");
+    expect(told("anomaly")).toMatchObject([{ what: "strategy.teardown", detail: expect.stringContaining("bad: ") }]);
   });
 
   it("does not keep a failed strategy's orders", () => {

@@ -90,6 +90,7 @@ describe("notices", () => {
     type: "order.changed",
     strategy: "s",
     slot: "bid",
+    instId: "BTC-USDT-SWAP",
     clOrdId: "c",
     phase: "filled",
     record: undefined,

@@ -194,7 +194,7 @@ describe("a journal", () => {
     const before = Buffer.from(fileOf(disk));
     await expect(opened(disk)).rejects.toMatchObject({
       code: "JOURNAL_INVALID",
-      message: expect.stringMatching(/memory\/00000001\.journal: it is damaged after byte \d+.*--rebuild/) as string,
+      message: expect.stringMatching(/memory\/00000001\.journal: it is damaged after byte \d+.*journal\.rebuild/) as string,
     });
     expect(fileOf(disk)).toEqual(before);
   });

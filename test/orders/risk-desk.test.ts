@@ -169,8 +169,8 @@ describe("losses", () => {
     rig.run(2_000);
     expect(rig.desk.modeOf("s")).toBe("reducing");
     expect(rig.resting()).toEqual([]);
-    expect(rig.events.filter((event) => event.type === "anomaly")).toEqual([
-      expect.objectContaining({ what: "strategy.reducing", detail: expect.stringMatching(/^s: a loss of 11\d(\.\d+)? is more than 100/) }),
+    expect(rig.journalled("strategy.reducing")).toEqual([
+      expect.objectContaining({ strategy: "s", reason: expect.stringMatching(/^a loss of 11\d(\.\d+)? is more than 100/) }),
     ]);
     rig.want(rests, bid({ slot: "more" }), sell({ reduceOnly: true, qty: "0.1" }));
     rig.desk.want("other", [bid({ px: "51000" })]);
@@ -220,7 +220,7 @@ describe("the mode of one strategy", () => {
     rig.run(60_000);
     expect(rig.resting()).toEqual(["buy 40000"]);
     expect(rig.desk.modeOf("s")).toBe("halted");
-    expect(rig.events.filter((event) => event.type === "anomaly")).toHaveLength(1);
+    expect(rig.journalled("strategy.halted")).toHaveLength(1);
     const cancels = rig.journalled("action.sent").filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
     expect(cancels.every((event) => "class" in event && event.class === "emergency")).toBe(true);
   });

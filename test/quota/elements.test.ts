@@ -121,6 +121,7 @@ describe("cancels", () => {
       clock: it.clock,
       gateway: it.gateway,
       elementsMax: 20,
+      weigh: () => undefined,
       onSent: () => undefined,
       onEnd: () => undefined,
     });
@@ -139,6 +140,7 @@ describe("cancels", () => {
       clock: it.clock,
       gateway: it.gateway,
       elementsMax: 20,
+      weigh: () => undefined,
       onSent: () => undefined,
       onEnd: () => undefined,
     });

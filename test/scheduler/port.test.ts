@@ -185,3 +185,45 @@ describe("a quota port in another process", () => {
     expect(it.events.filter(({ type }) => type === "anomaly")).toMatchObject([{ what: "quota.unreachable", detail: "connection refused" }]);
   });
 });
+
+describe("on a clock that goes on while calls leave", () => {
+  it("those of one burst are charged as of few instants, each a little early at most; the next burst as of its own", () => {
+    const lookMs = 0.01;
+    const virtual = createVirtualClock(1_000);
+    let looks = 0;
+    const clock = { ...virtual, now: () => virtual.now() + looks++ * lookMs };
+    const asked: { readonly now: number; readonly lateMs: number }[] = [];
+    const port: QuotaPort = {
+      reserve: (charge, _rank, now) => {
+        asked.push({ now, lateMs: virtual.now() + looks * lookMs - now });
+        // The first finds the door shut, so that the others gather behind it.
+        return virtual.now() < 1_005
+          ? { granted: false, layer: "shared", until: 1_005, why: "used", lighterThan: 0 }
+          : { granted: true, charge, elements: 1, expiresAt: Number.POSITIVE_INFINITY };
+      },
+      settle: () => undefined,
+      lose: () => undefined,
+      release: () => undefined,
+    };
+    const scheduler = createScheduler({
+      clock,
+      port,
+      journal: createJournal(() => 0),
+      ledger: createLedger({ layers: [], startedAt: 0 }),
+      transport: () => new Observable(() => undefined),
+    });
+    const request = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "k" } as const;
+    const ask = (): unknown =>
+      scheduler.submit({ endpoint: "getOrder", class: "read", owner: "test", weight: 5, account, build: () => request }, () => undefined);
+    for (let call = 0; call < 200; call++) ask();
+    asked.length = 0;
+    virtual.advanceTo(1_010);
+    expect(asked).toHaveLength(200);
+    expect(new Set(asked.map(({ now }) => now)).size).toBeLessThan(50);
+    expect(new Set(asked.map(({ now }) => now)).size).toBeGreaterThan(5);
+    expect(Math.max(...asked.map(({ lateMs }) => lateMs))).toBeLessThan(0.25);
+    asked.length = 0;
+    for (let call = 0; call < 10; call++) ask();
+    expect(Math.max(...asked.map(({ lateMs }) => lateMs))).toBeLessThan(5 * lookMs);
+  });
+});

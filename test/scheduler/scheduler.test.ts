@@ -320,6 +320,15 @@ describe("endings", () => {
 });
 
 describe("time", () => {
+  it("what had to wait once is asked at once when quota is back and nothing waits any more", () => {
+    const { clock, submit, names, fill } = stage();
+    fill();
+    submit("held");
+    clock.advanceTo(noon + 2_500);
+    submit("next");
+    expect(names()).toEqual(["held", "next"]);
+  });
+
   it("at the start one call goes ahead, the lightest, and the rest follow its answer", () => {
     const { clock, submit, names } = stage({ cold: true, answerMs: 30 });
     submit("heavy", "place", { weight: 10 });

@@ -45,7 +45,7 @@ export const hunt = async (canary: Canary | undefined, first: number, seeds: num
   try {
     const args = ["--import", "tsx", join(copy, "test/simulate/canary-child.ts"), first, seeds, minutes].map(String);
     const env = { ...process.env, TSX_TSCONFIG_PATH: join(copy, "tsconfig.json") };
-    const { stdout } = await run(process.execPath, args, { cwd: copy, env, timeout: 600_000 });
+    const { stdout } = await run(process.execPath, args, { cwd: copy, env, timeout: 1_800_000 });
     return (JSON.parse(stdout) as Catch | null) ?? undefined;
   } finally {
     rmSync(copy, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 /**
- * Money is conserved: what users have is what they brought, plus what their fills say, and among themselves only fees leave.
+ * Money is conserved: what users have is what they brought, plus what their fills say, and among themselves only fees leave, and
+ * what liquidations bring and cost.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -127,7 +128,7 @@ describe("money", () => {
     );
   });
 
-  it("among users alone only fees leave: balances, open profit and fees keep their sum, spot and swap together", () => {
+  it("among users alone only fees leave: balances, open profit, fees and the fund of liquidations keep their sum, spot and swap together", () => {
     fc.assert(
       fc.property(fc.array(users, { minLength: 20, maxLength: 60 }), fc.boolean(), (steps, withRebate) => {
         const options = { ...poor("40", "30"), ...(withRebate ? { fees: rebates } : {}) };
@@ -135,7 +136,7 @@ describe("money", () => {
           const quote = ["ann", "bob"].map((uid) => balanceOf(state, uid, "USDT"));
           const open = ["ann", "bob"].flatMap((uid) => state.venue.truth(uid).positions.map(({ upl }) => upl ?? "0"));
           const fees = state.fills.map(({ cost }) => cost);
-          expect(sum([...quote, ...open, ...fees])).toBe("80");
+          expect(sum([...quote, ...open, ...fees, state.venue.fund()["USDT"] ?? "0"])).toBe("80");
           expect(sum(["ann", "bob"].map((uid) => balanceOf(state, uid, "BTC")))).toBe("60");
           expect(sum(["ann", "bob"].flatMap((uid) => state.venue.truth(uid).positions.map(({ pos }) => pos)))).toBe("0");
         });

@@ -95,7 +95,8 @@ describe("swap", () => {
       upl: "-0.05",
       mgnMode: "cross",
     });
-    expect(it.balance("USDT")).toMatchObject({ balance: "99997", frozen: "600" });
+    // The margin, and the half tick that the position has lost already.
+    expect(it.balance("USDT")).toMatchObject({ balance: "99997", frozen: "600.05" });
   });
 
   it("counts into equity with its open profit, beside what spot markets pay for other currencies", () => {
@@ -130,9 +131,9 @@ describe("swap", () => {
   it("freezes margin and fee of the part of an order that opens, and only the fee of the part that closes", () => {
     const it = long();
     it.placed({ side: "sell", px: "70000", sz: "0.1" });
-    expect(it.balance("USDT")?.frozen).toBe("603.5");
+    expect(it.balance("USDT")?.frozen).toBe("603.55");
     it.placed({ side: "sell", px: "70000", sz: "0.1" });
-    expect(it.balance("USDT")?.frozen).toBe("1307");
+    expect(it.balance("USDT")?.frozen).toBe("1307.05");
   });
 
   it("refuses what the account cannot carry, and never a way out", () => {
@@ -142,7 +143,7 @@ describe("swap", () => {
     it.quote(swap, 59999, 1, 60000, 1);
     expect(it.place({ px: "60000", sz: "0.101" }).body.code).toBe("51008");
     it.placed({ px: "60000", sz: "0.1" });
-    expect(it.balance("USDT")?.available).toBe("0");
+    expect(it.balance("USDT")?.available).toBe("-0.05");
     expect(it.place({ px: "50000", sz: "0.001" }).body.code).toBe("51008");
     expect(it.place({ side: "sell", px: "59999", sz: "0.1" }).body.code).toBe("0");
     expect(it.position()).toBeUndefined();

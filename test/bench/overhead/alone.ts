@@ -15,20 +15,21 @@ import { createLedger } from "../../../src/quota/ledger.ts";
 import type { Action, Ending } from "../../../src/scheduler/action.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/transport/transport.ts";
+import { type Spent, stopwatch, sum } from "./stopwatch.ts";
 
 export interface Costs {
-  readonly submitNs: number;
+  readonly submit: Spent;
   /** Waiting in the queue, leaving it and being answered. */
-  readonly runNs: number;
-  readonly totalNs: number;
+  readonly run: Spent;
+  readonly total: Spent;
   readonly bytesPerEntry: number;
 }
 
-const day = 1_767_600_000_000;
+export const day = 1_767_600_000_000;
 const secondsMax = 3_600;
 const latencyMs = 20;
 const account = { uid: "user", ip: "home", keys: ["key"] };
-const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
+export const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
 const build = (): WireRequest => request;
 const action = (owner: string, endpoint: EndpointName, kind: ActionClass, weight: number): Action => ({
   endpoint,
@@ -44,10 +45,8 @@ const actions = ["one", "two", "three"].flatMap((owner) => [
   action(owner, "getOrder", "read", 5),
 ]);
 
-const nowNs = (): number => performance.now() * 1e6;
-
 /** Every call that arrived at one instant is answered at one instant. */
-const transportOn = (clock: VirtualClock): Transport => {
+export const transportOn = (clock: VirtualClock): Transport => {
   let arriving: Observer<WireResponse>[] = [];
   const answerAll = (): void => {
     const answered = arriving;
@@ -65,27 +64,12 @@ const transportOn = (clock: VirtualClock): Transport => {
     });
 };
 
-/** The same calls through the same transport with nobody to schedule them: what a call costs before any of our work. */
-export const bareNs = (calls: number, collect: () => void): number => {
-  const clock = createVirtualClock(day);
-  const transport = transportOn(clock);
-  let ended = 0;
-  const observer = {
-    next: (response: WireResponse): void => {
-      if (response.status === 200) ended++;
-    },
-  };
-  collect();
-  const startAt = nowNs();
-  for (let i = 0; i < calls; i++) transport(request).subscribe(observer);
-  clock.advanceTo(day + 1_000);
-  const spent = (nowNs() - startAt) / calls;
-  if (ended < calls) throw new Error(`${calls - ended} of ${calls} calls did not end`);
-  return spent;
-};
-
-/** One life: `calls` actions queue up, leave `perSecond` at a time and are answered. `collect` frees memory before it is looked at. */
-export const costsOf = (calls: number, perSecond: number, collect: () => void): Costs => {
+/**
+ * One scheduler through several waves: `calls` actions queue up behind a closed account, leave `perSecond` at a time once it has
+ * opened, and are answered. The first waves are slower, as the engine is still compiling; a new scheduler for each would show
+ * little else, because what was compiled for one is thrown away with it. `collect` frees memory before it is looked at.
+ */
+export const costsOf = (calls: number, perSecond: number, waves: number, collect: () => void): readonly Costs[] => {
   const clock = createVirtualClock(day);
   const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: layer.scope === "key" ? perSecond : 1e9 }));
   const ledger = createLedger({ layers, startedAt: clock.now() });
@@ -95,16 +79,23 @@ export const costsOf = (calls: number, perSecond: number, collect: () => void): 
   const done = (ending: Ending): void => {
     if (ending.kind === "answered") ended++;
   };
-  collect();
-  const heapBefore = process.memoryUsage().heapUsed;
-  const submitAt = nowNs();
-  for (let i = 0; i < calls; i++) scheduler.submit(actions[i % actions.length] as Action, done);
-  const submitNs = (nowNs() - submitAt) / calls;
-  collect();
-  const bytesPerEntry = (process.memoryUsage().heapUsed - heapBefore) / calls;
-  const runAt = nowNs();
-  for (let second = 1; second < secondsMax && ended < calls; second++) clock.advanceTo(day + second * 1_000);
-  const runNs = (nowNs() - runAt) / calls;
-  if (ended < calls) throw new Error(`${calls - ended} of ${calls} calls did not end within ${secondsMax} s`);
-  return { submitNs, runNs, totalNs: submitNs + runNs, bytesPerEntry };
+  const wave = (): Costs => {
+    const startAt = clock.now();
+    ended = 0;
+    ledger.disturb(startAt);
+    collect();
+    const heapBefore = process.memoryUsage().heapUsed;
+    const submitted = stopwatch(calls);
+    for (let i = 0; i < calls; i++) scheduler.submit(actions[i % actions.length] as Action, done);
+    const submit = submitted();
+    if (scheduler.queued < calls) throw new Error(`${calls - scheduler.queued} of ${calls} calls did not wait`);
+    collect();
+    const bytesPerEntry = (process.memoryUsage().heapUsed - heapBefore) / calls;
+    const ran = stopwatch(calls);
+    for (let second = 1; second < secondsMax && ended < calls; second++) clock.advanceTo(startAt + second * 1_000);
+    const run = ran();
+    if (ended < calls) throw new Error(`${calls - ended} of ${calls} calls did not end within ${secondsMax} s`);
+    return { submit, run, total: sum(submit, run), bytesPerEntry };
+  };
+  return Array.from({ length: waves }, wave);
 };

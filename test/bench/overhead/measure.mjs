@@ -71,19 +71,27 @@ const urgent = async (create, calls) => {
   return { urgentMs: ms, overtakenBy: sent - before };
 };
 
-/** Ours without promises, closures and timers of the caller's; the least of several lives, as the machine is shared. */
+/** Ours without promises, closures and timers of the caller's; the least of several waves, as the machine is shared. */
 const alone = async (calls) => {
-  const { bareNs, costsOf } = await import("./alone.ts");
+  const { costsOf } = await import("./alone.ts");
+  const { bare, charging, queueing } = await import("./floors.ts");
+  const { least } = await import("./stopwatch.ts");
   const collect = () => {
     globalThis.gc?.();
   };
-  const lives = Array.from({ length: 7 }, () => [1_000, noLimit].map((perSecond) => costsOf(calls, perSecond, collect)));
-  const least = (pick) => Math.min(...lives.map(pick));
+  const lives = (play) => Array.from({ length: 7 }, play);
+  const bursts = costsOf(calls, noLimit, 7, collect);
+  const turns = costsOf(calls, 1_000, 7, collect);
   return {
-    nsBare: Math.min(...lives.map(() => bareNs(calls, collect))),
-    nsPerCall: least(([, burst]) => burst.totalNs),
-    nsPerCallInTurn: least(([turns]) => turns.totalNs),
-    bytesPerCall: least(([, { bytesPerEntry }]) => bytesPerEntry),
+    burst: least(bursts.map(({ total }) => total)),
+    first: bursts[0].total,
+    submit: least(bursts.map(({ submit }) => submit)),
+    turns: least(turns.map(({ total }) => total)),
+    bytesPerCall: Math.min(...bursts.map(({ bytesPerEntry }) => bytesPerEntry)),
+    bare: least(lives(() => bare(calls, collect))),
+    charging: least(lives(() => charging(calls, collect))),
+    queueing: least(lives(() => queueing(calls, false, collect))),
+    shuffled: least(lives(() => queueing(calls, true, collect))),
   };
 };
 

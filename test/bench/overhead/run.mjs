@@ -60,12 +60,18 @@ const lines = [
   columns.map((_, index) => (index === 0 ? "---" : "---:")),
   ...rows.map((row) => columns.map(([, cell]) => cell(row))),
 ];
-const ns = (value) => `${(value / 1_000).toFixed(1)} us`;
-const aloneText =
-  alone === undefined
-    ? ""
-    : `\nsluice by itself, ${calls} queued: ${ns(alone.nsPerCall)} an action at once, ${ns(alone.nsPerCallInTurn)} a thousand a second, ` +
-      `${alone.bytesPerCall.toFixed(0)} bytes an entry; the same calls unscheduled: ${ns(alone.nsBare)}\n`;
+const us = ({ wallNs, cpuNs }) => `${(wallNs / 1_000).toFixed(2)} us (${(cpuNs / 1_000).toFixed(2)} of CPU)`;
+const aloneLines = ({ burst, first, turns, submit, bare, charging, queueing, shuffled, bytesPerCall }) => [
+  `sluice by itself, ${calls} queued, ${bytesPerCall.toFixed(0)} bytes an entry`,
+  `  an action, from submission to settled answer, all at once: ${us(burst)}; of that the submission ${us(submit)}`,
+  `  the first time, while the engine compiles: ${us(first)}`,
+  `  the same, a thousand a second: ${us(turns)}`,
+  "parts of it, each by itself:",
+  `  the same calls unscheduled, an Observable and its subscription: ${us(bare)}`,
+  `  asking, charging and settling on three layers: ${us(charging)}`,
+  `  into the queue and out, in order: ${us(queueing)}; shuffled: ${us(shuffled)}`,
+];
+const aloneText = alone === undefined ? "" : `\n${aloneLines(alone).join("\n")}\n`;
 process.stdout.write(
   values.json
     ? `${JSON.stringify({ rows, alone }, undefined, 2)}\n`

@@ -7,7 +7,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { counting, countingOne, crossing, quoting } from "./strategies.mjs";
+import { counting, countingOne, crossing, quoting, trading } from "./strategies.mjs";
 import { barTape, instrumentsOf, quoteTape, tradeTape } from "./tapes.mjs";
 
 const stored = ({ writeFixture }, tape) => {
@@ -19,7 +19,7 @@ const stored = ({ writeFixture }, tape) => {
 };
 
 /** Runs strategies on a fixture; `clocked` begins when the fixture has been read. */
-const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, { limits = true } = {}, clocked) => {
+const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, { limits = true, profile } = {}, clocked) => {
   const spec = backtest({ fixture, latency: constant(25), limits });
   const service = {
     ...spec,
@@ -29,7 +29,7 @@ const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, 
       return opened;
     },
   };
-  const report = await runBacktest({ service, strategies });
+  const report = await runBacktest({ service, strategies, ...(profile && { profile }) });
   clocked.end();
   return report;
 };
@@ -69,24 +69,41 @@ const made = (ticks, limits) => ({
   },
 });
 
+/** Bars crossed by a strategy that only looks; `refreshMs` is how often the engine reads the list of instruments meanwhile. */
+const looked = (bars, refreshMs) => ({
+  unit: "bars",
+  prepare: (sluice) => stored(sluice, barTape(sluice, bars)),
+  run: async (sluice, fixture, clocked, extra) => {
+    const seen = { count: 0 };
+    const options = refreshMs === undefined ? {} : { profile: { instruments: { refreshMs } } };
+    const { quota } = await replay(sluice, fixture, [crossing(sluice, seen)], options, clocked);
+    if (seen.count < bars / 100) throw new Error(`only ${seen.count} crosses`);
+    extra.requests = quota.requests;
+    return bars;
+  },
+});
+
 /** `target` is in millions a second, of a machine that does nothing else. */
 export const parts = {
   trades: { unit: "events", target: "25", ...counted(5_000_000, 1, 1, 1) },
+  "trades 50M": { unit: "events", runs: 2, ...counted(50_000_000, 1, 1, 1) },
   "trades 1M": { unit: "events", ...counted(1_000_000, 1, 1, 1) },
   "trades 100k": { unit: "events", ...counted(100_000, 1, 1, 1) },
   "10 strategies": { unit: "deliveries", ...counted(500_000, 1, 10, 1) },
   "100 strategies": { unit: "deliveries", ...counted(100_000, 1, 100, 1) },
   "20x5": { unit: "deliveries", target: "20", ...counted(2_000_000, 20, 5, 4) },
   "20x5 all": { unit: "deliveries", ...counted(500_000, 20, 5, 20) },
-  bars: {
+  bars: { target: "8", ...looked(1_000_000) },
+  "bars, list read monthly": looked(1_000_000, 30 * 86_400_000),
+  "bars, traded": {
     unit: "bars",
-    target: "8",
-    prepare: (sluice) => stored(sluice, barTape(sluice, 1_000_000)),
-    run: async (sluice, fixture, clocked) => {
+    prepare: (sluice) => stored(sluice, barTape(sluice, 100_000)),
+    run: async (sluice, fixture, clocked, extra) => {
       const seen = { count: 0 };
-      await replay(sluice, fixture, [crossing(sluice, seen)], {}, clocked);
-      if (seen.count < 10_000) throw new Error(`only ${seen.count} crosses`);
-      return 1_000_000;
+      const { orders, quota } = await replay(sluice, fixture, [trading(sluice, seen)], {}, clocked);
+      extra.placed = orders.placed;
+      extra.requests = quota.requests;
+      return 100_000;
     },
   },
   maker: { unit: "ticks", target: "3.5", ...made(200_000, true) },

@@ -72,11 +72,12 @@ const rows = names.map((name, index) => {
 });
 
 const millions = (ns) => (1_000 / ns).toPrecision(3);
-const extraText = ({ bytesOnDisk, bytesInMemory, placed }) =>
+const extraText = ({ bytesOnDisk, bytesInMemory, placed, requests }) =>
   [
     ...(bytesOnDisk === undefined ? [] : [`${bytesOnDisk.toFixed(2)} bytes a row on disk, ${bytesInMemory.toFixed(1)} in memory`]),
     ...(placed === undefined ? [] : [`${placed} orders placed`]),
-  ].join("");
+    ...(requests === undefined ? [] : [`${requests} requests`]),
+  ].join(", ");
 const lineOf = (row) =>
   row.failed !== undefined
     ? [row.name, row.failed, "", "", "", "", ""]

@@ -76,6 +76,27 @@ export const crossing = ({ defineStrategy }, seen) =>
       ),
   })({});
 
+/** The same, and wants to trade: a buy at the close where the fast mean rises above the slow one, a sell where it falls below. */
+export const trading = ({ defineStrategy }, seen) =>
+  defineStrategy({
+    name: "cross",
+    options: closed,
+    desired: ({ market }) => {
+      const fast = mean(10);
+      const slow = mean(30);
+      return market.candles("BTC-USDT-SWAP", 60_000).pipe(
+        map((bar) => ({ bar, short: fast(bar.closeFloat), long: slow(bar.closeFloat) })),
+        filter(({ long }) => long !== undefined),
+        map(({ bar, short, long }) => ({ bar, side: short > long ? "buy" : "sell" })),
+        distinctUntilChanged((before, now) => before.side === now.side),
+        map(({ bar, side }) => {
+          seen.count++;
+          return [{ slot: "cross", instId: "BTC-USDT-SWAP", side, px: bar.close, qty: "0.01" }];
+        }),
+      );
+    },
+  })({});
+
 /** Wants a bid and an ask around the latest quote, moved with each of them. */
 export const quoting = ({ defineStrategy }, seen) =>
   defineStrategy({

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 /**
- * How much faster a sweep is on two threads than on one: the demo under the real limits, sixteen points, in turns.
+ * How much faster a sweep is on two threads than on one: the demo under the real limits, in turns.
  *
- *   node test/bench/sweep/run.mjs [--rounds N]
+ *   node test/bench/sweep/run.mjs [--rounds N] [--points N]
  *
- * Everything counts from the first thread's start to the last result, so that starting threads is paid for. On a machine that does
- * other work at the same time the ratio says little: the processor time, which two threads should not need much more of than
- * one, and the load average are printed with it.
+ * Two measurements. "Whole": a sweep of its own each time, from the first thread's start to the last result: loading the config and
+ * warming up are paid for by every thread, so that short sweeps gain less. "Kept alive": the same runs on threads that have run
+ * before, which is what a long sweep tends to. On a machine that does other work at the same time a ratio says little, so what
+ * others used of it is printed with it, and the processor time, of which two threads should not need much more than one.
  */
-import { availableParallelism, loadavg } from "node:os";
-import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { register as registerCommonJs } from "tsx/cjs/api";
 import { register } from "tsx/esm/api";
+import { machineLine, median, timed } from "../machine.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 process.chdir(here("../../.."));
@@ -21,45 +21,67 @@ registerCommonJs();
 register();
 const { loadConfigFile } = await import("../../../src/host/load.ts");
 const { planSweep } = await import("../../../src/sweep/plan.ts");
-const { readVariation } = await import("../../../src/sweep/space.ts");
+const { createPool } = await import("../../../src/sweep/pool.ts");
+const { readMarkets } = await import("../../../src/sweep/shared-market.ts");
+const { overridesOf, readVariation } = await import("../../../src/sweep/space.ts");
 const { runSweep } = await import("../../../src/sweep/sweep.ts");
+const { openThread } = await import("../../../src/sweep/thread.ts");
 
-const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1] || 3) || 3;
-const config = "config/backtest.ts";
-const plan = planSweep(config, await loadConfigFile(config, { command: "backtest" }), {
-  variations: ["ladder.levels=1..8", "ladder.step=0.0005,0.001"].map(readVariation),
+const given = (name, usual) => Number(process.argv[process.argv.indexOf(name) + 1]) || usual;
+const rounds = given("--rounds", 3);
+const points = given("--points", 24);
+const configPath = "config/backtest.ts";
+const plan = planSweep(configPath, await loadConfigFile(configPath, { command: "backtest" }), {
+  variations: [`ladder.levels=3..${2 + Math.ceil(points / 2)}`, "ladder.step=0.0005,0.001"].map(readVariation),
   choice: { kind: "grid" },
   max: 1_000,
   by: "pnl",
 });
 
-const timed = async (threads) => {
-  const startedAt = performance.now();
-  const cpuBefore = process.cpuUsage();
-  const text = JSON.stringify(await runSweep(plan, { threads }));
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return { seconds: (performance.now() - startedAt) / 1_000, cpu: (user + system) / 1_000_000, text };
+const whole = (threads) => timed(async () => JSON.stringify(await runSweep(plan, { threads })));
+
+const jobs = plan.points.map((point, index) => ({ index, overrides: overridesOf(plan.space, point), market: 0 }));
+const markets = readMarkets(plan);
+const threads = [];
+/** Threads are lent to a pool of each size in turn, and stay. */
+const poolOf = (size) => {
+  const lent = threads.slice(0, size);
+  return createPool({ size }, async () => lent.pop());
+};
+const keptAlive = (size) =>
+  timed(async () => {
+    const answers = [];
+    await poolOf(size).run(jobs, ({ index }, answer) => {
+      answers[index] = answer;
+    });
+    return JSON.stringify(answers);
+  });
+
+/** One and two threads in turns; which is first changes with each round. */
+const compare = async (name, run) => {
+  const runs = { 1: [], 2: [] };
+  for (let round = 0; round < rounds; round++) for (const size of round % 2 === 0 ? [1, 2] : [2, 1]) runs[size].push(await run(size));
+  const ratios = runs[1].map(({ seconds }, round) => seconds / runs[2][round].seconds);
+  const shown = (values) => values.map((value) => value.toFixed(2)).join(", ");
+  const all = [...runs[1], ...runs[2]];
+  const same = new Set(all.map(({ value }) => value)).size === 1;
+  console.log(`\n${name}: ${machineLine(all.map(({ others }) => others))}`);
+  for (const size of [1, 2]) {
+    const [seconds, cpu] = [runs[size].map((one) => one.seconds), runs[size].map((one) => one.cpu)];
+    const each = (1_000 * Math.min(...cpu)) / jobs.length;
+    console.log(
+      `  ${size === 1 ? "one thread " : "two threads"}  ${shown(seconds)} s, processor ${shown(cpu)} s, ${each.toFixed(0)} ms a run`,
+    );
+  }
+  console.log(`  ratio        ${shown(ratios)}, median ${median(ratios).toFixed(2)}; results ${same ? "are the same bytes" : "DIFFER"}`);
+  if (!same) process.exitCode = 1;
 };
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-
-const seconds = { 1: [], 2: [] };
-const cpu = { 1: [], 2: [] };
-const texts = new Set();
-for (let round = 0; round < rounds; round++) {
-  for (const threads of round % 2 === 0 ? [1, 2] : [2, 1]) {
-    const run = await timed(threads);
-    seconds[threads].push(run.seconds);
-    cpu[threads].push(run.cpu);
-    texts.add(run.text);
-  }
-}
-const ratios = seconds[1].map((one, round) => one / seconds[2][round]);
-const shown = (values) => values.map((value) => value.toFixed(2)).join(", ");
-console.log(`${plan.points.length} runs of ${plan.fixture}, ${availableParallelism()} cores, load average ${loadavg()[0].toFixed(1)}`);
-console.log(`one thread   ${shown(seconds[1])} s, processor ${shown(cpu[1])} s`);
-console.log(`two threads  ${shown(seconds[2])} s, processor ${shown(cpu[2])} s`);
-console.log(
-  `ratio        ${shown(ratios)}, median ${median(ratios).toFixed(2)}; results ${texts.size === 1 ? "are the same bytes" : "DIFFER"}`,
-);
-if (texts.size !== 1) process.exitCode = 1;
+console.log(`${plan.points.length} runs of ${plan.fixture}`);
+await compare("Whole sweep", whole);
+threads.push(...(await Promise.all([1, 2].map(() => openThread({ configPath, settings: {}, markets })))));
+// Each thread warms up on its own.
+await Promise.all(threads.map(async (thread) => [await thread.run(jobs[0]), await thread.run(jobs.at(-1))]));
+await keptAlive(2);
+await compare("Threads kept alive", keptAlive);
+await Promise.all(threads.map((thread) => thread.close()));

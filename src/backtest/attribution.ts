@@ -1,0 +1,55 @@
+/**
+ * What the service did to a position of a user, shared out among the strategies that hold it.
+ *
+ * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; what of a position belongs to nobody
+ * here stays with nobody. Strategies may hold against each other: then one's part is of the other sign.
+ * Not here: who holds what (tally.ts).
+ */
+import { abs, add, compare, div, equal, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
+import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
+
+const places = 18;
+const finest = "0.000000000000000001";
+
+/** Parts of `total` by `weights` of `whole`, cut at the 18th place; the last one takes what cutting left where nobody else has any. */
+export const sharesOf = (total: string, weights: readonly string[], whole: string): readonly string[] => {
+  const parts = weights.map((weight) => div(mul(total, weight), whole, places));
+  return equal(sum(weights), whole) ? settled(parts, total) : parts;
+};
+
+const settled = (parts: readonly string[], total: string): readonly string[] => {
+  const last = parts.length - 1;
+  return parts.map((part, index) => (index === last ? add(part, sub(total, sum(parts))) : part));
+};
+
+/** What strategies of a user with these quantities paid at a funding, positive where it was paid. */
+export const fundingShares = ({ px, rate, held, paid }: Funding, uid: string, quantities: readonly string[]): readonly string[] => {
+  if (quantities.length === 0) return [];
+  const owed = quantities.map((qty) => toStep(mul(mul(qty, px), rate), finest, "down"));
+  // Positions of two strategies that cancel each other are none to the service.
+  return equal(sum(quantities), held[uid] ?? "0") ? settled(owed, paid[uid] ?? "0") : owed;
+};
+
+/** A fill of a strategy's share of a closing order. */
+export interface ClosedPart extends Pick<Fill, "side" | "px" | "qty" | "cost"> {
+  /** Index among the quantities given. */
+  readonly holder: number;
+}
+
+/** Shares the fills of a liquidation's order among holders of these quantities. */
+export const shareClosing = ({ side, qty }: Liquidation, quantities: readonly string[]): ((fill: Fill) => readonly ClosedPart[]) => {
+  let left = [...quantities];
+  let open = side === "sell" ? qty : neg(qty);
+  return (fill) => {
+    const closed = fill.side === "sell" ? fill.qty : neg(fill.qty);
+    const parts = sharesOf(closed, left, open);
+    const costs = sharesOf(fill.cost, left, open);
+    left = left.map((own, index) => sub(own, parts[index] ?? "0"));
+    open = sub(open, closed);
+    return parts.flatMap((part, holder) => {
+      if (isZero(part)) return [];
+      const partSide = compare(part, "0") > 0 ? "sell" : "buy";
+      return [{ holder, side: partSide, px: fill.px, qty: abs(part), cost: costs[holder] ?? "0" } as const];
+    });
+  };
+};

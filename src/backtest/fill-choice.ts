@@ -1,0 +1,133 @@
+/**
+ * Which fill model each product of a recording is played by: the one that is asked for, or the finest the recording can support.
+ *
+ * Invariants: what is asked for and cannot be had is refused by product, with what there is instead; nothing is filled from rows a
+ * model does not read; products without any market data have no model and are never filled.
+ * Not here: what the models are (fill-models.ts).
+ */
+import { SluiceError } from "../errors.ts";
+import { isTerms, type Series, type SeriesKind, type Tape } from "../market/tape.ts";
+import { type Matching, matchingOf } from "../venue/queue.ts";
+import { isPlayed } from "./candle-prints.ts";
+import { type FillModel, type FillSource, type Fills, modelOf, queueText } from "./fill-models.ts";
+
+export interface FillChoice {
+  /** By the tape's instruments; undefined where nothing is recorded. */
+  readonly models: readonly (FillModel | undefined)[];
+  /** Whether rows of the series reach the service. */
+  readonly plays: (series: Series) => boolean;
+  readonly matching: (instId: string) => Matching | undefined;
+  /** For the assumptions of a report. */
+  readonly sentences: readonly string[];
+}
+
+const needs: Readonly<Record<FillSource, SeriesKind>> = { book: "level", quotes: "quote", trades: "trade", candles: "candle" };
+const reads: Readonly<Record<FillSource, readonly SeriesKind[]>> = {
+  book: ["level", "quote", "trade"],
+  quotes: ["quote", "trade"],
+  trades: ["trade"],
+  candles: ["candle"],
+};
+const finest = ["book", "quotes", "trades", "candles"] as const satisfies readonly FillSource[];
+const words: Readonly<Partial<Record<SeriesKind, string>>> = { level: "book levels", quote: "quotes", trade: "trades", candle: "candles" };
+
+/** `given` is a model or the name of one; without it the finest is taken. */
+export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
+  const asked = given === undefined ? undefined : modelOf("fills", given);
+  const kinds = tape.instruments.map((_, instrument) => kindsOf(tape, instrument));
+  const models = kinds.map((held, instrument) => {
+    if (held.size === 0) return undefined;
+    if (asked === undefined) return modelOf("fills", finestOf(held));
+    if (held.has(needs[asked.from])) return asked;
+    throw lacking(asked, tape.instruments[instrument]?.instId ?? "", held);
+  });
+  const byId = new Map(tape.instruments.map(({ instId }, instrument) => [instId, models[instrument]]));
+  return {
+    models,
+    plays: (series) => isTerms(series) || playsWith(models[series.instrument], series, tape),
+    matching: (instId) => {
+      const model = byId.get(instId);
+      // What is displayed beside prints and bars is made of them: counted as well, their volume would count twice.
+      return model && matchingOf(model.queue, model.volume, model.volume === "unlimited" || reads[model.from].includes("quote"));
+    },
+    sentences: sentencesOf(tape, models, kinds, asked === undefined),
+  };
+};
+
+const kindsOf = (tape: Tape, instrument: number): ReadonlySet<SeriesKind> =>
+  // A series without rows is one all the same: a recording that was cut off is filled like the whole.
+  new Set(tape.series.filter((series) => series.instrument === instrument && !isTerms(series)).map(({ kind }) => kind));
+
+const finestOf = (held: ReadonlySet<SeriesKind>): FillSource => finest.find((source) => held.has(needs[source])) ?? "candles";
+
+const playsWith = (model: FillModel | undefined, series: Series, tape: Tape): boolean => {
+  if (model === undefined || !reads[model.from].includes(series.kind)) return false;
+  // Of several lengths the shortest, whatever else was recorded.
+  return (
+    series.kind !== "candle" ||
+    isPlayed(
+      series,
+      tape.series.filter(({ kind }) => kind === "candle"),
+    )
+  );
+};
+
+const lacking = ({ from }: FillModel, instId: string, held: ReadonlySet<SeriesKind>): SluiceError => {
+  const there = list([...held].map((kind) => words[kind] ?? kind));
+  const want = words[needs[from]] ?? from;
+  return new SluiceError(
+    "CONFIG_INVALID",
+    `fills: "${from}" needs ${want}, and the recording holds none of ${instId}, only ${there}. Write "${finestOf(held)}", leave fills out to have it chosen by product, or record ${want}.`,
+  );
+};
+
+const list = (names: readonly string[]): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+
+const sentencesOf = (
+  { instruments }: Tape,
+  models: readonly (FillModel | undefined)[],
+  kinds: readonly ReadonlySet<SeriesKind>[],
+  byRecording: boolean,
+): readonly string[] => {
+  const used = finest.flatMap((from) => {
+    const model = models.find((one) => one?.from === from);
+    const products = instruments.flatMap(({ instId }, index) => (models[index]?.from === from ? [{ instId, held: kinds[index] }] : []));
+    return model === undefined ? [] : [{ model, products }];
+  });
+  return used.flatMap(({ model, products }) => {
+    const of = used.length === 1 ? "" : ` of ${list(products.map(({ instId }) => instId))}`;
+    const silent = products.filter(
+      ({ held }) => held !== undefined && (model.from === "book" || model.from === "quotes") && !held.has("trade"),
+    );
+    return [
+      `fills${of} from ${model.from}, ${byRecording ? "the finest the recording holds" : "as the config says"}: ${sourceText(model)}`,
+      `queue${of} ${queueText(model.queue)}`,
+      `volume${of} ${model.volume}: ${volumeText[model.volume]}`,
+      ...(silent.length === 0
+        ? []
+        : [
+            `no trades are recorded of ${list(silent.map(({ instId }) => instId))}: a resting order is filled only when the other side reaches its price`,
+          ]),
+    ];
+  });
+};
+
+const sourceText = ({ from, path }: FillModel): string => {
+  switch (from) {
+    case "book":
+      return "takers walk the displayed levels";
+    case "quotes":
+      return "takers meet the best price and its quantity, and nothing beyond";
+    case "trades":
+      return "takers meet the price of the last print of their side and its quantity";
+    case "candles":
+      return `open, one extreme, the other (${path === "pessimistic" ? "the worse one for what rests first, else the low when the bar rose" : "the low first when the bar rose"}), close, each a third of the bar apart with a quarter of its volume and a spread of one tick`;
+  }
+};
+
+const volumeText = {
+  unlimited: "a print through a resting price, or a price displayed across it, fills the order completely, however small",
+  traded:
+    "a resting order gets no more than was printed at its price or through it, or than was displayed across it where that was recorded",
+} as const;

@@ -1,0 +1,76 @@
+/**
+ * A best bid and ask for a recording that holds prints alone, so that takers have something to meet.
+ *
+ * Who bought paid an ask, who sold got a bid: each stays where it was last seen, with the quantity of that print, until a print on the
+ * other side shows that it cannot be there any more; then it is a tick further away.
+ * Invariants: the bid is below the ask; a side that no print has shown yet is empty.
+ * Not here: who reads the rows (rows.ts).
+ */
+import type { TradeSeries } from "../market/tape.ts";
+import type { Venue } from "../venue/venue.ts";
+
+/** In ticks and lots; a quantity of 0 is an empty side. */
+export interface TradeQuote {
+  bidPx: number;
+  bidQty: number;
+  askPx: number;
+  askQty: number;
+}
+
+export const emptyQuote = (): TradeQuote => ({ bidPx: 0, bidQty: 0, askPx: 0, askQty: 0 });
+
+/** A print that bought (`side` 1) or sold (-1). */
+export const notePrint = (quote: TradeQuote, side: number, px: number, qty: number): void => {
+  if (side > 0) {
+    quote.askPx = px;
+    quote.askQty = qty;
+    if (quote.bidPx >= px) quote.bidPx = px - 1;
+  } else {
+    quote.bidPx = px;
+    quote.bidQty = qty;
+    if (quote.askPx <= px) quote.askPx = px + 1;
+  }
+};
+
+export interface TradeTaker {
+  (row: number, now: number): void;
+  /** Takes in what the rows before `row` that were not taken tell of the best prices, without a word to the venue. */
+  readonly skipTo: (row: number) => void;
+}
+
+/** Prints each row at the venue, then shows what it tells of the best prices. */
+export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue: Venue): TradeTaker => {
+  const quote = emptyQuote();
+  let next = 0;
+  const take = (row: number, now: number): void => {
+    next = row + 1;
+    const [sign, at, lots] = [side[row] as number, px[row] as number, qty[row] as number];
+    venue.trade(instId, sign > 0 ? "buy" : "sell", at, lots, now);
+    notePrint(quote, sign, at, lots);
+    venue.quote(instId, quote.bidPx, quote.bidPx > 0 ? quote.bidQty : 0, quote.askPx, quote.askQty, now);
+  };
+  const skipTo = (row: number): void => {
+    for (let one = lastTurn(side, next, row); one < row; one++) {
+      notePrint(quote, side[one] as number, px[one] as number, qty[one] as number);
+    }
+  };
+  return Object.assign(take, { skipTo });
+};
+
+/** The last row from `from` to before `row` after which the side did not change: from there on both sides are told anew. */
+const lastTurn = (side: Int8Array, from: number, row: number): number => {
+  let one = Math.max(from, row - 1);
+  while (one > from && side[one] === side[row - 1]) one--;
+  return one;
+};
+
+/** Twice the middle of what the last rows tell; undefined where one side was never seen. */
+export const doubleLastTrade = ({ side, px }: TradeSeries): number | undefined => {
+  const last = px.length - 1;
+  let row = last;
+  while (row >= 0 && side[row] === side[last]) row--;
+  if (row < 0) return undefined;
+  const quote = emptyQuote();
+  for (; row <= last; row++) notePrint(quote, side[row] as number, px[row] as number, 1);
+  return quote.bidPx + quote.askPx;
+};

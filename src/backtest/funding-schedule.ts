@@ -1,0 +1,85 @@
+/**
+ * Which funding a run charges: what was recorded, a rate of the config at equal intervals, or none.
+ *
+ * Invariants: a recorded series is charged as it is; a configured rate stands in only for swaps without one, at whole multiples of
+ * the interval on the service's clock (UTC); after `stop` no timer is left; what is charged is said in one sentence.
+ * Not here: what funding does to money (venue/funding.ts).
+ */
+import type { Clock, Timer } from "../clock/clock.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
+import { parseHuman } from "../contract/validate.ts";
+import { SluiceError } from "../errors.ts";
+import type { Tape } from "../market/tape.ts";
+import type { Venue } from "../venue/venue.ts";
+
+/** Every `intervalHours` (such as 8) all swaps without recorded rates are charged `rate`, decimal text such as "0.0001". */
+export interface FundingSchedule {
+  readonly intervalHours: number;
+  readonly rate: string;
+}
+
+export type FundingChoice = "recorded" | "off" | FundingSchedule;
+
+const scheduleSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["intervalHours", "rate"],
+  properties: { intervalHours: { type: "number", minimum: 0.01 }, rate: { type: "string", format: "decimal" } },
+} as const;
+
+export const checkFunding = (choice: FundingChoice, place: string): void => {
+  if (choice === "recorded" || choice === "off") return;
+  if (typeof choice === "string") {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${place}: ${JSON.stringify(choice)} is not one of "recorded", "off" or { intervalHours: 8, rate: "0.0001" }.`,
+    );
+  }
+  parseHuman(scheduleSchema, choice, place);
+};
+
+const recordedIn = (tape: Tape): ReadonlySet<string> =>
+  new Set(
+    tape.series.flatMap(({ kind, at, instrument }) =>
+      kind === "funding" && at.length > 0 ? (tape.instruments[instrument]?.instId ?? []) : [],
+    ),
+  );
+
+const unrecorded = (tape: Tape): readonly string[] => {
+  const recorded = recordedIn(tape);
+  return tape.instruments.map(({ instId }) => instId).filter((instId) => instTypeOf(instId) === "SWAP" && !recorded.has(instId));
+};
+
+const hourMs = 3_600_000;
+
+/** Begins to charge what the config says; returns the way to stop. */
+export const scheduleFunding = (tape: Tape, venue: Venue, clock: Clock, choice: FundingChoice, skewMs: number): (() => void) => {
+  const charged = typeof choice === "string" ? [] : unrecorded(tape);
+  if (typeof choice === "string" || charged.length === 0) return () => undefined;
+  const intervalMs = choice.intervalHours * hourMs;
+  let timer: Timer | undefined;
+  const arm = (count: number): void => {
+    timer = clock.setTimer(count * intervalMs - skewMs, () => {
+      for (const instId of charged) venue.funding(instId, choice.rate, clock.now() + skewMs);
+      arm(count + 1);
+    });
+  };
+  arm(Math.floor((clock.now() + skewMs) / intervalMs) + 1);
+  return () => {
+    timer?.cancel();
+  };
+};
+
+/** What a reader of the report must know. */
+export const fundingText = (tape: Tape, choice: FundingChoice): string => {
+  const recorded = [...recordedIn(tape)];
+  if (choice === "off") return recorded.length === 0 ? "funding is not charged" : "funding is not charged, though rates were recorded";
+  const stated = typeof choice === "string" ? [] : unrecorded(tape);
+  const parts = [
+    ...(recorded.length === 0 ? [] : [`${recorded.join(", ")} at the recorded rates`]),
+    ...(stated.length === 0 || typeof choice === "string"
+      ? []
+      : [`${stated.join(", ")} at a rate of ${choice.rate} every ${choice.intervalHours} h, as the config says`]),
+  ];
+  return parts.length === 0 ? "funding is not charged" : `funding: ${parts.join("; ")}`;
+};

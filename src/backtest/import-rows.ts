@@ -1,0 +1,79 @@
+/**
+ * Rows of a recording in the making: trades, quotes and book levels of one instrument.
+ *
+ * Invariants: rows stand in the order in which they came; values arrive as counts and places, one after the other (import-decimals.ts),
+ * and become counts of one step when everything has been read.
+ * Not here: what a message means (import-messages.ts).
+ */
+import type { DecimalColumn, DecimalPool } from "./import-decimals.ts";
+
+export interface TradeRows {
+  readonly at: number[];
+  readonly side: (1 | -1)[];
+  readonly px: DecimalColumn;
+  readonly qty: DecimalColumn;
+}
+
+export interface LevelRows extends TradeRows {
+  readonly snapshot: (0 | 1)[];
+}
+
+export interface QuoteRows {
+  readonly at: number[];
+  readonly bidPx: DecimalColumn;
+  readonly bidQty: DecimalColumn;
+  readonly askPx: DecimalColumn;
+  readonly askQty: DecimalColumn;
+}
+
+export interface MessageRows {
+  readonly trades: TradeRows;
+  readonly quotes: QuoteRows;
+  readonly levels: LevelRows;
+}
+
+/** Decimals in turn, each as its count and its places. */
+export type Parts = ArrayLike<number>;
+
+export const createRows = (prices: DecimalPool, quantities: DecimalPool): MessageRows => {
+  const sided = () => ({ at: [], side: [], px: prices.column(), qty: quantities.column() });
+  return {
+    trades: sided(),
+    levels: { ...sided(), snapshot: [] },
+    quotes: { at: [], bidPx: prices.column(), bidQty: quantities.column(), askPx: prices.column(), askQty: quantities.column() },
+  };
+};
+
+/** `parts`: price and quantity. */
+export const pushTrade = ({ at: times, side: sides, px, qty }: TradeRows, at: number, line: number, side: 1 | -1, parts: Parts): void => {
+  times.push(at);
+  sides.push(side);
+  px.add(parts[0] as number, parts[1] as number, line);
+  qty.add(parts[2] as number, parts[3] as number, line);
+};
+
+/** `parts`: bid, its quantity, ask, its quantity. */
+export const pushQuote = ({ at: times, bidPx, bidQty, askPx, askQty }: QuoteRows, at: number, line: number, parts: Parts): void => {
+  times.push(at);
+  bidPx.add(parts[0] as number, parts[1] as number, line);
+  bidQty.add(parts[2] as number, parts[3] as number, line);
+  askPx.add(parts[4] as number, parts[5] as number, line);
+  askQty.add(parts[6] as number, parts[7] as number, line);
+};
+
+/** `parts`: price and quantity of each level. */
+export const pushLevels = (
+  { at: times, side: sides, snapshot, px, qty }: LevelRows,
+  at: number,
+  line: number,
+  side: 1 | -1,
+  parts: Parts,
+) => {
+  for (let index = 0; index < parts.length; index += 4) {
+    times.push(at);
+    sides.push(side);
+    snapshot.push(0);
+    px.add(parts[index] as number, parts[index + 1] as number, line);
+    qty.add(parts[index + 2] as number, parts[index + 3] as number, line);
+  }
+};

@@ -1,0 +1,73 @@
+/**
+ * The watchdog that `sluice run --watchdog` brings along: a process that outlives the one that started it.
+ *
+ * Invariants: it is in no group, pipe or terminal of ours, so that nothing which ends us ends it; its words go to a file; one that
+ * ended while the engine still trades is started again, now and then; where one already watches, the new one makes way.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { filter, type Observable, type Subscription, startWith } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import type { Event } from "../journal/events.ts";
+
+/** Gives the number of the process, where it could be started. */
+export type StartChild = (argv: readonly string[], logPath: string) => number | undefined;
+
+const againMs = 30_000;
+
+/** Here in a checkout; in a package this file is built, and the starter stands beside the sources. */
+const starter = (): string => {
+  const beside = fileURLToPath(new URL("./sluice.mjs", import.meta.url));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", import.meta.url));
+};
+
+export const startChild: StartChild = (argv, logPath) => {
+  mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
+  const log = openSync(logPath, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [starter(), ...argv], { detached: true, stdio: ["ignore", log, log], windowsHide: true });
+    // What cannot be started is noticed as nobody listening.
+    child.on("error", () => undefined);
+    child.unref();
+    return child.pid;
+  } finally {
+    closeSync(log);
+  }
+};
+
+const childLog = (instance: string): string => join(".sluice", `watchdog-${instance}.ndjson`);
+
+export interface ChildOptions {
+  readonly path: string;
+  readonly instance: string;
+  readonly clock: Clock;
+  /** A line for people. */
+  readonly note: (text: string) => void;
+  readonly start?: StartChild | undefined;
+}
+
+/** Starts it, and again whenever the engine tells that nobody listens. */
+export const keepWatchdog = (
+  events$: Observable<Event>,
+  { path, instance, clock, note, start = startChild }: ChildOptions,
+): Subscription => {
+  let startedAt = Number.NEGATIVE_INFINITY;
+  return events$
+    .pipe(
+      filter(({ type }) => type === "watchdog.lost"),
+      startWith(undefined),
+    )
+    .subscribe(() => {
+      if (clock.now() - startedAt < againMs) return;
+      startedAt = clock.now();
+      const log = childLog(instance);
+      const pid = start(["watchdog", resolve(path), "--once", "--json"], log);
+      note(
+        pid === undefined
+          ? "The watchdog could not be started."
+          : `A watchdog was started as process ${pid}; what it does is written to ${log}.`,
+      );
+    });
+};

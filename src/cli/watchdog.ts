@@ -1,0 +1,130 @@
+/**
+ * `sluice watchdog <config>`: a process of its own that cancels everything when an engine falls silent.
+ *
+ * Invariants: it places nothing; with --json stdout holds one line of JSON for each thing that happened and nothing else; a reader
+ * who leaves does not end it; asked to stop while it cancels, it finishes first, and a second request abandons that; exit code 0
+ * says that nothing it answers for was seen left, 1 that something is, or may be.
+ * Not here: when it acts (watchdog/watch.ts), what it does (watchdog/cancel-all.ts).
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { filter, firstValueFrom, map, merge, NEVER, Subject, take } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { SluiceError } from "../errors.ts";
+import { loadConfigFile } from "../host/load.ts";
+import { createKeeper, type Keeper, type KeeperNews, type KeeperOptions } from "../watchdog/keeper.ts";
+import { type CliIo, printable } from "./io.ts";
+import { abandoned, stopRequests } from "./stopping.ts";
+
+export interface WatchdogParts {
+  readonly clock?: Clock;
+  /** How an engine reaches it, for tests; a local socket otherwise. */
+  readonly listen?: KeeperOptions["listen"];
+}
+
+interface Flags {
+  readonly silenceMs?: number;
+  readonly scope?: "instance" | "user";
+  readonly once?: true;
+  readonly json?: true;
+}
+
+export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = {}): void => {
+  program
+    .command("watchdog")
+    .description("Watch an engine from a process of its own, and cancel its orders when it falls silent. Until Ctrl-C.")
+    .argument("<config>", 'the config file of the engine; it is asked with the command "watchdog", so that it may name other keys')
+    .option("--silence-ms <n>", "cancel after so many milliseconds without a beat (default: the config's, or 15000)", silenceOf)
+    .addOption(
+      new Option("--scope <what>", "orders of the config's instance (default), or every order of its users").choices(["instance", "user"]),
+    )
+    .option("--once", "end when the engine has stopped in order, or when its orders are gone")
+    .option("--json", "print what happens as lines of JSON")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 nothing it answers for is left, 1 something is or may be left, or it cannot do its work, 2 wrong usage or config.",
+    )
+    .action((path: string, flags: Flags) => watchdog(path, flags, io, parts));
+};
+
+const silenceOf = (text: string): number => {
+  const ms = Number(text);
+  if (/^\d+$/.test(text) && ms >= 500 && ms <= 3_600_000) return ms;
+  throw new InvalidArgumentError("Write whole milliseconds from 500 to 3600000, such as 15000.");
+};
+
+const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock(), listen }: WatchdogParts): Promise<void> => {
+  const config = await loadConfigFile(path, { command: "watchdog", clock });
+  const news$ = new Subject<KeeperNews>();
+  const { silenceMs, scope } = flags;
+  const keeper = createKeeper(config, {
+    tell: (news) => {
+      say(news, flags.json === true, clock, io);
+      news$.next(news);
+    },
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(listen === undefined ? {} : { listen }),
+  });
+  // Whoever reads its words may leave: it is needed most when everything else is gone.
+  const asked$ = stopRequests(io).pipe(filter((reason) => reason === "asked"));
+  const done$ = news$.pipe(filter(({ kind }) => kind === "goodbye" || kind === "over"));
+  try {
+    const ended = firstValueFrom(merge(asked$, flags.once === true ? done$ : NEVER));
+    await keeper.start();
+    await ended;
+    if (keeper.state === "cancelling") {
+      io.err("Orders are being cancelled: it ends when they are gone. Ask again to end it now.\n");
+      await firstValueFrom(merge(done$.pipe(take(1)), abandoned(asked$)).pipe(map(() => undefined)));
+    } else if (keeper.state === "armed") io.err("Nobody watches the engine now.\n");
+  } finally {
+    const { state } = keeper;
+    await keeper.stop();
+    if (state === "left") io.err("Orders that the service cannot cancel are left.\n");
+  }
+  failIfLeft(keeper);
+};
+
+const failIfLeft = ({ state }: Keeper): void => {
+  if (state === "left") throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be cancelled: look at the service.");
+};
+
+const say = (news: KeeperNews, json: boolean, clock: Clock, io: CliIo): void => {
+  if (json) io.out(`${JSON.stringify({ at: Math.round(clock.now()), ...news })}\n`);
+  else io.out(`${new Date(clock.wallNow()).toISOString().slice(11, 19)}  ${printable(wordsOf(news))}\n`);
+};
+
+const many = (count: number): string => `${count} ${count === 1 ? "order" : "orders"}`;
+
+const wordsOf = (news: KeeperNews): string => {
+  switch (news.kind) {
+    case "proved":
+      return `the keys of ${news.user} can read; ${many(news.open)} open`;
+    case "unproved":
+      return `the service could not be asked for ${news.user} yet: ${news.why}`;
+    case "armed":
+      return `${news.again ? "a new engine took over" : "an engine beats"}; after ${news.silenceMs / 1_000} s without a beat everything is cancelled`;
+    case "disconnected":
+      return "the engine's connection ended without a goodbye; the time runs";
+    case "goodbye":
+      return "the engine stopped in order; what rests may rest";
+    case "tripped":
+      return `tripped: ${news.reason}; cancelling`;
+    case "taken-over":
+      return "a new engine is here and looks after the orders itself; no more is cancelled";
+    case "undead":
+      return "the engine that was taken for dead speaks again; looking once more";
+    case "listed":
+      return `${news.user}: ${many(news.open)} open, ${news.gone} gone`;
+    case "unread":
+      return `${news.user}: the open orders could not be read, so what rests is not known: ${news.why}`;
+    case "stuck":
+      return `${news.user}: the service describes no way to cancel ${news.clOrdIds.join(", ")}`;
+    case "flat":
+      return `${news.user}: two listings in a row show none of the orders`;
+    case "over":
+      return news.stuck === 0
+        ? `flat: ${many(news.gone)} gone, none left`
+        : `${many(news.gone)} gone, ${many(news.stuck)} cannot be cancelled`;
+  }
+};

@@ -1,0 +1,107 @@
+/**
+ * A strategy's context in a thread of its own: the same streams, told across.
+ *
+ * Invariants: what a strategy subscribes to is subscribed to on the other side, and what it lets go of is let go of there; what
+ * would need an answer at once from the other side is refused by name; only plain data crosses.
+ */
+import { Observable, type Subscriber } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { SluiceError } from "../errors.ts";
+import { createRandom } from "../random.ts";
+import type { StrategyContext } from "./context.ts";
+import type { FromThread, StreamPath, ToThread } from "./isolation-messages.ts";
+
+type Parts = Omit<StrategyContext<never>, "options">;
+
+export interface IsolatedContext {
+  readonly parts: Parts;
+  readonly hear: (message: Exclude<ToThread, { readonly kind: "begin" | "ping" }>) => void;
+}
+
+export interface IsolatedOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly listed: readonly InstrumentRecord[];
+  readonly say: (message: FromThread) => void;
+}
+
+/** For what an isolated strategy cannot have. */
+const refuse = (what: string, instead: string): never => {
+  throw new SluiceError(
+    "STRATEGY_FAILED",
+    `${what} is not there for an isolated strategy, as it would have to wait for another thread. ${instead}`,
+  );
+};
+
+export const createIsolatedContext = ({ name, clock, seed, say, ...given }: IsolatedOptions): IsolatedContext => {
+  const listeners = new Map<number, Subscriber<unknown>>();
+  let count = 0;
+  let { listed } = given;
+
+  const stream = <T>(path: StreamPath, ...args: readonly unknown[]): Observable<T> =>
+    new Observable<T>((subscriber) => {
+      const id = count++;
+      try {
+        say({ kind: "subscribe", stream: id, path, args });
+      } catch {
+        subscriber.error(
+          new SluiceError(
+            "STRATEGY_FAILED",
+            `${path}: what was handed over cannot leave an isolated strategy's thread. Hand over plain data.`,
+          ),
+        );
+        return undefined;
+      }
+      listeners.set(id, subscriber as Subscriber<unknown>);
+      return () => {
+        if (listeners.delete(id)) say({ kind: "unsubscribe", stream: id });
+      };
+    });
+
+  return {
+    parts: {
+      name,
+      now: () => clock.now(),
+      random: createRandom(seed),
+      listed: () => listed,
+      estimate: () => refuse("estimate", "Watch quota$ instead."),
+      market: {
+        trades: (instId) => stream("market.trades", instId),
+        quotes: (instId) => stream("market.quotes", instId),
+        books: (instId) => stream("market.books", instId),
+        candles: (instId, barMs) => stream("market.candles", instId, barMs),
+        lastPx: () => refuse("market.lastPx", "Subscribe to market.trades, market.quotes or market.candles instead."),
+      },
+      orders: {
+        place: (order) => stream("orders.place", order),
+        cancel: (where) => stream("orders.cancel", where),
+        mine$: stream("orders.mine$"),
+        updates$: stream("orders.updates$"),
+      },
+      instruments$: stream("instruments$"),
+      pending$: stream("pending$"),
+      history$: stream("history$"),
+      balances$: stream("balances$"),
+      positions$: stream("positions$"),
+      quota$: stream("quota$"),
+    },
+    hear: (message) => {
+      switch (message.kind) {
+        case "values":
+          for (const [id, value] of message.values) listeners.get(id)?.next(value);
+          return;
+        case "ended": {
+          const listener = listeners.get(message.stream);
+          listeners.delete(message.stream);
+          if (message.error === undefined) listener?.complete();
+          else listener?.error(new Error(message.error));
+          return;
+        }
+        case "listed":
+          ({ listed } = message);
+      }
+    },
+  };
+};

@@ -1,0 +1,54 @@
+/**
+ * What an engine and an isolated strategy's thread say to each other.
+ *
+ * Invariants: plain data only; nothing here holds a key, and nothing the thread says is taken for more than a wish.
+ */
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import type { WantedOrder } from "../orders/wanted.ts";
+
+/** What the thread is born with. */
+export interface IsolatedFacts {
+  /** The file that defines the strategy. */
+  readonly file: string | undefined;
+  readonly name: string;
+  readonly options: unknown;
+  /** JSON of the schema of its options, by which it is known again. */
+  readonly schema: string;
+}
+
+/** A stream of the engine, by its place in a strategy's context. */
+export const streamPaths = [
+  "market.trades",
+  "market.quotes",
+  "market.books",
+  "market.candles",
+  "orders.place",
+  "orders.cancel",
+  "orders.mine$",
+  "orders.updates$",
+  "instruments$",
+  "pending$",
+  "history$",
+  "balances$",
+  "positions$",
+  "quota$",
+] as const;
+export type StreamPath = (typeof streamPaths)[number];
+
+export type ToThread =
+  | { readonly kind: "begin"; readonly now: number; readonly seed: number; readonly listed: readonly InstrumentRecord[] }
+  /** Values of several streams in the order in which they came. */
+  | { readonly kind: "values"; readonly values: readonly (readonly [stream: number, value: unknown])[] }
+  | { readonly kind: "ended"; readonly stream: number; readonly error?: string }
+  | { readonly kind: "listed"; readonly listed: readonly InstrumentRecord[] }
+  /** Answered when everything said before it was worked off. */
+  | { readonly kind: "ping" };
+
+export type FromThread =
+  | { readonly kind: "loaded" }
+  | { readonly kind: "subscribe"; readonly stream: number; readonly path: StreamPath; readonly args: readonly unknown[] }
+  | { readonly kind: "unsubscribe"; readonly stream: number }
+  | { readonly kind: "want"; readonly wanted: readonly WantedOrder[] }
+  | { readonly kind: "failed"; readonly message: string }
+  /** `completed`: its streams have ended. */
+  | { readonly kind: "pong"; readonly completed: boolean };

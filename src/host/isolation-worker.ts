@@ -1,0 +1,92 @@
+/**
+ * The far side of an isolated strategy: loads its file in a thread, and runs it there as the engine would.
+ *
+ * Invariants: it is run by the same host as any strategy, so that what it throws is caught and named, chance comes from its seed
+ * and the network is closed to it; it says nothing but wishes, subscriptions and how it failed.
+ * Not here: TypeScript (thread-start.ts registers its loader before this file is read).
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { SluiceError } from "../errors.ts";
+import { createJournal } from "../journal/journal.ts";
+import type { Strategy } from "./define.ts";
+import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
+import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
+import { createStrategyHost, messageOf, type StrategyHost } from "./strategy-host.ts";
+
+const { file, name, options, schema } = workerData as IsolatedFacts;
+
+const say = (message: FromThread): void => {
+  parentPort?.postMessage(message);
+};
+
+type Make = (options: unknown, naming: { readonly as: string }) => Strategy;
+
+/** The default export of the file, known again by its options. */
+const load = async (): Promise<Strategy> => {
+  const { default: make } = (file === undefined ? {} : await import(file)) as { readonly default?: unknown };
+  const made = typeof make === "function" ? attempt(make as Make) : undefined;
+  if (made?.kind === "strategy" && JSON.stringify(made.schema) === schema) return made;
+  const where =
+    file === undefined ? "no file is known that defines it" : `${file.replace(/^.*\//, "")} does not have it as its default export`;
+  throw new SluiceError(
+    "STRATEGY_FAILED",
+    `it cannot be isolated: ${where}. Give it a file of its own: export default defineStrategy({ … }).`,
+  );
+};
+
+/** Undefined where the options are those of something else. */
+const attempt = (make: Make): Strategy | undefined => {
+  try {
+    return make(options, { as: name });
+  } catch {
+    return undefined;
+  }
+};
+
+/** The engine's time, told once and kept by this thread's own steady clock. */
+const clockFrom = (now: number): Clock => {
+  const machine = createSystemClock();
+  const ahead = now - machine.now();
+  return {
+    now: () => machine.now() + ahead,
+    wallNow: () => machine.wallNow(),
+    setTimer: (at, run) => machine.setTimer(at - ahead, run),
+  };
+};
+
+const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { readonly kind: "begin" }>) => {
+  const clock = clockFrom(now);
+  const journal = createJournal(() => clock.now());
+  journal.attach((event) => {
+    if (event.type === "strategy.failed") say({ kind: "failed", message: event.message });
+  });
+  const host = createStrategyHost(clock, journal);
+  const context = createIsolatedContext({ name, clock, seed, listed, say });
+  host.start(strategy, context.parts, {
+    want: (_, wanted) => {
+      say({ kind: "want", wanted });
+    },
+    // What changes nothing is noticed where the orders are.
+    renew: () => false,
+    setStrategyMode: () => undefined,
+  });
+  return { host, context };
+};
+
+const serve = (strategy: Strategy): void => {
+  let running: { readonly host: StrategyHost; readonly context: IsolatedContext } | undefined;
+  parentPort?.on("message", (message: ToThread) => {
+    if (message.kind === "begin") running = begin(strategy, message);
+    else if (message.kind === "ping") say({ kind: "pong", completed: running?.host.states.get(name)?.state === "completed" });
+    else running?.context.hear(message);
+  });
+  say({ kind: "loaded" });
+};
+
+try {
+  serve(await load());
+} catch (error) {
+  say({ kind: "failed", message: messageOf(error) });
+}

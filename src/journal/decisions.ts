@@ -1,0 +1,50 @@
+/**
+ * What was decided about trading and outlives the process that heard it: halts, and the limits orders were under.
+ *
+ * Invariants: pure; the latest word on all, and on each strategy, is the one that holds; reading a record twice changes nothing.
+ * Not here: the file (store.ts), what a mode means (orders/risk-modes.ts), which limits are wider (orders/risk-widening.ts).
+ */
+export interface Verdict {
+  /** Empty: all of them. */
+  readonly strategy: string;
+  readonly mode: "active" | "reducing" | "halted";
+  readonly reason: string;
+}
+
+/** Limits by name, as the config has them. */
+export type Limits = Readonly<Record<string, string | number | boolean>>;
+
+export type DecisionRecord =
+  | ({ readonly type: "mode" } & Verdict)
+  /** Orders are under these limits from here on. */
+  | { readonly type: "limits"; readonly limits: Limits };
+
+export interface Decisions {
+  take(record: DecisionRecord): void;
+  /** Whatever is not active, that of all first. */
+  held(): readonly Verdict[];
+  readonly limits: Limits | undefined;
+  /** Records that say all of it. */
+  snapshot(): readonly DecisionRecord[];
+}
+
+export const createDecisions = (): Decisions => {
+  const verdicts = new Map<string, Verdict>();
+  let limits: Limits | undefined;
+  const held = (): readonly Verdict[] => [...verdicts.values()].sort((a, b) => (a.strategy < b.strategy ? -1 : 1));
+  return {
+    take: (record) => {
+      if (record.type === "limits") ({ limits } = record);
+      else if (record.mode === "active") verdicts.delete(record.strategy);
+      else verdicts.set(record.strategy, { strategy: record.strategy, mode: record.mode, reason: record.reason });
+    },
+    held,
+    get limits() {
+      return limits;
+    },
+    snapshot: () => [
+      ...(limits === undefined ? [] : [{ type: "limits" as const, limits }]),
+      ...held().map((verdict) => ({ type: "mode" as const, ...verdict })),
+    ],
+  };
+};

@@ -1,0 +1,60 @@
+/**
+ * Takes the next step of a slot: what the plan names is asked of whoever does it.
+ *
+ * Invariants: a slot is looked at as a whole each time, so that looking once too often changes nothing; what nobody wants and
+ * nothing is left of is forgotten.
+ * Not here: which step is next (plan.ts), wishes that need none yet (waiting.ts).
+ */
+import type { ActionClass } from "../journal/events.ts";
+import { isResting } from "./order.ts";
+import type { Placements } from "./placements.ts";
+import { planSlot } from "./plan.ts";
+import type { Refusals } from "./refusals.ts";
+import { type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk-modes.ts";
+import type { Slot, Slots } from "./slots.ts";
+import { type Specified, type WantedOrder, wishMark } from "./wanted.ts";
+import type { Withdrawals } from "./withdrawals.ts";
+
+export interface Stepping {
+  readonly slots: Slots;
+  readonly placements: Placements;
+  readonly withdrawals: Withdrawals;
+  readonly refusals: Refusals;
+  readonly dropSpare: (slot: Slot) => void;
+  readonly specify: (wish: WantedOrder) => Specified;
+}
+
+export const takeStep = (parts: Stepping, moods: Moods, slot: Slot): void => {
+  const { placements, withdrawals, slots, refusals, specify } = parts;
+  const mode = modeOf(moods, slot.strategy);
+  const wish = wishWithin(moods, slot.strategy, slot.wish);
+  if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
+  const { order, settledMark } = slot;
+  const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) };
+  const step = planSlot(view, specify);
+  if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
+  switch (step.kind) {
+    case "place":
+      placements.queue(slot);
+      return;
+    case "unqueue":
+      placements.unqueue(slot);
+      break;
+    case "keep-cancel-off":
+      if (order !== undefined) withdrawals.recall(order);
+      return;
+    case "cancel":
+      if (order !== undefined) withdrawals.request(order, urgencyOf(mode, step.reason), step.reason);
+      return;
+    case "nothing":
+  }
+  if (slot.wish !== undefined && mode !== "halted") return;
+  parts.dropSpare(slot);
+  if (slot.wish !== undefined) return;
+  refusals.forget(slot);
+  slots.dropIfIdle(slot);
+};
+
+// A replacement needs ordinary quota for its placement anyway; an order nobody wants is an exit.
+const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
+  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";

@@ -1,0 +1,137 @@
+/**
+ * What becomes of positions that are short of maintenance margin: their orders are canceled, they are closed, and the fund of
+ * liquidations takes its fee and pays what the account cannot.
+ *
+ * Invariants: an isolated position falls by its own margin and takes nothing else with it; cross positions of a currency fall one
+ * at a time, the largest loss first, until what is left is enough; what the book does not take is closed at the mark, on the tick
+ * that is worse for the account; users' money, fees, funding and the fund keep their sum. The closing order is in the user's
+ * history like any other, without a client id. After a shortfall was covered, neither margin nor purse is below zero.
+ */
+import type { Side } from "../contract/profile.ts";
+import { type Account, purseOf } from "./account.ts";
+import { isRefusal } from "./answer.ts";
+import { take } from "./book.ts";
+import { type Exchange, finish, type Market, newOrder, register } from "./exchange.ts";
+import { baseOf } from "./instrument.ts";
+import { closingTicket } from "./intake.ts";
+import { crossEquity, crossPositions, maintenanceOf, markOf, modeOf, profitOf, type Standing, worthNow } from "./margin.ts";
+import { type Amount, cut, larger, one, spell } from "./money.ts";
+import { isOpen, leftOf, type Order, sideOf } from "./order.ts";
+import { payCurrencyOf } from "./settlement.ts";
+
+/** One liquidated position, told before the fills of its order. Decimal text throughout. */
+export interface Liquidation {
+  readonly uid: string;
+  readonly instId: string;
+  readonly ordId: string;
+  readonly side: Side;
+  /** In base currency. */
+  readonly qty: string;
+  /** What was traded for it, in the quote currency. */
+  readonly value: string;
+  /** Beside the fees of the fills, into the fund. */
+  readonly fee: string;
+  /** What the fund paid because the account could not. */
+  readonly covered: string;
+  readonly at: number;
+}
+
+const withdraw = ({ account, exchange, at }: Case, fits: (order: Order) => boolean): void => {
+  for (const order of account.open) if (fits(order)) finish(exchange, order, "canceled", at);
+};
+
+interface Case {
+  readonly exchange: Exchange;
+  readonly account: Account;
+  readonly at: number;
+}
+
+/** Ticks at the mark, rounded against whoever trades at them. */
+const ticksAtMark = (market: Market, sign: Order["sign"]): number => {
+  const { tick } = market.product;
+  const mark = markOf(market);
+  return Math.max(1, Number(sign === 1 ? (mark + tick - 1n) / tick : mark / tick));
+};
+
+/** Closes the whole position; the order is complete afterwards. */
+const close = ({ exchange, account, at }: Case, market: Market): Order | undefined => {
+  const ticket = closingTicket(exchange, account, market, "");
+  if (isRefusal(ticket)) return undefined;
+  const order = newOrder(exchange, ticket, at);
+  register(exchange, order);
+  if (market.listed) take(market.book, order, at);
+  if (isOpen(order)) market.book.onFill(order, ticksAtMark(market, order.sign), leftOf(order), "taker", at);
+  return order;
+};
+
+/** What the fund pays so that no more is lost than stood behind the position, or behind all of them. */
+const coveredBy = ({ exchange, account }: Case, quote: string, lost: Amount, mode: "cross" | "isolated", behind: Amount): Amount => {
+  if (!exchange.margins.covers) return 0n;
+  if (mode === "isolated") return larger(0n, lost - behind);
+  const left = crossPositions(exchange, account, quote);
+  return left.length > 0 ? 0n : larger(0n, -crossEquity(exchange, account, quote, left));
+};
+
+const liquidate = (on: Case, { instId, market, position }: Omit<Standing, "profit">): void => {
+  const { exchange, account, at } = on;
+  const { quote } = market.product;
+  const mode = modeOf(account, instId);
+  // All cross positions share the purse, and so do the orders that set some of it aside.
+  if (mode === "cross") withdraw(on, ({ product, sign }) => payCurrencyOf(product, sign) === quote);
+  else withdraw(on, ({ product }) => product.instId === instId);
+  const purse = purseOf(account, quote);
+  const before = purse.total;
+  const behind = position.margin;
+  const order = close(on, market);
+  if (order === undefined) return;
+  const fee = cut(order.value, exchange.margins.liquidationFee, one);
+  purse.total -= fee;
+  const covered = coveredBy(on, quote, before - purse.total, mode, behind);
+  purse.total += covered;
+  exchange.fund.set(quote, (exchange.fund.get(quote) ?? 0n) + fee - covered);
+  const { uid } = account;
+  const told = { uid, instId, ordId: order.ordId, side: sideOf(order.sign), qty: spell(baseOf(market.product, order.done)) };
+  const liquidation: Liquidation = { ...told, value: spell(order.value), fee: spell(fee), covered: spell(covered), at };
+  for (const listener of exchange.liquidationListeners) exchange.letters.push(() => listener(liquidation));
+};
+
+const isShort = ({ exchange, account }: Case, currency: string, standings: readonly Standing[]): boolean => {
+  let needed = 0n;
+  for (const { market, position } of standings) needed += maintenanceOf(exchange, market, position);
+  return crossEquity(exchange, account, currency, standings) < needed;
+};
+
+const reviewCross = (on: Case, currency: string): void => {
+  for (;;) {
+    const standings = crossPositions(on.exchange, on.account, currency);
+    const priced = standings.filter(({ market }) => markOf(market) > 0n);
+    if (priced.length === 0 || !isShort(on, currency, standings)) return;
+    liquidate(
+      on,
+      priced.reduce((worst, one) => (one.profit < worst.profit ? one : worst)),
+    );
+  }
+};
+
+const reviewIsolated = (on: Case, market: Market): void => {
+  const { instId } = market.product;
+  const position = on.account.positions.get(instId);
+  if (position === undefined || worthNow(market, position.base) === undefined) return;
+  if (position.margin + profitOf(market, position) < maintenanceOf(on.exchange, market, position))
+    liquidate(on, { instId, market, position });
+};
+
+/** Looks at every user with a position in the product; and says when to look again, if nothing else happens. */
+export const review = (exchange: Exchange, market: Market, at: number): void => {
+  const { instId, quote } = market.product;
+  let held = false;
+  for (const account of exchange.accounts.values()) {
+    if (!account.positions.has(instId)) continue;
+    held = true;
+    if (!exchange.margins.liquidates) continue;
+    const on = { exchange, account, at };
+    if (modeOf(account, instId) === "cross") reviewCross(on, quote);
+    else reviewIsolated(on, market);
+  }
+  market.lookAt = held && exchange.margins.liquidates ? at + exchange.margins.lookMs : Number.POSITIVE_INFINITY;
+};

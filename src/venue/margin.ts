@@ -1,0 +1,143 @@
+/**
+ * What positions are worth and what they need: marks, open profit, maintenance, and what is left for new orders.
+ *
+ * Invariants: balance = available + frozen, exactly; a position is worth its mark price where one is published, else the middle
+ * of the book, else the latest print, and its entry value while none is known; nothing is changed here.
+ * Isolated: the position's own margin stands behind it. Cross: the purse of its quote currency, less what isolated positions
+ * have set aside, stands behind all cross positions together.
+ * Not here: what becomes of a position that is short (liquidation.ts), when margin is set aside (settlement.ts).
+ */
+import type { MarginMode, Profile } from "../contract/profile.ts";
+import type { BalanceRecord } from "../contract/schemas.ts";
+import { SluiceError } from "../errors.ts";
+import { type Account, availableOf, type Position } from "./account.ts";
+import { doubleMark } from "./book.ts";
+import { type Exchange, type Market, marketOf } from "./exchange.ts";
+import { type Amount, cover, larger, magnitude, one, readAmount, spell } from "./money.ts";
+
+/** The profile's rows on margin as exact numbers. */
+export interface MarginRules {
+  readonly maintenance: Amount;
+  readonly liquidationFee: Amount;
+  readonly liquidates: boolean;
+  readonly covers: boolean;
+  readonly countsLoss: boolean;
+  readonly lookMs: number;
+}
+
+const shareOf = (name: "maintenanceRate" | "liquidationFeeRate", text: string): Amount => {
+  const share = readAmount(text);
+  if (share !== undefined && share >= 0n && share < one) return share;
+  throw new SluiceError(
+    "PROFILE_INVALID",
+    `profile.margin.${name}: ${JSON.stringify(text)} is not a share. Write decimal text from 0 to below 1, such as "0.005".`,
+  );
+};
+
+export const leverageDefaultOf = ({ margin: { leverageDefault } }: Profile): Amount => {
+  const leverage = readAmount(leverageDefault);
+  if (leverage !== undefined && leverage >= one) return leverage;
+  throw new SluiceError(
+    "PROFILE_INVALID",
+    `profile.margin.leverageDefault: ${JSON.stringify(leverageDefault)} is not a leverage. Write decimal text from 1 up, such as "10".`,
+  );
+};
+
+export const marginRulesOf = ({ margin }: Profile): MarginRules => ({
+  maintenance: shareOf("maintenanceRate", margin.maintenanceRate),
+  liquidationFee: shareOf("liquidationFeeRate", margin.liquidationFeeRate),
+  liquidates: margin.liquidation === "market",
+  covers: margin.shortfall === "covered",
+  countsLoss: margin.openLoss === "counted",
+  lookMs: margin.lookMs,
+});
+
+export const modeOf = (account: Account, instId: string): MarginMode => account.marginModes.get(instId) ?? account.modeDefault;
+
+/** The price of a market, exact; 0 while none is known. */
+export const markOf = ({ mark, book, product }: Market): Amount => (mark > 0n ? mark : (BigInt(doubleMark(book)) * product.tick) / 2n);
+
+/** What a quantity of base is worth, in its sign; undefined while no price is known. */
+export const worthNow = ({ mark, book, product }: Market, base: Amount): Amount | undefined => {
+  if (mark > 0n) return (mark * base) / one;
+  const double = BigInt(doubleMark(book));
+  return double === 0n ? undefined : (double * product.tick * base) / (2n * one);
+};
+
+/** What a position would be worth now beyond its entry value; nothing while no price is known. */
+export const profitOf = (market: Market, { base, entry }: Position): Amount => {
+  const worth = worthNow(market, base);
+  return worth === undefined ? 0n : worth - entry;
+};
+
+/** What a position needs to stay open. */
+export const maintenanceOf = ({ margins }: Exchange, market: Market, { base, entry }: Position): Amount =>
+  cover(magnitude(worthNow(market, base) ?? entry), margins.maintenance, one);
+
+export interface Standing {
+  readonly instId: string;
+  readonly market: Market;
+  readonly position: Position;
+  readonly profit: Amount;
+}
+
+/** The cross positions of a currency, in the order in which they were opened. */
+export const crossPositions = (exchange: Exchange, account: Account, currency: string): Standing[] => {
+  const found: Standing[] = [];
+  for (const [instId, position] of account.positions) {
+    const market = marketOf(exchange, instId);
+    if (market.product.quote !== currency || modeOf(account, instId) !== "cross") continue;
+    found.push({ instId, market, position, profit: profitOf(market, position) });
+  }
+  return found;
+};
+
+/** What stands behind the cross positions of a currency: the purse with their profit, less what belongs to isolated positions. */
+export const crossEquity = (exchange: Exchange, account: Account, currency: string, standings: readonly Standing[]): Amount => {
+  let equity = account.purses.get(currency)?.total ?? 0n;
+  for (const { profit } of standings) equity += profit;
+  for (const [instId, { margin }] of account.positions) {
+    if (modeOf(account, instId) === "isolated" && marketOf(exchange, instId).product.quote === currency) equity -= margin;
+  }
+  return equity;
+};
+
+/** What open cross positions have lost together, where that is not available for new orders. */
+const openLossOf = (exchange: Exchange, account: Account, currency: string): Amount => {
+  if (account.positions.size === 0 || !exchange.margins.countsLoss) return 0n;
+  let profit = 0n;
+  for (const standing of crossPositions(exchange, account, currency)) profit += standing.profit;
+  return larger(0n, -profit);
+};
+
+/** What new orders may use. */
+export const freeOf = (exchange: Exchange, account: Account, currency: string): Amount =>
+  availableOf(account, currency) - openLossOf(exchange, account, currency);
+
+export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: string): BalanceRecord[] =>
+  [...account.purses]
+    .filter(([currency]) => only === undefined || currency === only)
+    .map(([currency, { total }]) => {
+      const available = freeOf(exchange, account, currency);
+      return { currency, balance: spell(total), available: spell(available), frozen: spell(total - available) };
+    });
+
+/**
+ * Where the mark would have to go for the position to fall short, everything else as it is; undefined where it cannot.
+ * Long: margin + base × px - entry = rate × base × px; short alike with the other sign.
+ */
+export const liquidationPx = (exchange: Exchange, account: Account, instId: string, position: Position): Amount | undefined => {
+  const { margins } = exchange;
+  const { product } = marketOf(exchange, instId);
+  let behind = position.margin;
+  if (modeOf(account, instId) === "cross") {
+    const others = crossPositions(exchange, account, product.quote).filter((standing) => standing.position !== position);
+    behind = crossEquity(exchange, account, product.quote, others);
+    for (const { market, position: other } of others) behind -= maintenanceOf(exchange, market, other);
+  }
+  const long = position.base > 0n;
+  const size = magnitude(position.base);
+  const value = long ? position.entry - behind : behind - position.entry;
+  const px = (value * one * one) / (size * (long ? one - margins.maintenance : one + margins.maintenance));
+  return px > 0n && margins.liquidates ? px : undefined;
+};

@@ -1,0 +1,37 @@
+/**
+ * What a watchdog did last, kept for the next engine to hear of, also where another watchdog is there by then.
+ *
+ * Invariants: told once; a disk that fails costs the word and nothing else, as cancelling needs no disk.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+
+export interface Deeds {
+  note(text: string): void;
+  /** The last note, which is then forgotten. */
+  readonly take: () => string | undefined;
+}
+
+const lengthMax = 400;
+
+const quietly = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};
+
+export const fileDeeds = (path: string): Deeds => ({
+  note: (text) => {
+    quietly(() => {
+      writeFileSync(path, text.slice(0, lengthMax), { mode: 0o600 });
+    });
+  },
+  take: () => {
+    const text = quietly(() => readFileSync(path, "utf8").slice(0, lengthMax));
+    quietly(() => {
+      rmSync(path, { force: true });
+    });
+    return text === "" ? undefined : text;
+  },
+});

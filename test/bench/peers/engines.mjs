@@ -1,0 +1,154 @@
+/**
+ * The same strategy, where a mean of 10 closes crosses one of 30, in the words of each engine.
+ *
+ * Invariants: an entry prepares outside the measured time what a user has before he starts (bars in the engine's own shape, modules
+ * loaded) and returns a run; a run returns how many trades it made, and `expected` counts them by hand under that engine's rules.
+ */
+import { barMs, fast, longTrades, makeBars, mean, slow, startAt, turns } from "./bars.mjs";
+
+const rowsOf = (columns) =>
+  Array.from(columns.close, (close, row) => ({
+    time: new Date(startAt + row * barMs),
+    open: columns.open[row],
+    high: columns.high[row],
+    low: columns.low[row],
+    close,
+    volume: columns.volume[row],
+  }));
+
+const instId = "BTC-USDT-SWAP";
+
+const closed = { type: "object", additionalProperties: false, properties: {} };
+
+const sidesOf = ({ distinctUntilChanged, filter, map }, candles$) => {
+  const [quick, calm] = [mean(fast), mean(slow)];
+  return candles$.pipe(
+    map(({ closeFloat }) => quick(closeFloat) - calm(closeFloat)),
+    filter((difference) => difference > 0 || difference < 0),
+    map((difference) => difference > 0),
+    distinctUntilChanged(),
+  );
+};
+
+/** Wants the position turned by a market order at each crossing. */
+const turning = (rxjs, { defineStrategy }) =>
+  defineStrategy({
+    name: "cross",
+    options: closed,
+    desired: ({ market }) =>
+      sidesOf(rxjs, market.candles(instId, barMs)).pipe(
+        rxjs.map((up, round) => [
+          { slot: "position", instId, side: up ? "buy" : "sell", ordType: "market", qty: round === 0 ? "0.01" : "0.02", round },
+        ]),
+      ),
+  })({});
+
+/** Counts the crossings. */
+const counting = (rxjs, { defineStrategy }, seen) =>
+  defineStrategy({
+    name: "cross",
+    options: closed,
+    run: ({ market }) =>
+      sidesOf(rxjs, market.candles(instId, barMs)).pipe(
+        rxjs.tap(() => {
+          seen.count++;
+        }),
+        rxjs.ignoreElements(),
+      ),
+  })({});
+
+/** The strategy as a user writes it, on made bars; the service enforces its limits, and answers after 25 ms. */
+const sluiceWith = (strategyOf) => async (columns, compiled) => {
+  const [sluice, rxjs] = await Promise.all([import(`${compiled}/index.js`), import("rxjs")]);
+  const { backtest, constant, createTape, defineConfig, runBacktest } = sluice;
+  const at = Float64Array.from(columns.close, (_, row) => startAt + (row + 1) * barMs);
+  const tape = createTape([{ instId, tickSize: "1", lotSize: "0.001" }], [{ kind: "candle", instrument: 0, barMs, at, ...columns }]);
+  const service = backtest({ latency: constant(25), balances: { USDT: "100000000" } });
+  return async () => {
+    const seen = { count: 0 };
+    const config = defineConfig({ service, strategies: [strategyOf(rxjs, sluice, seen)] });
+    const market = { tape, facts: { name: "bench", contentHash: "" } };
+    const { orders } = await runBacktest(config, { market, print: () => undefined });
+    return seen.count + orders.filled;
+  };
+};
+
+/** Averages worked out by a loop over the rows beforehand, within the measured time: its own way by data frames is slower. */
+const grademark = async (columns) => {
+  const [{ backtest }, { DataFrame }] = (await Promise.all([import("grademark"), import("data-forge")])).map(
+    (module) => module.default ?? module,
+  );
+  const rows = rowsOf(columns);
+  const strategy = {
+    entryRule: (enterPosition, { bar }) => {
+      if (bar.fast > bar.slow) enterPosition();
+    },
+    exitRule: (exitPosition, { bar }) => {
+      if (bar.fast < bar.slow) exitPosition();
+    },
+  };
+  return async () => {
+    const [quick, calm] = [mean(fast), mean(slow)];
+    const series = new DataFrame(rows.map((row) => ({ ...row, fast: quick(row.close), slow: calm(row.close) })));
+    return backtest(strategy, series).length;
+  };
+};
+
+const script = `//@version=6
+strategy("Cross", initial_capital=100000000, default_qty_type=strategy.fixed, default_qty_value=1)
+quick = ta.sma(close, ${fast})
+calm = ta.sma(close, ${slow})
+if ta.crossover(quick, calm)
+    strategy.entry("Long", strategy.long)
+if ta.crossunder(quick, calm)
+    strategy.entry("Short", strategy.short)
+`;
+
+const pinets = async (columns) => {
+  const { PineTS } = await import("pinets");
+  const rows = rowsOf(columns).map(({ time, ...bar }) => ({ openTime: time.getTime(), closeTime: time.getTime() + barMs, ...bar }));
+  return async () => {
+    const { strategy } = await new PineTS(rows, "BTCUSDT", "1", rows.length).run(script);
+    return strategy.closedtrades.length;
+  };
+};
+
+/** How many bars each bears in the quick and in the thorough mode. */
+export const engines = {
+  Sluice: { make: sluiceWith(turning), bars: [100_000, 1_000_000], expected: (close) => turns(close, true), counts: "orders filled" },
+  "Sluice, signals alone": {
+    make: sluiceWith(counting),
+    bars: [300_000, 1_000_000],
+    expected: (close) => turns(close, true),
+    counts: "crossings",
+  },
+  "grademark 0.3.0": { make: grademark, bars: [100_000, 1_000_000], expected: longTrades, counts: "long trades" },
+  // Memory grows by about two kilobytes a bar. The first side is no crossing, and the last position is not closed.
+  "pinets 0.9.34": {
+    make: pinets,
+    version: "0.9.34",
+    bars: [30_000, 300_000],
+    expected: (close) => turns(close, false) - 1,
+    counts: "closed trades",
+  },
+};
+
+/** One engine once: seconds of processor and clock, trades, memory. */
+export const measure = async (name, rows, compiled) => {
+  const { make, expected } = engines[name];
+  const columns = makeBars(rows);
+  const run = await make(columns, compiled);
+  // Once on a few bars, as the others do: what is measured is not how fast a process starts.
+  await (await make(makeBars(2_000), compiled))();
+  const before = { at: performance.now(), ...process.cpuUsage() };
+  const trades = await run();
+  const { user, system } = process.cpuUsage();
+  return {
+    rows,
+    trades,
+    expected: expected(columns.close),
+    wall: (performance.now() - before.at) / 1_000,
+    cpu: (user + system - before.user - before.system) / 1e6,
+    rssMb: Math.round(process.resourceUsage().maxRSS / 1_024),
+  };
+};

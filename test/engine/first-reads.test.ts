@@ -1,0 +1,73 @@
+/**
+ * What is read before anybody trades, and when an engine gives up reading it.
+ */
+import { NEVER, of, Subject } from "rxjs";
+import { expect, it } from "vitest";
+import type { OrderRecord } from "../../src/contract/schemas.ts";
+import { readState } from "../../src/engine/first-reads.ts";
+import type { StreamsOfState } from "../../src/host/context.ts";
+import type { Desk } from "../../src/orders/desk.ts";
+import type { Snapshot } from "../../src/resources/resource.ts";
+import { ready, reply } from "../orders/rig.ts";
+
+const rig = () => ready({ push: false });
+const desk = { reconsider: () => undefined } as unknown as Desk;
+
+/** Everything can be read but the pending orders, of which `pending$` tells. */
+const start = (pending$: Subject<Snapshot<readonly OrderRecord[]>>) => {
+  const read = of({ value: new Map(), at: 0, stale: false });
+  const state = { instruments$: read, pending$, history$: of({ value: [], at: 0, stale: false }) };
+  return readState(rig().clock, desk, { ...state, balances$: NEVER, positions$: NEVER, quota$: NEVER } as unknown as StreamsOfState);
+};
+const denial: Snapshot<readonly OrderRecord[]> = { value: [], at: -1, stale: true, problem: "50110 unknown key", denied: true };
+/** Values are awaited in turn. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+it("keys that may not read are asked about three times, not for as long as anything may still come", async () => {
+  const pending$ = new Subject<Snapshot<readonly OrderRecord[]>>();
+  let end = "";
+  const started = start(pending$).then(
+    () => undefined,
+    (error: unknown) => {
+      end = String(error);
+    },
+  );
+  await settled();
+  pending$.next(denial);
+  pending$.next({ value: [], at: -1, stale: true, problem: "the service has not answered in time" });
+  pending$.next(denial);
+  await settled();
+  expect(end).toBe("");
+  pending$.next(denial);
+  await started;
+  expect(end).toContain(
+    "The engine cannot start: pending orders may not be read with these keys (50110 unknown key). Check the keys and their permissions.",
+  );
+});
+
+it("two denials while the clocks find together do not end a start", async () => {
+  const pending$ = new Subject<Snapshot<readonly OrderRecord[]>>();
+  const started = start(pending$);
+  await settled();
+  pending$.next(denial);
+  pending$.next(denial);
+  pending$.next({ value: [], at: 1, stale: false });
+  await expect(started).resolves.toBeUndefined();
+});
+
+it.each([
+  [401, true],
+  [403, true],
+  [404, undefined],
+  [400, undefined],
+])("a read answered by %d is denied: %s", (status, denied) => {
+  const { next, resources, run } = rig();
+  const seen: (boolean | undefined)[] = [];
+  next("pendingOrders", reply(status, { code: "50001", msg: "no", data: [] }));
+  resources.pending.value$.subscribe((snapshot) => seen.push(snapshot.denied));
+  run(1_000);
+  expect(seen).toEqual([denied]);
+  next("pendingOrders", reply(200, "<html>"));
+  run(9_000);
+  expect(seen.at(-1)).toBe(undefined);
+});
