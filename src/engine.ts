@@ -208,6 +208,9 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
     halt: (reason: string, whom: Whom = {}): Observable<CancelResult> => {
+      // Whoever halts what is halted already has a reason of his own, and it is told.
+      const again = whom.strategy === undefined && branches.all.every(({ desk }) => desk.mode === "halted");
+      if (again) journal.append({ type: "mode.changed", mode: "halted", reason });
       const results = halt(reason, whom);
       if (whom.strategy === undefined) parts.durable?.decide("halted", reason);
       return results;

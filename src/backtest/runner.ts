@@ -42,10 +42,12 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   try {
     const collector = createCollector(engine, service, config);
     const warms = checkWarmUp(service);
-    if (warms) engine.halt("the warm-up is not over");
+    const halts = lastHalt(engine);
+    if (warms) engine.halt(warming);
     await started(engine, service);
     await played(service, collector, promises, options.onProgress, () => {
-      if (warms && service.tradesAt < service.tape.endAt) engine.resume("the warm-up is over");
+      // A halt that somebody else asked for meanwhile is not ours to lift.
+      if (warms && halts.reason === warming && service.tradesAt < service.tape.endAt) engine.resume("the warm-up is over");
     });
     await engine.stop();
     return collector.report(String(seed), elapsed());
@@ -77,6 +79,17 @@ const assemble = (config: CheckedConfig, { fixture, market, seed = config.seed, 
     { limits: limits ?? spec.options.limits ?? true, ...(print === undefined ? {} : { print }) },
   );
   return { engine, service: opened as unknown as OpenBacktest, seed };
+};
+
+const warming = "the warm-up is not over";
+
+/** Why the engine was halted last. */
+const lastHalt = (engine: Engine): { readonly reason: string } => {
+  const last = { reason: "" };
+  engine.events$.subscribe((event) => {
+    if (event.type === "mode.changed") last.reason = event.reason;
+  });
+  return last;
 };
 
 /** Whether there is one. */

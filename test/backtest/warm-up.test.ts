@@ -150,6 +150,20 @@ describe("a warm-up", () => {
     expect(late.decisions.filter(({ at }) => at < startAt + minute).every(({ kind }) => kind === "wants")).toBe(true);
   });
 
+  it("does not lift a halt that a plugin asked for meanwhile", async () => {
+    const brake = definePlugin({
+      name: "brake",
+      options: closed,
+      setup: ({ halt, updates$ }) => {
+        timer(30_000).subscribe(() => halt("the brake was pulled"));
+        return updates$.subscribe();
+      },
+    })({});
+    const service = backtest({ fixture: dir, latency: constant(10), warmUpMs: minute });
+    const report = await runBacktest({ ...configOf(dir, [wanderer], { plugins: [brake] }), service });
+    expect(report.orders.placed).toBe(0);
+  });
+
   it.each([
     [-1, "warmUpMs: must be >= 0"],
     [119_750, "backtest options.warmUpMs: 119750 leaves nothing of a recording of 119750 ms. Shorten the warm-up"],
