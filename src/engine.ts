@@ -18,7 +18,7 @@ import { watchForeignUse } from "./engine/foreign-watch.ts";
 import { holdAsBefore, recall } from "./engine/inheritance.ts";
 import { setLeverage } from "./engine/leverage.ts";
 import { createLifetime } from "./engine/lifetime.ts";
-import { haltWith, setMode } from "./engine/modes.ts";
+import { haltWith, setMode, tellAgain } from "./engine/modes.ts";
 import { settled } from "./engine/settling.ts";
 import { watchStalls } from "./engine/stall-watch.ts";
 import { SluiceError } from "./errors.ts";
@@ -208,9 +208,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
     halt: (reason: string, whom: Whom = {}): Observable<CancelResult> => {
-      // Whoever halts what is halted already has a reason of his own, and it is told.
-      const again = whom.strategy === undefined && branches.all.every(({ desk }) => desk.mode === "halted");
-      if (again) journal.append({ type: "mode.changed", mode: "halted", reason });
+      if (whom.strategy === undefined) tellAgain(branches, journal, reason);
       const results = halt(reason, whom);
       if (whom.strategy === undefined) parts.durable?.decide("halted", reason);
       return results;

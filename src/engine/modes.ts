@@ -7,6 +7,7 @@
 import { merge, type Observable, ReplaySubject } from "rxjs";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { Whom } from "../host/context.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { Mode } from "../orders/desk.ts";
 import { type CancelResult, cancelAll } from "../orders/orders.ts";
 import type { Branches } from "./branches.ts";
@@ -23,6 +24,11 @@ export const haltWith =
     setMode(branches, "halted", reason, strategy);
     return results;
   };
+
+/** Whoever halts what is halted already has a reason of their own, and it is told. */
+export const tellAgain = ({ all }: Branches, journal: Journal, reason: string): void => {
+  if (all.every(({ desk }) => desk.mode === "halted")) journal.append({ type: "mode.changed", mode: "halted", reason });
+};
 
 const checkStrategy = (known: readonly string[], strategy: string): void => {
   if (known.includes(strategy)) return;

@@ -3,7 +3,8 @@
  *
  * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one; an
  * answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins when it
- * is higher than ours. Nothing is scanned: each operation touches the few windows that can be open.
+ * is higher than ours, together with what it cannot have known of. Nothing is scanned: each operation touches the few windows
+ * that can be open.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
 import type { LayerSpec } from "./layers.ts";
@@ -14,10 +15,20 @@ interface Slot {
   settled: number;
   /** Highest use the service reported for this window. */
   reported: number;
+  /** The part of `settled` that the service did not tell the use of this window with. */
+  unheard: number;
+  /** As much of it as is in `reported` beyond doubt: it was settled before the request left whose answer said so. */
+  included: number;
   /** Unanswered weight whose earliest window is this one. */
   open: number;
   /** Use the service reported beyond all of ours, answered or not. */
   foreign: number;
+}
+
+/** Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told. */
+export interface Departure {
+  readonly reported: number;
+  readonly unheard: number;
 }
 
 /** What is kept when all goes well, and what at most: an answer that took a minute may be of any of sixty seconds. */
@@ -55,7 +66,7 @@ export class Counter {
     for (const slot of this.#slots) {
       if (slot.index > index) break;
       inFlight += slot.open;
-      if (slot.index === index) known = Math.max(slot.settled, slot.reported);
+      if (slot.index === index) known = Math.max(slot.settled, slot.reported + slot.unheard - slot.included);
     }
     return known + inFlight;
   }
@@ -64,11 +75,8 @@ export class Counter {
     return this.#find(index)?.foreign ?? 0;
   }
 
-  /**
-   * A request leaves that lands in window `first` or later. Returns the use that window has beyond doubt: ours may be a lost
-   * call's, or have landed in the window beside it.
-   */
-  begin(first: number, weight: number): number {
+  /** A request leaves that lands in window `first` or later. Returns that window: to be read at once, it goes on changing. */
+  begin(first: number, weight: number): Departure {
     const slot = this.#slot(first);
     // A window older than all that are kept is forgotten at once; its weight would be lost with it.
     if (first < (this.#slots[0] as Slot).index) this.#carried += weight;
@@ -76,21 +84,29 @@ export class Counter {
     this.#open += weight;
     // Whatever leaves from now on cannot land before `first`.
     while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
-    return slot.reported;
+    return slot;
   }
 
-  /** The request begun at window `began` is answered: it landed somewhere in `first..last`. */
-  end(began: number, first: number, last: number, weight: number): void {
+  /**
+   * The request begun at window `began` is answered: it landed somewhere in `first..last`. Unless it was `told` how much of that
+   * window was used with it, the service may have counted it after all that it reported.
+   */
+  end(began: number, first: number, last: number, weight: number, told = false): void {
     const newest = this.#slots[this.#slots.length - 1];
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
       this.#open -= weight;
       newest.open -= weight;
       newest.settled += weight;
+      if (!told) newest.unheard += weight;
       return;
     }
     this.undo(began, weight);
-    for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) this.#slot(index).settled += weight;
+    for (let index = Math.max(first, last - windowsMax + 1); index <= last; index++) {
+      const slot = this.#slot(index);
+      slot.settled += weight;
+      if (!told) slot.unheard += weight;
+    }
   }
 
   /** The request begun at window `began` never left. */
@@ -101,10 +117,15 @@ export class Counter {
     else this.#slot(began).open -= weight;
   }
 
-  /** The service said `used` of window `index`, the answered request included. Returns newly seen use by others. */
-  report(index: number, used: number): number {
+  /**
+   * The service said `used` of window `index`, the answered request included, and whatever was `unheard` of that window when it
+   * left. Returns newly seen use by others.
+   */
+  report(index: number, used: number, unheard = 0): number {
     const slot = this.#slot(index);
     slot.reported = Math.max(slot.reported, used);
+    // A request from before a reset may bring more than there is.
+    slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
     const others = used - slot.settled - this.#open;
     if (others <= slot.foreign) return 0;
     const fresh = others - slot.foreign;
@@ -134,7 +155,7 @@ export class Counter {
     while (position > 0 && (slots[position - 1] as Slot).index > index) position--;
     const near = slots[position - 1];
     if (near !== undefined && near.index === index) return near;
-    const slot: Slot = { index, settled: 0, reported: 0, open: 0, foreign: 0 };
+    const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0 };
     slots.splice(position, 0, slot);
     if (slots.length > windowsMax) this.#forgetOldest();
     return slot;

@@ -14,8 +14,10 @@ export type Ceiling = (endAt: number, startAt: number, at: number) => number;
 export interface GaugeTicket {
   readonly units: number;
   readonly first: number;
-  /** Use known of the first window when the call left. */
+  /** Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed beside it. */
   readonly knownThen: number;
+  /** What had been settled in it by then without the service's word: the answer's count includes it. */
+  readonly unheardThen: number;
 }
 
 export interface Gauge {
@@ -125,7 +127,8 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
     begin: (units, now) => {
       begun += units;
       const first = clock.known ? earliest(now) : 0;
-      return { units, first, knownThen: counter.begin(first, units) };
+      const { reported, unheard } = counter.begin(first, units);
+      return { units, first, knownThen: reported, unheardThen: unheard };
     },
     again: ({ units, first }) => {
       begun += units;
@@ -140,8 +143,9 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
         if (used < ticket.knownThen + ticket.units) first++;
         else if (last === first + 1 && used > counter.used(last) + ticket.units) last = first;
       }
-      counter.end(ticket.first, first, last, ticket.units);
-      return used !== undefined && first === last ? counter.report(first, used) : 0;
+      const told = used !== undefined && first === last;
+      counter.end(ticket.first, first, last, ticket.units, told);
+      return told ? counter.report(first, used, first === ticket.first ? ticket.unheardThen : 0) : 0;
     },
     lose: (ticket, now) => {
       counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);
@@ -214,7 +218,7 @@ export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gaug
     begin: (units) => {
       begun += units;
       open += units;
-      return { units, first: 0, knownThen: 0 };
+      return { units, first: 0, knownThen: 0, unheardThen: 0 };
     },
     again: ({ units }) => {
       begun += units;

@@ -153,7 +153,7 @@ export const createOrderStore = (): OrderStore => {
       const previous = byId(next.ordId);
       // Shared by everybody who looks; a push brings a record nobody has frozen yet.
       const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
-      if (record === previous || (previous !== undefined && isSame(record, previous))) return false;
+      if (record === previous) return false;
       name(record);
       if (isActive(record.state)) active.put(record);
       else finish(record);

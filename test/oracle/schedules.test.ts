@@ -65,7 +65,10 @@ describe("the model finds a gauge that", () => {
         lose: () => undefined,
       })),
     ],
-    ["forgets what is in flight", faulty(() => ({ begin: (units) => ({ units, first: 0, knownThen: 0 }), lose: () => undefined }))],
+    [
+      "forgets what is in flight",
+      faulty(() => ({ begin: (units) => ({ units, first: 0, knownThen: 0, unheardThen: 0 }), lose: () => undefined })),
+    ],
     [
       "holds one call too many",
       faulty((real) => ({

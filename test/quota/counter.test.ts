@@ -10,24 +10,45 @@ interface Request {
   readonly began: number;
   readonly weight: number;
   landed: { readonly first: number; readonly last: number } | undefined;
+  told: boolean;
+  /** Those of which nothing was told of its first window when it left. */
+  readonly before: readonly Request[];
+  readonly unheardThen: number;
 }
 
-/** What `used` must say: answered ones where they may have landed, unanswered ones from their first window on. */
-const addUp = (requests: readonly Request[], reported: ReadonlyMap<number, number>, index: number): number => {
+const mayBeIn = ({ landed }: Request, index: number): boolean => landed !== undefined && landed.first <= index && index <= landed.last;
+
+interface Report {
+  readonly used: number;
+  readonly includes: readonly Request[];
+}
+
+/**
+ * What `used` must say: answered ones where they may have landed, unanswered ones from their first window on; beside the
+ * service's number those that neither told it nor are in it.
+ */
+const addUp = (requests: readonly Request[], reports: readonly Report[], index: number): number => {
   let known = 0;
   let open = 0;
-  for (const { began, weight, landed } of requests) {
+  let besides = 0;
+  for (const request of requests) {
+    const { began, weight, landed, told } = request;
     if (landed === undefined) open += began <= index ? weight : 0;
-    else if (landed.first <= index && index <= landed.last) known += weight;
+    if (!mayBeIn(request, index)) continue;
+    known += weight;
+    if (!told && !reports.some(({ includes }) => includes.includes(request))) besides += weight;
   }
-  return Math.max(known, reported.get(index) ?? 0) + open;
+  return Math.max(known, Math.max(0, ...reports.map(({ used }) => used)) + besides) + open;
 };
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("begin" as const), back: fc.nat(6), weight: fc.integer({ min: 1, max: 15 }) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(100), late: fc.nat(3), wide: fc.nat(5) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(100), late: fc.nat(3), wide: fc.nat(5), told: fc.boolean() }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("tick" as const), by: fc.integer({ min: 1, max: 3 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("report" as const), used: fc.nat(200) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("report" as const), used: fc.nat(200), pick: fc.nat(100) }) },
 );
 
 describe("counter", () => {
@@ -36,7 +57,7 @@ describe("counter", () => {
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const counter = new Counter(spec, "u");
         const requests: Request[] = [];
-        const reported = new Map<number, number>();
+        const reports = new Map<number, Report[]>();
         // The earliest window a call can reach now; it only rises.
         let front = 100;
         for (const one of steps) {
@@ -44,21 +65,27 @@ describe("counter", () => {
           if (one.kind === "begin") {
             // The bounds of the clock may have been wide when a call left.
             const began = requests.length === 0 ? front - one.back : front;
-            requests.push({ began, weight: one.weight, landed: undefined });
-            counter.begin(began, one.weight);
+            const before = requests.filter((other) => !other.told && mayBeIn(other, began));
+            const { unheard } = counter.begin(began, one.weight);
+            requests.push({ began, weight: one.weight, landed: undefined, told: false, before, unheardThen: unheard });
           } else if (one.kind === "end" && open.length > 0) {
             const request = open[one.pick % open.length] as Request;
             const first = Math.max(request.began, front - one.late);
             const last = Math.max(first, front + one.wide - 2);
             request.landed = { first, last };
-            counter.end(request.began, first, last, request.weight);
+            // What may be of two windows tells neither.
+            request.told = one.told && first === last;
+            counter.end(request.began, first, last, request.weight, request.told);
           } else if (one.kind === "tick") {
             front += one.by;
           } else if (one.kind === "report") {
-            reported.set(front, Math.max(reported.get(front) ?? 0, one.used));
-            counter.report(front, one.used);
+            const speaker = requests[one.pick % Math.max(1, requests.length)];
+            const [includes, unheard] = speaker?.began === front ? [speaker.before, speaker.unheardThen] : [[], 0];
+            reports.set(front, [...(reports.get(front) ?? []), { used: one.used, includes }]);
+            counter.report(front, one.used, unheard);
           }
-          for (let index = front; index < front + 5; index++) expect(counter.used(index)).toBe(addUp(requests, reported, index));
+          for (let index = front; index < front + 5; index++)
+            expect(counter.used(index)).toBe(addUp(requests, reports.get(index) ?? [], index));
           expect(counter.open).toBe(requests.filter(({ landed }) => landed === undefined).reduce((sum, { weight }) => sum + weight, 0));
         }
       }),
@@ -109,7 +136,7 @@ describe("counter", () => {
   it("the service's number only raises", () => {
     const counter = new Counter(spec, "u");
     counter.begin(5, 10);
-    counter.end(5, 5, 5, 10);
+    counter.end(5, 5, 5, 10, true);
     counter.report(5, 4);
     expect(counter.used(5)).toBe(10);
     counter.report(5, 90);
@@ -130,9 +157,9 @@ describe("counter", () => {
     const counter = new Counter(spec, "u");
     counter.begin(5, 10);
     counter.end(5, 5, 5, 10);
-    expect(counter.begin(5, 10)).toBe(0);
+    expect(counter.begin(5, 10).reported).toBe(0);
     counter.report(5, 7);
-    expect(counter.begin(5, 10)).toBe(7);
+    expect(counter.begin(5, 10).reported).toBe(7);
   });
 
   it("a reset keeps what is in flight and counts it in every window to come", () => {

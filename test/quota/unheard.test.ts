@@ -34,13 +34,9 @@ describe("after a restart in mid-minute", () => {
     const cancel: Charge = { endpoint: "cancelBatch", weight: 15, elements: 1, ip: "home", uid: "u", key: "k" };
     const place: Charge = { ...cancel, endpoint: "placeOrder", weight: 10 };
     const ledger = createLedger({ layers: layersOf(createContract()), startedAt: noon, quietMs: 0 });
-    const answer = (used: number) => ({
-      status: 200,
-      headers: { date: new Date(noon + 59_500).toUTCString(), "x-ratelimit-uid-weight-used": String(used) },
-    });
-    // Within half a second of the minute's end the clock's bounds are narrow enough to know the minute.
-    const first = ledger.spend(place, noon + 57_000);
-    ledger.settle(first, { ...answer(1_174), headers: { ...answer(1_174).headers, date: new Date(noon + 57_040).toUTCString() } }, noon + 57_050);
+    // Two seconds before the minute's end but one minute is possible, however little is known of the service's clock.
+    const headers = { date: new Date(noon + 57_040).toUTCString(), "x-ratelimit-uid-weight-used": "1174" };
+    ledger.settle(ledger.spend(place, noon + 57_000), { status: 200, headers }, noon + 57_050);
     const lost = ledger.spend(cancel, noon + 57_500);
     ledger.settle(lost, { status: 502, headers: {} }, noon + 57_550);
     // The service stands at 1 189.
@@ -106,6 +102,34 @@ describe("beside a number of the service that is above all of ours", () => {
     gauge.end(beside, 300, 360, 65, true);
     gauge.end(beside, 300, 370, 70, true);
     expect(gauge.used(400)).toBe(85);
+  });
+
+  it("an overtaken answer brings nothing back that a later one included", () => {
+    const gauge = told();
+    const lost = gauge.begin(15, 300);
+    const overtaken = gauge.begin(5, 300);
+    gauge.lose(lost, 350);
+    gauge.end(gauge.begin(5, 400), 400, 450, 85, true);
+    gauge.end(overtaken, 300, 460, 65, true);
+    expect(gauge.used(500)).toBe(85);
+  });
+
+  it.each([62, 90])("a refused call that may be of two windows counts in both, and its %i says nothing of either", (used) => {
+    const gauge = told(-20, 20);
+    gauge.end(gauge.begin(15, 970), 970, 990, used, false);
+    expect([gauge.used(970), gauge.used(1_000)]).toEqual([75, 15]);
+  });
+
+  it("what was lost before a call left in the old window is not in an answer that speaks of the new one", () => {
+    const gauge = told(-20, 20);
+    gauge.lose(gauge.begin(15, 300), 350);
+    const lost = gauge.begin(15, 990);
+    const late = gauge.begin(5, 990);
+    gauge.end(gauge.begin(1, 1_030), 1_030, 1_040, 57, true);
+    gauge.lose(lost, 1_050);
+    // Too little for the old window, where 60 had been told.
+    gauge.end(late, 990, 1_060, 62, true);
+    expect(gauge.used(1_100)).toBe(77);
   });
 
   it("a ticket from before a reset takes nothing away from what was counted after it", () => {
