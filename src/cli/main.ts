@@ -2,28 +2,23 @@
  * The command line: which commands exist, and how each ending becomes an exit code and one message.
  *
  * Invariants: 0 done, 1 failed, 2 wrong usage or config; a failure is one message on stderr without a stack, unless
- * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions.
- * Not here: what a command does (one file each), the loader for TypeScript (sluice.mjs).
+ * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions; a command nobody asked
+ * for is not loaded.
+ * Not here: what a command does (one file each), the loader for our own sources (sluice.mjs).
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
-import { addBacktestCommand, type BacktestParts } from "./backtest.ts";
-import { addCheckCommand, type CheckParts } from "./check.ts";
-import { addCompareCommand } from "./compare.ts";
-import { addDoctorCommand, type DoctorParts } from "./doctor.ts";
-import { addGenerateCommand } from "./generate.ts";
-import { addGuardCommand } from "./guard.ts";
-import { addImportCommand } from "./import.ts";
+import type { BacktestParts } from "./backtest.ts";
+import type { CheckParts } from "./check.ts";
+import type { DoctorParts } from "./doctor.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
-import { addRecordCommand, type RecordParts } from "./record.ts";
-import { addReplayCommand } from "./replay.ts";
-import { addRunCommand, type RunParts } from "./run.ts";
-import { addSimulateCommand } from "./simulate.ts";
-import { addSweepCommand, type SweepParts } from "./sweep.ts";
-import { addVenueCommand, type VenueParts } from "./venue.ts";
-import { addWatchdogCommand, type WatchdogParts } from "./watchdog.ts";
+import type { RecordParts } from "./record.ts";
+import type { RunParts } from "./run.ts";
+import type { SweepParts } from "./sweep.ts";
+import type { VenueParts } from "./venue.ts";
+import type { WatchdogParts } from "./watchdog.ts";
 
 export type ExitCode = 0 | 1 | 2;
 
@@ -32,7 +27,7 @@ export type CliParts = BacktestParts & CheckParts & DoctorParts & RecordParts & 
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
-  const program = programOf(io, parts);
+  const program = await programOf(argv, io, parts);
   try {
     await program.parseAsync(argv, { from: "user" });
     return 0;
@@ -41,7 +36,34 @@ export const main = async (argv: readonly string[], io: CliIo, parts: CliParts =
   }
 };
 
-const programOf = (io: CliIo, parts: CliParts): Command => {
+type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
+
+/** In the order of the help. A command is a file that is loaded when somebody asks for it: a restart should not wait for the rest. */
+const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
+  ["run", async () => (await import("./run.ts")).addRunCommand],
+  ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
+  ["doctor", async () => (await import("./doctor.ts")).addDoctorCommand],
+  ["record", async () => (await import("./record.ts")).addRecordCommand],
+  ["replay", async () => (await import("./replay.ts")).addReplayCommand],
+  ["sweep", async () => (await import("./sweep.ts")).addSweepCommand],
+  ["compare", async () => (await import("./compare.ts")).addCompareCommand],
+  ["guard", async () => (await import("./guard.ts")).addGuardCommand],
+  ["import", async () => (await import("./import.ts")).addImportCommand],
+  ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
+  ["venue", async () => (await import("./venue.ts")).addVenueCommand],
+  ["check", async () => (await import("./check.ts")).addCheckCommand],
+  ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
+] satisfies [string, () => Promise<AddCommand>][]);
+
+/** The commands that the words may concern: the one they name, none for the version, and all where help or a likeness may be shown. */
+const concerned = ([first = "", second = ""]: readonly string[]): readonly (() => Promise<AddCommand>)[] => {
+  if (first === "-V" || first === "--version") return [];
+  const named = commands.get(first === "help" ? second : first);
+  return named === undefined ? [...commands.values()] : [named];
+};
+
+const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): Promise<Command> => {
   const program = new Command("sluice")
     .description("Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.")
     .version(versionText(), "-V, --version", "print the version")
@@ -60,20 +82,7 @@ const programOf = (io: CliIo, parts: CliParts): Command => {
       getOutHasColors: () => colourOf(io),
       getErrHasColors: () => colourOf(io),
     });
-  addBacktestCommand(program, io, parts);
-  addRunCommand(program, io, parts);
-  addWatchdogCommand(program, io, parts);
-  addDoctorCommand(program, io, parts);
-  addRecordCommand(program, io, parts);
-  addReplayCommand(program, io);
-  addSweepCommand(program, io, parts);
-  addCompareCommand(program, io);
-  addGuardCommand(program, io);
-  addImportCommand(program, io);
-  addGenerateCommand(program, io);
-  addVenueCommand(program, io, parts);
-  addCheckCommand(program, io, parts);
-  addSimulateCommand(program, io);
+  for (const add of await Promise.all(concerned(argv).map((load) => load()))) add(program, io, parts);
   program.addHelpText(
     "after",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or config.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",
@@ -120,8 +129,26 @@ const say = (io: CliIo, message: string): void => {
 /** True in the process that sluice.mjs started, by whatever link; false where this file is merely imported. */
 const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
+/** Commands that load no file of the user's. */
+const withoutFiles = ["import", "generate", "venue", "check"];
+
+/**
+ * In a build, what a config imports is loaded before the loader for the user's files, under which every file takes several times
+ * as long. The command comes after it: the loader also mends how a command's `import()` sees files written for CommonJS.
+ */
+const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
+  // Sources cannot do without the loader; sluice.mjs began with it.
+  if (import.meta.url.endsWith(".ts") || !commands.has(first) || withoutFiles.includes(first)) return;
+  await import("../index.ts");
+  const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
+  commonJs.register();
+  modules.register();
+};
+
 if (isStarted(process.argv[1])) {
-  process.exitCode = await main(process.argv.slice(2), processIo());
+  const argv = process.argv.slice(2);
+  await prepare(argv);
+  process.exitCode = await main(argv, processIo());
   // A timer some loaded file left behind must not hold the command; what was written must still arrive.
   process.stdout.write("", () => process.exit());
 }

@@ -6,13 +6,19 @@
  * same module this process runs.
  */
 import { existsSync } from "node:fs";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
-import { register as registerCommonJs } from "tsx/cjs/api";
-import { register } from "tsx/esm/api";
+
+// Since Node 22.8: what was compiled once is not compiled again at the next start.
+module.enableCompileCache?.();
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const fromSource = existsSync(here("./main.ts"));
-if (fromSource) process.env.TSX_TSCONFIG_PATH ??= here("../../tsconfig.json");
-registerCommonJs();
-register();
-await import(fromSource ? "./main.ts" : "../../dist/cli/main.js");
+if (existsSync(here("./main.ts"))) {
+  process.env.TSX_TSCONFIG_PATH ??= here("../../tsconfig.json");
+  const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
+  commonJs.register();
+  modules.register();
+  await import("./main.ts");
+} else {
+  await import("../../dist/cli/main.js");
+}

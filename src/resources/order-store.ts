@@ -8,7 +8,7 @@
 import { type Observable, Subject } from "rxjs";
 import { isActive, rank } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import { compare, isZero } from "../decimal.ts";
+import { abs, compare, isZero } from "../decimal.ts";
 
 export interface OrderChange {
   readonly record: OrderRecord;
@@ -48,7 +48,11 @@ const standing = ({ state }: OrderRecord): number => rank[state] + (state === "f
 // Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of arrival.
 const byState = (a: OrderRecord, b: OrderRecord): number => standing(a) - standing(b);
 const byFills = (a: OrderRecord, b: OrderRecord): number =>
-  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) || (sameFills(a, b) ? 0 : byText(fillsOf(a), fillsOf(b)));
+  (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) ||
+  (sameFills(a, b) ? 0 : byFee(a, b) || byText(fillsOf(a), fillsOf(b)));
+/** Of two that tell the same fills, the one that tells what they cost: a fee of nothing may not have been reckoned yet. */
+const byFee = (a: OrderRecord, b: OrderRecord): number => compare(abs(feeOf(a)), abs(feeOf(b)));
+const feeOf = ({ fee }: OrderRecord): string => (fee === "" ? "0" : fee);
 const byBody = (a: OrderRecord, b: OrderRecord): number => byTime(a, b) || (sameBody(a, b) ? 0 : byText(bodyOf(a), bodyOf(b)));
 
 // The same without making texts: nearly all that is compared is alike.

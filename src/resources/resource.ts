@@ -61,6 +61,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   let timer: Timer | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let askedBefore = askedAt;
+  let requested = false;
   /** Needs for a read besides the timetable that no read has taken up yet. */
   let requests: readonly (() => boolean)[] = [];
   let overdue = false;
@@ -94,8 +95,9 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
   const settle = (reading_: Reading<T>): void => {
     reading = undefined;
     if (reading_.kind === "withdrawn") {
-      // As if it had never been asked for: the timetable goes on from the read before.
-      askedAt = askedBefore;
+      // As if it had never been asked for; one that the timetable asked for is tried again, after a pause.
+      if (requested) askedAt = askedBefore;
+      else failures++;
       plan();
       return;
     }
@@ -119,6 +121,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     // Without requests the timetable asked for it; a requested one may become due while it waits.
     const needed = (): boolean => asked.length === 0 || clock.now() >= before + interval() || asked.some((isNeeded) => isNeeded());
     requests = [];
+    requested = asked.length > 0;
     askedBefore = before;
     askedAt = clock.now();
     let result: Reading<T> | undefined;

@@ -38,14 +38,19 @@ const chainOf = (records: readonly object[]): Buffer => {
 };
 
 describe("a chain of records", () => {
-  const file = chainOf(numbered(12));
-  const starts = [...file.entries()].filter(([, byte]) => byte === 10).map(([index]) => index + 1);
+  // Made inside the tests: what goes wrong while tests are collected is no failed test.
+  const dozen = () => {
+    const file = chainOf(numbered(12));
+    return { file, starts: [...file.entries()].filter(([, byte]) => byte === 10).map(([index]) => index + 1) };
+  };
 
   it("is read back as it was written", () => {
+    const { file } = dozen();
     expect(readChain(file)).toMatchObject({ records: numbered(12), bytes: file.length, ending: "whole" });
   });
 
   it("cut off anywhere gives the whole lines before the cut, and says that the end is torn", () => {
+    const { file, starts } = dozen();
     for (let length = 0; length < file.length; length++) {
       const whole = starts.filter((start) => start <= length).length;
       const reading = readChain(file.subarray(0, length));
@@ -55,6 +60,7 @@ describe("a chain of records", () => {
   });
 
   it("with any one bit flipped gives only lines from before it, and never passes for whole", () => {
+    const { file, starts } = dozen();
     for (let bit = 0; bit < file.length * 8; bit++) {
       const flipped = Buffer.from(file);
       flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
@@ -67,7 +73,9 @@ describe("a chain of records", () => {
   });
 
   it("notices lines left out, doubled, swapped or taken from another chain", () => {
-    const lines = file.toString().split(/(?<=\n)/);
+    const lines = dozen()
+      .file.toString()
+      .split(/(?<=\n)/);
     const other = chainOf([{ other: 1 }, ...numbered(3)])
       .toString()
       .split(/(?<=\n)/);

@@ -47,6 +47,15 @@ describe("a resource", () => {
     expect(it.reads()).toBe(1);
   });
 
+  it("that was due and could not be asked for is asked for again after a pause, not at once and for ever", () => {
+    const setup = setting(() => of({ kind: "withdrawn" as const }), 60_000);
+    setup.watch();
+    setup.run(4_000);
+    expect(setup.reads()).toBe(1);
+    setup.run(60_000);
+    expect(setup.reads()).toBe(4);
+  });
+
   it("stops when nobody listens: no timer is left and the read under way is withdrawn", () => {
     const it = setting();
     const listeners = [it.watch(), it.watch()];

@@ -1,0 +1,14 @@
+/** What is changed, and the tests that must notice: the quick ones of its own room, so that a change is judged in seconds. */
+export const floor = 90;
+
+export const parts = {
+  plan: { mutate: ["src/orders/plan.ts"], tests: ["test/orders/plan*.test.ts"] },
+  decimals: { mutate: ["src/decimal.ts"], tests: ["test/decimal*.test.ts"] },
+  merge: { mutate: ["src/resources/order-store.ts"], tests: ["test/orders/merge.test.ts", "test/resources/order-store.test.ts"] },
+  reconcile: { mutate: ["src/resources/order-lists.ts", "src/resources/resource.ts"], tests: ["test/resources/*.test.ts"] },
+  journal: {
+    mutate: ["src/journal/chain.ts", "src/journal/store.ts", "src/journal/intents.ts", "src/journal/decisions.ts"],
+    tests: ["test/journal/*.test.ts"],
+  },
+  ledger: { mutate: ["src/quota/*.ts"], tests: ["test/quota/*.test.ts"] },
+};
