@@ -9,7 +9,7 @@ import { lastValueFrom, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { SluiceError } from "../errors.ts";
-import type { Outcome } from "../gateway/outcome.ts";
+import { type Outcome, whyNot } from "../gateway/outcome.ts";
 import type { LeverageConfig } from "../host/leverage-config.ts";
 import type { Branch } from "./branch.ts";
 
@@ -25,22 +25,8 @@ export const setLeverage = async (clock: Clock, branches: readonly Branch[], wan
       if (outcome?.kind === "done") continue;
       throw new SluiceError(
         "ENGINE_STATE",
-        `The engine cannot start: leverage ${input.lever} of ${instId} could not be set for user ${user.uid} (${whyNot(outcome)}). Change config.leverage, or what is open.`,
+        `The engine cannot start: leverage ${input.lever} of ${instId} could not be set for user ${user.uid} (${outcome === undefined ? "no answer" : whyNot(outcome)}). Change config.leverage, or what is open.`,
       );
     }
-  }
-};
-
-const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }> | undefined): string => {
-  if (outcome === undefined) return "no answer";
-  switch (outcome.kind) {
-    case "refused":
-      return `${outcome.code} ${outcome.msg}`;
-    case "unknown":
-      return outcome.message;
-    case "dropped":
-      return outcome.reason;
-    case "limited":
-      return "refused by a rate limit";
   }
 };

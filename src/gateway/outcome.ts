@@ -26,4 +26,18 @@ export type Outcome<R> =
 export const isDenied = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "refused" && (outcome.status === 401 || outcome.status === 403);
 
+/** Why a call did not do what it was for, in words. */
+export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): string => {
+  switch (outcome.kind) {
+    case "refused":
+      return `${outcome.code} ${outcome.msg}`.trim();
+    case "unknown":
+      return outcome.message;
+    case "dropped":
+      return outcome.reason;
+    case "limited":
+      return "refused by a rate limit";
+  }
+};
+
 export type OutcomeKind = Outcome<unknown>["kind"];

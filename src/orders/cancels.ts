@@ -9,7 +9,7 @@
 import type { Clock } from "../clock/clock.ts";
 import type { CancelBody, ElementResult } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Outcome } from "../gateway/outcome.ts";
+import { type Outcome, whyNot } from "../gateway/outcome.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { isResting, type TrackedOrder } from "./order.ts";
 
@@ -143,20 +143,8 @@ export const createCancels = ({ clock, gateway, elementsMax, weigh, onSent, onEn
   };
 };
 
-const reasonOf = (outcome: Outcome<ElementResult>): string => {
-  switch (outcome.kind) {
-    case "refused":
-      return `${outcome.code} ${outcome.msg}`.trim();
-    case "unknown":
-      return outcome.message;
-    case "dropped":
-      return outcome.reason;
-    case "limited":
-      return "refused by a rate limit";
-    case "done":
-      return "the answer has no element for this order";
-  }
-};
+const reasonOf = (outcome: Outcome<ElementResult>): string =>
+  outcome.kind === "done" ? "the answer has no element for this order" : whyNot(outcome);
 
 const endOf = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[], index: number): CancelEnd => {
   if (outcome.kind !== "done") return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };

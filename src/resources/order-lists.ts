@@ -9,11 +9,11 @@ import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { CallOptions, Gateway } from "../gateway/gateway.ts";
-import { isDenied, type Outcome } from "../gateway/outcome.ts";
+import type { Outcome } from "../gateway/outcome.ts";
 import { type WalkOptions, walkOrders } from "../gateway/paging.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderStore } from "./order-store.ts";
-import { createResource, type Reading, type Resource } from "./resource.ts";
+import { createResource, failedReading, type Reading, type Resource } from "./resource.ts";
 
 export interface OrderListsOptions {
   readonly clock: Clock;
@@ -36,12 +36,6 @@ const lookupsMax = 10;
 const settleMs = 5_000;
 
 const idsOf = ({ ordId, instId }: OrderRecord) => ({ ordId, instId });
-
-const failed = <T>(outcome: Outcome<unknown>): Reading<T> => ({
-  kind: "failed",
-  ...(isDenied(outcome) && { denied: true }),
-  problem: outcome.kind === "unknown" ? outcome.message : outcome.kind === "refused" ? `${outcome.code} ${outcome.msg}` : outcome.kind,
-});
 
 export const createOrderLists = (options: OrderListsOptions): OrderLists => {
   const { clock, gateway, journal, store } = options;
@@ -86,7 +80,7 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
     return walkOrders(gateway, "pendingOrders", {}, { ...call, needed }).pipe(
       switchMap((outcome) => {
         if (outcome.kind === "dropped") return of<Reading<readonly OrderRecord[]>>({ kind: "withdrawn" });
-        if (outcome.kind !== "done") return of(failed<readonly OrderRecord[]>(outcome));
+        if (outcome.kind !== "done") return of(failedReading(outcome));
         const listed = new Set(outcome.records.map(({ ordId }) => ordId));
         for (const record of outcome.records) store.merge(record);
         // An unreadable record may be any order: nothing is missing until all can be read.
@@ -115,7 +109,7 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
     freshMs: options.historyFreshMs,
     read: () =>
       sweepHistory({ newestOnly: true }).pipe(
-        map((outcome) => (outcome.kind === "done" ? { kind: "value", value: store.finished() } : failed<readonly OrderRecord[]>(outcome))),
+        map((outcome) => (outcome.kind === "done" ? { kind: "value", value: store.finished() } : failedReading(outcome))),
       ),
   });
   store.changes$.subscribe(({ record, previous }) => {

@@ -8,6 +8,7 @@
  */
 import { Observable, type Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
+import { isDenied, type Outcome, whyNot } from "../gateway/outcome.ts";
 
 export interface Snapshot<T> {
   readonly value: T;
@@ -26,6 +27,13 @@ export type Reading<T> =
   | { readonly kind: "failed"; readonly problem: string; readonly denied?: true }
   /** It was not needed any more when it could have left: nothing is known that was not known before. */
   | { readonly kind: "withdrawn" };
+
+/** A read that did not bring the value, as its outcome says. */
+export const failedReading = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): Reading<never> => ({
+  kind: "failed",
+  problem: whyNot(outcome),
+  ...(isDenied(outcome) && { denied: true }),
+});
 
 export interface Resource<T> {
   readonly value$: Observable<Snapshot<T>>;

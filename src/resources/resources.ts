@@ -11,11 +11,11 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
 import { isPositive } from "../decimal.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { isDenied, type Outcome } from "../gateway/outcome.ts";
+import type { Outcome } from "../gateway/outcome.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createOrderLists } from "./order-lists.ts";
 import { createOrderStore, type OrderStore } from "./order-store.ts";
-import { createResource, type Reading, type Resource } from "./resource.ts";
+import { createResource, failedReading, type Reading, type Resource } from "./resource.ts";
 
 /** Milliseconds a value may be old while somebody listens, by resource. */
 export interface Freshness {
@@ -55,20 +55,8 @@ export interface ResourcesOptions {
   readonly freshness: Freshness;
 }
 
-const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T): Reading<T> => {
-  switch (outcome.kind) {
-    case "done":
-      return { kind: "value", value: value(outcome.records) };
-    case "refused":
-      return { kind: "failed", problem: `${outcome.code} ${outcome.msg}`, ...(isDenied(outcome) && { denied: true }) };
-    case "unknown":
-      return { kind: "failed", problem: outcome.message };
-    case "limited":
-      return { kind: "failed", problem: "refused by a rate limit" };
-    case "dropped":
-      return { kind: "failed", problem: outcome.reason };
-  }
-};
+const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
+  outcome.kind === "done" ? { kind: "value", value: value(outcome.records) } : failedReading(outcome);
 
 /** Trading needs both steps as positive decimals; an instrument without them is left out. */
 const tradable = (record: InstrumentRecord): boolean =>

@@ -6,24 +6,8 @@ import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { compare } from "../../src/decimal.ts";
 import { createOrderStore, mergeRecords } from "../../src/resources/order-store.ts";
+import { orderRecord as record } from "../resources/order-record.ts";
 import { bid, ready } from "./rig.ts";
-
-const record = (over: Partial<OrderRecord> = {}): OrderRecord => ({
-  instId: "BTC-USDT-SWAP",
-  ordId: "5",
-  clOrdId: "c",
-  px: "1",
-  sz: "10",
-  ordType: "limit",
-  side: "buy",
-  state: "live",
-  avgPx: "",
-  accFillSz: "0",
-  fee: "0",
-  createdAt: "1000",
-  updatedAt: "1000",
-  ...over,
-});
 
 const anyRecord = fc
   .record({

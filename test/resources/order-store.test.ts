@@ -4,23 +4,8 @@
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { createOrderStore, hasFills, mergeRecords, type OrderStore } from "../../src/resources/order-store.ts";
+import { orderRecord as record } from "./order-record.ts";
 
-const record = (over: Partial<OrderRecord> = {}): OrderRecord => ({
-  instId: "BTC-USDT-SWAP",
-  ordId: "5",
-  clOrdId: "c",
-  px: "1",
-  sz: "10",
-  ordType: "limit",
-  side: "buy",
-  state: "live",
-  avgPx: "",
-  accFillSz: "0",
-  fee: "0",
-  createdAt: "1000",
-  updatedAt: "1000",
-  ...over,
-});
 const ids = (records: readonly OrderRecord[]): string[] => records.map(({ ordId }) => ordId);
 const setting = (...records: readonly Partial<OrderRecord>[]) => {
   const store = createOrderStore();

@@ -11,23 +11,9 @@ import type { Event } from "../../src/journal/events.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { createOrderLists } from "../../src/resources/order-lists.ts";
 import { createOrderStore } from "../../src/resources/order-store.ts";
+import { orderRecord } from "./order-record.ts";
 
-const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord => ({
-  instId: "BTC-USDT-SWAP",
-  ordId,
-  clOrdId: `c${ordId}`,
-  px: "1",
-  sz: "10",
-  ordType: "limit",
-  side: "buy",
-  state: "live",
-  avgPx: "",
-  accFillSz: "0",
-  fee: "0",
-  createdAt: "1000",
-  updatedAt: "1000",
-  ...over,
-});
+const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord => orderRecord({ ordId, clOrdId: `c${ordId}`, ...over });
 const done = (records: readonly OrderRecord[] = [], problems: readonly string[] = []): Outcome<OrderRecord> => ({
   kind: "done",
   records,
@@ -74,7 +60,7 @@ describe("an answer that is no list", () => {
     ["denied", { kind: "refused", status: 403, code: "50001", msg: "no" }, { problem: "50001 no", denied: true }],
     ["refused", { kind: "refused", status: 500, code: "50003", msg: "busy" }, { problem: "50003 busy" }],
     ["unknown", { kind: "unknown", message: "timed out" }, { problem: "timed out" }],
-    ["limited", { kind: "limited" }, { problem: "limited" }],
+    ["limited", { kind: "limited" }, { problem: "refused by a rate limit" }],
   ])("because it is %s makes both lists stale, and says why", (_, outcome, why) => {
     const it = setting({ pendingOrders: () => of(outcome), orderHistory: () => of(outcome) });
     it.history.value$.subscribe();
