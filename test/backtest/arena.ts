@@ -7,8 +7,10 @@ import {
   backtest,
   constant,
   createTape,
+  definePlugin,
   defineStrategy,
   type EmbeddedOptions,
+  type Event,
   type Plugin,
   type RunOptions,
   type RunReport,
@@ -83,6 +85,17 @@ export const calm = (seconds: number): Tape =>
   );
 
 export const closed = { type: "object", additionalProperties: false, properties: {} } as const;
+
+/** A plugin that keeps every event. */
+export const recorder = () => {
+  const events: Event[] = [];
+  const plugin = definePlugin({
+    name: "recorder",
+    options: closed,
+    setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
+  });
+  return { events, plugin: plugin({}) };
+};
 
 type Parts = Pick<StrategyDefinition<typeof closed, object>, "desired" | "run">;
 

@@ -14,8 +14,6 @@ import {
   createContract,
   createTape,
   createVenue,
-  definePlugin,
-  type Event,
   type RunReport,
   reportText,
   runBacktest,
@@ -24,7 +22,7 @@ import {
 import { type CandleSeries, seriesOf } from "../../src/market/tape.ts";
 import type { OrderUpdate } from "../../src/orders/orders.ts";
 import { createBoard } from "../../src/venue/server/board.ts";
-import { btc, candleTape, closed, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "./arena.ts";
 
 const hourMs = 3_600_000;
 const floats = (values: readonly number[]) => Float64Array.from(values);
@@ -146,15 +144,6 @@ describe("funding in a run", () => {
 describe("liquidation in a run", () => {
   /** Falls by a third over forty minutes. */
   const falling = minutes(60, (minute) => 600_000 - Math.max(0, Math.min(40, minute - 5)) * 5_000);
-  const recorder = () => {
-    const events: Event[] = [];
-    const plugin = definePlugin({
-      name: "recorder",
-      options: closed,
-      setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
-    });
-    return { events, plugin: plugin({}) };
-  };
 
   it("is shared out among those who held the position, adds up, and is said loudly", async () => {
     const strategies = [holder("big", "buy", "0.5"), holder("small", "buy", "0.017"), holder("against", "sell", "0.1")];

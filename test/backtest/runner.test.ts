@@ -5,8 +5,8 @@ import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, timer } from 
 import { describe, expect, it } from "vitest";
 import { backtest, createTape, runBacktest } from "../../src/index.ts";
 import { seriesOf } from "../../src/market/tape.ts";
-import { btc, calm, candleTape, closed, configOf, far, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
-import { add, definePlugin, type Event, generateTapeFor, type RunReport, sum } from "./market.ts";
+import { btc, calm, candleTape, configOf, far, quoteTape, recorder, run, startAt, stored, strategy, swap } from "./arena.ts";
+import { add, generateTapeFor, type RunReport, sum } from "./market.ts";
 
 const dir = stored(calm(120));
 const lively = stored(generateTapeFor([swap], 10));
@@ -40,16 +40,6 @@ const maker = (name = "maker") =>
         ]),
       ),
   });
-
-const recorder = () => {
-  const events: Event[] = [];
-  const plugin = definePlugin({
-    name: "recorder",
-    options: closed,
-    setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
-  });
-  return { events, plugin: plugin({}) };
-};
 
 describe("money", () => {
   it("adds up: what the strategies made is what the account made, to the last digit", async () => {

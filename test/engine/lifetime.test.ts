@@ -5,11 +5,11 @@ import { letPromisesSettle } from "../../src/backtest/wall.ts";
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createLifetime } from "../../src/engine/lifetime.ts";
-import { createContract, createEngine, createVenue, type Event, type ServiceSpec } from "../../src/index.ts";
+import { createEngine, type Event, type ServiceSpec } from "../../src/index.ts";
 import type { Transport, WireRequest } from "../../src/transport/transport.ts";
-import { btc, far, strategy, swap } from "../backtest/arena.ts";
+import { far, strategy } from "../backtest/arena.ts";
+import { keys, venueOf } from "./lives.ts";
 
-const keys = [{ name: "k1", permissions: ["read", "trade_futures", "trade_spot"] }];
 const request: WireRequest = { endpoint: "instruments", method: "GET", path: "/", query: {}, body: undefined, key: undefined };
 const answer = { status: 200, headers: {}, body: undefined };
 
@@ -50,14 +50,7 @@ describe("a lifetime", () => {
 describe("a stopped engine", () => {
   it("looks no longer for an order it has not heard of, and leaves no timer", async () => {
     const clock = createVirtualClock(1_700_000_000_000);
-    const venue = createVenue({
-      contract: createContract(),
-      instruments: [btc],
-      users: [{ uid: "main", keys, balances: { USDT: "100000" } }],
-      fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
-      enforceLimits: true,
-    });
-    venue.quote(swap, 600_000, 10, 600_010, 10, clock.now());
+    const venue = venueOf(clock);
     const sent: string[] = [];
     let timers = 0;
     const counted: Clock = {

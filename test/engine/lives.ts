@@ -25,7 +25,7 @@ const swap = "BTC-USDT-SWAP";
 const btc = { instId: swap, tickSize: "0.1", lotSize: "0.001" };
 export const far = (slot: string, px: string): WantedOrder => ({ slot, instId: swap, side: "buy", px, qty: "0.01" });
 
-const keys = [{ name: "k1", permissions: ["read", "trade_futures", "trade_spot"] }];
+export const keys = [{ name: "k1", permissions: ["read", "trade_futures", "trade_spot"] }];
 
 export interface World {
   readonly clock: ReturnType<typeof createVirtualClock>;
@@ -46,7 +46,8 @@ export interface World {
   instance: number;
 }
 
-const venueOf = (clock: Clock, firstOrdId: string): Venue => {
+/** A service with one product, one user and its limits, quoted around 60,000. */
+export const venueOf = (clock: Clock, firstOrdId = "1000000000"): Venue => {
   const venue = createVenue({
     contract: createContract(),
     instruments: [btc],
@@ -67,7 +68,7 @@ let venues = 1;
 
 export const worldOf = (): World => {
   const clock = createVirtualClock(1_700_000_000_000);
-  const venue = venueOf(clock, "1000000000");
+  const venue = venueOf(clock);
   const wanted$ = concat(of([far("a", "30000"), far("b", "29000")]), NEVER);
   const quiet = { step: () => undefined, lose: () => undefined, placementMs: 20, wallOffsetMs: 0 };
   return { clock, venue, disk: memoryDisk(), ...quiet, wanted$, journal: {}, orders: {}, instance: ++worlds };

@@ -4,13 +4,12 @@ import { describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../src/backtest/wall.ts";
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createContract, createEngine, createVenue, type Event, type ServiceSpec, type WantedOrder } from "../../src/index.ts";
+import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../src/index.ts";
 import { inProcess } from "../../src/transport/in-process.ts";
 import type { Ears } from "../../src/watchdog/line.ts";
 import type { Report, Word } from "../../src/watchdog/messages.ts";
-import { btc, far, strategy, swap } from "../backtest/arena.ts";
-
-const keys = [{ name: "k1", permissions: ["read", "trade_futures", "trade_spot"] }];
+import { far, strategy } from "../backtest/arena.ts";
+import { keys, venueOf } from "../engine/lives.ts";
 
 const setup = async ({ realTime = true, watchful = true, watchdog = {} as object | null } = {}) => {
   const inner = createVirtualClock(1_700_000_000_000);
@@ -21,14 +20,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
     wallNow: () => inner.wallNow() + lost,
     setTimer: (at, run) => inner.setTimer(at - lost, run),
   };
-  const venue = createVenue({
-    contract: createContract(),
-    instruments: [btc],
-    users: [{ uid: "main", keys, balances: { USDT: "100000" } }],
-    fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
-    enforceLimits: true,
-  });
-  venue.quote(swap, 600_000, 10, 600_010, 10, clock.now());
+  const venue = venueOf(clock);
   const transport = inProcess({
     clock,
     latency: { name: "constant", entryMs: () => 20, responseMs: () => 20, feedMs: () => 0 },

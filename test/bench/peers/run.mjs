@@ -12,11 +12,12 @@
  * Invariants: trades are checked against a count by hand under each engine's own rules; one that differs fails the bench.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { compileInto } from "../compile.mjs";
 import { installPeers } from "../install.mjs";
 import { machineLine, timed } from "../machine.mjs";
 import { engines } from "./engines.mjs";
@@ -27,24 +28,7 @@ const { values } = parseArgs({
 /** By the first word of their names. */
 const only = values.only?.split(",");
 const names = Object.keys(engines).filter((name) => only === undefined || only.some((word) => name.startsWith(word)));
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 installPeers();
-
-/** Compiled as the package has it: the loader of a checkout adds to every function. */
-const compile = (dir) => {
-  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
-  writeFileSync(join(dir, "package.json"), '{"type":"module"}');
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  try {
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(dir, "out")], {
-      cwd: root,
-      stdio: ["ignore", 2, 2],
-    });
-  } catch {
-    process.stderr.write("the sources do not compile cleanly; what came out is measured\n");
-  }
-  return join(dir, "out");
-};
 
 const child = (name, bars, compiled) => {
   const file = fileURLToPath(new URL("./child.mjs", import.meta.url));
@@ -60,7 +44,7 @@ const child = (name, bars, compiled) => {
 const dir = mkdtempSync(join(tmpdir(), "sluice-bench-peers-"));
 const runs = Object.fromEntries(names.map((name) => [name, []]));
 try {
-  const compiled = compile(dir);
+  const compiled = compileInto(dir);
   const { others } = await timed(async () => {
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const name of round % 2 === 0 ? names : [...names].reverse()) {

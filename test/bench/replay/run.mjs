@@ -9,11 +9,12 @@
  * stopped; results on stdout, progress on stderr.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { compileInto } from "../compile.mjs";
 import { parts } from "./parts.mjs";
 
 const { values } = parseArgs({
@@ -29,7 +30,6 @@ if (names.some((name) => parts[name] === undefined) || !(Number(values.seconds) 
   process.stderr.write(`--only knows ${Object.keys(parts).join(", ")}; --seconds is a number above zero.\n`);
   process.exit(2);
 }
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const startedAt = performance.now();
 const secondsLeft = () => Number(values.seconds) - (performance.now() - startedAt) / 1_000;
 
@@ -37,19 +37,7 @@ const secondsLeft = () => Number(values.seconds) - (performance.now() - startedA
 const compile = () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-compiled-"));
   process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
-  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
-  writeFileSync(join(dir, "package.json"), '{"type":"module"}');
-  process.stderr.write("compiling\n");
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  try {
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(dir, "out")], {
-      cwd: root,
-      stdio: ["ignore", 2, 2],
-    });
-  } catch {
-    process.stderr.write("the sources do not compile cleanly; what came out is measured\n");
-  }
-  return join(dir, "out");
+  return compileInto(dir);
 };
 
 const compiled = values.compiled ?? compile();
