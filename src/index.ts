@@ -1,6 +1,6 @@
 // What a strategy, a plugin or a config is written with.
 
-export { type RunDetails, withDetails } from "./backtest/details.ts";
+export { withDetails } from "./backtest/detailed.ts";
 // Recorded markets.
 export {
   type BarPath,
@@ -13,7 +13,6 @@ export {
   quoteFills,
   tradeFills,
 } from "./backtest/fill-models.ts";
-export { readFixture, writeFixture } from "./backtest/fixture.ts";
 export type { FundingChoice, FundingSchedule } from "./backtest/funding-schedule.ts";
 export {
   constant,
@@ -24,12 +23,9 @@ export {
   lognormal,
   ways,
 } from "./backtest/latency.ts";
-export type { LiquidationReport, RunReport, StrategyReport } from "./backtest/report.ts";
-export { reportText } from "./backtest/report-text.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
 // Where to trade.
 export { type BacktestOptions, backtest, type EmbeddedOptions, type PaperOptions, paper, type ReadMarket } from "./backtest/service.ts";
-export { tearsheet } from "./backtest/tearsheet.ts";
 // The service, as data, and a copy of it to trade against.
 export { asyncApi } from "./contract/asyncapi.ts";
 export { type Contract, createContract } from "./contract/contract.ts";
@@ -67,12 +63,17 @@ export { createTape, type Tape } from "./market/tape.ts";
 export type { CancelResult, OrderFilter, Orders, OrderUpdate } from "./orders/orders.ts";
 export type { OrderSpec, WantedOrder } from "./orders/wanted.ts";
 export type { LayerSpec } from "./quota/layers.ts";
+export type { RunDetails } from "./report/details.ts";
+export type { LiquidationReport, RunReport, StrategyReport } from "./report/report.ts";
+export { reportText } from "./report/report-text.ts";
+export { tearsheet } from "./report/tearsheet.ts";
 export type { Snapshot } from "./resources/resource.ts";
 export { type Divergence, divergenceText } from "./session/divergence.ts";
 export { type RecordedEngine, recordEngine } from "./session/recorded-engine.ts";
 export { type ReplayReport, replaySession } from "./session/replayer.ts";
 export { createSessionFile, readSession, type Session } from "./session/session-file.ts";
 export { type FromSessionOptions, fromSession } from "./session/session-latency.ts";
+export { readFixture, writeFixture } from "./tape/fixture.ts";
 export { type Credentials, createCredentials } from "./transport/secrets.ts";
 export type { FillVolume, Queue } from "./venue/queue.ts";
 export { type FaultPlan, parseFaultPlan } from "./venue/server/fault-plan.ts";

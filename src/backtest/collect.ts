@@ -3,7 +3,7 @@
  *
  * Invariants: only listens; prices at the end are the embedded service's own where it holds a position, so that what the
  * strategies made adds up to what the account made.
- * Not here: counting (tally.ts), the report's shape and arithmetic (report.ts).
+ * Not here: counting (report/tally.ts), the report's shape and arithmetic (report/report.ts).
  */
 import { filter } from "rxjs";
 import { type Contract, createContract } from "../contract/contract.ts";
@@ -11,11 +11,9 @@ import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import type { MeterReport } from "../venue/venue.ts";
-import { type AskedWatch, watchAsked } from "./asked.ts";
-import { coverageOf } from "./coverage.ts";
-import { type Detailed, type DetailsRecorder, recordDetails } from "./details.ts";
-import { lastPrices } from "./last-prices.ts";
+import { type AskedWatch, watchAsked } from "../report/asked.ts";
+import { coverageOf } from "../report/coverage.ts";
+import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import {
   type Arrival,
   createQuotaMinutes,
@@ -24,14 +22,17 @@ import {
   type QuotaMinutes,
   type WaitedFor,
   waitedFor,
-} from "./quota-minutes.ts";
-import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "./report.ts";
-import { createResting, type Resting } from "./resting.ts";
+} from "../report/quota-minutes.ts";
+import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "../report/report.ts";
+import { createResting, type Resting } from "../report/resting.ts";
+import { createTally, type Tally } from "../report/tally.ts";
+import { createReasons, type Reasons } from "../report/turned-down.ts";
+import { yearlyOf } from "../report/yearly.ts";
+import type { MeterReport } from "../venue/venue.ts";
+import type { Detailed } from "./detailed.ts";
+import { lastPrices } from "./last-prices.ts";
 import type { BacktestSpec, OpenBacktest } from "./service.ts";
 import { currencyOf } from "./simulated.ts";
-import { createTally, type Tally } from "./tally.ts";
-import { createReasons, type Reasons } from "./turned-down.ts";
-import { yearlyOf } from "./yearly.ts";
 
 export interface Collector {
   /** The warm-up, if there is one, is over: what happens is counted from here on. */

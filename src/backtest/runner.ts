@@ -4,16 +4,16 @@
  * Invariants: nothing the run decides depends on the machine; promises settle before time moves on, so that `await` in a
  * strategy takes no time and is deterministic; the same config, fixture and seed give the same report; whatever happens, the
  * engine is stopped and plugins are undone.
- * Not here: what the report means (report.ts), how it is collected (collect.ts).
+ * Not here: what the report means (report/report.ts), how it is collected (collect.ts).
  */
 import { createEngine, type Engine } from "../engine.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { ServiceEnv } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
+import type { Progress, RunReport } from "../report/report.ts";
 import { type Collector, createCollector } from "./collect.ts";
 import { createPlayer } from "./player.ts";
-import type { Progress, RunReport } from "./report.ts";
 import type { BacktestSpec, OpenBacktest, ReadMarket } from "./service.ts";
 import { letPromisesSettle, type PromiseWatch, stopwatch, watchPromises } from "./wall.ts";
 

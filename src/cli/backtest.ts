@@ -3,22 +3,23 @@
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed still reports, and
  * then fails; a file that cannot be written is known before the run, which may take long.
- * Not here: the run (backtest/runner.ts), the report's shape and look (backtest/report.ts, backtest/report-text.ts,
- * backtest/tearsheet.ts).
+ * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts,
+ * report/tearsheet.ts).
  */
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { type RunDetails, withDetails } from "../backtest/details.ts";
-import { limitCostOf, limitCostText } from "../backtest/limit-cost.ts";
-import type { Progress, RunReport } from "../backtest/report.ts";
-import { reportText } from "../backtest/report-text.ts";
+import { withDetails } from "../backtest/detailed.ts";
 import type { RunOptions } from "../backtest/runner.ts";
-import { tearsheet } from "../backtest/tearsheet.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
+import type { RunDetails } from "../report/details.ts";
+import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
+import type { Progress, RunReport } from "../report/report.ts";
+import { reportText } from "../report/report-text.ts";
+import { tearsheet } from "../report/tearsheet.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
 import { progressLine } from "./panel.ts";
 

@@ -5,10 +5,11 @@
  * repeats what the verdict's words say.
  * Not here: what was asked (doctor/), when it is shown (doctor.ts).
  */
-import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "../backtest/ink.ts";
+
 import type { Examination } from "../doctor/doctor.ts";
 import type { Finding, Verdict } from "../doctor/finding.ts";
 import { profileLines } from "../doctor/override-lines.ts";
+import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "../report/ink.ts";
 
 export const verdictWords: Readonly<Record<Verdict, string>> = {
   differs: "differs",

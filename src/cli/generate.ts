@@ -4,9 +4,9 @@
  * Invariants: the same command gives the same contentHash everywhere; the manifest's source repeats the command that made it.
  */
 import { type Command, InvalidArgumentError } from "commander";
-import { writeFixture } from "../backtest/fixture.ts";
-import { defaultStartAt, generateTape, instrumentFor } from "../backtest/generate.ts";
 import { SluiceError } from "../errors.ts";
+import { writeFixture } from "../tape/fixture.ts";
+import { defaultStartAt, generateTape, instrumentFor } from "../tape/generate.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import type { CliIo } from "./io.ts";
 

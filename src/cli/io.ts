@@ -3,11 +3,11 @@
  *
  * Invariants: `out` carries results only, `err` everything said to people on the side; neither throws, and a reader who left
  * (`| head`) is nobody to complain to; colour is used only where a person can see it and did not decline.
- * Not here: what is said (one file a command), colour itself (backtest/ink.ts).
+ * Not here: what is said (one file a command), colour itself (report/ink.ts).
  */
-import { type Ink, ink } from "../backtest/ink.ts";
+import { type Ink, ink } from "../report/ink.ts";
 
-export { printable } from "../backtest/ink.ts";
+export { printable } from "../report/ink.ts";
 
 export interface CliIo {
   /** Results. The text is written as it is: end lines with "\n". */

@@ -6,11 +6,11 @@
  * Not here: when and where lines are written (run.ts, backtest.ts).
  */
 
-import { cut, type Ink, ink, printable, widthOf } from "../backtest/ink.ts";
-import type { Progress } from "../backtest/report.ts";
 import type { LayerName } from "../contract/limits.ts";
 import type { QuotaState } from "../host/context.ts";
 import type { Event, EventType } from "../journal/events.ts";
+import { cut, type Ink, ink, printable, widthOf } from "../report/ink.ts";
+import type { Progress } from "../report/report.ts";
 
 /** What a run has done so far, counted from its events. */
 export interface Tally {

@@ -20,7 +20,7 @@ const againMs = 30_000;
 /** Here in a checkout; in a package this file is built, and the starter stands beside the sources. */
 const starter = (): string => {
   const beside = fileURLToPath(new URL("./sluice.mjs", import.meta.url));
-  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", import.meta.url));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("./sluice.mjs", import.meta.url));
 };
 
 export const startChild: StartChild = (argv, logPath) => {

@@ -4,7 +4,7 @@
  * Invariants: foreign words cannot command the terminal; every line of evidence names its run and its line; colour carries no
  * meaning alone.
  */
-import { type Ink, ink, padEnd, padStart, printable } from "../backtest/ink.ts";
+import { type Ink, ink, padEnd, padStart, printable } from "../report/ink.ts";
 import type { Comparison, Contribution, ToldDifference } from "./comparison.ts";
 import type { Evidence } from "./differences.ts";
 import { secondsOf } from "./differences.ts";

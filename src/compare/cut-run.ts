@@ -8,10 +8,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
-import { readFixture, writeFixture } from "../backtest/fixture.ts";
 import { knownAt, playedAt } from "../backtest/look-ahead.ts";
 import { SluiceError } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
+import { readFixture, writeFixture } from "../tape/fixture.ts";
 import { watchFiles } from "./file-watch.ts";
 import type { Runner } from "./look-ahead.ts";
 import { backtestOf, type Observed, observe } from "./observed.ts";

@@ -4,7 +4,7 @@
  * Invariants: every finding names the strategy, the slot where there is one, the instant and what was decided in either run; what
  * the guard cannot see is said with every verdict.
  */
-import { printable } from "../backtest/ink.ts";
+import { printable } from "../report/ink.ts";
 import type { Glimpse, LookAheadReport } from "./look-ahead.ts";
 
 export const lookAheadText = (report: LookAheadReport): string => {

@@ -6,13 +6,13 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readManifest } from "../backtest/fixture.ts";
-import type { RunReport } from "../backtest/report.ts";
 import { createContract } from "../contract/contract.ts";
 import { SluiceError } from "../errors.ts";
 import type { Event } from "../journal/events.ts";
+import type { RunReport } from "../report/report.ts";
 import { type ConfigFacts, parseJson, sessionFile } from "../session/format.ts";
 import { readSession, type Session } from "../session/session-file.ts";
+import { readManifest } from "../tape/fixture.ts";
 import { createChronicle } from "./chronicle.ts";
 import type { OrderSpec, RunFacts, RunRecord } from "./run-record.ts";
 

@@ -5,13 +5,13 @@
  * the config names; a journal file named in the config is not written, because it may be the very one that is looked at.
  */
 import { lognormal } from "../backtest/latency.ts";
-import type { RunReport } from "../backtest/report.ts";
 import { runBacktest } from "../backtest/runner.ts";
 import { type BacktestSpec, backtest } from "../backtest/service.ts";
 import { createContract } from "../contract/contract.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { definePlugin } from "../host/define.ts";
+import type { RunReport } from "../report/report.ts";
 import { ensureMarket } from "../session/market-fixture.ts";
 import { configFacts } from "../session/recorded-engine.ts";
 import type { Session } from "../session/session-file.ts";

@@ -3,17 +3,17 @@
  *
  * Invariants: rows are what the engine saw, dated by the calendar; steps are those the service listed during the session; the
  * manifest comes last, so that a folder with one is whole; what cannot be kept exactly is counted in the notes.
- * Not here: the format of fixtures (backtest/fixture.ts).
+ * Not here: the format of fixtures (tape/fixture.ts).
  */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type FixtureManifest, type FixtureNote, readManifest, writeFixture } from "../backtest/fixture.ts";
 import { type Contract, createContract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { type Grid, grid, isPositive } from "../decimal.ts";
 import { readAnswer } from "../gateway/read-answer.ts";
 import { type SeriesBuilder, seriesBuilder } from "../market/series-builder.ts";
 import { createTape, type SeriesKind, type Tape, type TapeInstrument } from "../market/tape.ts";
+import { type FixtureManifest, type FixtureNote, readManifest, writeFixture } from "../tape/fixture.ts";
 import type { Entry, SessionRecord } from "./format.ts";
 import {
   type BookRow,

@@ -4,13 +4,13 @@
  * Invariants: the same config, seed and length give the same tape.
  */
 import { resolve } from "node:path";
-import { readFixture } from "../backtest/fixture.ts";
-import { generateTape, instrumentFor } from "../backtest/generate.ts";
 import type { BacktestSpec } from "../backtest/service.ts";
 import { readInstId } from "../contract/inst-id.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { Tape } from "../market/tape.ts";
 import { createRandom } from "../random.ts";
+import { readFixture } from "../tape/fixture.ts";
+import { generateTape, instrumentFor } from "../tape/generate.ts";
 import { excerpt } from "./bent-tape.ts";
 
 export type MarketOf = (seed: string, minutes: number) => Tape;

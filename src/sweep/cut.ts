@@ -4,9 +4,9 @@
  * Invariants: no row at or after the window's end is in it, so that nothing run on it can look ahead; what is known at its start
  * (the last quote, the book as it stood) comes first, at that instant; a bar is in it only if all of its time is, so that no bar
  * is in a training and in its test; rows keep their order.
- * Not here: where windows lie (folds.ts), files (backtest/fixture.ts).
+ * Not here: where windows lie (folds.ts), files (tape/fixture.ts).
  */
-import type { Fixture } from "../backtest/fixture.ts";
+import type { Fixture } from "../tape/fixture.ts";
 import type { Window } from "./folds.ts";
 
 type Tape = Fixture["tape"];

@@ -5,8 +5,9 @@
  * in or on the cell; every foreign word is escaped; where more options vary, a cell is the median over them and says so.
  * Not here: the scores (report.ts), what to make of them (judgement.ts).
  */
-import { duration } from "../backtest/figures.ts";
+
 import { approximate, compare } from "../decimal.ts";
+import { duration } from "../report/figures.ts";
 import { css } from "./heat-map-look.ts";
 import { judgement } from "./judgement.ts";
 import type { PointScore, SweepReport } from "./report.ts";

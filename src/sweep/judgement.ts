@@ -3,8 +3,9 @@
  *
  * Invariants: sentences only about what was finished; nothing is promised about what was not tested on time that came later.
  */
-import { amount, counted, signed } from "../backtest/figures.ts";
+
 import { add, approximate } from "../decimal.ts";
+import { amount, counted, signed } from "../report/figures.ts";
 import type { Luck } from "./luck.ts";
 import type { FoldReport, SweepReport } from "./report.ts";
 import { scores } from "./scores.ts";

@@ -6,10 +6,10 @@
  * Not here: running (sweep.ts), spelling of values (values.ts).
  */
 import { resolve } from "node:path";
-import { type FixtureManifest, readManifest } from "../backtest/fixture.ts";
 import type { BacktestSpec } from "../backtest/service.ts";
 import { isSluiceError, SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
+import { type FixtureManifest, readManifest } from "../tape/fixture.ts";
 import { type Fold, foldsOf } from "./folds.ts";
 import type { JobSettings } from "./job.ts";
 import { type Choice, choose, type Point } from "./points.ts";

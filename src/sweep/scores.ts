@@ -3,10 +3,11 @@
  *
  * Invariants: money stays decimal text; figures depend on the report alone, never on the machine; where two runs are equal, the
  * one that was listed first ranks first.
- * Not here: what a run reports (backtest/report.ts), what ranks mean (luck.ts).
+ * Not here: what a run reports (report/report.ts), what ranks mean (luck.ts).
  */
-import type { EquityPoint, RunReport } from "../backtest/report.ts";
+
 import { approximate, compare, fromApproximate } from "../decimal.ts";
+import type { EquityPoint, RunReport } from "../report/report.ts";
 
 export interface Figures {
   /** What remained, after fees. */

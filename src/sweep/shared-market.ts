@@ -3,12 +3,12 @@
  *
  * Invariants: every column lies in shared memory, so that what a message carries is a reference; nobody writes to it again; a window
  * is called by what it is of, and its contentHash is that of the fixture it would make.
- * Not here: which rows belong to a window (cut.ts), files (backtest/fixture.ts).
+ * Not here: which rows belong to a window (cut.ts), files (tape/fixture.ts).
  */
 import { resolve } from "node:path";
-import { hashOfRows, readFixture } from "../backtest/fixture.ts";
 import type { ReadMarket } from "../backtest/service.ts";
 import { SluiceError } from "../errors.ts";
+import { hashOfRows, readFixture } from "../tape/fixture.ts";
 import { cutTape } from "./cut.ts";
 import type { Window } from "./folds.ts";
 import type { SweepPlan } from "./plan.ts";

@@ -5,9 +5,10 @@
  * is too narrow; colour repeats what signs and words say.
  * Not here: the figures (report.ts), the picture (heat-map.ts).
  */
-import { amount, counted, duration, grouped, signed } from "../backtest/figures.ts";
-import { cut, type Ink, ink, padStart, printable, widthOf, wrapped } from "../backtest/ink.ts";
+
 import { div, isPositive, mul } from "../decimal.ts";
+import { amount, counted, duration, grouped, signed } from "../report/figures.ts";
+import { cut, type Ink, ink, padStart, printable, widthOf, wrapped } from "../report/ink.ts";
 import type { Window } from "./folds.ts";
 import { judgement } from "./judgement.ts";
 import { type Done, type FoldReport, isDone, type PointScore, type SweepReport } from "./report.ts";

@@ -1,10 +1,11 @@
 /** What a run leaves in its report and in its details. */
 import { concat, ignoreElements, map, merge, NEVER, of, take, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type RunDetails, withDetails } from "../../src/backtest/details.ts";
-import { tearsheet } from "../../src/backtest/tearsheet.ts";
+import { withDetails } from "../../src/backtest/detailed.ts";
 import { add, compare, isZero, neg, sub, sum } from "../../src/decimal.ts";
 import { runBacktest, type Strategy } from "../../src/index.ts";
+import type { RunDetails } from "../../src/report/details.ts";
+import { tearsheet } from "../../src/report/tearsheet.ts";
 import { type ArenaOptions, calm, candleTape, configOf, far, run, stored, strategy, swap } from "./arena.ts";
 import { generateTapeFor, type RunReport } from "./market.ts";
 

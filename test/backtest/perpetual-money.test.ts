@@ -1,7 +1,6 @@
 /** Funding and liquidation in a run: charged by the service, shared out among strategies, told in the report, survived by the engine. */
 import { map, mergeMap, NEVER, Subject, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { fundingShares, shareClosing, sharesOf } from "../../src/backtest/attribution.ts";
 import { isPlayed } from "../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../src/backtest/funding-schedule.ts";
 import { serveMarket } from "../../src/backtest/served.ts";
@@ -21,6 +20,7 @@ import {
 } from "../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../src/market/tape.ts";
 import type { OrderUpdate } from "../../src/orders/orders.ts";
+import { fundingShares, shareClosing, sharesOf } from "../../src/report/attribution.ts";
 import { createBoard } from "../../src/venue/server/board.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "./arena.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ink, widthOf } from "../../src/backtest/ink.ts";
 import { examinationText } from "../../src/cli/doctor-table.ts";
+import { ink, widthOf } from "../../src/report/ink.ts";
 import { examination, finding } from "./doctor-samples.ts";
 
 describe("the table of an examination", () => {

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { RunReport } from "../../src/backtest/report.ts";
-import { reportText } from "../../src/backtest/report-text.ts";
 import type { RunOptions } from "../../src/backtest/runner.ts";
 import { type CaptureOptions, capturedIo } from "../../src/cli/io.ts";
 import { type CliParts, main } from "../../src/cli/main.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { type ErrorCode, errorCodes, SluiceError } from "../../src/errors.ts";
-import { sampleReport, strategy } from "../backtest/sample-report.ts";
+import type { RunReport } from "../../src/report/report.ts";
+import { reportText } from "../../src/report/report-text.ts";
+import { sampleReport, strategy } from "../report/sample-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-main-"));
 const config = join(folder, "config.mjs");

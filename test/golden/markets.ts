@@ -6,8 +6,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hashOfRows, readFixture } from "../../src/backtest/fixture.ts";
-import { readRecording } from "../../src/backtest/import.ts";
+import { hashOfRows, readFixture } from "../../src/tape/fixture.ts";
+import { readRecording } from "../../src/tape/import.ts";
 import type { ReadMarket } from "../../src/index.ts";
 import { cutTape } from "../../src/sweep/cut.ts";
 

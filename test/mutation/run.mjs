@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { floor, parts } from "./parts.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const words = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const verbose = process.argv.includes("--verbose");
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readFixture, readManifest, writeFixture } from "../../src/backtest/fixture.ts";
 import { cutTape } from "../../src/sweep/cut.ts";
 import { foldsOf } from "../../src/sweep/folds.ts";
 import { readMarkets, type shareTape } from "../../src/sweep/shared-market.ts";
+import { readFixture, readManifest, writeFixture } from "../../src/tape/fixture.ts";
 import { folder, marketOf } from "./arena.ts";
 
 type Tape = ReturnType<typeof shareTape>;

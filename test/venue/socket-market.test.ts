@@ -3,7 +3,6 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { generateTape, instrumentFor } from "../../src/backtest/generate.ts";
 import { type ServedOptions, serveMarket } from "../../src/backtest/served.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { type BookMessage, bookMessage, candleMessage, tickerMessage, tradeMessage } from "../../src/contract/channels.ts";
@@ -11,6 +10,7 @@ import { createContract } from "../../src/contract/contract.ts";
 import { requestProblems } from "../../src/contract/validate.ts";
 import { mul } from "../../src/decimal.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../src/market/tape.ts";
+import { generateTape, instrumentFor } from "../../src/tape/generate.ts";
 import { createBoard, type PublicMessage } from "../../src/venue/server/board.ts";
 import { createVenue } from "../../src/venue/venue.ts";
 

@@ -14,7 +14,7 @@ process.chdir(fileURLToPath(new URL("../../..", import.meta.url)));
 process.env.TSX_TSCONFIG_PATH ??= join(process.cwd(), "tsconfig.json");
 registerCommonJs();
 register();
-const { readFixture, writeFixture } = await import("../../../src/backtest/fixture.ts");
+const { readFixture, writeFixture } = await import("../../../src/tape/fixture.ts");
 
 /** Trades as a busy swap has them: several at one instant, prices that walk, sizes mostly small. */
 const madeTrades = async (rows) => {
@@ -68,7 +68,7 @@ const read = async (folder) => {
 
 const report = async (recording, folder, which) => {
   const [{ importRecording }, { runBacktest }, { loadConfigFile }] = await Promise.all([
-    import("../../../src/backtest/import.ts"),
+    import("../../../src/tape/import.ts"),
     import("../../../src/backtest/runner.ts"),
     import("../../../src/host/load.ts"),
   ]);

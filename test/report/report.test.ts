@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isSluiceError } from "../../src/errors.ts";
 import {
   canonicalJson,
   drawdownOf,
@@ -13,8 +14,7 @@ import {
   quantile,
   thin,
   waitsOf,
-} from "../../src/backtest/report.ts";
-import { isSluiceError } from "../../src/errors.ts";
+} from "../../src/report/report.ts";
 import { sampleReport } from "./sample-report.ts";
 
 const line = (...values: readonly string[]): EquityPoint[] => values.map((equity, at) => ({ at, equity }));

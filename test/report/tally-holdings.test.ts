@@ -1,8 +1,8 @@
 /** What a strategy holds: quantity, entry value, realised result and round trips, to the last digit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addToHolding, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/backtest/holdings.ts";
 import { add, compare, mul, neg, sub } from "../../src/decimal.ts";
+import { addToHolding, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/report/holdings.ts";
 
 type Trade = readonly [side: "buy" | "sell", px: string, qty: string, cost?: string];
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { readFixture, readManifest, writeFixture } from "../../src/backtest/fixture.ts";
-import { blockRows, decodeSeries, encodeSeries } from "../../src/backtest/fixture-blocks.ts";
 import { seriesBuilder } from "../../src/market/series-builder.ts";
 import { columnsOf, createTape, seriesOf, type Tape, type TapeInstrument } from "../../src/market/tape.ts";
 import { createRandom } from "../../src/random.ts";
+import { readFixture, readManifest, writeFixture } from "../../src/tape/fixture.ts";
+import { blockRows, decodeSeries, encodeSeries } from "../../src/tape/fixture-blocks.ts";
 
 const instruments: readonly TapeInstrument[] = [
   { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" },

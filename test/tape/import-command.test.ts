@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, describe, expect, it } from "vitest";
-import { readFixture } from "../../src/backtest/fixture.ts";
-import { importRecording } from "../../src/backtest/import.ts";
 import { addImportCommand } from "../../src/cli/import.ts";
 import { capturedIo } from "../../src/cli/io.ts";
+import { readFixture } from "../../src/tape/fixture.ts";
+import { importRecording } from "../../src/tape/import.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-import-command-"));
 afterAll(() => {

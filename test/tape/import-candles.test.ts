@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { type RecordingOptions, readRecording } from "../../src/backtest/import.ts";
 import type { CandleSeries } from "../../src/market/tape.ts";
+import { type RecordingOptions, readRecording } from "../../src/tape/import.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-candles-"));
 afterAll(() => {

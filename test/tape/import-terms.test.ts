@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { coverageOf } from "../../src/backtest/coverage.ts";
-import { gapsOf } from "../../src/backtest/coverage-text.ts";
-import { readFixture, writeFixture } from "../../src/backtest/fixture.ts";
-import { type RecordingOptions, readRecording } from "../../src/backtest/import.ts";
 import { lastPrices } from "../../src/backtest/last-prices.ts";
 import { columnsOf, createTape, type Series, seriesOf, type Tape } from "../../src/market/tape.ts";
+import { coverageOf } from "../../src/report/coverage.ts";
+import { gapsOf } from "../../src/report/coverage-text.ts";
 import { cutTape } from "../../src/sweep/cut.ts";
+import { readFixture, writeFixture } from "../../src/tape/fixture.ts";
+import { type RecordingOptions, readRecording } from "../../src/tape/import.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-terms-"));
 afterAll(() => {

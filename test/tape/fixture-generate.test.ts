@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { type FixtureManifest, readFixture } from "../../src/backtest/fixture.ts";
-import { type GenerateOptions, generateTape, instrumentFor } from "../../src/backtest/generate.ts";
 import { addGenerateCommand } from "../../src/cli/generate.ts";
 import { capturedIo } from "../../src/cli/io.ts";
 import type { QuoteSeries, Tape, TradeSeries } from "../../src/market/tape.ts";
+import { type FixtureManifest, readFixture } from "../../src/tape/fixture.ts";
+import { type GenerateOptions, generateTape, instrumentFor } from "../../src/tape/generate.ts";
 
 const demo = fileURLToPath(new URL("../fixtures/demo", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "sluice-generate-"));

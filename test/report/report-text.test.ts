@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { widthOf } from "../../src/backtest/ink.ts";
-import type { RunReport } from "../../src/backtest/report.ts";
-import { reportText } from "../../src/backtest/report-text.ts";
+import { widthOf } from "../../src/report/ink.ts";
+import type { RunReport } from "../../src/report/report.ts";
+import { reportText } from "../../src/report/report-text.ts";
 import { sampleReport, strategy } from "./sample-report.ts";
 
 const plainLook = { columns: 80, colour: false };

@@ -1,16 +1,16 @@
 /** The parts of a report that are computed apart: quota over time, coverage of a recording, figures per year, warnings, what limits cost. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { coverageOf } from "../../src/backtest/coverage.ts";
-import { limitCostOf, limitCostText } from "../../src/backtest/limit-cost.ts";
-import { priceLines, stretchesMax } from "../../src/backtest/price-lines.ts";
-import { createQuotaMinutes, overTime, spansMax } from "../../src/backtest/quota-minutes.ts";
-import type { RunReport } from "../../src/backtest/report.ts";
-import { warningsOf } from "../../src/backtest/warnings.ts";
-import { yearlyOf } from "../../src/backtest/yearly.ts";
 import type { Event } from "../../src/journal/events.ts";
 import { createTape } from "../../src/market/tape.ts";
-import { btc, calm, candles, quoteTape, startAt, swap } from "./arena.ts";
+import { coverageOf } from "../../src/report/coverage.ts";
+import { limitCostOf, limitCostText } from "../../src/report/limit-cost.ts";
+import { priceLines, stretchesMax } from "../../src/report/price-lines.ts";
+import { createQuotaMinutes, overTime, spansMax } from "../../src/report/quota-minutes.ts";
+import type { RunReport } from "../../src/report/report.ts";
+import { warningsOf } from "../../src/report/warnings.ts";
+import { yearlyOf } from "../../src/report/yearly.ts";
+import { btc, calm, candles, quoteTape, startAt, swap } from "../backtest/arena.ts";
 import { sampleReport, strategy } from "./sample-report.ts";
 
 const minuteMs = 60_000;

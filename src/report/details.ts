@@ -4,17 +4,18 @@
  *
  * Invariants: kept only where somebody asked, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
  * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
- * Not here: the report, which is complete without them (report.ts).
+ * Not here: the report, which is complete without them (report.ts), who asks for them (backtest/detailed.ts).
  */
 import type { Observable } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
+import type { Tape } from "../market/tape.ts";
 import type { OrderUpdate } from "../orders/orders.ts";
 import type { OrderSpec } from "../orders/wanted.ts";
 import type { Fill } from "../venue/venue.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
 import type { EquityPoint } from "./report.ts";
-import type { BacktestSpec, OpenBacktest } from "./service.ts";
 
 export interface FillDetail {
   readonly at: number;
@@ -60,19 +61,12 @@ export interface RunDetails {
   readonly minutes: readonly QuotaMinute[];
 }
 
-/** A service whose runs are told in detail. */
-export interface Detailed {
-  readonly onDetails?: (details: RunDetails) => void;
+/** What of a run details are taken from. */
+export interface DetailedRun {
+  readonly clock: Clock;
+  readonly tape: Tape;
+  readonly simulated: { readonly fills$: Observable<Fill> };
 }
-
-/** The config with a service that tells `onDetails` at the end of a run; another kind of service is left for the run to refuse. */
-export const withDetails = (config: unknown, onDetails: (details: RunDetails) => void): unknown => {
-  const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };
-  const { openWith } = service ?? {};
-  if (service?.kind !== "backtest" || openWith === undefined) return config;
-  const detailed: BacktestSpec["openWith"] = (env, overrides) => ({ ...openWith(env, overrides), onDetails });
-  return { ...(config as object), service: { ...service, openWith: detailed } };
-};
 
 export interface DetailsRecorder {
   readonly details: (rest: Pick<RunDetails, "equity" | "minutes">) => RunDetails;
@@ -81,7 +75,7 @@ export interface DetailsRecorder {
 type Life = Omit<OrderLife, "phases" | "reason"> & { readonly phases: { at: number; phase: string }[]; reason?: string };
 
 export const recordDetails = (
-  { clock, simulated, tape }: OpenBacktest,
+  { clock, simulated, tape }: DetailedRun,
   updates$: Observable<OrderUpdate>,
   ownerOf: (clOrdId: string) => string | undefined,
 ): DetailsRecorder => {

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readRecording } from "../../src/backtest/import.ts";
 import { add, grid, toStep } from "../../src/decimal.ts";
 import { createFeed } from "../../src/market/feed.ts";
 import type { BookView, Quote } from "../../src/market/market-data.ts";
 import type { CandleSeries, Tape, TradeSeries } from "../../src/market/tape.ts";
+import { readRecording } from "../../src/tape/import.ts";
 
 const folder = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const files = folder !== "" && existsSync(folder) ? readdirSync(folder) : [];

@@ -1,5 +1,5 @@
 /** A plausible report for tests of its look and its hash. */
-import type { RunReport } from "../../src/backtest/report.ts";
+import type { RunReport } from "../../src/report/report.ts";
 
 const startAt = Date.UTC(2026, 0, 5);
 

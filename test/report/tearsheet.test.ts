@@ -1,14 +1,15 @@
 /** The page for a browser: self-contained, safe, legible. */
 import { map } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type RunDetails, withDetails } from "../../src/backtest/details.ts";
-import { tearsheet } from "../../src/backtest/tearsheet.ts";
-import { escapeText, html, jsonAttribute } from "../../src/backtest/tearsheet-html.ts";
-import { style } from "../../src/backtest/tearsheet-style.ts";
-import { timeTicks, valueTicks } from "../../src/backtest/tearsheet-ticks.ts";
+import { withDetails } from "../../src/backtest/detailed.ts";
 import { runBacktest } from "../../src/index.ts";
-import { configOf, stored, strategy, swap } from "./arena.ts";
-import { generateTapeFor } from "./market.ts";
+import type { RunDetails } from "../../src/report/details.ts";
+import { tearsheet } from "../../src/report/tearsheet.ts";
+import { escapeText, html, jsonAttribute } from "../../src/report/tearsheet-html.ts";
+import { style } from "../../src/report/tearsheet-style.ts";
+import { timeTicks, valueTicks } from "../../src/report/tearsheet-ticks.ts";
+import { configOf, stored, strategy, swap } from "../backtest/arena.ts";
+import { generateTapeFor } from "../backtest/market.ts";
 import { strategy as row, sampleReport } from "./sample-report.ts";
 
 const noDetails: RunDetails = { fills: [], orders: [], equity: sampleReport().equity, positions: [], prices: [], minutes: [] };
