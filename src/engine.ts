@@ -12,7 +12,7 @@ import type { InstrumentRecord } from "./contract/schemas.ts";
 import { type Beating, beatingOf } from "./engine/beating.ts";
 import { type Branch, streamsOf } from "./engine/branch.ts";
 import { createBranches } from "./engine/branches.ts";
-import { createDurable, type Durable } from "./engine/durable.ts";
+import { createDurable, type Durable, type DurableOptions } from "./engine/durable.ts";
 import { readState } from "./engine/first-reads.ts";
 import { watchForeignUse } from "./engine/foreign-watch.ts";
 import { holdAsBefore, recall } from "./engine/inheritance.ts";
@@ -102,8 +102,7 @@ const assemble = (
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
   const journal = createJournal(() => clock.now(), onError);
-  const barred = (uid: string, clOrdId: string): string | undefined => branches.of(uid, "a placement").desk.barred(clOrdId);
-  const durable = durableOf(config, service, barred, openDisk);
+  const durable = durableOf(config, service, (uid) => branches.of(uid, "a placement").desk, openDisk);
   if (durable !== undefined) journal.attach(durable.note);
   const notices = createNotices(journal, onError);
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
@@ -127,13 +126,13 @@ const assemble = (
 const durableOf = (
   { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
   { clock, users }: OpenService,
-  barred: (uid: string, clOrdId: string) => string | undefined,
+  deskOf: DurableOptions["deskOf"],
   openDisk: (dir: string) => Promise<Disk>,
 ): Durable | undefined => {
   if (journal === undefined) return undefined;
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
   const rules = { ...defaultRules, ...orders };
-  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, barred, openDisk });
+  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
 };
 
 /** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */

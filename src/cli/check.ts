@@ -1,7 +1,8 @@
 /**
  * `sluice check <url>`: asks a service, rule by rule of its description, whether it keeps them.
  *
- * Invariants: with --json stdout holds one document; orders placed to look at are small, post-only, far from the market, and
+ * Invariants: nothing is sent to an address that is not this machine's unless --places-orders says that orders are meant to be
+ * placed there; with --json stdout holds one document; orders placed to look at are small, post-only, far from the market, and
  * cancelled also on Ctrl-C. 0 nothing failed, 1 a rule failed or an order was left, 2 wrong usage.
  * Not here: the rules (conformance/), what the profile assumes beyond them (doctor/).
  */
@@ -34,6 +35,7 @@ export interface CheckFlags extends OrderHints {
   readonly only?: readonly string[];
   readonly quick?: true;
   readonly instrument?: string;
+  readonly placesOrders?: true;
   readonly json?: true;
 }
 
@@ -55,6 +57,7 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
     .option("--instrument <instId>", "swap to place orders on; the first listed when left out")
     .option("--px <price>", "price of those orders, far below the market", (text) => decimal(text, "--px"))
     .option("--sz <size>", "size of those orders", (text) => decimal(text, "--sz"))
+    .option("--places-orders", "needed where the service is not on this machine: orders are placed and cancelled there")
     .option("--json", "print one JSON document")
     .action((url: string, flags: CheckFlags) => check(url, flags, io, parts));
 };
@@ -72,16 +75,19 @@ export const checkServer = async (
   io: CliIo,
   { clock = createSystemClock() }: CheckParts = {},
 ): Promise<SuiteResult> => {
+  askFirst(url, flags);
   const contract = createContract(flags.profile === undefined ? {} : readOverrides(flags.profile));
   const { profile } = contract;
-  const keySet = flags.keys === undefined ? keysFromEnv((name) => io.env(name), profile) : keysFromFile(flags.keys, profile, isLocal(url));
+  const keySet =
+    flags.keys === undefined ? keysFromEnv((name) => io.env(name), profile) : keysFromFile(flags.keys, profile, isLoopback(url));
+  const { instrument: instId, px, sz, ws: wsUrl = keySet.wsUrl } = flags;
+  if (wsUrl !== undefined) askFirst(wsUrl, flags);
   const time = createServiceTime(clock);
   const wire = httpTransport({ baseUrl: url, profile, signers: keySet.signers, clock, time });
   const { checkService, rules } = await import("../conformance/suite.ts");
   const unknown = flags.only?.find((start) => !rules.some(({ id }) => id.startsWith(start)));
   if (unknown !== undefined)
     throw new SluiceError("USAGE", `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`);
-  const { instrument: instId, px, sz, ws: wsUrl = keySet.wsUrl } = flags;
   try {
     const result = await checkService({
       contract,
@@ -107,7 +113,21 @@ export const checkServer = async (
 const stopsOf = (io: CliIo): Observable<unknown> =>
   new Observable((subscriber) => io.onStop((reason) => subscriber.next(reason))).pipe(share());
 
-const isLocal = (url: string): boolean => /^https?:\/\/(localhost|127\.|\[::1\])/.test(url);
+/** By its whole name: localhost.example.com is somebody else. */
+const isLoopback = (url: string): boolean =>
+  URL.canParse(url) && /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(new URL(url).hostname);
+
+/** Refuses another machine's service, keys unread, until somebody said that orders may be placed there. */
+const askFirst = (url: string, { placesOrders }: CheckFlags): void => {
+  if (placesOrders === true || isLoopback(url)) return;
+  const host = URL.canParse(url) ? new URL(url).host : "";
+  // What is no address is refused where it is used, before it could lead anywhere.
+  if (host === "") return;
+  throw new SluiceError(
+    "USAGE",
+    `check places and cancels orders, and ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`,
+  );
+};
 
 const readOverrides = (path: string): ProfileOverrides => {
   let value: unknown;

@@ -47,6 +47,7 @@ interface Flags {
   readonly watchdog?: true;
   readonly resume?: true;
   readonly acceptLimits?: string;
+  readonly countAnew?: true;
   readonly json?: true;
 }
 
@@ -62,6 +63,7 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--watchdog", "start a watchdog beside it, which cancels everything should this process fall silent")
     .option("--resume", "trade on although an earlier run of this journal was halted")
     .option("--accept-limits <mark>", "limits on orders may be wider than this journal's, if they are the ones with this mark")
+    .option("--count-anew", "limits on positions and losses count from now on, and nothing that earlier runs of this journal did")
     .option("--json", "print every event as a line of JSON")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
 };
@@ -84,6 +86,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
   if (flags.watchdog === true && placeOf(service) === undefined) throw new SluiceError("USAGE", watchdogMessage);
   const screen = screenOf(io, flags.json === true);
+  for (const line of forgetful(config)) screen.note(line);
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, { print: (line) => screen.note(printable(line)) });
   const tally = createTally(clock.now());
@@ -122,12 +125,26 @@ const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, sc
 
 const watchdogMessage = "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
 /** What the command says to the journal of earlier runs, laid over the config's. */
-const withDecisions = <T>(config: T, { resume, acceptLimits }: Flags): T => {
-  if (resume === undefined && acceptLimits === undefined) return config;
+const withDecisions = <T>(config: T, { resume, acceptLimits, countAnew }: Flags): T => {
+  if (resume === undefined && acceptLimits === undefined && countAnew === undefined) return config;
   const { journal } = config as { readonly journal?: object };
   if (journal === undefined)
-    throw new SluiceError("USAGE", "--resume and --accept-limits speak to a journal, and this config has none: nothing outlives its runs.");
-  return { ...config, journal: { ...journal, ...(resume && { resume }), ...(acceptLimits !== undefined && { acceptLimits }) } };
+    throw new SluiceError(
+      "USAGE",
+      "--resume, --accept-limits and --count-anew speak to a journal, and this config has none: nothing outlives its runs.",
+    );
+  const said = { ...(resume && { resume }), ...(acceptLimits !== undefined && { acceptLimits }), ...(countAnew && { countAnew }) };
+  return { ...config, journal: { ...journal, ...said } };
+};
+
+const lasting = ["positionPerStrategy", "positionInAll", "lossPerStrategy", "lossInAll"] as const;
+
+/** Limits that a later run should go on with, and cannot. */
+const forgetful = (config: unknown): readonly string[] => {
+  const { service, orders = {}, journal } = config as { service?: unknown; orders?: Readonly<Record<string, unknown>>; journal?: unknown };
+  const names = lasting.filter((name) => orders[name] !== undefined);
+  if (journal !== undefined || placeOf(service) === undefined || names.length === 0) return [];
+  return [`Without config.journal each run counts ${names.map((name) => `orders.${name}`).join(", ")} from nothing.`];
 };
 
 const mainnetMessage =

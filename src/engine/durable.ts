@@ -8,15 +8,17 @@
  */
 import { defer, from, type Observable, switchMap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
-import type { PlaceBody } from "../contract/schemas.ts";
+import type { OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import type { JournalConfig } from "../host/config.ts";
 import type { ServiceUser } from "../host/service.ts";
 import { createDecisions, type DecisionRecord, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { Event } from "../journal/events.ts";
+import { createHoldings, type Held, type HeldRecord } from "../journal/holdings.ts";
 import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
 import { openStore, type Store } from "../journal/store.ts";
+import type { Desk } from "../orders/desk.ts";
 import { finalPhases } from "../orders/order.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk-widening.ts";
 import type { RuleSet } from "../orders/rules.ts";
@@ -41,6 +43,10 @@ export interface Recovered {
   readonly open: readonly Intent[];
   /** Halts and the like that nobody has taken back. */
   readonly held: readonly Verdict[];
+  /** Of whom (empty: all) it had been decided, whether or not it was taken back now. */
+  readonly judged: readonly string[];
+  /** What strategies hold by orders that are over. */
+  readonly holdings: readonly Held[];
   readonly repaired: string | undefined;
 }
 
@@ -51,27 +57,31 @@ export interface DurableOptions {
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
   readonly rules: RuleSet;
-  /** Why a placement that was written down may not leave any more. */
-  readonly barred: (uid: string, clOrdId: string) => string | undefined;
+  readonly deskOf: (uid: string) => Pick<Desk, "barred" | "ownerOf" | "tradedBy">;
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
-export const createDurable = ({ config, owner, clock, users, rules, barred, openDisk }: DurableOptions): Durable => {
+export const createDurable = ({ config, owner, clock, users, rules, deskOf, openDisk }: DurableOptions): Durable => {
   const intents = createIntents();
   const decisions = createDecisions();
+  const holdings = createHoldings();
   const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
-  /** Users of the orders this life sent or found, by client id. */
-  const senders = new Map<string, string>();
+  /** Users and strategies of the orders this life sent or found, by client id. */
+  const senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
   let store: Store | undefined;
   let unlock: (() => Promise<void>) | undefined;
   let failed: string | undefined;
 
-  const snapshot = (): readonly object[] => [...intents.snapshot(), ...decisions.snapshot()];
-  const take = (record: IntentRecord | DecisionRecord): void => {
+  const snapshot = (): readonly object[] => [...intents.snapshot(), ...decisions.snapshot(), ...holdings.snapshot()];
+  const take = (record: JournalRecord): void => {
     if (record.type === "mode" || record.type === "limits") decisions.take(record);
-    else intents.take(record);
+    else if (record.type === "held") holdings.take(record);
+    else {
+      intents.take(record);
+      if (record.type === "over" && record.held !== undefined) holdings.take(record.held);
+    }
   };
-  const write = (record: IntentRecord | DecisionRecord): void => {
+  const write = (record: JournalRecord): void => {
     take(record);
     store?.append(record);
   };
@@ -83,10 +93,12 @@ export const createDurable = ({ config, owner, clock, users, rules, barred, open
     if (store === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
     const { clOrdId = "", instId, side, ordType, px = "", sz, reduceOnly = false } = body as PlaceBody;
     const uid = uidOf.get(key) ?? "";
-    senders.set(clOrdId, uid);
-    write({ type: "sent", uid, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
+    const desk = deskOf(uid);
+    const strategy = desk.ownerOf(clOrdId);
+    senders.set(clOrdId, { uid, strategy });
+    write({ type: "sent", uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
     await store.commit().catch(fail);
-    const reason = barred(uid, clOrdId);
+    const reason = desk.barred(clOrdId);
     if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
   };
   const decide = (verdict: Verdict): void => {
@@ -114,6 +126,15 @@ export const createDurable = ({ config, owner, clock, users, rules, barred, open
   const resume = (): void => {
     for (const { strategy } of decisions.held()) write({ type: "mode", strategy, mode: "active", reason: "resumed at the start" });
   };
+  /** Holdings of earlier lives are told of no longer: positions and losses are counted from here on. */
+  const countAnew = (): void => {
+    for (const held of holdings.all()) write({ type: "held", ...held, position: "0", cash: "0" });
+  };
+  /** The whole holding that an order leaves, where something of it was executed. */
+  const heldAfter = (uid: string, strategy: string, record: OrderRecord | undefined): { readonly held?: Held } => {
+    const traded = record === undefined ? undefined : deskOf(uid).tradedBy(record);
+    return record === undefined || traded === undefined ? {} : { held: holdings.with({ uid, strategy, instId: record.instId, ...traded }) };
+  };
   const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "halted", "strategy.resumed": "active" } as const;
 
   return {
@@ -124,12 +145,14 @@ export const createDurable = ({ config, owner, clock, users, rules, barred, open
       store = await openStore({ disk, owner, snapshot, damaged: rebuild ? "set_aside" : "refuse" });
       for (const record of store.past) take(knownRecord(record, disk.name));
       checkLimits();
+      const judged = decisions.held().map(({ strategy }) => strategy);
       if (config.resume === true) resume();
+      if (config.countAnew === true) countAnew();
       const open = intents.open();
-      for (const { clOrdId, uid } of open) senders.set(clOrdId, uid);
+      for (const { clOrdId, uid, strategy = "" } of open) senders.set(clOrdId, { uid, strategy });
       write({ type: "life", number: intents.life + 1, at: clock.wallNow() });
       await store.commit();
-      return { life: intents.life, open, held: decisions.held(), repaired: store.repaired };
+      return { life: intents.life, open, held: decisions.held(), judged, holdings: holdings.all(), repaired: store.repaired };
     },
     interceptor:
       (next) =>
@@ -144,12 +167,13 @@ export const createDurable = ({ config, owner, clock, users, rules, barred, open
         return;
       }
       if (event.type !== "order.changed" || !finalPhases.includes(event.phase)) return;
-      const { clOrdId, phase } = event;
-      const uid = senders.get(clOrdId);
-      if (uid === undefined) return;
+      const { clOrdId, phase, record } = event;
+      const sender = senders.get(clOrdId);
+      if (sender === undefined) return;
       senders.delete(clOrdId);
+      const { uid, strategy } = sender;
       // Not flushed by itself: should it be lost, the next life asks once more and hears the same.
-      if (failed === undefined) write({ type: "over", uid, clOrdId, phase });
+      if (failed === undefined) write({ type: "over", uid, clOrdId, phase, ...heldAfter(uid, event.strategy || strategy, record) });
     },
     refused: () => failed,
     close: async () => {
@@ -162,12 +186,14 @@ export const createDurable = ({ config, owner, clock, users, rules, barred, open
   };
 };
 
-const recordTypes = ["life", "sent", "over", "mode", "limits"] satisfies readonly (IntentRecord | DecisionRecord)["type"][];
+type JournalRecord = IntentRecord | DecisionRecord | HeldRecord;
+
+const recordTypes = ["life", "sent", "over", "mode", "limits", "held"] satisfies readonly JournalRecord["type"][];
 
 /** What a later version wrote may forbid to trade: whoever cannot read it must not go on. */
-const knownRecord = (record: object, place: string): IntentRecord | DecisionRecord => {
-  const { type } = record as IntentRecord | DecisionRecord;
-  if (recordTypes.includes(type)) return record as IntentRecord | DecisionRecord;
+const knownRecord = (record: object, place: string): JournalRecord => {
+  const { type } = record as JournalRecord;
+  if (recordTypes.includes(type)) return record as JournalRecord;
   throw new SluiceError(
     "JOURNAL_INVALID",
     `${place}: it holds a record of type "${String(type)}", which this version does not know. Use the version that wrote it.`,

@@ -1,5 +1,5 @@
 /**
- * What an engine takes over from the lives before it: orders that may exist, and halts that nobody has taken back.
+ * What an engine takes over from the lives before it: orders that may exist, halts that nobody has taken back, and what is held.
  *
  * Invariants: a halt holds before anything is read, so that what is found then is taken back; what earlier lives sent and did not
  * see the end of is looked for before anything new is sent in its place; what concerns a user or a strategy that is gone is said
@@ -28,9 +28,15 @@ export const holdAsBefore = (branches: Branches, strategies: readonly string[], 
   }
 };
 
-export const recall = ({ branches, journal, clock }: Heir, { life, open, repaired }: Recovered): void => {
+export const recall = ({ branches, journal, clock }: Heir, { life, open, judged, holdings, repaired }: Recovered): void => {
   journal.append({ type: "journal.opened", life, unresolved: open.length, repaired });
-  for (const { uid, clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
+  for (const { user, desk } of branches.all) {
+    desk.inherit(
+      holdings.filter(({ uid }) => uid === user.uid),
+      judged,
+    );
+  }
+  for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
     const branch = branches.all.find(({ user }) => user.uid === uid);
     if (branch === undefined) {
       const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
@@ -39,6 +45,6 @@ export const recall = ({ branches, journal, clock }: Heir, { life, open, repaire
     }
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
     // So far back the service's history is read; how long it may still be on its way is counted from this life's beginning.
-    branch.desk.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt));
+    branch.desk.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
 };

@@ -35,6 +35,8 @@ export interface JournalConfig {
   readonly resume?: boolean;
   /** Mark of limits on orders that are wider than an earlier life's and meant to be; the refusal tells it. `--accept-limits` sets it. */
   readonly acceptLimits?: string;
+  /** Limits on positions and losses count from here on, and nothing that earlier lives did. `--count-anew` sets it. */
+  readonly countAnew?: boolean;
 }
 
 /** A second process that cancels everything when this one falls silent: `sluice watchdog`. Times are milliseconds. */
@@ -175,6 +177,7 @@ const configSchema = {
         rebuild: { type: "boolean" },
         resume: { type: "boolean" },
         acceptLimits: { type: "string", pattern: "^[0-9a-f]{8}$" },
+        countAnew: { type: "boolean" },
       },
     },
     supervision: {

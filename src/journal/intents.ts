@@ -3,10 +3,14 @@
  *
  * Invariants: pure; an order is written before it is sent, so none can exist that is not here; reading a record twice changes
  * nothing; what is over never comes back.
- * Not here: the file (store.ts), finding out what became of them (orders/).
+ * Not here: the file (store.ts), what was executed (holdings.ts), finding out what became of them (orders/).
  */
+import type { Held } from "./holdings.ts";
+
 export interface Intent {
   readonly uid: string;
+  /** Whose wish it was; not told by journals of older versions. */
+  readonly strategy?: string;
   readonly clOrdId: string;
   readonly instId: string;
   readonly side: string;
@@ -22,7 +26,8 @@ export type IntentRecord =
   /** A process began to trade with this journal. */
   | { readonly type: "life"; readonly number: number; readonly at: number }
   | ({ readonly type: "sent" } & Intent)
-  | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string };
+  /** `held`: what its strategy holds of its product from then on, where something of it was executed. */
+  | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string; readonly held?: Held };
 
 export interface Intents {
   take(record: IntentRecord): void;

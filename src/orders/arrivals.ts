@@ -25,7 +25,7 @@ export interface Arrivals {
   /** The service took the order under this id. */
   accept(order: TrackedOrder, ordId: string): void;
   /** An order that an earlier life sent and did not see the end of, unless the service has told of it already. */
-  readonly recall: (clOrdId: string, spec: OrderSpec, sentAt: number) => void;
+  readonly recall: (clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string) => void;
   /** Orders found at the service got a home: the slot's own is weighed against its wish, a surplus one has to go. */
   settleIn(): void;
 }
@@ -45,6 +45,10 @@ export interface ArrivalsOptions {
   /** The slot's order turned up: one that waits to be placed is not needed. */
   readonly unqueue: (slot: Slot) => void;
   readonly isHalted: () => boolean;
+  /** Whose wish an order of an earlier life was. */
+  readonly onOwner: (clOrdId: string, strategy: string) => void;
+  /** Counts what an order did and may do, by whoever's wish it is known to be now. */
+  readonly recount: (order: TrackedOrder) => void;
   readonly onOpenOrders: (count: number) => void;
 }
 
@@ -104,17 +108,21 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     if (order !== undefined) doubts.pursue(order);
   });
 
-  const recall = (clOrdId: string, spec: OrderSpec, sentAt: number): void => {
+  const recall = (clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void => {
     const own = ids.read(clOrdId);
     if (own === undefined) return;
     slots.skip(own.generation);
+    options.onOwner(clOrdId, strategy);
     const known = store.find({ clOrdId });
     if (known !== undefined && !isActive(known.state)) {
       // It came to its end while nobody was there: told once, for the journal's sake.
       const { state } = known;
+      const ended = recalledOrder(clOrdId, spec, sentAt);
+      applyRecord(ended, known);
+      options.recount(ended);
       journal.append({
         type: "order.changed",
-        strategy: "",
+        strategy,
         slot: "",
         instId: known.instId,
         clOrdId,
@@ -124,6 +132,8 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
       });
       return;
     }
+    const resting = slots.byClientId(clOrdId);
+    if (resting !== undefined) options.recount(resting);
     const order = slots.adopt(recalledOrder(clOrdId, spec, sentAt));
     if (order === undefined) return;
     doubts.doubt(order, "sent by an earlier life, which did not hear of it");

@@ -9,7 +9,7 @@
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
-import type { InstrumentRecord } from "../contract/schemas.ts";
+import type { InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -17,6 +17,7 @@ import type { OrderStore } from "../resources/order-store.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { createDoubts } from "./doubts.ts";
+import { type Traded, tradedBy } from "./exposure-fact.ts";
 import { createLives, type Lives } from "./lives.ts";
 import { isResting, type TrackedOrder } from "./order.ts";
 import { createPlacements } from "./placements.ts";
@@ -76,8 +77,14 @@ export interface Desk {
   modeOf(strategy: string): Mode;
   readonly updates$: Observable<TrackedOrder>;
   readonly refusals$: Observable<Refusal>;
-  /** An earlier life sent this order, and nothing is known of it: it counts as open until there is evidence. */
-  recall(clOrdId: string, spec: OrderSpec, sentAt: number): void;
+  /** An earlier life sent this order for `strategy`, and nothing is known of it: it counts as open until there is evidence. */
+  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void;
+  /** What earlier lives hold, and of whom it was decided then what is to become of their losses. */
+  readonly inherit: RiskDesk["inherit"];
+  /** Whose wish an order that is not over is; empty where nobody knows. */
+  readonly ownerOf: (clOrdId: string) => string;
+  /** What an order did to position and money, by its record. */
+  readonly tradedBy: (record: OrderRecord) => Traded | undefined;
   /** Instruments changed: what was refused for them may pass now. */
   reconsider(): void;
   /** Why a placement that was decided a moment ago may not leave any more, in words. */
@@ -155,7 +162,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     for (const order of slots.orders()) risk.take(order);
     options.onOpenOrders(count);
   };
-  const arrivals = createArrivals({ ...known, onOpenOrders });
+  const arrivals = createArrivals({ ...known, onOpenOrders, onOwner: risk.owned, recount: risk.take });
   const { admit } = createPace(clock, options.rules.changesPerSecond, consider);
   const parts = { slots, lives, withdrawals, refusals, placements, arrivals, specify, consider, dropSpare, admit };
   return parts;
@@ -261,6 +268,9 @@ export const createDesk = (options: DeskOptions): Desk => {
       return moods.mode;
     },
     recall: arrivals.recall,
+    inherit: risk.inherit,
+    ownerOf: (clOrdId) => slots.byClientId(clOrdId)?.strategy ?? "",
+    tradedBy: (record) => tradedBy(record, { profile: options.contract.profile, instruments: options.instruments }),
     reconsider: () => {
       for (const slot of slots.all()) refusals.retry(slot);
     },

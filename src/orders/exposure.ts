@@ -41,6 +41,8 @@ export interface Holding {
 
 export interface Exposure {
   take(fact: OrderFact): void;
+  /** What orders of earlier lives that are over did. */
+  inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void;
   /** It was not executed and its id will be used again. */
   forget(id: string): void;
   /** What may still be executed, in quote currency. Of all strategies when none is named. */
@@ -136,6 +138,12 @@ export const createExposure = (): Exposure => {
       apply(now, plus);
       known.set(fact.id, now);
       if (!now.open) retire(fact.id);
+    },
+    inherit: (strategy, instId, { position, cash }) => {
+      for (const { held } of [inAll, sumsOf(strategy)]) {
+        const now = held.get(instId) ?? flat;
+        held.set(instId, { ...now, position: add(now.position, position), cash: add(now.cash, cash) });
+      }
     },
     forget: (id) => {
       const before = known.get(id);

@@ -8,9 +8,9 @@
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { createExposure, type Exposure } from "./exposure.ts";
+import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { factOf } from "./exposure-fact.ts";
-import type { TrackedOrder } from "./order.ts";
+import { isOver, type TrackedOrder } from "./order.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk.ts";
 import { createLossWatch } from "./risk-loss.ts";
 import type { Ruling } from "./rules.ts";
@@ -25,6 +25,9 @@ export interface RiskDeskOptions {
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
 }
 
+/** What a strategy holds by orders of earlier lives that are over. */
+export type Inherited = Pick<Holding, "position" | "cash"> & { readonly strategy: string; readonly instId: string };
+
 /** Told once of a loss beyond its limit. */
 export interface OnLoss {
   readonly strategy: (name: string, reason: string) => void;
@@ -34,6 +37,10 @@ export interface OnLoss {
 export interface RiskDesk {
   /** An order is as it is now. */
   readonly take: (order: TrackedOrder) => void;
+  /** What earlier lives hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
+  readonly inherit: (holdings: readonly Inherited[], judged: readonly string[]) => void;
+  /** Whose wish an order of an earlier life was: it counts for that strategy before anybody takes it over. */
+  readonly owned: (clOrdId: string, strategy: string) => void;
   /** What the rules need to know of money; undefined where nothing is limited. */
   readonly view: (slot: Slot, wish: WantedOrder) => Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
   /** The ruling in the words it was told in. */
@@ -48,6 +55,7 @@ const retriesWithin = 8;
 export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDesk => {
   const { clock, contract, rules, instruments, marketPx } = options;
   const exposure = createExposure();
+  const owners = new Map<string, string>();
   const told = new WeakMap<Slot, { readonly mark: string; readonly limit: keyof RiskRules; readonly reason: string }>();
   const limited = limitsMoney(rules);
   const source = { profile: contract.profile, instruments, marketPx };
@@ -62,9 +70,18 @@ export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDe
         exposure.forget(order.clOrdId);
         return;
       }
-      exposure.take(factOf(order, source));
-      const { record, spec } = order;
+      const { clOrdId, record, spec, strategy } = order;
+      exposure.take({ ...factOf(order, source), strategy: strategy === "" ? (owners.get(clOrdId) ?? "") : strategy });
+      if (isOver(order)) owners.delete(clOrdId);
       if (record !== undefined && record.avgPx !== "") losses.traded(spec.instId, record.avgPx);
+    },
+    inherit: (holdings, judged) => {
+      if (!limited) return;
+      for (const { strategy, instId, ...held } of holdings) exposure.inherit(strategy, instId, held);
+      losses.inherited(judged);
+    },
+    owned: (clOrdId, strategy) => {
+      if (limited && strategy !== "") owners.set(clOrdId, strategy);
     },
     view: ({ strategy }, { instId, side }) => {
       if (!limited) return undefined;

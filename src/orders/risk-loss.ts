@@ -23,17 +23,20 @@ export interface LossOptions {
 export interface LossWatch {
   /** Something was traded, on average at this price. */
   traded(instId: string, px: string): void;
+  /** Earlier lives traded; of `judged` (empty: all together) it was decided then what is to become of their losses. */
+  inherited(judged: readonly string[]): void;
 }
 
 const lookMs = 1_000;
 
-type Priced = (instId: string, position: string) => string;
+type Priced = (instId: string, position: string) => string | undefined;
 
-/** What holdings came to: money received less paid, and what closing them would bring. */
+/** What holdings came to: money received less paid, and what closing them would bring. What has no price yet counts nothing. */
 export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): string => {
   let total = "0";
   for (const [instId, { cash, position }] of holdings) {
-    total = add(total, isZero(position) ? cash : add(cash, mul(position, priced(instId, position))));
+    const px = isZero(position) ? "0" : priced(instId, position);
+    if (px !== undefined) total = add(total, add(cash, mul(position, px)));
   }
   return total;
 };
@@ -50,13 +53,17 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     const side = compare(position, "0") > 0 ? "sell" : "buy";
     const px = closingPx(instId, side) ?? lastPx.get(instId);
     if (px !== undefined) lastPx.set(instId, px);
-    return px ?? "0";
+    return px;
   };
+  /** What an earlier life left has no price before the market tells one. */
+  const isPriced = (holdings: ReadonlyMap<string, Holding>): boolean =>
+    [...holdings].every(([instId, { position }]) => isZero(position) || priced(instId, position) !== undefined);
   const judge = (strategy: string | undefined, limit: string, tell: (reason: string) => void): void => {
-    const profit = profitOf(exposure.holdings(strategy), priced);
+    const holdings = exposure.holdings(strategy);
+    const profit = profitOf(holdings, priced);
     const isBeyond = compare(neg(profit), limit) > 0;
     if (!isBeyond) {
-      breached.delete(strategy);
+      if (isPriced(holdings)) breached.delete(strategy);
       return;
     }
     if (breached.has(strategy)) return;
@@ -87,9 +94,16 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     });
   };
 
+  const isLimited = lossPerStrategy !== undefined || lossInAll !== undefined;
+
   return {
+    inherited: (judged) => {
+      if (!isLimited) return;
+      for (const strategy of judged) breached.add(strategy === "" ? undefined : strategy);
+      look();
+    },
     traded: (instId, px) => {
-      if (lossPerStrategy === undefined && lossInAll === undefined) return;
+      if (!isLimited) return;
       if (!lastPx.has(instId)) lastPx.set(instId, px);
       look();
     },

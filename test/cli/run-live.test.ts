@@ -165,3 +165,22 @@ describe("what a run says of its orders", () => {
     expect((await run(path, ["--json"], [changed("a", "filled")])).io.outText).toContain('"accFillSz":"50"');
   });
 });
+
+describe("limits that should last", () => {
+  const orders = { positionInAll: "1000", lossPerStrategy: "10", orderNotionalMax: "5" };
+  const service = { kind: "live", environment: "testnet", baseUrl };
+
+  it("and cannot without a journal are named", async () => {
+    const { io } = await run(configFor("forgetful", { service, orders }), []);
+    expect(io.errText).toContain("Without config.journal each run counts orders.positionInAll, orders.lossPerStrategy from nothing.");
+  });
+
+  it.each<[string, object]>([
+    ["with a journal", { service, orders, journal: { dir: "j" } }],
+    ["on paper, where every run has a service of its own", { service: { kind: "paper" }, orders }],
+    ["where none is set", { service, orders: { orderNotionalMax: "5" } }],
+  ])("%s nothing is said", async (name, config) => {
+    const { io } = await run(configFor(name.replaceAll(/[ ,]/g, "-"), config), []);
+    expect(io.errText).not.toContain("from nothing");
+  });
+});

@@ -3,7 +3,7 @@
  */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -20,7 +20,7 @@ import { everything, instruments } from "../venue/setting.ts";
 const key = { apiKey: "key-a", secretKey: "secret-a", passphrase: "phrase-a", uid: "ann", permissions: everything };
 
 let folder = "";
-const open: (VenueServer | Server)[] = [];
+const open: (VenueServer | Server | TcpServer)[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "check-"));
@@ -145,6 +145,74 @@ describe("sluice check", () => {
 
   it("ends with 1 where nobody listens", async () => {
     expect((await run(["http://127.0.0.1:9", "--only", "2.3"])).code).toBe(1);
+  });
+});
+
+describe("sluice check of a service that is not on this machine", () => {
+  const refusal = "check places and cancels orders, and";
+  /** Counts who knocks. By another name than this machine's own it is still reached over loopback alone. */
+  const doorbell = async () => {
+    let rings = 0;
+    const server = createTcpServer((socket) => {
+      rings++;
+      socket.destroy();
+    });
+    open.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return { rings: () => rings, host: `0.0.0.0:${(server.address() as AddressInfo).port}` };
+  };
+
+  it("is refused with 2, with what to add, before keys are read or anything is sent", async () => {
+    const { rings, host } = await doorbell();
+    const { code, out, err } = await run([`https://${host}`, "--keys", "/nowhere/keys.json"]);
+    expect([code, out, rings()]).toEqual([2, "", 0]);
+    expect(err).toContain(`${refusal} ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`);
+  });
+
+  it("is asked when orders are meant to be placed there", async () => {
+    const { rings, host } = await doorbell();
+    const { code, err } = await run([`https://${host}`, "--only", "2.3", "--places-orders"]);
+    expect(code).toBe(1);
+    expect(err).not.toContain(refusal);
+    expect(rings()).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["a flag", (host: string) => ["--ws", `wss://${host}/ws`]],
+    ["the file of keys", (host: string) => ["--keys", file({ wsUrl: `wss://${host}/ws`, keys: [key] })]],
+  ])("is refused also where only its socket is elsewhere, by %s", async (_, flagsFor) => {
+    const { rings, host } = await doorbell();
+    const { url, counts } = await whole();
+    const { code, err } = await run([url, ...flagsFor(host)]);
+    expect([code, rings(), counts().requests]).toEqual([2, 0, 0]);
+    expect(err).toContain(`${refusal} ${host} is not this machine`);
+  });
+
+  it.each(["https://localhost.example.com", "https://127.0.0.1.example.com", "https://127.0.0.1@example.com", "https://10.0.0.1"])(
+    "is not taken for this machine by how its name begins: %s",
+    async (url) => {
+      const { code, err } = await run([url, "--keys", "/nowhere/keys.json"]);
+      expect([code, err.includes(refusal)]).toEqual([2, true]);
+    },
+  );
+
+  it.each(["http://localhost:9", "http://127.0.0.1:9", "http://127.8.9.1:9", "http://[::1]:9", "nonsense", "example.com:80"])(
+    "%s is not held up by it",
+    async (url) => {
+      const { code, err } = await run([url, "--only", "77"]);
+      expect([code, err.includes(refusal)]).toEqual([2, false]);
+    },
+  );
+
+  it("is refused by the service's own command as well", async () => {
+    const io = capturedIo();
+    expect(await main(["venue", "--check", "https://0.0.0.0:9"], io)).toBe(2);
+    expect(io.errText).toContain("sluice check … --places-orders");
+  });
+
+  it("is told of in the help", async () => {
+    const { code, out } = await run(["--help"]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/--places-orders\s+needed where the service is not on this machine/)]);
   });
 });
 

@@ -195,8 +195,29 @@ describe("losses", () => {
       exposure.take({ id, strategy, ...rest, ...amounts });
       watch.traded(swap, "100");
     };
-    return { clock, told, state, buy };
+    return { clock, told, state, buy, exposure, watch };
   };
+
+  it("of earlier lives wait for a price, and those that were judged then are not told again", () => {
+    const { clock, told, state, exposure, watch } = setup({ lossPerStrategy: "10" });
+    state.px = undefined;
+    exposure.inherit("a", swap, { position: "1", cash: "-100" });
+    exposure.inherit("b", swap, { position: "1", cash: "-100" });
+    watch.inherited(["a"]);
+    clock.advanceTo(5_000);
+    expect(told).toEqual([]);
+    state.px = "89";
+    clock.advanceTo(6_000);
+    expect(told).toEqual(["b: a loss of 11 is more than 10 (orders.lossPerStrategy)"]);
+    state.px = "91";
+    clock.advanceTo(7_000);
+    state.px = "89";
+    clock.advanceTo(8_000);
+    expect(told.slice(1)).toEqual([
+      "a: a loss of 11 is more than 10 (orders.lossPerStrategy)",
+      "b: a loss of 11 is more than 10 (orders.lossPerStrategy)",
+    ]);
+  });
 
   it("are looked at every second while anything is held, and a breach is told once until it was made good", () => {
     const { clock, told, state, buy } = setup({ lossPerStrategy: "10", lossInAll: "25" });

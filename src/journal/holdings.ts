@@ -1,0 +1,49 @@
+/**
+ * What strategies hold by the fills of orders that are over, from life to life: without it every start would count positions and
+ * losses from nothing, and a process that dies again and again would be allowed its limits anew each time.
+ *
+ * Invariants: pure; amounts are exact decimals; a record tells the whole of one holding, so that reading it twice, or with older ones
+ * before it, changes nothing.
+ * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/exposure-fact.ts).
+ */
+import { add } from "../decimal.ts";
+
+export interface Held {
+  readonly uid: string;
+  /** Empty where nobody knows any more who wanted the orders. */
+  readonly strategy: string;
+  readonly instId: string;
+  /** Base currency, positive when long. */
+  readonly position: string;
+  /** Quote currency received less paid, costs included. */
+  readonly cash: string;
+}
+
+export type HeldRecord = { readonly type: "held" } & Held;
+
+export interface Holdings {
+  take(held: Held): void;
+  /** The holding when this was traded on top of it; nothing is changed before `take`. */
+  with(traded: Held): Held;
+  all(): readonly Held[];
+  /** Records that say all of it. */
+  snapshot(): readonly HeldRecord[];
+}
+
+const nameOf = ({ uid, strategy, instId }: Held): string => JSON.stringify([uid, strategy, instId]);
+
+export const createHoldings = (): Holdings => {
+  const known = new Map<string, Held>();
+  return {
+    take: ({ uid, strategy, instId, position, cash }) => {
+      const held: Held = { uid, strategy, instId, position, cash };
+      known.set(nameOf(held), held);
+    },
+    with: (traded) => {
+      const { position = "0", cash = "0" } = known.get(nameOf(traded)) ?? {};
+      return { ...traded, position: add(position, traded.position), cash: add(cash, traded.cash) };
+    },
+    all: () => [...known.values()],
+    snapshot: () => [...known.values()].map((held) => ({ type: "held" as const, ...held })),
+  };
+};
