@@ -1,6 +1,7 @@
 /**
  * Halts trading and cancels every order when too much goes wrong: rejected orders, refusals by a rate limit, failed strategies,
- * money lost. Says that nothing is left only when a list read afterwards shows no order of ours.
+ * money lost. Says that nothing is left only when a list read afterwards shows no order of ours. With `closePositions` it then closes
+ * every position of the account.
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
 import {
@@ -25,6 +26,7 @@ interface Options {
   readonly drawdownMax?: string;
   readonly confirmMs: number;
   readonly users: readonly string[];
+  readonly closePositions: boolean;
 }
 type Context = PluginContext<Options>;
 
@@ -52,6 +54,8 @@ export default definePlugin({
       confirmMs: { type: "integer", minimum: 1000, default: 60000 },
       /** The users of the service to watch, where there are several; the first when left out. */
       users: { type: "array", items: { type: "string" }, default: [] },
+      /** Close every position of the account too, at the market, whoever opened it. */
+      closePositions: { type: "boolean", default: false },
     },
   },
   setup: (context) => {
@@ -68,6 +72,7 @@ export default definePlugin({
       if (halted) return;
       halted = true;
       print(`kill switch: ${reason}; cancelling everything`);
+      if (options.closePositions) closing(context, reason);
       halt(reason).subscribe({
         next: note,
         complete: () => {
@@ -91,6 +96,14 @@ export default definePlugin({
 
 const statesOf = ({ options: { users }, ofUser, ...first }: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
   users.length === 0 ? [first] : users.map(ofUser);
+
+const closing = ({ closePositions, print }: Context, reason: string): void => {
+  closePositions(reason).subscribe(({ kind, instId, pos, left, reason: why }) => {
+    if (kind === "closed") print(`kill switch: the position of ${pos} in ${instId} is closed`);
+    else if (kind === "left") print(`kill switch: ${left} of ${pos} in ${instId} is still open (${why})`);
+    else print(`kill switch: whether anything is held is not known: ${why}`);
+  });
+};
 
 /** Only a list that was asked for after the last cancel proves anything. */
 const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): void => {

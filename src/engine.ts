@@ -12,18 +12,20 @@ import type { InstrumentRecord } from "./contract/schemas.ts";
 import { type Beating, beatingOf } from "./engine/beating.ts";
 import { type Branch, streamsOf } from "./engine/branch.ts";
 import { createBranches } from "./engine/branches.ts";
+import { closingWith } from "./engine/closing.ts";
 import { createDurable, type Durable, type DurableOptions } from "./engine/durable.ts";
 import { readState } from "./engine/first-reads.ts";
 import { watchForeignUse } from "./engine/foreign-watch.ts";
 import { holdAsBefore, recall } from "./engine/inheritance.ts";
 import { setLeverage } from "./engine/leverage.ts";
 import { createLifetime } from "./engine/lifetime.ts";
-import { haltWith, setMode, tellAgain } from "./engine/modes.ts";
+import { haltWith, type Switches, setMode, switchesOf } from "./engine/modes.ts";
+import { quotaReader } from "./engine/quota-reader.ts";
 import { settled } from "./engine/settling.ts";
 import { watchStalls } from "./engine/stall-watch.ts";
 import { SluiceError } from "./errors.ts";
 import { type CheckedConfig, checkConfig } from "./host/config.ts";
-import type { Estimate, PlannedAction, QuotaState, StreamsOfState, StreamsOfUser, Whom } from "./host/context.ts";
+import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "./host/context.ts";
 import { estimateOf } from "./host/estimate.ts";
 import { inThread } from "./host/isolation.ts";
 import { createPluginHost } from "./host/plugin-host.ts";
@@ -36,7 +38,7 @@ import { fileDisk } from "./journal/file-disk.ts";
 import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
-import { type CancelResult, createOrders, type OrderUpdate } from "./orders/orders.ts";
+import { createOrders, type OrderUpdate } from "./orders/orders.ts";
 import { defaultRules } from "./orders/rules.ts";
 import { type Charge, layersOf } from "./quota/layers.ts";
 import { createLedger, type Ledger } from "./quota/ledger.ts";
@@ -47,7 +49,7 @@ import type { Meeting } from "./watchdog/place.ts";
 import { socketDial } from "./watchdog/socket-line.ts";
 
 /** The streams are those of the first user; `ofUser` has the others'. */
-export interface Engine extends StreamsOfState {
+export interface Engine extends StreamsOfState, Switches {
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /**
@@ -60,9 +62,8 @@ export interface Engine extends StreamsOfState {
   readonly updates$: Observable<OrderUpdate>;
   /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
   readonly on: (name: string, listener: NoticeListener) => () => void;
-  /** No new orders, and every order of ours is cancelled first of all. */
-  readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
-  readonly resume: (reason: string, whom?: Whom) => void;
+  /** `halt`, and then every position of the account is closed at the market, whoever opened it. */
+  readonly closePositions: (reason: string) => Observable<PositionEnding>;
   readonly quotaNow: () => QuotaState;
   readonly strategies: ReadonlyMap<string, StrategyState>;
   readonly service: OpenService;
@@ -146,18 +147,6 @@ const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined =
 
 type Parts = ReturnType<typeof assemble>;
 
-/** How the quota stands, and who spent it. */
-const quotaReader = ({ journal, ledger, scheduler, service }: Parts): (() => QuotaState) => {
-  const spent: Record<string, number> = {};
-  journal.attach((event) => {
-    if (event.type === "action.sent") spent[event.owner] = (spent[event.owner] ?? 0) + event.weight;
-  });
-  return () => {
-    const at = service.clock.now();
-    return { at, layers: ledger.state(at), queued: scheduler.queued, inFlight: scheduler.inFlight, spent: { ...spent } };
-  };
-};
-
 /** A listener that throws is reported and taken away: it might throw at the report as well. */
 const listenerDesk =
   (notices: Notices, onError: (error: unknown) => void): Notices["on"] =>
@@ -193,29 +182,32 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const now = () => clock.now();
   const strategyHost = createStrategyHost(clock, journal, config.supervision);
   const pluginHost = createPluginHost(clock, journal);
-  const quotaNow = quotaReader(parts);
+  const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   watchForeignUse(journal, quotaNow);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
   const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;
   const state: { is: EngineState } = { is: "new" };
   let stalls: Subscription | undefined;
+  const switches = switchesOf(branches, journal, halt, (mode, reason) => parts.durable?.decide(mode, reason));
   const face = {
     ...streamsFor(branches.first),
     ofUser: (uid: string): StreamsOfState => streamsFor(branches.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
-    halt: (reason: string, whom: Whom = {}): Observable<CancelResult> => {
-      if (whom.strategy === undefined) tellAgain(branches, journal, reason);
-      const results = halt(reason, whom);
-      if (whom.strategy === undefined) parts.durable?.decide("halted", reason);
-      return results;
-    },
-    resume: (reason: string, { strategy }: Whom = {}): void => {
-      setMode(branches, "active", reason, strategy);
-      if (strategy === undefined) parts.durable?.decide("active", reason);
-    },
+    ...switches,
+    closePositions: closingWith({
+      clock,
+      journal,
+      branches: branches.all,
+      halt: switches.halt,
+      onClosed: ({ user, desk }, instId, px) => {
+        desk.closed(instId, px);
+        parts.durable?.closed(user.uid, instId, px);
+      },
+      stopped$,
+    }),
     quotaNow,
   };
   const begin = (): void => {

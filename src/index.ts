@@ -41,7 +41,7 @@ export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPosi
 export { createEngine, type Engine, type EngineOptions } from "./engine.ts";
 export { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "./errors.ts";
 export type { Config, ConfigInput, QuotaConfig, WatchdogConfig } from "./host/config.ts";
-export type { Estimate, PlannedAction, PluginContext, QuotaState, StrategyContext } from "./host/context.ts";
+export type { Estimate, PlannedAction, PluginContext, PositionEnding, QuotaState, StrategyContext } from "./host/context.ts";
 export {
   defineConfig,
   definePlugin,

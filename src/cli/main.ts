@@ -12,6 +12,7 @@ import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
 import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
+import type { CloseParts } from "./close.ts";
 import type { DoctorParts } from "./doctor.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import type { RecordParts } from "./record.ts";
@@ -23,7 +24,15 @@ import type { WatchdogParts } from "./watchdog.ts";
 export type ExitCode = 0 | 1 | 2;
 
 /** What the commands stand on; tests hand in their own. */
-export type CliParts = BacktestParts & CheckParts & DoctorParts & RecordParts & RunParts & SweepParts & VenueParts & WatchdogParts;
+export type CliParts = BacktestParts &
+  CheckParts &
+  CloseParts &
+  DoctorParts &
+  RecordParts &
+  RunParts &
+  SweepParts &
+  VenueParts &
+  WatchdogParts;
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
 export const main = async (argv: readonly string[], io: CliIo, parts: CliParts = {}): Promise<ExitCode> => {
@@ -42,6 +51,7 @@ type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
 const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
   ["run", async () => (await import("./run.ts")).addRunCommand],
+  ["close", async () => (await import("./close.ts")).addCloseCommand],
   ["watchdog", async () => (await import("./watchdog.ts")).addWatchdogCommand],
   ["doctor", async () => (await import("./doctor.ts")).addDoctorCommand],
   ["record", async () => (await import("./record.ts")).addRecordCommand],

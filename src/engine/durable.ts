@@ -32,6 +32,8 @@ export interface Durable {
   readonly note: (event: Event) => void;
   /** Somebody halted or resumed everything: the next life hears of it. */
   readonly decide: (mode: Verdict["mode"], reason: string) => void;
+  /** A user's position was closed at about this price, by no order of ours. */
+  readonly closed: (uid: string, instId: string, px: string | undefined) => void;
   /** Why no order may be sent any more. */
   readonly refused: () => string | undefined;
   close(): Promise<void>;
@@ -174,6 +176,10 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
       const { uid, strategy } = sender;
       // Not flushed by itself: should it be lost, the next life asks once more and hears the same.
       if (failed === undefined) write({ type: "over", uid, clOrdId, phase, ...heldAfter(uid, event.strategy || strategy, record) });
+    },
+    closed: (uid, instId, px) => {
+      if (px === undefined || store === undefined || failed !== undefined) return;
+      for (const held of holdings.closed(uid, instId, px)) write({ type: "held", ...held });
     },
     refused: () => failed,
     close: async () => {

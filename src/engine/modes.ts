@@ -26,9 +26,34 @@ export const haltWith =
   };
 
 /** Whoever halts what is halted already has a reason of their own, and it is told. */
-export const tellAgain = ({ all }: Branches, journal: Journal, reason: string): void => {
+const tellAgain = ({ all }: Branches, journal: Journal, reason: string): void => {
   if (all.every(({ desk }) => desk.mode === "halted")) journal.append({ type: "mode.changed", mode: "halted", reason });
 };
+
+export interface Switches {
+  /** No new orders, and every order of ours is cancelled first of all. */
+  readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
+  readonly resume: (reason: string, whom?: Whom) => void;
+}
+
+/** What people and plugins decide: of everything, it is told again and outlives the process. */
+export const switchesOf = (
+  branches: Branches,
+  journal: Journal,
+  halt: Switches["halt"],
+  decide: (mode: "active" | "halted", reason: string) => void,
+): Switches => ({
+  halt: (reason, whom = {}) => {
+    if (whom.strategy === undefined) tellAgain(branches, journal, reason);
+    const results = halt(reason, whom);
+    if (whom.strategy === undefined) decide("halted", reason);
+    return results;
+  },
+  resume: (reason, { strategy } = {}) => {
+    setMode(branches, "active", reason, strategy);
+    if (strategy === undefined) decide("active", reason);
+  },
+});
 
 const checkStrategy = (known: readonly string[], strategy: string): void => {
   if (known.includes(strategy)) return;

@@ -76,6 +76,20 @@ export interface StrategyContext<O> extends StreamsOfState {
 /** The state of one user among several, by uid; an unknown uid is refused with those there are. */
 export type StreamsOfUser = (uid: string) => StreamsOfState;
 
+/** What became of a position of the account that was to be closed. */
+export interface PositionEnding {
+  /** `closed`: a reading afterwards does not show it. `left`: it is still open. `unknown`: the positions could not be read. */
+  readonly kind: "closed" | "left" | "unknown";
+  readonly uid: string;
+  /** Empty where it is unknown. */
+  readonly instId: string;
+  /** As it was first seen, and as it was last; positive long. */
+  readonly pos: string;
+  readonly left: string;
+  /** Why it was not closed, in words. */
+  readonly reason: string;
+}
+
 /** One strategy instead of all. */
 export interface Whom {
   readonly strategy?: string;
@@ -97,6 +111,11 @@ export interface PluginContext<O> extends StreamsOfState {
   readonly quotaNow: () => QuotaState;
   /** No new orders; every order of ours is cancelled first of all. Emits each cancelled order, completes when none is left. */
   readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
+  /**
+   * `halt`, and then every position of the account is closed at the market, whoever opened it. Emits what became of each, and
+   * completes within two minutes and a half.
+   */
+  readonly closePositions: (reason: string) => Observable<PositionEnding>;
   /** Trading goes on. */
   readonly resume: (reason: string, whom?: Whom) => void;
   readonly now: () => number;

@@ -143,6 +143,11 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
       owner,
       outside(() => parts.halt(reason, whom)),
     ),
+  closePositions: (reason) =>
+    owned(
+      owner,
+      outside(() => parts.closePositions(reason)),
+    ),
   resume: (reason, whom) => {
     outside(() => {
       parts.resume(reason, whom);

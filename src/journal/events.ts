@@ -71,6 +71,11 @@ export type EventBody =
     }
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
   | { readonly type: "order.foreign"; readonly ordId: string; readonly instId: string }
+  /** The account's position is being closed; `pos` is positive long. */
+  | { readonly type: "position.closing"; readonly uid: string; readonly instId: string; readonly pos: string }
+  /** A reading afterwards does not show it any more. */
+  | { readonly type: "position.closed"; readonly uid: string; readonly instId: string; readonly pos: string }
+  | { readonly type: "position.left"; readonly uid: string; readonly instId: string; readonly pos: string; readonly reason: string }
   | { readonly type: "strategy.failed"; readonly strategy: string; readonly message: string }
   /** It failed for the so-manieth time within the time that counts, and is started again after a while. */
   | { readonly type: "strategy.restarting"; readonly strategy: string; readonly failures: number; readonly inMs: number }

@@ -6,7 +6,7 @@
  * before it, changes nothing.
  * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/exposure-fact.ts).
  */
-import { add } from "../decimal.ts";
+import { add, mul } from "../decimal.ts";
 
 export interface Held {
   readonly uid: string;
@@ -25,6 +25,8 @@ export interface Holdings {
   take(held: Held): void;
   /** The holding when this was traded on top of it; nothing is changed before `take`. */
   with(traded: Held): Held;
+  /** The holdings of a product when it is closed at this price; nothing is changed before `take`. */
+  closed(uid: string, instId: string, px: string): readonly Held[];
   all(): readonly Held[];
   /** Records that say all of it. */
   snapshot(): readonly HeldRecord[];
@@ -43,6 +45,10 @@ export const createHoldings = (): Holdings => {
       const { position = "0", cash = "0" } = known.get(nameOf(traded)) ?? {};
       return { ...traded, position: add(position, traded.position), cash: add(cash, traded.cash) };
     },
+    closed: (uid, instId, px) =>
+      [...known.values()]
+        .filter((held) => held.uid === uid && held.instId === instId)
+        .map((held) => ({ ...held, position: "0", cash: add(held.cash, mul(held.position, px)) })),
     all: () => [...known.values()],
     snapshot: () => [...known.values()].map((held) => ({ type: "held" as const, ...held })),
   };

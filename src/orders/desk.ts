@@ -81,6 +81,8 @@ export interface Desk {
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void;
   /** What earlier lives hold, and of whom it was decided then what is to become of their losses. */
   readonly inherit: RiskDesk["inherit"];
+  /** The account's position was closed at about this price, by no order of ours; where none is known it goes on being counted. */
+  readonly closed: (instId: string, px: string | undefined) => void;
   /** Whose wish an order that is not over is; empty where nobody knows. */
   readonly ownerOf: (clOrdId: string) => string;
   /** What an order did to position and money, by its record. */
@@ -91,7 +93,7 @@ export interface Desk {
   barred(clOrdId: string): string | undefined;
 }
 
-/** An id's generation counts half seconds of the calendar at least: quota allows no life to place orders any faster. */
+/** An id's generation counts half seconds of the calendar at least: quota allows no life to place faster for longer than a burst. */
 const generationMs = 500;
 
 type Parts = ReturnType<typeof assemble>;
@@ -269,6 +271,9 @@ export const createDesk = (options: DeskOptions): Desk => {
     },
     recall: arrivals.recall,
     inherit: risk.inherit,
+    closed: (instId, px) => {
+      if (px !== undefined) risk.exposure.close(instId, px);
+    },
     ownerOf: (clOrdId) => slots.byClientId(clOrdId)?.strategy ?? "",
     tradedBy: (record) => tradedBy(record, { profile: options.contract.profile, instruments: options.instruments }),
     reconsider: () => {

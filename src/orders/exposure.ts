@@ -43,6 +43,8 @@ export interface Exposure {
   take(fact: OrderFact): void;
   /** What orders of earlier lives that are over did. */
   inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void;
+  /** What all held of a product was closed at this price, by no order of ours. */
+  close(instId: string, px: string): void;
   /** It was not executed and its id will be used again. */
   forget(id: string): void;
   /** What may still be executed, in quote currency. Of all strategies when none is named. */
@@ -143,6 +145,12 @@ export const createExposure = (): Exposure => {
       for (const { held } of [inAll, sumsOf(strategy)]) {
         const now = held.get(instId) ?? flat;
         held.set(instId, { ...now, position: add(now.position, position), cash: add(now.cash, cash) });
+      }
+    },
+    close: (instId, px) => {
+      for (const { held } of [inAll, ...byStrategy.values()]) {
+        const now = held.get(instId);
+        if (now !== undefined) held.set(instId, { ...now, position: "0", cash: add(now.cash, mul(now.position, px)) });
       }
     },
     forget: (id) => {

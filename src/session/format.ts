@@ -58,8 +58,9 @@ export type StateStream = keyof StreamsOfState;
 export type Call =
   | { readonly call: "start" }
   | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }
-  | { readonly call: "halt"; readonly reason: string }
-  | { readonly call: "resume"; readonly reason: string }
+  /** Of all strategies where none is named. */
+  | { readonly call: "halt" | "resume"; readonly reason: string; readonly strategy?: string }
+  | { readonly call: "closePositions"; readonly reason: string }
   /** `uid` where it is not the first user's. */
   | { readonly call: "listen"; readonly what: StateStream; readonly uid?: string; readonly listener: number }
   | { readonly call: "unlisten"; readonly listener: number };

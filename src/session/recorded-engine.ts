@@ -1,7 +1,7 @@
 /**
  * An engine whose session is written down: its service through a recorder, what is asked of it from outside in turn.
  *
- * Invariants: everything asked from outside that makes the engine act (start, stop, halt, resume, listening to a stream of state)
+ * Invariants: everything asked from outside that makes the engine act (start, stop, halt, resume, closing, listening to a stream of state)
  * is an entry; events and questions that change nothing are not.
  * Not here: what passes between engine and service (recorder.ts), the file (session-file.ts).
  */
@@ -87,6 +87,16 @@ const asked = (engine: Engine, turns: Turns): Engine => {
         },
       );
     });
+  /** What is done whether or not anybody listens to its results. */
+  const watched = <T>(what: Call, run: () => Observable<T>): Observable<T> => {
+    const results = new ReplaySubject<T>();
+    call(what, () => {
+      run().subscribe(results);
+    }).catch((error: unknown) => {
+      results.error(error);
+    });
+    return results;
+  };
   let listeners = 0;
   const listened = <T>(what: StateStream, source: Observable<T>, uid: string | undefined): Observable<T> =>
     new Observable((subscriber) => {
@@ -124,19 +134,11 @@ const asked = (engine: Engine, turns: Turns): Engine => {
     ofUser: (uid) => streams(engine.ofUser(uid), uid),
     start: () => call({ call: "start" }, () => engine.start()),
     stop: ({ cancel = false, settleMs = 0 } = {}) => call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
-    halt: (reason) => {
-      const results = new ReplaySubject<never>();
-      const halted = call({ call: "halt", reason }, () => {
-        engine.halt(reason).subscribe(results as never);
-      });
-      halted.catch((error: unknown) => {
-        results.error(error);
-      });
-      return results;
-    },
-    resume: (reason) => {
-      void call({ call: "resume", reason }, () => {
-        engine.resume(reason);
+    halt: (reason, whom = {}) => watched({ call: "halt", reason, ...whom }, () => engine.halt(reason, whom)),
+    closePositions: (reason) => watched({ call: "closePositions", reason }, () => engine.closePositions(reason)),
+    resume: (reason, whom = {}) => {
+      void call({ call: "resume", reason, ...whom }, () => {
+        engine.resume(reason, whom);
       });
     },
   };

@@ -10,6 +10,7 @@ import { letPromisesSettle } from "../backtest/wall.ts";
 import { createEngine, type Engine } from "../engine.ts";
 import { SluiceError } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
+import type { Whom } from "../host/context.ts";
 import { outside } from "../host/engine-time.ts";
 import type { ServiceEnv, ServiceSpec } from "../host/service.ts";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
@@ -115,10 +116,13 @@ const createCallers = (engine: Engine): ((call: Call) => void) => {
         quiet(engine.stop({ cancel: call.cancel, settleMs: call.settleMs ?? 0 }));
         return;
       case "halt":
-        engine.halt(call.reason).subscribe();
+        engine.halt(call.reason, whomOf(call)).subscribe();
         return;
       case "resume":
-        engine.resume(call.reason);
+        engine.resume(call.reason, whomOf(call));
+        return;
+      case "closePositions":
+        engine.closePositions(call.reason).subscribe();
         return;
       case "listen":
         listeners.set(call.listener, streamOf(engine, call.what, call.uid).subscribe());
@@ -128,6 +132,8 @@ const createCallers = (engine: Engine): ((call: Call) => void) => {
     }
   };
 };
+
+const whomOf = ({ strategy }: { readonly strategy?: string }): Whom => (strategy === undefined ? {} : { strategy });
 
 const streamOf = (engine: Engine, what: StateStream, uid: string | undefined): Observable<unknown> =>
   (uid === undefined ? engine : engine.ofUser(uid))[what];

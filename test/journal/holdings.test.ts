@@ -21,6 +21,14 @@ describe("holdings", () => {
     expect(holdings.all()).toEqual([held("0.3", "-18000.1")]);
   });
 
+  it("are worth what they were closed at, each by itself", () => {
+    const holdings = createHoldings();
+    for (const one of [held("0.3", "-18000"), held("-0.1", "6100", "two"), { ...held("1", "0"), uid: "other" }]) holdings.take(one);
+    expect(holdings.closed("main", "BTC-USDT-SWAP", "61000")).toEqual([held("0", "300"), held("0", "0", "two")]);
+    expect(holdings.closed("main", "ETH-USDT-SWAP", "1")).toEqual([]);
+    expect(holdings.all()).toHaveLength(3);
+  });
+
   it("are told whole by their records, which may be read twice and after older ones", () => {
     const holdings = createHoldings();
     const later = [held("1", "-5"), held("2", "-9"), held("7", "1", "two")];

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import killSwitch from "../../plugins/kill-switch.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
-import type { CancelResult, Event, OrderRecord } from "../../src/index.ts";
+import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../src/index.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { createNotices } from "../../src/journal/notices.ts";
 import { calm, far, quoteTape, run, stored, strategy, swap } from "../backtest/arena.ts";
@@ -18,6 +18,8 @@ const alone = (options: Given) => {
   const halts: string[] = [];
   const streams = { pending$: new Subject(), balances$: new Subject(), positions$: new Subject() };
   const halt$ = new Subject<CancelResult>();
+  const closings: string[] = [];
+  const closing$ = new Subject<PositionEnding>();
   const parts = {
     ...streams,
     instruments$: NEVER,
@@ -30,6 +32,10 @@ const alone = (options: Given) => {
     halt: (reason: string) => {
       halts.push(reason);
       return halt$;
+    },
+    closePositions: (reason: string) => {
+      closings.push(reason);
+      return closing$;
     },
     resume: () => undefined,
     now: () => clock.now(),
@@ -45,6 +51,8 @@ const alone = (options: Given) => {
     said,
     halts,
     halt$,
+    closings,
+    closing$,
     wait,
     trip: () => journal.append({ type: "strategy.failed", strategy: "s", message: "no luck" }),
     ask: () => event("action.sent"),
@@ -66,6 +74,30 @@ const alone = (options: Given) => {
     },
   };
 };
+
+describe("the kill switch closes positions", () => {
+  it("where it is told to, and says what became of each", () => {
+    const { trip, closings, closing$, said } = alone({ onFailure: true, closePositions: true });
+    trip();
+    expect(closings).toEqual(["a strategy failed"]);
+    said.length = 0;
+    const held = { uid: "main", instId: swap, pos: "0.5", left: "0", reason: "" };
+    closing$.next({ ...held, kind: "closed" });
+    closing$.next({ ...held, kind: "left", left: "0.2", reason: "the book did not take all of it" });
+    closing$.next({ ...held, kind: "unknown", reason: "no answer" });
+    expect(said).toEqual([
+      "kill switch: the position of 0.5 in BTC-USDT-SWAP is closed",
+      "kill switch: 0.2 of 0.5 in BTC-USDT-SWAP is still open (the book did not take all of it)",
+      "kill switch: whether anything is held is not known: no answer",
+    ]);
+  });
+
+  it("and not otherwise", () => {
+    const { trip, closings } = alone({ onFailure: true });
+    trip();
+    expect(closings).toEqual([]);
+  });
+});
 
 describe("the kill switch says that nothing is left", () => {
   const tripped = () => {

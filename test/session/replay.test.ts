@@ -129,6 +129,31 @@ describe("a replay does what was recorded", () => {
     expect(await replayed(cancelled)).toMatchObject(same);
   });
 
+  it("with one strategy halted from outside and the other left alone, and with everything held closed", async () => {
+    const resting = strategy("resting", { desired: () => concat(of([far("a", "50000")]), NEVER) });
+    const other = strategy("other", { desired: () => concat(of([far("b", "49000")]), NEVER) });
+    const one = await record([resting, other], {
+      ms: 8_000,
+      during: (engine) => {
+        engine.halt("this one", { strategy: "other" }).subscribe();
+      },
+    });
+    const halts = (recording: typeof one): readonly string[] => linesOf(recording.dir).filter((line) => line.includes('"strategy.halted"'));
+    expect(halts(one)).toEqual([expect.stringContaining('"strategy":"other"')]);
+    expect(linesOf(one.dir).filter((line) => line.includes('"mode.changed"') && line.includes('"halted"'))).toEqual([]);
+    expect(await replayed(one)).toMatchObject(same);
+    const buying = strategy("buying", { desired: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
+    const closed = await record([buying], {
+      ms: 12_000,
+      during: (engine, clock) => {
+        clock.setTimer(clock.now() + 4_000, () => engine.closePositions("enough"));
+      },
+    });
+    expect(await replayed(closed)).toMatchObject(same);
+    const text = linesOf(closed.dir).join("\n");
+    for (const part of ['"call":"closePositions"', '"endpoint":"closePosition"', '"position.closed"']) expect(text).toContain(part);
+  });
+
   it("when requests are refused, fail, or come late, and the service's clock is off", async () => {
     const busy = ladder({ levels: 20, step: "0.00005" });
     const recording = await record([busy], {

@@ -1,0 +1,93 @@
+/**
+ * `sluice close <config>`: cancels the config's orders and closes every position of the account, and proves it.
+ *
+ * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards showed no
+ * position, 1 that something is left or may be. With --json stdout holds one line for each position and nothing else.
+ * Not here: how positions are closed (engine/closing.ts).
+ */
+import type { Command } from "commander";
+import { EMPTY, firstValueFrom, from, lastValueFrom, merge, tap } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import type { Engine } from "../engine.ts";
+import { SluiceError } from "../errors.ts";
+import type { PositionEnding } from "../host/context.ts";
+import { defineStrategy } from "../host/define.ts";
+import { loadConfigFile } from "../host/load.ts";
+import { type CliIo, printable } from "./io.ts";
+import { checkEnvironment, placeOf } from "./live-place.ts";
+import { abandoned, stopRequests } from "./stopping.ts";
+
+export interface CloseParts {
+  readonly clock?: Clock;
+  /** What makes the engine, for tests. */
+  readonly createClosing?: (config: object) => Pick<Engine, "start" | "stop" | "closePositions">;
+}
+
+interface Flags {
+  readonly mainnet?: true;
+  readonly json?: true;
+}
+
+export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts = {}): void => {
+  program
+    .command("close")
+    .description("Cancel the orders of a config and close every position of its account at the market, whoever opened it.")
+    .argument("<config>", "config file, such as config/testnet.ts; stop what runs with it first")
+    .option("--mainnet", "close what is held for real money: needed where the config's service is mainnet")
+    .option("--json", "print what became of each position as a line of JSON")
+    .addHelpText("after", "\nExit codes: 0 nothing is held any more, 1 something is left or may be, 2 wrong usage or config.")
+    .action((path: string, flags: Flags) => close(path, flags, io, parts));
+};
+
+const mainnetMessage = "config.service is mainnet: positions would be closed for real money. Add --mainnet when you mean it.";
+const embeddedMessage = "the config's service is embedded: nothing is held there before a run begins, nor after it ends.";
+
+const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): Promise<void> => {
+  const { clock = createSystemClock() } = parts;
+  const config = (await loadConfigFile(path, { command: "run", clock })) as { readonly service?: unknown; readonly journal?: object };
+  if (placeOf(config.service) === undefined) throw new SluiceError("USAGE", `${path}: ${embeddedMessage}`);
+  if (flags.mainnet === undefined) checkEnvironment(config.service, "testnet", mainnetMessage);
+  const { createClosing = (await import("../engine.ts")).createEngine } = parts;
+  const engine = createClosing(closingOnly(config));
+  const endings: PositionEnding[] = [];
+  try {
+    await engine.start();
+    const closing = engine.closePositions("sluice close").pipe(
+      tap((ending) => {
+        endings.push(ending);
+        io.out(flags.json === true ? `${JSON.stringify(ending)}\n` : `${printable(lineOf(ending))}\n`);
+      }),
+    );
+    await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), abandoned(stopRequests(io))));
+  } finally {
+    await engine.stop({ cancel: true });
+  }
+  if (config.journal !== undefined) io.err("Trading with this journal stays halted until `sluice run --resume`.\n");
+  if (endings.some(({ kind }) => kind !== "closed"))
+    throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be closed: look at the service.");
+  if (flags.json !== true) io.out("Nothing is held.\n");
+};
+
+/** Runs nothing, so that nothing the config names is started; leverage and shares are matters of trading. */
+const closingOnly = (config: object): object => {
+  const idle = defineStrategy({
+    name: "close",
+    options: { type: "object", additionalProperties: false, properties: {} },
+    run: () => EMPTY,
+  });
+  const { leverage: _leverage, watchdog: _watchdog, quota, ...rest } = config as Readonly<Record<string, unknown>>;
+  const { shares: _shares, budgets: _budgets, ...limits } = (quota ?? {}) as Readonly<Record<string, unknown>>;
+  return { ...rest, quota: limits, strategies: [idle({})], plugins: [] };
+};
+
+const lineOf = ({ kind, uid, instId, pos, left, reason }: PositionEnding): string => {
+  switch (kind) {
+    case "closed":
+      return `${uid}: ${pos} in ${instId} closed`;
+    case "left":
+      return `${uid}: ${left} of ${pos} in ${instId} still open: ${reason}`;
+    case "unknown":
+      return `${uid}: ${reason}`;
+  }
+};

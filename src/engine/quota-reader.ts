@@ -1,0 +1,22 @@
+/**
+ * How the quota stands, and who spent it.
+ *
+ * Invariants: every request that left is counted for whoever asked for it, from the engine's first moment on.
+ * Not here: what may be spent (quota/).
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { QuotaState } from "../host/context.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Ledger } from "../quota/ledger.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+
+export const quotaReader = (journal: Journal, ledger: Ledger, scheduler: Scheduler, clock: Clock): (() => QuotaState) => {
+  const spent: Record<string, number> = {};
+  journal.attach((event) => {
+    if (event.type === "action.sent") spent[event.owner] = (spent[event.owner] ?? 0) + event.weight;
+  });
+  return () => {
+    const at = clock.now();
+    return { at, layers: ledger.state(at), queued: scheduler.queued, inFlight: scheduler.inFlight, spent: { ...spent } };
+  };
+};
