@@ -18,7 +18,27 @@ import type { BarPath } from "./fill-models.ts";
 export interface CandlePlayer {
   /** Row `row` of the series has just closed. */
   closed(row: number): void;
+  readonly late: LateBars;
 }
+
+/** The same afterwards, at a service where no order rests: what was printed there is seen in the latest print alone. */
+export interface LateBars {
+  /** Row `row` closed at its own instant. Rows since the last one that was taken need not be told. */
+  closed(row: number): void;
+  /** Makes the prints of the bar after it that were due by `at`. */
+  until(at: number): void;
+  /** Leaves those still to come to the clock. */
+  arm(): void;
+}
+
+/** Of a bar before its close. */
+const prints = 3;
+
+/** A bar that opened before the one before it had closed: their prints come mixed, and none may be left out. */
+export const overlaps = ({ at, barMs }: CandleSeries): boolean => {
+  for (let row = 1; row < at.length; row++) if ((at[row] as number) - (at[row - 1] as number) < barMs) return true;
+  return false;
+};
 
 /** Bars are played only where nothing finer was recorded, and of several lengths only the shortest. */
 export const isPlayed = (series: CandleSeries, all: readonly Series[]): boolean =>
@@ -49,40 +69,71 @@ export const createCandlePlayer = (
   skewMs: number,
   path: BarPath = "shortest",
 ): CandlePlayer => {
+  const { at: closes, open, high, low, close, volume, barMs } = series;
   let before = 0;
   let fromLow = true;
-  const print = (row: number, px: number): void => {
-    const now = clock.now() + skewMs;
-    const qty = Math.max(1, Math.floor((series.volume[row] as number) / 4));
-    const bid = bidAt(px, series.low[row] as number, series.high[row] as number);
+  /** The bar that is running, when it opened, and how many of its prints before the close have been made. */
+  let running = 0;
+  let opensAt = 0;
+  let made = 0;
+  let armed = true;
+  const print = (row: number, px: number, at: number): void => {
+    const now = at + skewMs;
+    const qty = Math.max(1, Math.floor((volume[row] as number) / 4));
+    const bid = bidAt(px, low[row] as number, high[row] as number);
     venue.quote(instId, bid, qty, bid + 1, qty, now);
     venue.trade(instId, px >= before ? "buy" : "sell", px, qty, now);
     before = px;
   };
-  const later = (at: number, row: number, pxOf: () => number | undefined): void => {
-    clock.setTimer(at, () => {
-      print(row, pxOf() as number);
-    });
+  /** Which extreme comes first is decided when it is due, by what rests then. */
+  const pxOf = (row: number, which: number): number => {
+    if (which === 0) return open[row] as number;
+    if (which === 1) {
+      const asked = path === "pessimistic" ? pessimistic(row, series, venue.resting(instId)) : undefined;
+      fromLow = asked ?? lowFirst(row, series);
+    }
+    return (fromLow === (which === 1) ? low[row] : high[row]) as number;
   };
-  /** Decided when the first extreme is due, by what rests then. */
-  const first = (row: number): boolean => {
-    const asked = path === "pessimistic" ? pessimistic(row, series, venue.resting(instId)) : undefined;
-    fromLow = asked ?? lowFirst(row, series);
-    return fromLow;
+  const dueAt = (which: number): number => opensAt + (which * barMs) / 3;
+  const printOf = (row: number, which: number, at: number): void => {
+    if (row === running) made = which + 1;
+    print(row, pxOf(row, which), at);
   };
-  const within = (row: number): void => {
-    const { barMs } = series;
-    const { open, low, high } = series;
+  const arm = (): void => {
+    armed = true;
+    const row = running;
+    if (row === closes.length) return;
+    for (let which = made; which < prints; which++) {
+      clock.setTimer(dueAt(which), () => {
+        printOf(row, which, clock.now());
+      });
+    }
+  };
+  /** `at` is when row `row` closed. */
+  const closedAt = (row: number, at: number): void => {
+    print(row, close[row] as number, at);
+    running = row + 1;
+    made = 0;
     // Instants on the clock: the tape may be played later than it was recorded, but bars keep their distance.
-    const opensAt = clock.now() + Math.max(0, (series.at[row] as number) - barMs - (series.at[row - 1] as number));
-    later(opensAt, row, () => open[row]);
-    later(opensAt + barMs / 3, row, () => (first(row) ? low[row] : high[row]));
-    later(opensAt + (barMs * 2) / 3, row, () => (fromLow ? high[row] : low[row]));
+    opensAt = at + Math.max(0, (closes[running] as number) - barMs - (closes[row] as number));
   };
   return {
     closed: (row) => {
-      print(row, series.close[row] as number);
-      if (row + 1 < series.at.length) within(row + 1);
+      closedAt(row, clock.now());
+      arm();
+    },
+    late: {
+      closed: (row) => {
+        closedAt(row, closes[row] as number);
+        armed = false;
+      },
+      until: (at) => {
+        if (armed || running === closes.length) return;
+        while (made < prints && dueAt(made) <= at) printOf(running, made, dueAt(made));
+      },
+      arm: () => {
+        if (!armed) arm();
+      },
     },
   };
 };

@@ -5,10 +5,10 @@
  * built from trades close on time even when nothing is delivered; delays are drawn in the order of the rows. While the service
  * is idle its rows may reach it later than their instant, but before anything else could notice.
  */
-import type { VirtualClock } from "../clock/virtual-clock.ts";
 import { stretch } from "../host/engine-time.ts";
 import type { Route } from "../market/channel.ts";
 import type { Tape } from "../market/tape.ts";
+import type { AnnouncingClock } from "./announcing-clock.ts";
 import type { Simulated } from "./simulated.ts";
 
 export interface Player {
@@ -23,13 +23,13 @@ export interface Player {
 const never = (): boolean => false;
 const infinity = Number.POSITIVE_INFINITY;
 
-export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
+export const createPlayer = (tape: Tape, clock: AnnouncingClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
 
 class TapePlayer implements Player {
   rowsApplied = 0;
   #delivered = 0;
   readonly #tape: Tape;
-  readonly #clock: VirtualClock;
+  readonly #clock: AnnouncingClock;
   readonly #simulated: Simulated;
   readonly #routes: readonly Route[];
   readonly #times: readonly Float64Array[];
@@ -38,7 +38,7 @@ class TapePlayer implements Player {
   /** The latest instant at which something was delivered. */
   readonly #reached = new Float64Array([Number.NEGATIVE_INFINITY]);
 
-  constructor(tape: Tape, clock: VirtualClock, simulated: Simulated) {
+  constructor(tape: Tape, clock: AnnouncingClock, simulated: Simulated) {
     this.#tape = tape;
     this.#clock = clock;
     this.#simulated = simulated;
@@ -106,16 +106,34 @@ class TapePlayer implements Player {
 
   /** Delivers up to the next timer and applies the rows up to there afterwards; true when it was paused before. */
   #glide(untilAt: number, stop: number, paused: () => boolean): boolean {
+    const clock = this.#clock;
+    // A row may set timers, too, and has to do so before whoever saw what came after it.
+    clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), paused);
-    const from = this.rowsApplied;
-    const timerAt = this.#clock.nextAt();
-    // What was delivered has happened, and so has everything of the instant of a delivery.
-    let applied = Math.max(from, this.#delivered);
-    while (this.#timeOf(applied) <= (this.#reached[0] as number)) applied++;
+    clock.beforeTimer = undefined;
+    const timerAt = clock.nextAt();
+    let applied = this.#happened();
     if (!stopped) while (applied < stop && this.#timeOf(applied) <= untilAt && this.#timeOf(applied) < timerAt) applied++;
+    this.#applyTo(applied);
+    return stopped;
+  }
+
+  readonly #catchUp = (): void => {
+    this.#applyTo(this.#happened());
+  };
+
+  /** What was delivered has happened, and so has everything of the instant of a delivery. */
+  #happened(): number {
+    let applied = Math.max(this.rowsApplied, this.#delivered);
+    while (this.#timeOf(applied) <= (this.#reached[0] as number)) applied++;
+    return applied;
+  }
+
+  #applyTo(applied: number): void {
+    const from = this.rowsApplied;
+    if (applied === from) return;
     this.rowsApplied = applied;
     this.#simulated.applyLate(from, applied);
-    return stopped;
   }
 
   /**

@@ -8,7 +8,7 @@ import type { Clock } from "../clock/clock.ts";
 import { grid, mul } from "../decimal.ts";
 import { type ChangeSeries, type LevelSeries, rateStep, type Series, type Tape, type TapeInstrument } from "../market/tape.ts";
 import type { Venue } from "../venue/venue.ts";
-import { createCandlePlayer, isPlayed } from "./candle-prints.ts";
+import { createCandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 import { tradeTaker } from "./fill-trades.ts";
 
@@ -17,6 +17,8 @@ export interface RowTaker {
   (row: number, now: number): void;
   /** For rows that nobody sees one by one: what it has to know of those before `row`. */
   readonly skipTo?: (row: number) => void;
+  /** The same of bars, whose prints come between rows. */
+  readonly bars?: LateBars;
 }
 
 type Fills = Pick<FillChoice, "models" | "plays">;
@@ -50,9 +52,10 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
     case "candle": {
       if (fills === undefined && !isPlayed(series, tape.series)) return () => undefined;
       const player = createCandlePlayer(venue, clock, instId, series, skewMs, model?.path);
-      return (row) => {
+      const take = (row: number): void => {
         player.closed(row);
       };
+      return Object.assign(take, { bars: player.late });
     }
     case "mark": {
       const { px, part } = series;

@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
+import { createVirtualClock } from "../clock/virtual-clock.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../host/service.ts";
@@ -15,6 +15,7 @@ import type { Tape } from "../market/tape.ts";
 import { readFixture } from "../tape/fixture.ts";
 import { generateTape, instrumentFor } from "../tape/generate.ts";
 import type { Fees } from "../venue/venue.ts";
+import { type AnnouncingClock, announcing } from "./announcing-clock.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
@@ -88,7 +89,7 @@ export interface BacktestSpec extends ServiceSpec {
 }
 
 export interface OpenBacktest extends OpenService {
-  readonly clock: VirtualClock;
+  readonly clock: AnnouncingClock;
   readonly simulated: Simulated;
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
@@ -199,7 +200,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     const merged = { ...checked, ...overrides };
     const { tape, facts } = given ?? market(merged.fixture);
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
-    const clock = createVirtualClock(tape.startAt - leadMs);
+    const clock = announcing(createVirtualClock(tape.startAt - leadMs));
     const simulated = createSimulated(tape, clock, settle(merged), env);
     return {
       ...simulated,

@@ -13,15 +13,18 @@ import { mul } from "../decimal.ts";
 import type { User } from "../gateway/gateway.ts";
 import type { OpenService, ServiceEnv } from "../host/service.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
-import type { Series, Tape } from "../market/tape.ts";
+import type { Tape } from "../market/tape.ts";
 import { inProcess, type Latency } from "../transport/in-process.ts";
 import type { WireRequest } from "../transport/transport.ts";
 import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
 import { chooseFills, type FillChoice } from "./fill-choice.ts";
 import type { Fills } from "./fill-models.ts";
 import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
+import { lateRows } from "./late-rows.ts";
 import type { LatencyModel } from "./latency.ts";
+import { watchQuiet } from "./quiet.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./rows.ts";
+import { createSameAnswer } from "./same-answer.ts";
 
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
@@ -46,8 +49,8 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   /** What fills are made from. */
   readonly filledBy: FillChoice;
   /**
-   * Whether rows change nothing at the service but the prices it knows, because no order has come yet: then they may be applied
-   * late, if only before the next timer runs and before anybody looks.
+   * Whether rows change nothing at the service but the prices it knows: then they may be applied late, if only before the next
+   * timer runs and before anybody looks.
    */
   idle(): boolean;
   /** Applies row `index` of the tape's order at the service. */
@@ -101,12 +104,6 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   openAsRecorded(tape, venue, clock.now() + skewMs);
   const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
   const takers = rowTakers(tape, played, clock, skewMs, filledBy);
-  // Bars are played by timers, and a product that comes or goes decides what becomes of the prints around it.
-  let idle = tape.series.every((series) => series.kind !== "change" && (series.kind !== "candle" || !filledBy.plays(series)));
-  const unwatch = venue.onOrder(() => {
-    idle = false;
-    unwatch();
-  });
   return {
     clock,
     ...wireTo(venue, clock, latency, options),
@@ -123,55 +120,23 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     assumptions: assumptionsOf(tape, options, contract, filledBy),
     feedMs: () => latency.feedMs(),
     stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
-    idle: () => idle,
-    applyLate: lateRows(tape, takers, skewMs),
+    idle: watchQuiet(
+      tape,
+      venue,
+      options.users.map(({ uid }) => uid),
+      filledBy,
+    ),
+    applyLate: lateRows(tape, takers, clock, skewMs),
     apply: (index, at) => {
       (takers[seriesIn[index] as number] as RowTaker)(rowIn[index] as number, at + options.skewMs);
     },
   };
 };
 
-/** Of prints at an idle service only the last of each product can be seen; everything else is applied in its order. */
-const lateRows = (tape: Tape, takers: readonly RowTaker[], skewMs: number): Simulated["applyLate"] => {
-  const { series: seriesIn, row: rowIn } = tape.order;
-  const isPrint = Uint8Array.from(tape.series, ({ kind }) => (kind === "trade" ? 1 : 0));
-  const prints = isPrint.reduce((count, one) => count + one, 0);
-  const lastPrint = new Int32Array(tape.series.length).fill(-1);
-  const printed: number[] = [];
-  const take = (which: number, row: number): void => {
-    (takers[which] as RowTaker)(row, ((tape.series[which] as Series).at[row] as number) + skewMs);
-  };
-  const inOrder = (from: number, to: number): void => {
-    for (let index = from; index < to; index++) {
-      const which = seriesIn[index] as number;
-      if (isPrint[which] === 0) take(which, rowIn[index] as number);
-    }
-  };
-  /** From the back, until every product's last print is found. */
-  const lastPrints = (from: number, to: number): void => {
-    for (let index = to - 1; index >= from && printed.length < prints; index--) {
-      const which = seriesIn[index] as number;
-      if (isPrint[which] === 0 || lastPrint[which] !== -1) continue;
-      lastPrint[which] = rowIn[index] as number;
-      printed.push(which);
-    }
-  };
-  return (from, to) => {
-    if (prints < isPrint.length) inOrder(from, to);
-    lastPrints(from, to);
-    for (const which of printed) {
-      const row = lastPrint[which] as number;
-      takers[which]?.skipTo?.(row);
-      take(which, row);
-      lastPrint[which] = -1;
-    }
-    printed.length = 0;
-  };
-};
-
 /** The way to the service and back; a watcher is told of every request twice, when it leaves and when it arrives. */
 const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: SimulatedOptions): Pick<Simulated, "transport" | "watchSends"> => {
   const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
+  const sameList = createSameAnswer();
   let watch: Watcher | undefined;
   const transport = inProcess({
     clock,
@@ -182,7 +147,8 @@ const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: Simulated
       const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
       arrivals.get(request)?.(at, response.status);
       arrivals.delete(request);
-      return response;
+      // Asked for by the hour and hardly ever another one: most of what a read costs is to read it again.
+      return request.endpoint === "instruments" ? { ...response, body: sameList(response.body) } : response;
     },
   });
   return {

@@ -7,7 +7,10 @@
  */
 import { HotStream, type HotStreamOptions } from "./hot-stream.ts";
 import type { Candle } from "./market-data.ts";
-import { type Bar, CandleView, type Scale } from "./views.ts";
+import { type BarColumns, CandleView, type Scale } from "./views.ts";
+
+/** Built bars are kept in columns of so many; who keeps one keeps as many. */
+const bundle = 64;
 
 export class Bars {
   readonly barMs: number;
@@ -15,58 +18,75 @@ export class Bars {
   /** The end of the bar being built; infinite when there is none. */
   closesAt = Number.POSITIVE_INFINITY;
   readonly #scale: Scale;
-  #open = 0;
-  #high = 0;
-  #low = 0;
-  #close = 0;
-  #volume = 0;
+  #built: BarColumns;
+  /** Where the bar being built stands. */
+  #row = 0;
 
   constructor(scale: Scale, barMs: number, options: HotStreamOptions<Candle>) {
     this.#scale = scale;
     this.barMs = barMs;
     this.stream = new HotStream(options);
+    this.#built = columnsFor(barMs);
   }
 
   /** Takes a trade at `at` into its bar. The caller has emitted the bar before, if it was due. */
   trade(at: number, px: number, qty: number): void {
+    const { open, high, low, close, volume } = this.#built;
+    const row = this.#row;
     if (this.closesAt === Number.POSITIVE_INFINITY) {
       this.closesAt = this.#endOf(at);
-      this.#open = px;
-      this.#high = px;
-      this.#low = px;
-      this.#volume = 0;
+      open[row] = px;
+      high[row] = px;
+      low[row] = px;
+      volume[row] = 0;
     }
-    if (px > this.#high) this.#high = px;
-    if (px < this.#low) this.#low = px;
-    this.#close = px;
-    this.#volume += qty;
+    if (px > (high[row] as number)) high[row] = px;
+    if (px < (low[row] as number)) low[row] = px;
+    close[row] = px;
+    volume[row] = (volume[row] as number) + qty;
   }
 
   /** Takes a recorded shorter bar that closed at `closedAt`; emits when it is the last of this length or begins the next one. */
-  shorter(closedAt: number, shorterMs: number, bar: Bar): void {
-    const end = this.#endOf(closedAt - shorterMs);
+  shorter(closedAt: number, bars: BarColumns, from: number): void {
+    const end = this.#endOf(closedAt - bars.barMs);
     if (end > this.closesAt) this.emit();
-    this.trade(end - this.barMs, bar.open, 0);
-    this.#high = Math.max(this.#high, bar.high);
-    this.#low = Math.min(this.#low, bar.low);
-    this.#close = bar.close;
-    this.#volume += bar.volume;
+    this.trade(end - this.barMs, bars.open[from] as number, 0);
+    const { high, low, close, volume } = this.#built;
+    const row = this.#row;
+    high[row] = Math.max(high[row] as number, bars.high[from] as number);
+    low[row] = Math.min(low[row] as number, bars.low[from] as number);
+    close[row] = bars.close[from] as number;
+    volume[row] = (volume[row] as number) + (bars.volume[from] as number);
     if (closedAt >= end) this.emit();
   }
 
   /** A bar of exactly this length as recorded. */
-  recorded(closedAt: number, bar: Bar): void {
-    if (this.stream.observed) this.stream.next(new CandleView(this.#scale, closedAt, this.barMs, bar));
+  recorded(closedAt: number, bars: BarColumns, row: number): void {
+    if (this.stream.observed) this.stream.next(new CandleView(this.#scale, bars, row, closedAt));
   }
 
   /** Ends the bar being built and emits it. */
   emit(): void {
     const at = this.closesAt;
+    const built = this.#built;
+    const row = this.#row;
     this.closesAt = Number.POSITIVE_INFINITY;
-    this.recorded(at, { open: this.#open, high: this.#high, low: this.#low, close: this.#close, volume: this.#volume });
+    // Before anybody sees it, because whoever does may cause the next trade.
+    if (row + 1 === bundle) this.#built = columnsFor(this.barMs);
+    this.#row = row + 1 === bundle ? 0 : row + 1;
+    this.recorded(at, built, row);
   }
 
   #endOf(at: number): number {
     return (Math.floor(at / this.barMs) + 1) * this.barMs;
   }
 }
+
+const columnsFor = (barMs: number): BarColumns => ({
+  barMs,
+  open: new Float64Array(bundle),
+  high: new Float64Array(bundle),
+  low: new Float64Array(bundle),
+  close: new Float64Array(bundle),
+  volume: new Float64Array(bundle),
+});

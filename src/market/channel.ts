@@ -88,7 +88,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
         case "level":
           return new OtherRoute(book.route(series));
         case "candle":
-          return candleRoute(series, lengths.get(series.barMs), longer.get(series.barMs) ?? [], shiftMs, last);
+          return new CandleRoute(series, lengths.get(series.barMs), longer.get(series.barMs) ?? [], shiftMs, last);
         case "funding":
         case "mark":
         case "change":
@@ -190,21 +190,27 @@ class OtherRoute implements Route {
   }
 }
 
-const candleRoute = (series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number, last: LastPx): Route => {
-  const { at: closes, open, high, low, close, volume, barMs } = series;
-  return new OtherRoute((row) => {
-    last.column = close;
-    last.row = row;
-    if (!(exact?.stream.observed || longer.length > 0)) return;
-    const closedAt = (closes[row] as number) + shiftMs;
-    const bar = {
-      open: open[row] as number,
-      high: high[row] as number,
-      low: low[row] as number,
-      close: close[row] as number,
-      volume: volume[row] as number,
-    };
-    exact?.recorded(closedAt, bar);
-    for (const bars of longer) bars.shorter(closedAt, barMs, bar);
-  });
-};
+class CandleRoute implements Route {
+  readonly #series: CandleSeries;
+  readonly #exact: Bars | undefined;
+  readonly #longer: readonly Bars[];
+  readonly #shiftMs: number;
+  readonly #last: LastPx;
+
+  constructor(series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number, last: LastPx) {
+    this.#series = series;
+    this.#exact = exact;
+    this.#longer = longer;
+    this.#shiftMs = shiftMs;
+    this.#last = last;
+  }
+
+  take(row: number): void {
+    const series = this.#series;
+    this.#last.column = series.close;
+    this.#last.row = row;
+    const closedAt = (series.at[row] as number) + this.#shiftMs;
+    this.#exact?.recorded(closedAt, series, row);
+    for (const bars of this.#longer) bars.shorter(closedAt, series, row);
+  }
+}

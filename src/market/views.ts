@@ -2,14 +2,14 @@
  * The objects strategies receive: decimal text made when it is read, from whole ticks and lots.
  *
  * Invariants: an object never changes (what it holds is private and set once, and rows of a series are final); every kind has one
- * shape; text is exact. A trade or quote names its row instead of copying it: who keeps one keeps the columns of its series.
+ * shape; text is exact. A trade, quote or bar names its row instead of copying it: who keeps one keeps the columns of its series.
  * Fields are getters on the class, so `{ ...trade }` copies nothing: use `{ ...trade.toJSON() }`, which is also what
  * `JSON.stringify` and `console.log` show.
  */
 import { inspect } from "node:util";
 import { type Grid, grid, mul } from "../decimal.ts";
 import type { BookLevel, BookView, Candle, Quote, Trade } from "./market-data.ts";
-import type { QuoteSeries, TapeInstrument, TradeSeries } from "./tape.ts";
+import type { CandleSeries, QuoteSeries, TapeInstrument, TradeSeries } from "./tape.ts";
 
 /** How the counts of one instrument are spelled. `half` is half a tick, the grid on which the mid price lies. */
 export interface Scale {
@@ -121,26 +121,20 @@ export class QuoteView implements Quote {
   }
 }
 
-/** A bar in ticks and lots, as bars are built and recorded. */
-export interface Bar {
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-  readonly volume: number;
-}
+/** Bars of one length in ticks and lots, as they are recorded and built. */
+export type BarColumns = Pick<CandleSeries, "barMs" | "open" | "high" | "low" | "close" | "volume">;
 
 export class CandleView implements Candle {
   readonly #scale: Scale;
+  readonly #bars: BarColumns;
+  readonly #row: number;
   readonly #at: number;
-  readonly #barMs: number;
-  readonly #bar: Bar;
-  /** `bar` is handed over: the caller no longer changes it. */
-  constructor(scale: Scale, at: number, barMs: number, bar: Bar) {
+  /** A row that does not change any more, closed at `at`. */
+  constructor(scale: Scale, bars: BarColumns, row: number, at: number) {
     this.#scale = scale;
+    this.#bars = bars;
+    this.#row = row;
     this.#at = at;
-    this.#barMs = barMs;
-    this.#bar = bar;
   }
   get instId(): string {
     return this.#scale.instId;
@@ -149,34 +143,34 @@ export class CandleView implements Candle {
     return this.#at;
   }
   get openedAt(): number {
-    return this.#at - this.#barMs;
+    return this.#at - this.#bars.barMs;
   }
   get open(): string {
-    return this.#scale.tick.format(this.#bar.open);
+    return this.#scale.tick.format(this.#bars.open[this.#row] as number);
   }
   get high(): string {
-    return this.#scale.tick.format(this.#bar.high);
+    return this.#scale.tick.format(this.#bars.high[this.#row] as number);
   }
   get low(): string {
-    return this.#scale.tick.format(this.#bar.low);
+    return this.#scale.tick.format(this.#bars.low[this.#row] as number);
   }
   get close(): string {
-    return this.#scale.tick.format(this.#bar.close);
+    return this.#scale.tick.format(this.#bars.close[this.#row] as number);
   }
   get volume(): string {
-    return this.#scale.lot.format(this.#bar.volume);
+    return this.#scale.lot.format(this.#bars.volume[this.#row] as number);
   }
   get openFloat(): number {
-    return this.#scale.tick.approximate(this.#bar.open);
+    return this.#scale.tick.approximate(this.#bars.open[this.#row] as number);
   }
   get highFloat(): number {
-    return this.#scale.tick.approximate(this.#bar.high);
+    return this.#scale.tick.approximate(this.#bars.high[this.#row] as number);
   }
   get lowFloat(): number {
-    return this.#scale.tick.approximate(this.#bar.low);
+    return this.#scale.tick.approximate(this.#bars.low[this.#row] as number);
   }
   get closeFloat(): number {
-    return this.#scale.tick.approximate(this.#bar.close);
+    return this.#scale.tick.approximate(this.#bars.close[this.#row] as number);
   }
   toJSON(): Candle {
     const { instId, at, openedAt, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat } = this;

@@ -65,10 +65,22 @@ const tradable = (record: InstrumentRecord): boolean =>
 export const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
   new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
 
+/** The map of the list before, where it is the same list. */
+const keptMap = (): typeof instrumentMap => {
+  let of: readonly InstrumentRecord[] = [];
+  let map = instrumentMap(of);
+  return (records) => {
+    if (records !== of) map = instrumentMap(records);
+    of = records;
+    return map;
+  };
+};
+
 export const createResources = (options: ResourcesOptions): Resources => {
   const { clock, contract, gateway, journal, pushes$, pushing$, freshness } = options;
   const store = createOrderStore();
   const call = { class: "read", owner: "engine" } as const;
+  const instrumentsOf = keptMap();
   let pushing = false;
   const { pending, history } = createOrderLists({
     clock,
@@ -87,7 +99,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
       clock,
       initial: new Map(),
       freshMs: contract.profile.instruments.refreshMs,
-      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentMap))),
+      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentsOf))),
     }),
     balances: createResource<readonly BalanceRecord[]>({
       clock,

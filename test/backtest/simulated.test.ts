@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { Fills } from "../../src/backtest/fill-models.ts";
 import { rowTakers } from "../../src/backtest/rows.ts";
 import { createSimulated, userOf } from "../../src/backtest/simulated.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
@@ -8,7 +9,7 @@ import { createContract } from "../../src/contract/contract.ts";
 import { constant, createTape, lognormal, type Tape } from "../../src/index.ts";
 import { createRandom } from "../../src/random.ts";
 import type { Venue } from "../../src/venue/venue.ts";
-import { btc, candleTape, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
 
 describe("what strategies see", () => {
   const rows = Array.from({ length: 80 }, (_, index) => [
@@ -121,7 +122,7 @@ describe("a service without orders", () => {
   const coins = ["BTC", "ETH"];
   const fees = { makerBps: "2", takerBps: "5" };
   const never = (): void => expect.unreachable();
-  const open = (tape: Tape) =>
+  const open = (tape: Tape, fills?: Fills) =>
     createSimulated(
       tape,
       createVirtualClock(startAt),
@@ -129,6 +130,7 @@ describe("a service without orders", () => {
         latency: constant(10),
         fees: { SPOT: fees, SWAP: fees },
         users: [userOf("u", { USDT: "100000", BTC: "1", ETH: "1" })],
+        ...(fills && { fills }),
         limits: true,
         push: true,
         skewMs: 0,
@@ -173,14 +175,32 @@ describe("a service without orders", () => {
     );
   });
 
-  it("is idle until the first order has come, and never where bars are played", () => {
-    const service = open(quoteTape([[0, 600_000, 5_000, 600_010, 5_000]]));
+  const order = (service: ReturnType<typeof open>, content: object, path = "/api/v1/trade/order") => {
+    const request = { method: "POST", path, query: {}, body: content, key: "u-1", ip: "local" };
+    expect(service.venue.handle(request, startAt)).toMatchObject({ status: 200 });
+  };
+  const bid = { instId: swap, side: "buy", ordType: "limit", px: "60000", sz: "600", clOrdId: "a" };
+
+  it("is idle while no order rests and no position is held", () => {
+    const service = open(quoteTape([[0, 600_000, 5_000_000, 600_010, 5_000_000]]));
     expect(service.idle()).toBe(true);
-    const body = { instId: swap, side: "buy", ordType: "limit", px: "60000", sz: "600" };
-    const sent = service.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "u-1", ip: "local" }, startAt);
-    expect(sent).toMatchObject({ status: 200, body: { code: "0" } });
+    order(service, bid);
     expect(service.idle()).toBe(false);
-    expect(open(candleTape([[1, 1, 1, 1]])).idle()).toBe(false);
+    order(service, [{ instId: swap, clOrdId: "a" }], "/api/v1/trade/cancel-batch-orders");
+    expect(service.idle()).toBe(true);
+    service.apply(0, startAt);
+    order(service, { instId: swap, side: "buy", ordType: "market", sz: "600" });
+    expect(service.idle()).toBe(false);
+    // As much as 600 bought, at the price of a sale.
+    order(service, { instId: swap, side: "sell", ordType: "market", sz: "540" });
+    expect(service.idle()).toBe(true);
+  });
+
+  it("is not idle any more after an order where volume counts", () => {
+    const service = open(quoteTape([[0, 600_000, 5_000, 600_010, 5_000]]), { from: "quotes", queue: "risk-averse", volume: "traded" });
+    order(service, bid);
+    order(service, [{ instId: swap, clOrdId: "a" }], "/api/v1/trade/cancel-batch-orders");
+    expect(service.idle()).toBe(false);
   });
 });
 

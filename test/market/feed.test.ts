@@ -249,6 +249,26 @@ describe("candles", () => {
     expect(seen).toEqual(["100000-101000 1 2 1 1 0.001"]);
   });
 
+  it("stay as they were when they are kept, however many come after", () => {
+    const feed = createFeed(instruments);
+    const kept: Candle[] = [];
+    const told: Candle[] = [];
+    for (const bars$ of [feed.candles(btc, 1000), feed.candles(btc, 120_000)]) {
+      bars$.subscribe((bar) => {
+        kept.push(bar);
+        told.push({ ...(bar as Candle & { toJSON(): Candle }).toJSON() });
+      });
+    }
+    const rows = Array.from({ length: 300 }, (_, bar): TradeRow => [bar * 1000, 10 + ((bar * 7) % 90), 1 + (bar % 9)]);
+    const minutes = Array.from({ length: 200 }, (_, bar): BarRow => [(bar + 1) * 60_000, 5 + (bar % 3), 99, 1 + (bar % 5), 9, bar]);
+    play(feed, createTape(instruments, [trades(0, ...rows), candles(60_000, ...minutes)]));
+    feed.tick(1_000_000);
+    expect(told.filter((bar) => bar.at - bar.openedAt === 1000)).toHaveLength(300);
+    expect(told.filter((bar) => bar.at - bar.openedAt === 120_000)).toHaveLength(100);
+    expect(kept.map((bar) => (bar as Candle & { toJSON(): Candle }).toJSON())).toEqual(told);
+    expect(told[200]).not.toEqual(told[201]);
+  });
+
   it("may be asked for while the tape runs", () => {
     const feed = feedOf();
     let seen: string[] = [];

@@ -2,11 +2,12 @@
  * What the replay bench measures, by name: how much of what, and what the figure counts.
  *
  * Invariants: a part runs in a process of its own; its `run` returns the number of things done, or throws when the run did
- * not do them.
+ * not do them. `bare` is what the part's strategies cost without the engine (bare.mjs), `countedPerRow` what a row of theirs counts.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bare } from "./bare.mjs";
 import { counting, countingOne, crossing, quoting, trading } from "./strategies.mjs";
 import { barTape, instrumentsOf, quoteTape, tradeTape } from "./tapes.mjs";
 
@@ -40,24 +41,24 @@ const expectCount = (found, expected) => {
 };
 
 /** Trades counted by strategies of which each takes `take` of the instruments; `deliveries` counts what they see. */
-const counted = (rows, instruments, strategyCount, take) => ({
-  prepare: (sluice) => stored(sluice, tradeTape(sluice, rows, instruments)),
-  run: async (sluice, fixture, clocked) => {
-    const ids = instrumentsOf(instruments).map(({ instId }) => instId);
-    const seen = { count: 0 };
-    const mine = (index) => Array.from({ length: take }, (_, offset) => ids[(index * take + offset) % ids.length]);
-    const make = (index) =>
-      take === 1 ? countingOne(sluice, `s${index}`, mine(index)[0], seen) : counting(sluice, `s${index}`, mine(index), seen);
-    await replay(
-      sluice,
-      fixture,
-      Array.from({ length: strategyCount }, (_, index) => make(index)),
-      {},
-      clocked,
-    );
-    return expectCount(seen.count, ((rows / instruments) * take * strategyCount) | 0);
-  },
-});
+const counted = (rows, instruments, strategyCount, take) => {
+  const ids = instrumentsOf(instruments).map(({ instId }) => instId);
+  const mine = (index) => Array.from({ length: take }, (_, offset) => ids[(index * take + offset) % ids.length]);
+  const make = (sluice, index, seen) =>
+    take === 1 ? countingOne(sluice, `s${index}`, mine(index)[0], seen) : counting(sluice, `s${index}`, mine(index), seen);
+  const strategiesOf = (sluice, seen) => Array.from({ length: strategyCount }, (_, index) => make(sluice, index, seen));
+  const deliveries = (rows / instruments) * take * strategyCount;
+  return {
+    prepare: (sluice) => stored(sluice, tradeTape(sluice, rows, instruments)),
+    run: async (sluice, fixture, clocked) => {
+      const seen = { count: 0 };
+      await replay(sluice, fixture, strategiesOf(sluice, seen), {}, clocked);
+      return expectCount(seen.count, deliveries | 0);
+    },
+    bare: bare(rows, ids, (sluice) => strategiesOf(sluice, { count: 0 })),
+    countedPerRow: deliveries / rows,
+  };
+};
 
 const made = (ticks, limits) => ({
   prepare: (sluice) => stored(sluice, quoteTape(sluice, ticks)),
@@ -81,6 +82,8 @@ const looked = (bars, refreshMs) => ({
     extra.requests = quota.requests;
     return bars;
   },
+  bare: bare(bars, ["BTC-USDT-SWAP"], (sluice) => [crossing(sluice, { count: 0 })]),
+  countedPerRow: 1,
 });
 
 /** `target` is in millions a second, of a machine that does nothing else. */

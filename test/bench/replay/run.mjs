@@ -25,7 +25,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-const names = values.only === undefined ? Object.keys(parts) : values.only.split(",");
+const names = values.only === undefined ? Object.keys(parts) : values.only.split(/,(?! )/);
 if (names.some((name) => parts[name] === undefined) || !(Number(values.seconds) > 0)) {
   process.stderr.write(`--only knows ${Object.keys(parts).join(", ")}; --seconds is a number above zero.\n`);
   process.exit(2);
@@ -68,7 +68,7 @@ const extraText = ({ bytesOnDisk, bytesInMemory, placed, requests }) =>
   ].join(", ");
 const lineOf = (row) =>
   row.failed !== undefined
-    ? [row.name, row.failed, "", "", "", "", ""]
+    ? [row.name, row.failed, "", "", "", "", "", ""]
     : [
         row.name,
         row.unit,
@@ -77,9 +77,20 @@ const lineOf = (row) =>
         millions(row.least),
         parts[row.name].target ?? "",
         (row.least / row.raw).toFixed(0),
+        row.bare === undefined ? "" : row.bare.toFixed(1),
         extraText(row),
       ];
-const head = ["part", "counted", "runs", "ns each, least (median)", "million a second", "target", "times the raw loop", ""];
+const head = [
+  "part",
+  "counted",
+  "runs",
+  "ns each, least (median)",
+  "million a second",
+  "target",
+  "times the raw loop",
+  "operators alone, ns",
+  "",
+];
 const table = [head, head.map((_, index) => (index < 2 ? "---" : "---:")), ...rows.map(lineOf)];
 const raws = rows.flatMap(({ raw }) => (raw === undefined ? [] : [raw]));
 process.stdout.write(

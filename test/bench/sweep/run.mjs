@@ -8,7 +8,9 @@
  * warming up are paid for by every thread, so that short sweeps gain less. "Kept alive": the same runs on threads that have run
  * before, which is what a long sweep tends to. On a machine that does other work at the same time a ratio says little, so what
  * others used of it is printed with it, and the processor time, of which two threads should not need much more than one.
+ * The ceiling is what the machine gave in the same rounds to two processes that share nothing, against one: no sweep goes beyond it.
  */
+import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { register as registerCommonJs } from "tsx/cjs/api";
 import { register } from "tsx/esm/api";
@@ -57,12 +59,37 @@ const keptAlive = (size) =>
     return JSON.stringify(answers);
   });
 
+const loners = [];
+const started = () => {
+  const loner = fork(here("./alone.mjs"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  loner.once("exit", (code) => {
+    if (code !== 0) throw new Error("a process of the bench died");
+  });
+  return loner;
+};
+/** The next word of a process that runs by itself: seconds. */
+const asked = (loner, facts) =>
+  new Promise((resolve) => {
+    loner.once("message", resolve);
+    loner.send(facts);
+  });
+/** Each of them runs all jobs, so that two do twice the work. */
+const alone = async (size) => Math.max(...(await Promise.all(loners.slice(0, size).map((loner) => asked(loner, "run")))));
+
+const shown = (values) => values.map((value) => value.toFixed(2)).join(", ");
+
 /** One and two threads in turns; which is first changes with each round. */
-const compare = async (name, run) => {
+const compare = async (name, run, ceilingOf) => {
   const runs = { 1: [], 2: [] };
-  for (let round = 0; round < rounds; round++) for (const size of round % 2 === 0 ? [1, 2] : [2, 1]) runs[size].push(await run(size));
+  const ceilings = [];
+  for (let round = 0; round < rounds; round++) {
+    const sizes = round % 2 === 0 ? [1, 2] : [2, 1];
+    for (const size of sizes) runs[size].push(await run(size));
+    const lone = {};
+    if (ceilingOf !== undefined) for (const size of sizes) lone[size] = await ceilingOf(size);
+    ceilings.push((2 * lone[1]) / lone[2]);
+  }
   const ratios = runs[1].map(({ seconds }, round) => seconds / runs[2][round].seconds);
-  const shown = (values) => values.map((value) => value.toFixed(2)).join(", ");
   const all = [...runs[1], ...runs[2]];
   const same = new Set(all.map(({ value }) => value)).size === 1;
   console.log(`\n${name}: ${machineLine(all.map(({ others }) => others))}`);
@@ -74,6 +101,12 @@ const compare = async (name, run) => {
     );
   }
   console.log(`  ratio        ${shown(ratios)}, median ${median(ratios).toFixed(2)}; results ${same ? "are the same bytes" : "DIFFER"}`);
+  if (ceilingOf !== undefined) {
+    const share = median(ratios) / median(ceilings);
+    console.log(
+      `  ceiling      ${shown(ceilings)}, median ${median(ceilings).toFixed(2)}; the ratio is ${(100 * share).toFixed(0)} % of it`,
+    );
+  }
   if (!same) process.exitCode = 1;
 };
 
@@ -83,5 +116,8 @@ threads.push(...(await Promise.all([1, 2].map(() => openThread({ configPath, set
 // Each thread warms up on its own.
 await Promise.all(threads.map(async (thread) => [await thread.run(jobs[0]), await thread.run(jobs.at(-1))]));
 await keptAlive(2);
-await compare("Threads kept alive", keptAlive);
+loners.push(started(), started());
+await Promise.all(loners.map((loner) => asked(loner, { configPath, fixture: plan.fixture, jobs })));
+await compare("Threads kept alive", keptAlive, alone);
+for (const loner of loners) loner.disconnect();
 await Promise.all(threads.map((thread) => thread.close()));

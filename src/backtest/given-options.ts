@@ -1,0 +1,17 @@
+/**
+ * A config whose backtest is told options from elsewhere, such as a command line.
+ *
+ * Invariants: they outrank the config's own; what they cannot be is refused as in a config; another kind of service is left for the
+ * run to refuse.
+ * Not here: what the options mean (service.ts).
+ */
+import { type BacktestOptions, type BacktestSpec, backtest } from "./service.ts";
+
+export type GivenOptions = Pick<BacktestOptions, "fills" | "warmUpMs">;
+
+export const withOptions = (config: unknown, { fills, warmUpMs }: GivenOptions): unknown => {
+  const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };
+  if (service?.kind !== "backtest" || service.options === undefined || (fills === undefined && warmUpMs === undefined)) return config;
+  const given = { ...(fills !== undefined && { fills }), ...(warmUpMs !== undefined && { warmUpMs }) };
+  return { ...(config as object), service: backtest({ ...service.options, ...given }) };
+};

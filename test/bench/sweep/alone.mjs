@@ -1,0 +1,34 @@
+/**
+ * A process that runs jobs of a sweep by itself, with nothing shared: what the machine gives to those who share nothing.
+ *
+ * Told a config, its fixture and jobs once, it warms up and says so; each later word makes it run all jobs and say how long that took.
+ */
+import { performance } from "node:perf_hooks";
+import { register as registerCommonJs } from "tsx/cjs/api";
+import { register } from "tsx/esm/api";
+
+registerCommonJs();
+register();
+const { loadConfigFile } = await import("../../../src/host/load.ts");
+const { runJob } = await import("../../../src/sweep/job.ts");
+const { readMarkets } = await import("../../../src/sweep/shared-market.ts");
+
+let runAll;
+const prepared = async ({ configPath, fixture, jobs }) => {
+  const config = await loadConfigFile(configPath, { command: "backtest" });
+  const [market] = readMarkets({ fixture, windows: [] });
+  for (const job of [jobs[0], jobs.at(-1)]) await runJob(config, job, market, {});
+  return async () => {
+    for (const job of jobs) await runJob(config, job, market, {});
+  };
+};
+
+const answered = async (facts) => {
+  const start = performance.now();
+  if (runAll === undefined) runAll = await prepared(facts);
+  else await runAll();
+  process.send((performance.now() - start) / 1_000);
+};
+process.on("message", (facts) => {
+  void answered(facts);
+});
