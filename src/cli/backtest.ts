@@ -20,6 +20,7 @@ import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { tearsheet } from "../report/tearsheet.ts";
+import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./given.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
 import { progressLine } from "./panel.ts";
 
@@ -30,7 +31,7 @@ export interface BacktestParts {
   readonly clock?: Clock;
 }
 
-interface Flags {
+interface Flags extends GivenFlags {
   readonly fixture?: string;
   readonly seed?: number;
   readonly limits: boolean;
@@ -48,6 +49,8 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
     .option("--seed <n>", "seed of all chance, instead of the config's", seedOf)
     .option("--no-limits", "let the service enforce no limits, to see what they cost")
+    .addOption(fillsOption())
+    .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
     .option("--details <file>", "write fills, orders' lives, equity, positions, prices and the quota by minute as JSON")
@@ -67,7 +70,10 @@ const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestPa
   }
   for (const file of [flags.html, flags.details]) if (file !== undefined) checkPlace(file);
   const { clock = createSystemClock() } = parts;
-  const config = await loadConfigFile(path, { command: "backtest", clock });
+  const loaded = await loadConfigFile(path, { command: "backtest", clock });
+  // The config has loaded what this needs; help and mistakes before it should not wait for that.
+  const { withOptions } = await import("../backtest/given-options.ts");
+  const config = withOptions(loaded, givenBy(flags));
   const runBacktest = parts.runBacktest ?? (await runner());
   const run = runOf(runBacktest, flags, io, clock);
   const kept = await runTold(run, config, flags);

@@ -21,13 +21,14 @@ import type { SweepReport } from "../sweep/report.ts";
 import { type Score, scores } from "../sweep/scores.ts";
 import { readVariation, type Variation, variationsIn } from "../sweep/space.ts";
 import type { SweepProgress } from "../sweep/sweep.ts";
+import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./given.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
 
 export interface SweepParts {
   readonly clock?: Clock;
 }
 
-interface Flags {
+interface Flags extends GivenFlags {
   readonly vary: readonly Variation[];
   readonly grid?: true;
   readonly random?: number;
@@ -69,6 +70,8 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--top <n>", "how many points are listed", wholeFrom(1, 1_000_000), 20)
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
     .option("--no-limits", "let the service enforce no limits, to see what they cost")
+    .addOption(fillsOption())
+    .addOption(warmUpOption())
     .option("--out <dir>", "keep results in this folder as they come")
     .option("--resume", "go on with what is missing in --out")
     .option("--csv <file>", "write all runs as comma-separated values")
@@ -142,6 +145,7 @@ const optionsOf = (flags: Flags, variations: readonly Variation[]) => {
     ...(folds === undefined ? {} : { folds: { count: folds, train } }),
     ...(seed === undefined ? {} : { seed: String(seed) }),
     ...(limits ? {} : { limits: false }),
+    ...givenBy(flags),
   };
 };
 

@@ -4,8 +4,9 @@
  * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a closing
  * fill takes its share of the entry value, so that the average price of the rest stays (beyond 18 digits the rest keeps the
  * remainder). A round trip ends where the quantity returns to zero or changes its side, and is charged its fees.
+ * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits.
  */
-import { abs, add, compare, div, isPositive, isZero, mul, neg, sub } from "../decimal.ts";
+import { decimal, div, mul, sub } from "../decimal.ts";
 import type { Fill } from "../venue/venue.ts";
 
 export interface RoundTrips {
@@ -17,16 +18,29 @@ export interface RoundTrips {
 
 export interface Holding {
   /** Positive when long. */
-  qty: string;
+  readonly qty: string;
   /** What the quantity cost, of its own sign. */
-  entry: string;
+  readonly entry: string;
   /** Before fees. */
-  realised: string;
+  readonly realised: string;
   /** What the open round trip has made so far, after fees. */
-  trip: string;
+  readonly trip: string;
+  readonly units: Units;
   count: number;
   won: number;
   lost: number;
+}
+
+/** The same in whole units: of the quantity, and of money. */
+interface Units {
+  qty: bigint;
+  /** How many digits of the quantity are fraction. */
+  qtyPlaces: number;
+  entry: bigint;
+  realised: bigint;
+  trip: bigint;
+  /** How many digits of the other three are fraction. */
+  moneyPlaces: number;
 }
 
 /** A position at the end, valued by the market. */
@@ -43,47 +57,118 @@ export interface PositionReport {
 const places = 18;
 const averagePlaces = 12;
 
-export const createHolding = (): Holding => ({ qty: "0", entry: "0", realised: "0", trip: "0", count: 0, won: 0, lost: 0 });
+const tens = Array.from({ length: 64 }, (_, power) => 10n ** BigInt(power));
+const ten = (power: number): bigint => tens[power] ?? 10n ** BigInt(power);
 
-type Part = Pick<Fill, "side" | "px" | "qty" | "cost">;
+const digitsOf = (text: string): { readonly digits: bigint; readonly fraction: number } => {
+  const dot = decimal(text, "a fill").indexOf(".");
+  if (dot < 0) return { digits: BigInt(text), fraction: 0 };
+  return { digits: BigInt(text.slice(0, dot) + text.slice(dot + 1)), fraction: text.length - dot - 1 };
+};
 
-export const addToHolding = (held: Holding, fill: Part): void => {
-  const bought = fill.side === "buy";
-  if (isZero(held.qty) || isPositive(held.qty) === bought) enlarge(held, bought, fill.px, fill.qty, fill.cost);
-  else reduce(held, bought, fill);
+const textOf = (digits: bigint, fraction: number): string => div(String(digits), String(ten(fraction)), fraction);
+
+export const createHolding = (): Holding => {
+  const units: Units = { qty: 0n, qtyPlaces: 0, entry: 0n, realised: 0n, trip: 0n, moneyPlaces: places };
+  return {
+    units,
+    get qty() {
+      return textOf(units.qty, units.qtyPlaces);
+    },
+    get entry() {
+      return textOf(units.entry, units.moneyPlaces);
+    },
+    get realised() {
+      return textOf(units.realised, units.moneyPlaces);
+    },
+    get trip() {
+      return textOf(units.trip, units.moneyPlaces);
+    },
+    count: 0,
+    won: 0,
+    lost: 0,
+  };
+};
+
+export const isFlat = ({ units }: Holding): boolean => units.qty === 0n;
+
+/** A fill in the units of a holding. */
+interface Part {
+  readonly bought: boolean;
+  /** Money for one unit of quantity. */
+  readonly price: bigint;
+  readonly size: bigint;
+  readonly fee: bigint;
+}
+
+export const addToHolding = (held: Holding, { side, px, qty, cost }: Pick<Fill, "side" | "px" | "qty" | "cost">): void => {
+  const { units } = held;
+  const [price, size, fee] = [digitsOf(px), digitsOf(qty), digitsOf(cost)];
+  refineQty(units, size.fraction);
+  refineMoney(units, Math.max(fee.fraction, price.fraction + units.qtyPlaces));
+  const part: Part = {
+    bought: side === "buy",
+    price: price.digits * ten(units.moneyPlaces - price.fraction - units.qtyPlaces),
+    size: size.digits * ten(units.qtyPlaces - size.fraction),
+    fee: fee.digits * ten(units.moneyPlaces - fee.fraction),
+  };
+  if (units.qty === 0n || units.qty > 0n === part.bought) enlarge(units, part);
+  else reduce(held, part);
+};
+
+const refineQty = (units: Units, to: number): void => {
+  if (to <= units.qtyPlaces) return;
+  units.qty *= ten(to - units.qtyPlaces);
+  units.qtyPlaces = to;
+};
+
+const refineMoney = (units: Units, to: number): void => {
+  if (to <= units.moneyPlaces) return;
+  const factor = ten(to - units.moneyPlaces);
+  units.entry *= factor;
+  units.realised *= factor;
+  units.trip *= factor;
+  units.moneyPlaces = to;
 };
 
 /** Closes what it can, and opens the other side with the rest. */
-const reduce = (held: Holding, bought: boolean, { px, qty, cost }: Part): void => {
-  const owned = abs(held.qty);
-  const crossing = compare(qty, owned) > 0;
-  const closing = crossing ? owned : qty;
+const reduce = (held: Holding, { bought, price, size, fee }: Part): void => {
+  const { units } = held;
+  const owned = units.qty < 0n ? -units.qty : units.qty;
+  const crossing = size > owned;
+  const closing = crossing ? owned : size;
   // All of it where nothing is left to round; else the share of what is closed.
-  const ownFee = crossing ? div(mul(cost, closing), qty, places) : cost;
-  const ends = compare(qty, owned) >= 0;
-  const removed = ends ? held.entry : div(mul(held.entry, closing), owned, places);
-  const value = mul(px, closing);
-  const gained = sub(bought ? neg(value) : value, removed);
-  held.realised = add(held.realised, gained);
-  held.trip = add(held.trip, sub(gained, ownFee));
-  held.entry = sub(held.entry, removed);
-  held.qty = ends ? "0" : add(held.qty, bought ? closing : neg(closing));
+  const ownFee = crossing ? shareOf(fee, closing, size, units) : fee;
+  const ends = size >= owned;
+  const removed = ends ? units.entry : shareOf(units.entry, closing, owned, units);
+  const value = price * closing;
+  const gained = (bought ? -value : value) - removed;
+  units.realised += gained;
+  units.trip += gained - ownFee;
+  units.entry -= removed;
+  units.qty += bought ? closing : -closing;
   if (ends) endTrip(held);
-  if (crossing) enlarge(held, bought, px, sub(qty, closing), sub(cost, ownFee));
+  if (crossing) enlarge(units, { bought, price, size: size - closing, fee: fee - ownFee });
 };
 
-const enlarge = (held: Holding, bought: boolean, px: string, qty: string, fee: string): void => {
-  const value = mul(px, qty);
-  held.qty = add(held.qty, bought ? qty : neg(qty));
-  held.entry = add(held.entry, bought ? value : neg(value));
-  held.trip = sub(held.trip, fee);
+/** `part` of `whole` of an amount of money, cut at the 18th place. */
+const shareOf = (money: bigint, part: bigint, whole: bigint, { moneyPlaces }: Units): bigint => {
+  const beyond = ten(moneyPlaces - places);
+  return ((money * part) / (whole * beyond)) * beyond;
+};
+
+const enlarge = (units: Units, { bought, price, size, fee }: Part): void => {
+  const value = price * size;
+  units.qty += bought ? size : -size;
+  units.entry += bought ? value : -value;
+  units.trip -= fee;
 };
 
 const endTrip = (held: Holding): void => {
   held.count++;
-  if (isPositive(held.trip)) held.won++;
-  else if (!isZero(held.trip)) held.lost++;
-  held.trip = "0";
+  if (held.units.trip > 0n) held.won++;
+  else if (held.units.trip < 0n) held.lost++;
+  held.units.trip = 0n;
 };
 
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);

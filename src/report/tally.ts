@@ -5,11 +5,20 @@
  * repeated; sums are exact; what is not quoted in the run's currency is counted but not valued. What the service did to a
  * position is shared out among those who hold it (attribution.ts).
  */
-import { add, isZero, mul, sub } from "../decimal.ts";
+import { add, mul, sub } from "../decimal.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
-import { addToHolding, createHolding, type Holding, type PositionReport, positionOf, type RoundTrips, unrealisedOf } from "./holdings.ts";
+import {
+  addToHolding,
+  createHolding,
+  type Holding,
+  isFlat,
+  type PositionReport,
+  positionOf,
+  type RoundTrips,
+  unrealisedOf,
+} from "./holdings.ts";
 import type { Liquidity, StrategyReport } from "./report.ts";
 
 const counted = ["placed", "canceled", "filled", "rejected", "refused", "fills", "weight", "heldMs"] as const;
@@ -155,7 +164,7 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
   const holdersOf = (uid: string, instId: string): readonly Holder[] =>
     all().flatMap((own) => {
       const held = own.uid === uid ? own.held.get(instId) : undefined;
-      return held === undefined || isZero(held.qty) ? [] : [{ own, held }];
+      return held === undefined || isFlat(held) ? [] : [{ own, held }];
     });
   return {
     onEvent,
@@ -232,7 +241,7 @@ const realisedOf = (holdings: readonly Holding[]): string => holdings.reduce((su
 
 const positionsOf = ({ name, held }: Sums, marks: Marks): readonly PositionReport[] =>
   [...held]
-    .filter(([, { qty }]) => !isZero(qty))
+    .filter(([, holding]) => !isFlat(holding))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([instId, holding]) => positionOf(name, instId, holding, marks.get(instId) ?? "0"));
 

@@ -5,6 +5,7 @@
  * run in which a strategy failed is a failed job, not one with poor figures.
  * Not here: threads (thread.ts, pool.ts), which jobs there are (plan.ts).
  */
+import { type GivenOptions, withOptions } from "../backtest/given-options.ts";
 import { runBacktest } from "../backtest/runner.ts";
 import type { ReadMarket } from "../backtest/service.ts";
 import { checkConfig } from "../host/config.ts";
@@ -19,7 +20,7 @@ export interface Job {
 }
 
 /** What holds for all jobs of a sweep. */
-export interface JobSettings {
+export interface JobSettings extends GivenOptions {
   readonly seed?: string;
   readonly limits?: boolean;
 }
@@ -32,8 +33,10 @@ export type Answer =
 export const runJob = async (config: unknown, { overrides }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
   try {
     // A journal belongs to one engine, and what a sweep places is nobody's to find again.
-    const { journal: _, ...checked } = checkConfig(config);
-    const report = await runBacktest(varied(checked, overrides), { ...settings, market, print: () => undefined });
+    const { journal: _, ...checked } = checkConfig(withOptions(config, settings));
+    const { seed, limits } = settings;
+    const options = { ...(seed !== undefined && { seed }), ...(limits !== undefined && { limits }) };
+    const report = await runBacktest(varied(checked, overrides), { ...options, market, print: () => undefined });
     const failed = Object.entries(report.perStrategy).find(([, { state }]) => state === "failed");
     if (failed !== undefined) return { status: "failed", error: `strategy ${failed[0]}: ${failed[1].error ?? "no message"}` };
     return { status: "done", resultHash: report.resultHash, figures: figuresOf(report) };

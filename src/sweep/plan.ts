@@ -6,6 +6,7 @@
  * Not here: running (sweep.ts), spelling of values (values.ts).
  */
 import { resolve } from "node:path";
+import { type GivenOptions, withOptions } from "../backtest/given-options.ts";
 import type { BacktestSpec } from "../backtest/service.ts";
 import { isSluiceError, SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
@@ -17,7 +18,7 @@ import type { Score } from "./scores.ts";
 import { hashOfConfig } from "./source-hash.ts";
 import { nameOf, overridesOf, type Space, spaceOf, type Variation, varied } from "./space.ts";
 
-export interface SweepOptions {
+export interface SweepOptions extends GivenOptions {
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
   readonly variations: readonly Variation[];
@@ -38,7 +39,7 @@ export interface SweepPlan extends SweepOptions {
   readonly points: readonly Point[];
   /** What is traded; the warm-up of each lies before it. */
   readonly windows: readonly Fold[];
-  /** The config's; a backtest of a window sees so much of the recording before it. */
+  /** As given, else the config's; a backtest of a window sees so much of the recording before it. */
   readonly warmUpMs: number;
   readonly settings: JobSettings;
   /** The seed that all runs have. */
@@ -52,7 +53,7 @@ export const runsOf = ({ points, windows }: Pick<SweepPlan, "points" | "windows"
   windows.length === 0 ? points.length : windows.length * (points.length + 1);
 
 export const planSweep = (configPath: string, given: unknown, options: SweepOptions): SweepPlan => {
-  const config = checkConfig(given);
+  const config = checkConfig(withOptions(given, options));
   const fixture = fixtureOf(config, options.fixture);
   const manifest = readManifest(resolve(fixture));
   const space = spaceOf(config.strategies, options.variations);
@@ -61,7 +62,12 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
   const { folds, seed, limits } = options;
   const { warmUpMs = 0 } = (config.service as BacktestSpec).options;
   const windows = folds === undefined ? [] : foldsOf(manifest.startAtMs + warmUpMs, manifest.endAtMs, folds.count, folds.train);
-  const settings = { ...(seed === undefined ? {} : { seed }), ...(limits === undefined ? {} : { limits }) };
+  const settings = {
+    ...(seed === undefined ? {} : { seed }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(options.fills === undefined ? {} : { fills: options.fills }),
+    ...(options.warmUpMs === undefined ? {} : { warmUpMs: options.warmUpMs }),
+  };
   const runSeed = seed ?? String(config.seed);
   const identity = {
     config: hashOfConfig(configPath, config),

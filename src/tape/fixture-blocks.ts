@@ -19,6 +19,8 @@ export const blockRows = 65_536;
 // A value is at most 2^52 away from the one before it, so its zigzag form is at most 2^53: eight groups of seven bits.
 const valueBytesMax = 8;
 const valueLimit = 2 ** 52;
+/** Fewer than 64 are refused as the size of a piece. */
+const spareBytes = 64;
 
 export interface EncodedSeries {
   readonly bytes: Buffer;
@@ -48,13 +50,19 @@ export const encodeSeries = (series: Series, name: string): EncodedSeries => {
 
 /** SHA-256 of the uncompressed bytes; `onBlock` is shown each block of them, which it must not keep. */
 export const contentOf = (series: Series, name: string, onBlock?: (raw: Uint8Array, rows: number) => void): string => {
-  const columns = [microseconds(series.at), ...columnsOf(series)];
+  const columns = columnsOf(series);
   const content = createHash("sha256");
-  const scratch = new Uint8Array(columns.length * valueBytesMax * Math.min(blockRows, Math.max(1, series.at.length)));
+  const values = new Float64Array(Math.min(blockRows, series.at.length));
+  const scratch = new Uint8Array((1 + columns.length) * valueBytesMax * Math.min(blockRows, Math.max(1, series.at.length)));
   for (let from = 0; from < series.at.length; from += blockRows) {
     const to = Math.min(from + blockRows, series.at.length);
-    let length = 0;
-    for (const column of columns) length = encodeColumn(scratch, length, column, from, to, name);
+    for (let row = from; row < to; row++) values[row - from] = Math.round((series.at[row] as number) * 1000);
+    let length = encodeColumn(scratch, 0, values, from, to, name);
+    for (const column of columns) {
+      // Of one kind of array, as when they are read.
+      values.set(column.subarray(from, to));
+      length = encodeColumn(scratch, length, values, from, to, name);
+    }
     const raw = scratch.subarray(0, length);
     content.update(raw);
     onBlock?.(raw, to - from);
@@ -70,20 +78,25 @@ export const decodeSeries = (bytes: Buffer, kind: SeriesKind, rows: number, file
   const at = new Float64Array(rows);
   const columns = emptyColumns(kind, rows);
   const content = createHash("sha256");
-  const values = new Float64Array(Math.min(blockRows, rows));
+  const narrow = new Float64Array(Math.min(blockRows, rows));
   let done = 0;
   for (const { packed, length, rows: count } of blocks) {
     const raw = unpack(packed, length, file);
     content.update(raw);
-    let position = decodeColumn(raw, 0, values, count);
+    const end = done + count;
+    let position = decodeColumn(raw, 0, at, done, end);
     // Divided and not multiplied by 0.001: the quotient is the double nearest to the instant, so writing it again gives the same bytes.
-    for (let row = 0; row < count; row++) at[done + row] = (values[row] as number) / 1000;
+    for (let row = done; row < end; row++) at[row] = (at[row] as number) / 1000;
     for (const column of columns) {
-      position = decodeColumn(raw, position, values, count);
-      column.set(values.subarray(0, count), done);
+      // Always into doubles: a loop that meets one kind of array is several times as fast.
+      if (column instanceof Float64Array) position = decodeColumn(raw, position, column, done, end);
+      else {
+        position = decodeColumn(raw, position, narrow, 0, count);
+        column.set(narrow.subarray(0, count), done);
+      }
     }
     if (position !== length) throw damaged(file, `${length} bytes of rows in a block`, `${position}`);
-    done += count;
+    done = end;
   }
   return { at, columns, content: content.digest("hex") };
 };
@@ -99,8 +112,6 @@ const tooLarge = (name: string, row: number, value: number): SluiceError =>
     "FIXTURE_INVALID",
     `${name}: row ${row} holds ${value}; a fixture stores whole counts below 2^52. Is the step too small?`,
   );
-
-const microseconds = (at: Float64Array): Float64Array => at.map((ms) => Math.round(ms * 1000));
 
 const pack = (raw: Uint8Array): Buffer =>
   brotliCompressSync(raw, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: raw.length } });
@@ -122,7 +133,7 @@ const findBlocks = (bytes: Buffer, kind: SeriesKind, file: string): readonly Blo
     const start = offset + headerBytes;
     offset = start + bytes.readUInt32LE(offset + 8);
     if (offset > bytes.length) throw damaged(file, `a block up to byte ${offset}`, `only ${bytes.length} bytes`);
-    if (rows > blockRows || rows * width > length)
+    if (rows > blockRows || rows * width > length || rows * width * valueBytesMax < length)
       throw damaged(file, `a block of at most ${blockRows} rows`, `${rows} in ${length} bytes`);
     blocks.push({ rows, length, packed: bytes.subarray(start, offset) });
   }
@@ -132,7 +143,8 @@ const findBlocks = (bytes: Buffer, kind: SeriesKind, file: string): readonly Blo
 const unpack = (packed: Buffer, length: number, file: string): Buffer => {
   let raw: Buffer;
   try {
-    raw = brotliDecompressSync(packed, { maxOutputLength: Math.max(1, length) });
+    // In one piece, with room for finding that nothing follows: small pieces would be put together again.
+    raw = brotliDecompressSync(packed, { maxOutputLength: Math.max(1, length), chunkSize: length + spareBytes });
   } catch {
     throw damaged(file, `a compressed block of ${length} bytes`, "bytes that do not decompress to it");
   }
@@ -140,11 +152,12 @@ const unpack = (packed: Buffer, length: number, file: string): Buffer => {
   return raw;
 };
 
-const encodeColumn = (out: Uint8Array, start: number, column: Column, from: number, to: number, name: string): number => {
+/** `values` are those of the rows from `from` up to `to`. */
+const encodeColumn = (out: Uint8Array, start: number, values: Float64Array, from: number, to: number, name: string): number => {
   let position = start;
   let last = 0;
   for (let row = from; row < to; row++) {
-    const value = column[row] as number;
+    const value = values[row - from] as number;
     // Only a side is below zero, so two neighbours are at most 2^52 apart.
     if (!(value >= -1 && value < valueLimit)) throw tooLarge(name, row, value);
     const difference = value - last;
@@ -163,36 +176,37 @@ const encodeColumn = (out: Uint8Array, start: number, column: Column, from: numb
   return position;
 };
 
-/** Always into doubles, from which a column of another width is filled: a loop that meets one kind of array is several times as fast. */
-const decodeColumn = (source: Uint8Array, start: number, values: Float64Array, rows: number): number => {
+/** Fills `values` from `from` up to `to`. */
+const decodeColumn = (source: Uint8Array, start: number, values: Float64Array, from: number, to: number): number => {
   let position = start;
   let last = 0;
-  for (let row = 0; row < rows; row++) {
-    let byte = source[position++] as number;
-    if (byte < 128) {
-      // Most differences are this small.
-      last += (byte >> 1) ^ -(byte & 1);
-      values[row] = last;
-      continue;
-    }
-    let coded = byte & 127;
-    byte = source[position++] as number;
-    coded |= (byte & 127) << 7;
-    if (byte >= 128) {
-      byte = source[position++] as number;
-      coded |= (byte & 127) << 14;
+  for (let row = from; row < to; row++) {
+    let coded = source[position++] as number;
+    // Most differences end with their first byte, nearly all with their fourth.
+    if (coded >= 128) {
+      let byte = source[position++] as number;
+      coded = (coded & 0x7f) | (byte << 7);
       if (byte >= 128) {
         byte = source[position++] as number;
-        coded |= (byte & 127) << 21;
-        for (let weight = 2 ** 28; byte >= 128; weight *= 128) {
+        coded = (coded & 0x3fff) | (byte << 14);
+        if (byte >= 128) {
           byte = source[position++] as number;
-          coded += (byte & 127) * weight;
+          coded = (coded & 0x1fffff) | (byte << 21);
+          if (byte >= 128) {
+            coded &= 0xfffffff;
+            // Beyond 31 bits the bitwise forms of "odd" and "half" would cut the number.
+            for (let weight = 2 ** 28; byte >= 128; weight *= 128) {
+              byte = source[position++] as number;
+              coded += (byte & 127) * weight;
+            }
+            last += coded % 2 === 1 ? -(coded + 1) / 2 : coded / 2;
+            values[row] = last;
+            continue;
+          }
         }
       }
     }
-    // Beyond 31 bits the bitwise forms of "odd" and "half" would cut the number.
-    if (coded < 0x40000000) last += coded & 1 ? -((coded + 1) >> 1) : coded >> 1;
-    else last += coded % 2 === 1 ? -(coded + 1) / 2 : coded / 2;
+    last += (coded >> 1) ^ -(coded & 1);
     values[row] = last;
   }
   return position;

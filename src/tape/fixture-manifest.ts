@@ -5,7 +5,9 @@
  * `contentHash` depends on instruments and rows alone, so the same data has the same hash whatever compressed it.
  */
 import { createHash } from "node:crypto";
+import { readInstId } from "../contract/inst-id.ts";
 import { parseHuman } from "../contract/validate.ts";
+import { isDecimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { columnNames, type SeriesKind, type TapeInstrument } from "../market/tape.ts";
 
@@ -50,6 +52,8 @@ export interface FixtureManifest {
 
 const count = { type: "integer", minimum: 0 } as const;
 const text = { type: "string" } as const;
+/** No way out of the folder. */
+const filePattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 const hash = { type: "string", pattern: "^[0-9a-f]{64}$" } as const;
 
 const objectOf = (required: Readonly<Record<string, object>>, optional: Readonly<Record<string, object>> = {}) => ({
@@ -67,7 +71,7 @@ const instrumentSchema = objectOf({
 
 const seriesSchema = objectOf(
   {
-    file: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$" },
+    file: { type: "string", pattern: filePattern },
     kind: { enum: Object.keys(columnNames) },
     instId: { type: "string", format: "inst-id" },
     rows: count,
@@ -79,7 +83,7 @@ const seriesSchema = objectOf(
   { barMs: { type: "integer", minimum: 1 } },
 );
 
-const manifestSchema = objectOf({
+export const manifestSchema = objectOf({
   format: { const: manifestFormat },
   source: text,
   instruments: { type: "array", items: instrumentSchema },
@@ -108,8 +112,66 @@ export const parseManifest = (json: string, file: string): FixtureManifest => {
       `${file}: expected format "${manifestFormat}", found ${JSON.stringify(format) ?? "none"}. ${remedyFor(format)}`,
     );
   }
-  return parseHuman<FixtureManifest>(manifestSchema, value, file, "FIXTURE_INVALID");
+  return isPlainManifest(value) ? value : parseHuman<FixtureManifest>(manifestSchema, value, file, "FIXTURE_INVALID");
 };
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const matches =
+  (pattern: string): Check =>
+  (value) =>
+    typeof value === "string" && new RegExp(pattern, "u").test(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+/** With all of `required`, and nothing that is in neither. */
+const shaped =
+  (required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check =>
+  (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    const checks = new Map(Object.entries({ ...optional, ...required }));
+    return (
+      Object.keys(required).every((name) => Object.hasOwn(value, name)) &&
+      Object.entries(value).every(([name, one]) => checks.get(name)?.(one) === true)
+    );
+  };
+
+const isInstId: Check = (value) => readInstId(value) !== undefined;
+const isHash = matches(hash.pattern);
+const isSeries = shaped(
+  {
+    file: matches(filePattern),
+    kind: (value) => typeof value === "string" && Object.hasOwn(columnNames, value),
+    instId: isInstId,
+    rows: isCount,
+    bytes: isCount,
+    sha256: isHash,
+    content: isHash,
+    columns: listOf(isText),
+  },
+  { barMs: (value) => isCount(value) && value !== 0 },
+);
+
+/**
+ * Whether a manifest is as the schema wants it, told at once: making a checker of the schema takes longer than reading a million rows.
+ * What is not plainly right is left to the schema, which says why.
+ */
+export const isPlainManifest = shaped({
+  format: (value) => value === manifestFormat,
+  source: isText,
+  instruments: listOf(shaped({ instId: isInstId, tickSize: isDecimal, lotSize: isDecimal })),
+  series: listOf(isSeries),
+  rows: isCount,
+  startAt: isText,
+  endAt: isText,
+  startAtMs: Number.isFinite,
+  endAtMs: Number.isFinite,
+  notes: listOf(shaped({ what: isText, count: isCount })),
+  contentHash: isHash,
+}) as (value: unknown) => value is FixtureManifest;
 
 const remedyFor = (format: unknown): string =>
   typeof format === "string" && format.startsWith("sluice-fixture/")

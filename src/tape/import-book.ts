@@ -6,10 +6,12 @@
  * (quantities are absolute, so levels heal one by one), and the next snapshot then starts a fresh book.
  * Chains: a perpetual's message names the last id of its predecessor (`pu`), a spot one begins one past it (`U`).
  */
+import type { Parts } from "./import-decimals.ts";
+
 /** Levels of both sides, four numbers each: count and places of the price, count and places of the quantity. */
 export interface BookLevels {
-  readonly bids: readonly number[];
-  readonly asks: readonly number[];
+  readonly bids: Parts;
+  readonly asks: Parts;
 }
 
 export interface BookDelta {
@@ -40,6 +42,11 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
   let brokenAt: number | undefined;
   /** Messages a coming snapshot may not hold yet: all before the first one, later those since the last gap. */
   let held: BookDelta[] = [];
+  /** A copy: levels are told in numbers that the next message takes the place of. */
+  const hold = (delta: BookDelta): void => {
+    const { bids, asks } = delta.levels;
+    held.push({ ...delta, levels: { bids: Float64Array.from(bids), asks: Float64Array.from(asks) } });
+  };
   const apply = (at: number, delta: BookDelta): void => {
     const book = lastId as number;
     if (delta.lastId <= book) {
@@ -56,7 +63,7 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
     }
     unlinked = false;
     lastId = delta.lastId;
-    if (brokenAt !== undefined) held.push(delta);
+    if (brokenAt !== undefined) hold(delta);
     emit(at, delta.line, delta.levels, false);
   };
   return {
@@ -74,7 +81,7 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
       for (const delta of waiting) apply(at, delta);
     },
     delta: (at, delta) => {
-      if (lastId === undefined) held.push(delta);
+      if (lastId === undefined) hold(delta);
       else apply(at, delta);
     },
     finish: () => {

@@ -6,6 +6,7 @@
  */
 import { div, grid } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
+import { type Growing, growing, held, makeRoom } from "./import-columns.ts";
 
 /** `count` divided by ten to the `places`. A count of 2^53 or more has lost digits and is refused by whoever stores it. */
 export interface Parsed {
@@ -13,12 +14,17 @@ export interface Parsed {
   readonly places: number;
 }
 
+/** Decimals in turn, each as its count and its places. */
+export type Parts = ArrayLike<number>;
+
 export interface DecimalColumn {
   /** In the pool's present unit, for comparing rows of one pool with each other. */
-  readonly values: readonly number[];
+  readonly values: Readonly<ArrayLike<number>>;
   push(value: Parsed, line: number): void;
   /** The same from the two parts of a value. */
   add(count: number, places: number, line: number): void;
+  /** The same for those that begin at `from` and every `step` after it. */
+  addEvery(parts: Parts, from: number, step: number, line: number): void;
   /** Counts of the pool's step; ask when everything has been read. */
   counts(): Float64Array;
 }
@@ -68,15 +74,18 @@ const scan = (text: string): Parsed | undefined => {
   return { count, places: point < 0 || end <= point + 1 ? 0 : end - point - 1 };
 };
 
+/** Looked up, because a power costs more than all the rest. */
+const tens = Array.from({ length: 16 }, (_, power) => 10 ** power);
+
 export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): DecimalPool => {
-  const columns: number[][] = [];
+  const columns: Growing<Float64Array>[] = [];
   const given = step === undefined ? undefined : grid(step);
   let places = given?.places ?? 0;
   let unit = given === undefined ? 0 : Number(given.step.replace(".", ""));
   const refine = (to: number, line: number): void => {
     const factor = 10 ** (to - places);
-    for (const values of columns) {
-      for (let index = 0; index < values.length; index++) values[index] = whole((values[index] as number) * factor, line);
+    for (const { values, length } of columns) {
+      for (let index = 0; index < length; index++) values[index] = whole((values[index] as number) * factor, line);
     }
     unit = whole(unit * factor, line);
     places = to;
@@ -90,35 +99,46 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
     );
   };
   const settle = (value: number, line: number): void => {
-    if (given === undefined) {
-      // Every value is a multiple of one.
-      if (unit === 1) return;
-      unit = commonDivisor(unit, value);
-      return;
-    }
-    if (value % unit !== 0) throw importInvalid(file, line, `${spelled(value)} is not a multiple of the ${name} ${given.step}.`);
+    if (given === undefined) unit = commonDivisor(unit, value);
+    else if (value % unit !== 0) throw importInvalid(file, line, `${spelled(value)} is not a multiple of the ${name} ${given.step}.`);
   };
   const spelled = (value: number): string => decimalOf(value, places);
+  /** The value in the present unit, which it may refine. */
+  const taken = (count: number, fraction: number, line: number): number => {
+    if (fraction > places) refine(fraction, line);
+    const value = whole(fraction === places ? count : count * (tens[places - fraction] ?? 10 ** (places - fraction)), line);
+    // Every value is a multiple of one.
+    if (unit !== 1) settle(value, line);
+    return value;
+  };
   return {
     column: () => {
-      const values: number[] = [];
-      columns.push(values);
+      const column = growing(Float64Array);
+      columns.push(column);
       const add: DecimalColumn["add"] = (count, fraction, line) => {
-        if (fraction > places) refine(fraction, line);
-        const value = whole(fraction === places ? count : count * 10 ** (places - fraction), line);
-        settle(value, line);
-        values.push(value);
+        makeRoom(column, 1);
+        column.values[column.length] = taken(count, fraction, line);
+        column.length++;
       };
       return {
-        values,
+        get values() {
+          return column.values;
+        },
         add,
+        addEvery: (parts, from, step, line) => {
+          makeRoom(column, parts.length / step);
+          for (let at = from; at < parts.length; at += step) {
+            column.values[column.length] = taken(parts[at] as number, parts[at + 1] as number, line);
+            // One by one: a refinement reaches the rows that are counted.
+            column.length++;
+          }
+        },
         push: ({ count, places: fraction }, line) => {
           add(count, fraction, line);
         },
         counts: () => {
           const divisor = unit === 0 ? 1 : unit;
-          // Copied whole and then divided: filling through a callback takes several times as long.
-          const counts = new Float64Array(values);
+          const counts = held(column);
           if (divisor !== 1) for (let row = 0; row < counts.length; row++) counts[row] = (counts[row] as number) / divisor;
           return counts;
         },

@@ -70,12 +70,21 @@ const readBytes = (file: string): Buffer => {
 const unpacked = (bytes: Buffer, file: string): Buffer => {
   if (!(bytes[0] === 0x1f && bytes[1] === 0x8b)) return bytes;
   try {
-    // Large chunks: the default of 16 KB copies every byte once more.
-    return gunzipSync(bytes, { chunkSize: 4 << 20 });
+    return gunzipSync(bytes, { chunkSize: pieceFor(bytes) });
   } catch (error) {
     throw new SluiceError(
       "IMPORT_INVALID",
       `${file}: the gzip data is damaged or ends early (${(error as Error).message}). Fetch the file again, or unpack what can be saved first.`,
     );
   }
+};
+
+/** Nothing unpacks to more than about a thousand times its size. */
+const mostUnpacked = 1_040;
+const pieceMin = 1 << 20;
+
+/** As much as the file's end says it holds and a little more, for in small pieces every byte is copied once more. */
+const pieceFor = (bytes: Buffer): number => {
+  const told = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
+  return told > bytes.length * mostUnpacked ? pieceMin : Math.max(pieceMin, told + 4_096);
 };

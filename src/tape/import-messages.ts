@@ -8,9 +8,9 @@
 import { isDecimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { type BookChain, createBookChain } from "./import-book.ts";
-import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
+import { type DecimalPool, importInvalid, type Parts, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
-import { createRows, type MessageRows, type Parts, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
+import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
 import { createScanner, type Scan } from "./import-scan.ts";
 import type { Terms } from "./import-terms.ts";
 import { linesInOrder, receiveTimes } from "./import-times.ts";
@@ -78,7 +78,7 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
     const first = levels.at.length;
     pushLevels(levels, at, line, 1, bids);
     pushLevels(levels, at, line, -1, asks);
-    if (snapshot && first < levels.at.length) levels.snapshot[first] = 1;
+    if (snapshot && first < levels.at.length) levels.snapshot.values[first] = 1;
   }, note);
   return { ...rows, book, note, terms, next: { at: 0, rate: "" } };
 };

@@ -5,21 +5,22 @@
  * and become counts of one step when everything has been read.
  * Not here: what a message means (import-messages.ts).
  */
-import type { DecimalColumn, DecimalPool } from "./import-decimals.ts";
+import { append, type Growing, growing } from "./import-columns.ts";
+import type { DecimalColumn, DecimalPool, Parts } from "./import-decimals.ts";
 
 export interface TradeRows {
-  readonly at: number[];
-  readonly side: (1 | -1)[];
+  readonly at: Growing<Float64Array>;
+  readonly side: Growing<Int8Array>;
   readonly px: DecimalColumn;
   readonly qty: DecimalColumn;
 }
 
 export interface LevelRows extends TradeRows {
-  readonly snapshot: (0 | 1)[];
+  readonly snapshot: Growing<Uint8Array>;
 }
 
 export interface QuoteRows {
-  readonly at: number[];
+  readonly at: Growing<Float64Array>;
   readonly bidPx: DecimalColumn;
   readonly bidQty: DecimalColumn;
   readonly askPx: DecimalColumn;
@@ -32,29 +33,27 @@ export interface MessageRows {
   readonly levels: LevelRows;
 }
 
-/** Decimals in turn, each as its count and its places. */
-export type Parts = ArrayLike<number>;
-
 export const createRows = (prices: DecimalPool, quantities: DecimalPool): MessageRows => {
-  const sided = () => ({ at: [], side: [], px: prices.column(), qty: quantities.column() });
+  const at = () => growing(Float64Array);
+  const sided = () => ({ at: at(), side: growing(Int8Array), px: prices.column(), qty: quantities.column() });
   return {
     trades: sided(),
-    levels: { ...sided(), snapshot: [] },
-    quotes: { at: [], bidPx: prices.column(), bidQty: quantities.column(), askPx: prices.column(), askQty: quantities.column() },
+    levels: { ...sided(), snapshot: growing(Uint8Array) },
+    quotes: { at: at(), bidPx: prices.column(), bidQty: quantities.column(), askPx: prices.column(), askQty: quantities.column() },
   };
 };
 
 /** `parts`: price and quantity. */
 export const pushTrade = ({ at: times, side: sides, px, qty }: TradeRows, at: number, line: number, side: 1 | -1, parts: Parts): void => {
-  times.push(at);
-  sides.push(side);
+  append(times, at);
+  append(sides, side);
   px.add(parts[0] as number, parts[1] as number, line);
   qty.add(parts[2] as number, parts[3] as number, line);
 };
 
 /** `parts`: bid, its quantity, ask, its quantity. */
 export const pushQuote = ({ at: times, bidPx, bidQty, askPx, askQty }: QuoteRows, at: number, line: number, parts: Parts): void => {
-  times.push(at);
+  append(times, at);
   bidPx.add(parts[0] as number, parts[1] as number, line);
   bidQty.add(parts[2] as number, parts[3] as number, line);
   askPx.add(parts[4] as number, parts[5] as number, line);
@@ -68,12 +67,11 @@ export const pushLevels = (
   line: number,
   side: 1 | -1,
   parts: Parts,
-) => {
-  for (let index = 0; index < parts.length; index += 4) {
-    times.push(at);
-    sides.push(side);
-    snapshot.push(0);
-    px.add(parts[index] as number, parts[index + 1] as number, line);
-    qty.add(parts[index + 2] as number, parts[index + 3] as number, line);
-  }
+): void => {
+  const rows = parts.length / 4;
+  append(times, at, rows);
+  append(sides, side, rows);
+  append(snapshot, 0, rows);
+  px.addEvery(parts, 0, 4, line);
+  qty.addEvery(parts, 2, 4, line);
 };

@@ -4,11 +4,12 @@
  *
  * Invariants: what is read here is what JSON.parse and import-messages.ts would read; a line with anything unusual in it (a space, an
  * escape, a member twice, another kind of value, anything beside "stream" and "data") is left to them, by answering undefined.
- * Not here: what a message means (import-messages.ts), receive times (import-times.ts).
+ * Not here: single values (import-bytes.ts), what a message means (import-messages.ts), receive times (import-times.ts).
  */
+import { bytesOf, codeOf, decimal, digitsEnd, mark, matches, skipped, textEnd, textIn, truthEnd, wholeIn } from "./import-bytes.ts";
 import type { TextLines } from "./import-file.ts";
 
-/** One message. The next one takes its place, except for the levels, which are its own. */
+/** One message. The next one takes its place. */
 export interface Scan {
   event: (typeof events)[number]["name"];
   symbol: string;
@@ -18,8 +19,8 @@ export interface Scan {
   makerBought: boolean;
   origin: string | undefined;
   /** Of a book change; four numbers a level: count and places of its price, count and places of its quantity. */
-  bids: number[];
-  asks: number[];
+  bids: Float64Array;
+  asks: Float64Array;
   firstId: number;
   lastId: number;
   previousId: number | undefined;
@@ -29,24 +30,22 @@ interface State extends Scan {
   /** Which members were there. */
   seen: number;
   symbolBytes: Uint8Array;
+  /** Where levels are put, up to `used`. */
+  levels: Float64Array;
+  used: number;
 }
-
-const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1");
-const codeOf = (text: string): number => text.charCodeAt(0);
 
 const events = (["trade", "bookTicker", "depthUpdate"] as const).map((name) => ({ name, bytes: bytesOf(name) }));
 const head = bytesOf('{"stream":"');
 const middle = bytesOf('","data":{');
 const quoteStream = bytesOf("@bookTicker");
 const marketOrigin = bytesOf("MARKET");
-const yes = bytesOf("true");
-const no = bytesOf("false");
-const mark = codeOf('"');
 const comma = codeOf(",");
 const colon = codeOf(":");
 const opening = codeOf("[");
 const closing = codeOf("]");
 const leave = codeOf("}");
+const truth = codeOf("t");
 /** A receive time and the space after it. */
 const timeBytes = 20;
 
@@ -73,6 +72,7 @@ export const createScanner = ({ bytes, from, to }: TextLines): ((index: number) 
     state.seen = 0;
     state.origin = undefined;
     state.previousId = undefined;
+    state.used = 0;
     const end = members(bytes, streamEnd + middle.length, state);
     if (end !== last || bytes[end] !== leave) return undefined;
     const { seen } = state;
@@ -89,32 +89,19 @@ export const createScanner = ({ bytes, from, to }: TextLines): ((index: number) 
 const createState = (): State => ({
   event: "trade",
   symbol: "",
-  parts: new Float64Array(10),
+  parts: new Float64Array(8),
   makerBought: false,
   origin: undefined,
-  bids: [],
-  asks: [],
+  bids: new Float64Array(0),
+  asks: new Float64Array(0),
   firstId: 0,
   lastId: 0,
   previousId: undefined,
   seen: 0,
   symbolBytes: new Uint8Array(0),
+  levels: new Float64Array(4096),
+  used: 0,
 });
-
-const matches = (bytes: Uint8Array, at: number, wanted: Uint8Array): boolean => {
-  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
-  return true;
-};
-
-/** Where a text of plain characters ends, which begins at `start`: at its closing mark. All functions below answer -1 for what is unusual. */
-const textEnd = (bytes: Uint8Array, start: number): number => {
-  for (let at = start; at < bytes.length; at++) {
-    const code = bytes[at] as number;
-    if (code === mark) return at;
-    if (code < 32 || code > 126 || code === 92) return -1;
-  }
-  return -1;
-};
 
 /** Members up to the brace that ends them; `start` is at the first one's name. */
 const members = (bytes: Uint8Array, start: number, state: State): number => {
@@ -135,76 +122,30 @@ const members = (bytes: Uint8Array, start: number, state: State): number => {
   }
 };
 
-/** A value that nobody asks for: text, a whole number, true or false. */
-const skipped = (bytes: Uint8Array, at: number): number => {
-  if (bytes[at] === mark) {
-    const end = textEnd(bytes, at + 1);
-    return end < 0 ? -1 : end + 1;
-  }
-  const code = bytes[at] as number;
-  return code >= 48 && code <= 57 ? digitsEnd(bytes, at) : truthEnd(bytes, at);
-};
-
-const truthEnd = (bytes: Uint8Array, at: number): number =>
-  matches(bytes, at, yes) ? at + yes.length : matches(bytes, at, no) ? at + no.length : -1;
-
-const digitsEnd = (bytes: Uint8Array, start: number): number => {
-  let at = start;
-  while ((bytes[at] as number) >= 48 && (bytes[at] as number) <= 57) at++;
-  // JSON knows no leading zeros.
-  return at === start || (bytes[start] === 48 && at > start + 1) ? -1 : at;
-};
-
-const wholeIn = (bytes: Uint8Array, start: number, end: number): number => {
-  let value = 0;
-  for (let at = start; at < end; at++) value = value * 10 + (bytes[at] as number) - 48;
-  return value;
-};
-
-/** A decimal of plain digits in marks, into `slot`. Zeros at the end of a fraction do not count. */
-const decimal = (bytes: Uint8Array, start: number, { parts }: Scan, slot: number): number => {
-  if (bytes[start] !== mark) return -1;
-  let at = start + 1;
-  let value = 0;
-  let fraction = 0;
-  let zeros = 0;
-  let point = -1;
-  for (; ; at++) {
-    const digit = (bytes[at] as number) - 48;
-    if (digit === -2 && point < 0) point = at;
-    else if (!(digit >= 0 && digit <= 9)) break;
-    else if (point < 0) value = value * 10 + digit;
-    else if (digit === 0) zeros++;
-    else {
-      for (; zeros > 0; zeros--, fraction++) value *= 10;
-      value = value * 10 + digit;
-      fraction++;
-    }
-  }
-  if (bytes[at] !== mark || at === start + 1 || point === start + 1 || point === at - 1) return -1;
-  parts[2 * slot] = value;
-  parts[2 * slot + 1] = fraction;
-  return at + 1;
-};
-
-/** The slot through which the values of levels pass. */
-const passing = 4;
-
 /** `[["price","quantity"], …]`, from its first bracket on. */
-const levels = (bytes: Uint8Array, start: number, scan: Scan, list: number[]): number => {
+const levels = (bytes: Uint8Array, start: number, state: State): number => {
   if (bytes[start] !== opening) return -1;
   if (bytes[start + 1] === closing) return start + 2;
   for (let at = start + 1; bytes[at] === opening; at++) {
-    at = decimal(bytes, at + 1, scan, passing);
+    const { used } = state;
+    const into = roomFor(state, used + 4);
+    at = decimal(bytes, at + 1, into, used);
     if (at < 0 || bytes[at] !== comma) return -1;
-    list.push(scan.parts[2 * passing] as number, scan.parts[2 * passing + 1] as number);
-    at = decimal(bytes, at + 1, scan, passing);
+    at = decimal(bytes, at + 1, into, used + 2);
     if (at < 0 || bytes[at++] !== closing) return -1;
-    list.push(scan.parts[2 * passing] as number, scan.parts[2 * passing + 1] as number);
+    state.used = used + 4;
     if (bytes[at] === closing) return at + 1;
     if (bytes[at] !== comma) return -1;
   }
   return -1;
+};
+
+const roomFor = (state: State, length: number): Float64Array => {
+  if (length <= state.levels.length) return state.levels;
+  const larger = new Float64Array(2 * length);
+  larger.set(state.levels);
+  state.levels = larger;
+  return larger;
 };
 
 interface Taker {
@@ -212,18 +153,23 @@ interface Taker {
   readonly take: (bytes: Uint8Array, at: number, state: State) => number;
 }
 
-const decimalTaker = (bit: number, slot: number): Taker => ({ bit, take: (bytes, at, state) => decimal(bytes, at, state, slot) });
+const decimalTaker = (bit: number, index: number): Taker => ({
+  bit,
+  take: (bytes, at, { parts }) => decimal(bytes, at, parts, 2 * index),
+});
 
 /** One side of a book change, where it is not a best price. */
-const sideTaker = (bit: number, listBit: number, slot: number, side: "bids" | "asks"): Taker => ({
+const sideTaker = (bit: number, listBit: number, index: number, side: "bids" | "asks"): Taker => ({
   bit,
   take: (bytes, at, state) => {
-    if (bytes[at] === mark) return decimal(bytes, at, state, slot);
+    if (bytes[at] === mark) return decimal(bytes, at, state.parts, 2 * index);
     state.seen |= noPrice;
     if (bytes[at] !== opening) return skipped(bytes, at);
     state.seen |= listBit;
-    state[side] = [];
-    return levels(bytes, at, state, state[side]);
+    const { used } = state;
+    const end = levels(bytes, at, state);
+    state[side] = state.levels.subarray(used, state.used);
+    return end;
   },
 });
 
@@ -248,8 +194,6 @@ const takeEvent: Taker["take"] = (bytes, at, state) => {
   return -1;
 };
 
-const textIn = (bytes: Uint8Array, from: number, to: number): string => Buffer.from(bytes.subarray(from, to)).toString("latin1");
-
 const takeSymbol: Taker["take"] = (bytes, at, state) => {
   const end = bytes[at] === mark ? textEnd(bytes, at + 1) : -1;
   if (end < 0) return -1;
@@ -268,7 +212,7 @@ const takeOrigin: Taker["take"] = (bytes, at, state) => {
 };
 
 const takeMaker: Taker["take"] = (bytes, at, state) => {
-  state.makerBought = bytes[at] === yes[0];
+  state.makerBought = bytes[at] === truth;
   return truthEnd(bytes, at);
 };
 

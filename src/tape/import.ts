@@ -12,6 +12,7 @@ import { SluiceError } from "../errors.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape, type TapeInstrument } from "../market/tape.ts";
 import { type FixtureManifest, type FixtureMeta, type FixtureNote, writeFixture } from "./fixture.ts";
 import { readCandles } from "./import-candles.ts";
+import { type Growing, held } from "./import-columns.ts";
 import { createDecimalPool } from "./import-decimals.ts";
 import { kindOf, readLines, type TextLines } from "./import-file.ts";
 import { type Note, readMessages } from "./import-messages.ts";
@@ -136,12 +137,12 @@ const sourceOf = ({ file, timestamp = "open", symbol }: RecordingOptions, kind: 
     ? `Candles from ${basename(file)}; timestamps mark the ${timestamp} of a bar.`
     : `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are when each was received.`;
 
-const filled = (kind: SeriesKind, at: ArrayLike<number>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
-  at.length === 0 ? [] : [seriesOf(kind, 0, Float64Array.from(at), columns)];
+const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
+  at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];
 
 // Rows of one instant are delivered in this order: the book first, then the best prices that follow from it, then trades.
 const messageSeries = ({ levels, quotes, trades }: MessageRows): readonly Series[] => [
-  ...filled("level", levels.at, Int8Array.from(levels.side), levels.px.counts(), levels.qty.counts(), Uint8Array.from(levels.snapshot)),
+  ...filled("level", levels.at, held(levels.side), levels.px.counts(), levels.qty.counts(), held(levels.snapshot)),
   ...filled("quote", quotes.at, quotes.bidPx.counts(), quotes.bidQty.counts(), quotes.askPx.counts(), quotes.askQty.counts()),
-  ...filled("trade", trades.at, Int8Array.from(trades.side), trades.px.counts(), trades.qty.counts()),
+  ...filled("trade", trades.at, held(trades.side), trades.px.counts(), trades.qty.counts()),
 ];

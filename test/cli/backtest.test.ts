@@ -15,9 +15,11 @@ writeFileSync(config, "export default { service: { kind: 'backtest' } };");
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const calls: RunOptions[] = [];
+const configs: unknown[] = [];
 const parts: CliParts = {
-  runBacktest: (_, options) => {
+  runBacktest: (run, options) => {
     calls.push(options);
+    configs.push(run);
     return Promise.resolve({ ...sampleReport(), ...(options.limits === false && { resultHash: "lifted", fills: 900 }) });
   },
 };
@@ -64,6 +66,29 @@ describe("files", () => {
     const page = at("never.html");
     const { code } = await sluice([config, "--html", page], { runBacktest: () => Promise.reject(new Error("no")) });
     expect([code, existsSync(page)]).toEqual([1, false]);
+  });
+});
+
+describe("--fills and --warm-up", () => {
+  it("take the place of the config's, and leave its other options as they are", async () => {
+    configs.length = 0;
+    const { code } = await sluice(["config/backtest.ts", "--fills", "trades", "--warm-up", "1.5", "--compare-limits"]);
+    expect(code).toBe(0);
+    const given = { service: { options: { fixture: "test/fixtures/demo", fills: "trades", warmUpMs: 90_000, fees: { makerBps: "2" } } } };
+    expect(configs).toMatchObject([given, given]);
+    await sluice(["config/backtest.ts", "--warm-up", "0"]);
+    expect((configs.at(-1) as { service: { options: object } }).service.options).toMatchObject({ warmUpMs: 0 });
+    expect((configs.at(-1) as { service: { options: object } }).service.options).not.toHaveProperty("fills");
+  });
+
+  it.each([
+    ["another model", ["--fills", "ticks"], "Allowed choices are book, quotes, trades, candles."],
+    ["a time before the beginning", ["--warm-up=-1"], "Write minutes from 0 up, such as 60 or 0.5."],
+    ["what is no time", ["--warm-up", "1h"], "Write minutes from 0 up, such as 60 or 0.5."],
+  ])("refuse %s before the run", async (_, flags, message) => {
+    const { code, err } = await sluice(["config/backtest.ts", ...flags]);
+    expect([code, calls]).toEqual([2, []]);
+    expect(err).toContain(message);
   });
 });
 

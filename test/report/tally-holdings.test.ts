@@ -1,7 +1,7 @@
 /** What a strategy holds: quantity, entry value, realised result and round trips, to the last digit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { add, compare, mul, neg, sub } from "../../src/decimal.ts";
+import { abs, add, compare, div, isPositive, isZero, mul, neg, sub } from "../../src/decimal.ts";
 import { addToHolding, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/report/holdings.ts";
 
 type Trade = readonly [side: "buy" | "sell", px: string, qty: string, cost?: string];
@@ -113,4 +113,53 @@ describe("a holding", () => {
       { numRuns: 100 },
     );
   });
+
+  it("is what the rule gives step by step in decimals, however fine the prices, sizes and fees", () => {
+    const fine = (max: number) =>
+      fc
+        .tuple(fc.integer({ min: 1, max }), fc.integer({ min: 0, max: 11 }))
+        .map(([count, places]) => div(String(count), `1${"0".repeat(places)}`, places));
+    const trade = fc.tuple(fc.constantFrom("buy" as const, "sell" as const), fine(99_999), fine(9_999), fine(999));
+    fc.assert(
+      fc.property(fc.array(trade, { minLength: 1, maxLength: 30 }), (trades) => {
+        const { qty, entry, realised, trip, count, won, lost } = holdingAfter(...trades);
+        expect({ qty, entry, realised, trip, count, won, lost }).toEqual(inDecimals(trades));
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
+
+/** The rule in decimal text: a fill closes its share of the entry value, cut at the 18th place, and its rest opens the other side. */
+const inDecimals = (trades: readonly Trade[]) => {
+  const held = { qty: "0", entry: "0", realised: "0", trip: "0", count: 0, won: 0, lost: 0 };
+  const open = (bought: boolean, px: string, size: string, fee: string): void => {
+    held.qty = (bought ? add : sub)(held.qty, size);
+    held.entry = (bought ? add : sub)(held.entry, mul(px, size));
+    held.trip = sub(held.trip, fee);
+  };
+  for (const [side, px, size, fee = "0"] of trades) {
+    const bought = side === "buy";
+    if (isZero(held.qty) || isPositive(held.qty) === bought) {
+      open(bought, px, size, fee);
+      continue;
+    }
+    const owned = abs(held.qty);
+    const order = compare(size, owned);
+    const closing = order > 0 ? owned : size;
+    const own = order > 0 ? div(mul(fee, closing), size, 18) : fee;
+    const removed = order < 0 ? div(mul(held.entry, closing), owned, 18) : held.entry;
+    const gained = sub((bought ? neg : abs)(mul(px, closing)), removed);
+    held.realised = add(held.realised, gained);
+    held.trip = add(held.trip, sub(gained, own));
+    held.entry = sub(held.entry, removed);
+    held.qty = (bought ? add : sub)(held.qty, closing);
+    if (order < 0) continue;
+    held.count++;
+    if (isPositive(held.trip)) held.won++;
+    else if (!isZero(held.trip)) held.lost++;
+    held.trip = "0";
+    if (order > 0) open(bought, px, sub(size, closing), sub(fee, own));
+  }
+  return held;
+};

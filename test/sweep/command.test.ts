@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { constant } from "../../src/backtest/latency.ts";
+import { runBacktest } from "../../src/backtest/runner.ts";
+import { backtest } from "../../src/backtest/service.ts";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
+import { loadConfigFile } from "../../src/host/load.ts";
 import type { SweepReport } from "../../src/sweep/report.ts";
+import ladder from "../../strategies/ladder.ts";
 import { folder, marketOf, stand } from "./arena.ts";
 
 const sweep = async (...argv: readonly string[]) => {
@@ -50,6 +55,23 @@ describe("sluice sweep", () => {
     const other = await sweep(...given, "--resume", "--seed", "5");
     expect([other.code, other.out]).toEqual([2, ""]);
     expect(other.err).toContain("belongs to another sweep: the seed has changed since");
+  });
+
+  it("runs with the fill model and the warm-up it was given, as a config with them would, and tells such a sweep from another", async () => {
+    const [fixture, dir] = [marketOf(1), join(folder, "given")];
+    const flags = ["--fixture", fixture, "--vary", "ladder.notional=100", "--json", "--out", dir];
+    const { code, out } = await sweep(...flags, "--fills", "trades", "--warm-up", "0.5");
+    expect(code).toBe(0);
+    const { journal: _, ...config } = (await loadConfigFile(stand)) as { journal?: unknown };
+    const service = backtest({ latency: constant(20), fills: "trades", warmUpMs: 30_000 });
+    const strategies = [
+      ladder({ levels: 2, step: "0.00003", notional: "100" }),
+      ...(config as { strategies: unknown[] }).strategies.slice(1),
+    ];
+    const { resultHash } = await runBacktest({ ...config, service, strategies }, { fixture, print: () => undefined });
+    expect((JSON.parse(out) as SweepReport).results).toMatchObject([{ status: "done", resultHash }]);
+    const other = await sweep(...flags, "--fills", "trades", "--resume");
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining("belongs to another sweep")]);
   });
 
   it("ends with 1 and the reasons when runs failed, after telling what was done", async () => {

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { parseHuman } from "../../src/contract/validate.ts";
 import { seriesBuilder } from "../../src/market/series-builder.ts";
 import { columnsOf, createTape, seriesOf, type Tape, type TapeInstrument } from "../../src/market/tape.ts";
 import { createRandom } from "../../src/random.ts";
 import { readFixture, readManifest, writeFixture } from "../../src/tape/fixture.ts";
 import { blockRows, decodeSeries, encodeSeries } from "../../src/tape/fixture-blocks.ts";
+import { isPlainManifest, manifestSchema } from "../../src/tape/fixture-manifest.ts";
 
 const instruments: readonly TapeInstrument[] = [
   { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" },
@@ -143,6 +145,57 @@ describe("a fixture", () => {
     }
     const manifest = writeFixture(dir, createTape(instruments, [builder.series()]), meta);
     expect((manifest.series[0]?.bytes ?? 0) / 20_000).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("a manifest that is taken at once", () => {
+  const { series, ...whole } = writeFixture(join(home, "taken"), everyKind(), meta);
+  const manifest = JSON.parse(JSON.stringify({ ...whole, series })) as object;
+
+  it("is one that the schema takes, whatever was done to it", () => {
+    expect(isPlainManifest(manifest)).toBe(true);
+    const schema = (value: unknown): boolean => {
+      try {
+        parseHuman(manifestSchema, value, "manifest", "FIXTURE_INVALID");
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const places = [[], ["series", "0"], ["series", "3"], ["instruments", "1"], ["notes", "0"]];
+    const names = [...Object.keys(manifest), ...Object.keys(series[3] ?? {}), "tickSize", "what", "count", "0", "constructor"];
+    const values = fc.constantFrom(
+      0,
+      -1,
+      1.5,
+      2 ** 60,
+      "",
+      "../x",
+      "x y",
+      "trade",
+      "BTC",
+      "1e3",
+      "0.1",
+      "a".repeat(64),
+      null,
+      [],
+      {},
+      [7],
+      undefined,
+    );
+    let refused = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...places), fc.constantFrom(...names), values, (place, name, value) => {
+        const changed = structuredClone(manifest) as Record<string, unknown>;
+        const inner = place.reduce<Record<string, unknown>>((at, step) => at[step] as Record<string, unknown>, changed);
+        if (value === undefined) delete inner[name];
+        else inner[name] = value;
+        if (isPlainManifest(changed)) expect(schema(changed)).toBe(true);
+        else refused++;
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(refused).toBeGreaterThan(500);
   });
 });
 
@@ -309,6 +362,7 @@ describe("a damaged series file is refused without its hash", () => {
     ["half a block", bytes.subarray(0, -3), "a block up to byte"],
     ["more rows than a block holds", changed(written(headerAt, 70_000)), "a block of at most 65536 rows"],
     ["more rows than bytes", changed(written(headerAt, 200)), "200 in"],
+    ["more bytes than its rows can have", changed(written(headerAt + 4, 4_000_000_000)), "2 in 4000000000 bytes"],
     ["fewer rows than promised", changed(written(headerAt, 1)), "expected 2 rows, found 1"],
     ["another length of the rows", changed(written(headerAt + 4, 30)), "expected a block of 30 bytes, found 18"],
     ["bytes that do not decompress", changed((copy) => copy.fill(255, headerAt + 12)), "do not decompress"],

@@ -103,6 +103,9 @@ describe("trades and quotes", () => {
   it("may be compressed, with any name, with a byte order mark, empty lines and carriage returns", () => {
     const text = `\uFEFF${line(0, trade("1", "1"))}\r\n\r\n${line(1, trade("2", "1"))}`;
     expect(rows(read(gzipSync(text)).tape, "trade")).toEqual(["0 buy 1x1", "1 buy 2x1"]);
+    // Compressed in pieces, of which the last one's size says nothing of the whole.
+    const [head, tail] = [gzipSync(text.slice(0, 30)), gzipSync(text.slice(30))];
+    expect(rows(read(Buffer.concat([head, tail])).tape, "trade")).toEqual(["0 buy 1x1", "1 buy 2x1"]);
   });
 });
 

@@ -41,7 +41,7 @@ const throughBytes = (scan: Scan): unknown => {
   const common = { event, symbol, others: {} };
   if (event === "trade") return { ...common, parts: [...parts.subarray(0, 4)], makerBought, origin };
   if (event === "bookTicker") return { ...common, parts: [...parts.subarray(0, 8)] };
-  return { ...common, firstId, lastId, previousId, bids, asks };
+  return { ...common, firstId, lastId, previousId, bids: [...bids], asks: [...asks] };
 };
 
 describe("a line read from its bytes", () => {
