@@ -65,7 +65,8 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
   const cache = compiled[kind];
   const known = cache.get(schema);
   if (known !== undefined) return known;
-  if (kind === "wire") wire ??= make({ removeAdditional: "all" });
+  // These schemas are all our own, and a test has them checked: checking them here costs every start as much as compiling them.
+  if (kind === "wire") wire ??= make({ removeAdditional: "all", validateSchema: false });
   else human ??= make({ allErrors: true, useDefaults: true });
   const check = ((kind === "wire" ? wire : human) as Ajv).compile(schema);
   cache.set(schema, check);

@@ -1,5 +1,7 @@
 /** The description's tables, written out by hand, against the table the code is built from. */
+import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
+import * as messages from "../../src/contract/channels.ts";
 import { createContract, endpointNames } from "../../src/contract/contract.ts";
 import { environments, layers, limitedStatus, limitHeaders, paging, websocketLimits } from "../../src/contract/limits.ts";
 import * as schemas from "../../src/contract/schemas.ts";
@@ -56,6 +58,18 @@ describe("endpoints", () => {
     const changed = createContract({ weights: { getOrder: 2 } }).endpoints;
     expect([changed.getOrder.weight, changed.pendingOrders.weight, changed.placeOrder.weight]).toEqual([2, 5, 10]);
   });
+});
+
+describe("schemas", () => {
+  const metaSchema = new Ajv().getSchema("http://json-schema.org/draft-07/schema");
+
+  it.each(Object.entries({ ...schemas, ...messages }).filter(([, schema]) => typeof schema === "object" && "type" in schema))(
+    "%s is one",
+    (_, schema) => {
+      // The program does not look at them again.
+      expect(metaSchema?.(schema), JSON.stringify(metaSchema?.errors)).toBe(true);
+    },
+  );
 });
 
 describe("limits", () => {
