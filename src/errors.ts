@@ -84,3 +84,15 @@ export const didYouMean = (word: string, known: readonly string[]): string => {
   const best = ranked.sort((x, y) => x[0] - y[0])[0];
   return best && best[0] <= Math.max(2, word.length / 3) ? ` Did you mean "${best[1]}"?` : "";
 };
+
+/** Runs of letters with digits among them: keys and signatures look like that, and no time, price or product does. */
+const keyLike = /(?=[A-Za-z+/_]*\d)(?=[\d+/_]*[A-Za-z])[A-Za-z0-9+/_]{12,}/g;
+
+/**
+ * The beginning of a line from a file that is not what it should be, for a message. It may be any file of the user's: what looks like
+ * a key is left out.
+ */
+export const excerpt = (line: string, lengthMax = 60): string => {
+  const text = line.slice(0, 1_000).replaceAll(keyLike, "...");
+  return text.length > lengthMax ? `${text.slice(0, lengthMax - 3)}...` : text;
+};

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { assert, didYouMean, errorCodes, isSluiceError, never, SluiceError } from "../src/errors.ts";
+import { assert, didYouMean, errorCodes, excerpt, isSluiceError, never, SluiceError } from "../src/errors.ts";
 
 describe("errors", () => {
   it("each code is written once and has a text and a fix of its own", () => {
@@ -41,5 +41,22 @@ describe("didYouMean", () => {
     ["x", [], ""],
   ])("%s among %j", (word, known, expected) => {
     expect(didYouMean(word, known)).toBe(expected);
+  });
+});
+
+describe("an excerpt of a file that is not what it should be", () => {
+  it.each([
+    ["SLUICE_SECRET_KEY=63e236e3a428fd00816591c87c254705ca5b4a75", "SLUICE_SECRET_KEY=..."],
+    ['{"apiKey":"307f37fed98e2168","secretKey":"Zm9vYmFyMTIz+/aa=="}', '{"apiKey":"...","secretKey":"...=="}'],
+    ["2024-01-01T00:01:00,65000.5,BTC-USDT-SWAP,1700000000000000000", "2024-01-01T00:01:00,65000.5,BTC-USDT-SWAP,1700000000000000000"],
+    ["timestamp,open,high,low,close,volume", "timestamp,open,high,low,close,volume"],
+    ["", ""],
+  ])("%s", (line, told) => {
+    expect(excerpt(line, 80)).toBe(told);
+  });
+
+  it("is cut", () => {
+    expect(excerpt("a b ".repeat(30))).toBe(`${"a b ".repeat(14)}a...`);
+    expect(excerpt("a b c", 5)).toBe("a b c");
   });
 });

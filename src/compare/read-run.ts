@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createContract } from "../contract/contract.ts";
-import { SluiceError } from "../errors.ts";
+import { excerpt, SluiceError } from "../errors.ts";
 import type { Event } from "../journal/events.ts";
 import type { RunReport } from "../report/report.ts";
 import { type ConfigFacts, parseJson, sessionFile } from "../session/format.ts";
@@ -104,7 +104,7 @@ const runOfJournal = (path: string, text: string): RunRecord => {
     if (typeof event?.type === "string" && typeof event.at === "number") chronicle.event(event as Event, index + 1);
     else if (index === last && index > 0 && event === undefined)
       notes.push(`Line ${index + 1} was cut off while it was written and is left out.`);
-    else throw unreadable(`${path}:${index + 1}`, 'an event with "type" and "at"', line.length > 60 ? `${line.slice(0, 57)}...` : line);
+    else throw unreadable(`${path}:${index + 1}`, 'an event with "type" and "at"', excerpt(line));
   }
   const report = reportBeside(path);
   const run = chronicle.finish({ name: path, kind: "journal", notes, ...(report !== undefined && { facts: factsOfReport(report) }) });

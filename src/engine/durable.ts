@@ -168,6 +168,10 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
         decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
         return;
       }
+      if (event.type === "watchdog.tripped") {
+        decide({ strategy: "", mode: "halted", reason: `the watchdog tripped: ${event.reason}` });
+        return;
+      }
       if (event.type !== "order.changed" || !finalPhases.includes(event.phase)) return;
       const { clOrdId, phase, record } = event;
       const sender = senders.get(clOrdId);

@@ -186,8 +186,11 @@ export const createTurns = (clock: Clock, writer: RecordWriter, onGivenUp: (why:
       }),
     close: (reason) => {
       close(reason);
+      const late = waiting.slice(first);
       waiting = [];
       first = 0;
+      // Nobody is told of them in the session any more, but whoever waits for one, as a journal for its disk, gets it.
+      for (const one of late) pass(one);
     },
   };
 };

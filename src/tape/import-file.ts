@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { SluiceError } from "../errors.ts";
+import { excerpt, SluiceError } from "../errors.ts";
 
 export interface TextLines {
   readonly file: string;
@@ -48,10 +48,9 @@ export const kindOf = (lines: TextLines): RecordingKind => {
   const isTerms = first.startsWith("{") || ["funding", "mark", "ticksize", "lotsize", "listed"].some((name) => header.includes(name));
   if (first.startsWith("{") || (header.includes("timestamp") && isTerms && !header.includes("open"))) return "terms";
   if (header.includes("timestamp")) return "candles";
-  const shown = first.length > 60 ? `${first.slice(0, 57)}...` : first;
   throw new SluiceError(
     "IMPORT_INVALID",
-    `${lines.file}: ${lines.from.length === 0 ? "the file is empty" : `line ${lines.number[0]} is ${JSON.stringify(shown)}`}. ` +
+    `${lines.file}: ${lines.from.length === 0 ? "the file is empty" : `line ${lines.number[0]} is ${JSON.stringify(excerpt(first))}`}. ` +
       "Expected recorded messages (`<receive time in ns> <json>` a line), candles (`timestamp,open,high,low,close,volume`) or, beside one of them, terms (`timestamp,funding,mark,tickSize,lotSize,listed`).",
   );
 };

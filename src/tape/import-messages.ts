@@ -6,7 +6,7 @@
  * Not here: the usual lines, which are read from bytes (import-scan.ts), rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
  */
 import { isDecimal } from "../decimal.ts";
-import { SluiceError } from "../errors.ts";
+import { excerpt, SluiceError } from "../errors.ts";
 import { type BookChain, createBookChain } from "./import-book.ts";
 import { type DecimalPool, importInvalid, type Parts, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
@@ -113,7 +113,7 @@ const messageAt = (lines: TextLines, index: number, at: number): Message => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+const shown = (text: string): string => JSON.stringify(excerpt(text, 80));
 
 const symbolOf = ({ stream, data }: Message): string | undefined => {
   if (typeof data["s"] === "string") return data["s"];

@@ -9,7 +9,7 @@
  * counted; missing funding is counted, not filled in; values are exact or refused, but marks are cut to a billionth of a tick.
  */
 import { compare, decimal, div, equal, grid, isDecimal, mul, neg } from "../decimal.ts";
-import { SluiceError } from "../errors.ts";
+import { excerpt, SluiceError } from "../errors.ts";
 import { markParts, rateStep, type Series, seriesOf } from "../market/tape.ts";
 import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
@@ -64,7 +64,7 @@ const jsonCells = (lines: TextLines, index: number): Cells => {
   } catch {
     // Told below, like JSON that is no object.
   }
-  throw importInvalid(lines.file, lines.number[index] as number, `${lineAt(lines, index).slice(0, 60)} is not a JSON object.`);
+  throw importInvalid(lines.file, lines.number[index] as number, `${excerpt(lineAt(lines, index))} is not a JSON object.`);
 };
 
 const csvCells = (lines: TextLines) => {

@@ -4,6 +4,7 @@
  * Invariants: times are whole microseconds, exact; lines of equal time keep their order; a line that is earlier than one before
  * it by more than the tolerance is refused by both.
  */
+import { excerpt } from "../errors.ts";
 import { importInvalid } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
 
@@ -22,7 +23,7 @@ export const receiveTimes = (lines: TextLines): Float64Array => {
       digits++;
     }
     if (digits !== digitsOfNanoseconds || bytes[start + digits] !== 32) {
-      const shown = JSON.stringify(lineAt(lines, index).slice(0, 40));
+      const shown = JSON.stringify(excerpt(lineAt(lines, index), 40));
       const line = lines.number[index] as number;
       throw importInvalid(lines.file, line, `${shown} does not begin with a receive time in nanoseconds (19 digits and a space).`);
     }

@@ -3,9 +3,10 @@
  *
  * Invariants: it places nothing and opens no stream; before it acts it asks the service once, so that keys that would be of no
  * use are found while there is time; each time it acts it learns anew where the quota stands; whether anything is left is said
- * from listings alone.
+ * from listings alone; an engine with a journal that was taken for dead starts halted the next time, as far as standing-halt.ts can.
  * Not here: words for people (cli/watchdog.ts).
  */
+import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
 import { after } from "../clock/clock.ts";
 import { createContract } from "../contract/contract.ts";
@@ -13,7 +14,7 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import { createGateway } from "../gateway/gateway.ts";
 import { type CheckedConfig, checkConfig, watchdogDefaults } from "../host/config.ts";
-import type { ServiceUser } from "../host/service.ts";
+import type { OpenService, ServiceUser } from "../host/service.ts";
 import { createJournal } from "../journal/journal.ts";
 import { createClientOrderIds } from "../orders/client-order-id.ts";
 import { layersOf } from "../quota/layers.ts";
@@ -25,6 +26,7 @@ import { type Deeds, fileDeeds } from "./deeds.ts";
 import type { Listen } from "./line.ts";
 import { deedsPath, type Meeting } from "./place.ts";
 import { socketListen } from "./socket-line.ts";
+import { createStandingHalt, type HaltState, type StandingHalt, type StandingHaltOptions } from "./standing-halt.ts";
 import { createWatch, type WatchNews } from "./watch.ts";
 
 export type KeeperNews =
@@ -33,8 +35,11 @@ export type KeeperNews =
   /** The service answered: the keys can read, and so many orders of ours rest. */
   | { readonly kind: "proved"; readonly user: string; readonly open: number }
   | { readonly kind: "unproved"; readonly user: string; readonly why: string }
-  /** All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel. */
-  | { readonly kind: "over"; readonly gone: number; readonly stuck: number };
+  /**
+   * All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel; `halt`: whether
+   * the engine's next life starts halted, where it has a journal.
+   */
+  | { readonly kind: "over"; readonly gone: number; readonly stuck: number; readonly halt?: HaltState };
 
 export interface KeeperOptions {
   /** Instead of the config's. */
@@ -46,6 +51,8 @@ export interface KeeperOptions {
   readonly listen?: Listen;
   /** Where word of what was done is left; beside the socket when left out. */
   readonly deeds?: Deeds;
+  /** Where the engine's journal is kept, for tests. */
+  readonly openDisk?: StandingHaltOptions["openDisk"];
 }
 
 /** `left`: nothing rests but orders that the service cannot cancel. */
@@ -68,6 +75,14 @@ export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users:
   instance,
   dir: watchdog?.dir,
 });
+
+/** As the engine calls its journal's owner and finds its folder. */
+const standingHaltOf = (config: CheckedConfig, { clock, users }: OpenService, { openDisk }: KeeperOptions): StandingHalt | undefined => {
+  if (config.journal === undefined) return undefined;
+  const { service, users: uids, instance } = meetingOf(config, users);
+  const owner = { service, users: uids.join(", "), instance };
+  return createStandingHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
+};
 
 /** The part of a service and its config that cancelling needs, opened without a stream. */
 const openFor = (input: unknown) => {
@@ -134,6 +149,7 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
   let acting: Subscription | undefined;
   let over: "flat" | "left" | undefined;
   const deeds = options.deeds ?? fileDeeds(deedsPath(meetingOf(config, service.users)));
+  const halt = standingHaltOf(config, service, options);
   let hangUp: (() => Promise<void>) | undefined;
 
   const act = (reason: string): void => {
@@ -154,9 +170,10 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
         acting = undefined;
         over = stuck === 0 ? "flat" : "left";
         deeds.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} cancelled`);
-        tell({ kind: "over", gone, stuck });
+        tell({ kind: "over", gone, stuck, ...(halt?.state && { halt: halt.state }) });
       },
     });
+    halt?.begin(`the watchdog tripped: ${reason}`);
   };
   const watch = createWatch({
     clock: service.clock,
@@ -168,6 +185,7 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
       acting?.unsubscribe();
       acting = undefined;
       over = undefined;
+      halt?.desist();
     },
     before: deeds.take,
   });
@@ -185,6 +203,7 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
       watch.stop();
       acting?.unsubscribe();
       await hangUp?.();
+      await halt?.end();
       await service.stop();
     },
   };

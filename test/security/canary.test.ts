@@ -1,58 +1,27 @@
-/** Secrets with which everything is done that has a mouth; nothing that comes out of it may hold them, in whatever spelling. */
+/** Secrets with which every command and everything else that has a mouth is used; nothing that comes out may hold them, in whatever spelling. */
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspect } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
-import { createCredentials, createEngine, defineConfig, fromEnv, fromFile, live } from "../../src/index.ts";
-import { leaksIn } from "./leaks.ts";
+import { leaksIn, odd } from "./leaks.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), "sluice-canary-"));
 // Inside the checkout, where its imports are found.
 const configs = join(root, "out", `canary-${process.pid}`);
 
-/** With every kind of character that some encoding treats in its own way. */
-const odd = { apiKey: "cnry-key+0/1=2 3&4", secretKey: 'cnry"secret\\é%+/=?&\t{ü}', passphrase: "cnry'pass<phrase>~;:#" };
 const oddTexts = Object.values(odd);
-
-describe("the search for leaks", () => {
-  const plant = (text: string) => leaksIn(oddTexts, new Map([["a file", `before ${text} after`]]));
-  const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
-  const secret = odd.secretKey;
-
-  it.each([
-    ["plain text", secret],
-    ["JSON", JSON.stringify({ secret })],
-    ["JSON in JSON", JSON.stringify(JSON.stringify({ secret }))],
-    ["JSON escapes", Array.from(secret, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`).join("")],
-    ["a URL", encodeURIComponent(secret).toLowerCase()],
-    ["a form", new URLSearchParams({ secret }).toString()],
-    ["percent signs", Buffer.from(secret).toString("hex").replace(/../g, "%$&").toUpperCase()],
-    ["hexadecimal", Buffer.from(`${secret} and more`).toString("hex").toUpperCase()],
-    ["base64 from its beginning", base64(secret)],
-    ["base64 one byte later", base64(`:${secret}:`)],
-    ["base64 two bytes later", base64(`::${secret}`)],
-    ["base64 in the middle of a header", base64(`user:${secret}\n and so on`)],
-    ["base64url", Buffer.from(`x${secret}`).toString("base64url")],
-  ])("finds one planted as %s", (_, text) => {
-    expect(plant(text)).not.toEqual([]);
-  });
-
-  it("finds nothing where nothing is", () => {
-    expect(plant(readFileSync(join(root, "README.md"), "utf8"))).toEqual([]);
-    expect(plant(base64(secret.slice(0, 8)))).toEqual([]);
-  });
-});
 
 /** All that was said, by who said it. */
 const written = new Map<string, string>();
 const secrets: string[] = [];
+/** Commands that were run with secrets in hand. */
+const asked = new Set<string>();
 let venueIo = capturedIo();
 let venueEnds: Promise<number> = Promise.resolve(0);
 
@@ -61,6 +30,7 @@ const say = (who: string, text: string): void => {
 };
 /** Runs a command as a function, and keeps what it says. */
 const sluice = async (who: string, argv: readonly string[], io = capturedIo({ env: { SLUICE_DEBUG: "1" } })): Promise<number> => {
+  asked.add(argv[0] ?? "");
   const code = await main(argv, io);
   say(`${who}: stdout`, io.outText);
   say(`${who}: stderr`, io.errText);
@@ -90,6 +60,34 @@ export default config;
   );
   return path;
 };
+/** A config of a backtest whose strategy fails with all the secrets in hand, and shows what it holds as well as it can. */
+const heldConfig = (fixture: string): string => {
+  const path = join(configs, "held.ts");
+  writeFileSync(
+    path,
+    `import { inspect } from "node:util";
+import { throwError } from "rxjs";
+import { backtest, createCredentials, defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import consolePanel from "../../plugins/console-panel.ts";
+import journalFile from "../../plugins/journal-file.ts";
+import ladder from "../../strategies/ladder.ts";
+const credentials = createCredentials(${JSON.stringify(odd)});
+const service = live({ environment: "testnet", baseUrl: "https://127.0.0.1:9", keys: [fromEnv("CANARY"), { name: "odd", credentials }] });
+const text = "chatty holds " + inspect({ service, credentials }, { depth: 9, showHidden: true, getters: true }) + JSON.stringify(credentials);
+const chatty = defineStrategy({
+  name: "chatty",
+  options: { type: "object", additionalProperties: false, properties: {} },
+  desired: () => throwError(() => Object.assign(new Error(text, { cause: service }), { service, credentials })),
+});
+export default defineConfig({
+  service: backtest({ fixture: ${JSON.stringify(fixture)}, fees: { makerBps: "2", takerBps: "5" } }),
+  strategies: [ladder({ instId: "BTC-USDT-SWAP", levels: 2 }), chatty({})],
+  plugins: [consolePanel({}), journalFile({ path: ${JSON.stringify(join(dir, "held.ndjson"))} })],
+});
+`,
+  );
+  return path;
+};
 const setEnv = (prefix: string, { apiKey, secretKey, passphrase }: typeof odd): void => {
   Object.assign(process.env, { [`${prefix}_API_KEY`]: apiKey, [`${prefix}_SECRET_KEY`]: secretKey, [`${prefix}_PASSPHRASE`]: passphrase });
 };
@@ -97,6 +95,7 @@ const setEnv = (prefix: string, { apiKey, secretKey, passphrase }: typeof odd): 
 beforeAll(async () => {
   mkdirSync(configs, { recursive: true });
   venueIo = capturedIo();
+  asked.add("venue");
   venueEnds = main(["venue", "--port", "0", "--json", "--seed", "canary"], venueIo);
   while (!venueIo.outText.includes("\n")) await new Promise((resolve) => setTimeout(resolve, 20));
   const { url, keys } = JSON.parse(venueIo.outText) as { url: string; keys: readonly (typeof odd)[] };
@@ -128,15 +127,6 @@ const filesIn = (folder: string): ReadonlyMap<string, string> =>
       }),
   );
 
-/** Some of it goes round in circles, which is nothing to write down either. */
-const jsonOf = (value: unknown): string => {
-  try {
-    return String(JSON.stringify(value));
-  } catch {
-    return "";
-  }
-};
-
 describe("everything that has a mouth", () => {
   it("trades, records, examines and fails without a word of what it holds", async () => {
     const trades = config("trades");
@@ -158,6 +148,7 @@ describe("everything that has a mouth", () => {
     const lines: readonly (readonly (() => Promise<number>)[])[] = [
       [
         () => untilSaid('"phase":"live"', "run", ["run", trades, "--cancel", "--json"]),
+        () => sluice("close", ["close", trades, "--json"]),
         () => untilSaid("proved", "watchdog", ["watchdog", watched, "--json"]),
       ],
       [
@@ -179,7 +170,7 @@ describe("everything that has a mouth", () => {
     // Strangers to the service are refused, the others get on.
     const failures = [...written].filter(([who]) => who.endsWith("stderr")).map(([, text]) => text);
     expect(endings, failures.join("\n")).toEqual([
-      [0, 0],
+      [0, 0, 0],
       [0, 0],
       [2, 1],
     ]);
@@ -193,6 +184,58 @@ describe("everything that has a mouth", () => {
     expect(leaksIn(secrets, written)).toEqual([]);
   }, 60_000);
 
+  it("plays, varies, compares, imports and checks without a word of what a config or a recording holds", async () => {
+    const recording = join(configs, "recording.txt");
+    const login = JSON.stringify({ op: "login", args: [{ ...odd, sign: odd.secretKey }] });
+    const trade = (at: number): string =>
+      `${at}000000 {"data":{"e":"trade","E":${at},"T":${at},"s":"BTCUSDT","t":${at},"p":"100.5","q":"0.01","m":true,"X":"MARKET"}}`;
+    writeFileSync(recording, [trade(1_700_000_000_000), `1700000000001000000 ${login}`, trade(1_700_000_000_002)].join("\n"));
+    const [keys, strangers] = [join(configs, "keys.json"), join(configs, "strangers.json")];
+    writeFileSync(keys, venueIo.outText.split("\n")[0] ?? "", { mode: 0o600 });
+    writeFileSync(strangers, JSON.stringify({ odd }), { mode: 0o600 });
+    const market = join(dir, "market");
+    const held = heldConfig(market);
+    const to = (name: string): string => join(dir, name);
+    const swap = ["--instrument", "BTC-USDT-SWAP"];
+    const url = process.env["CANARY_URL"] ?? "";
+    // What each ends with, and words that show that it came to the point. Whether two short runs differ is theirs.
+    const works: readonly (readonly [argv: readonly string[], codes: readonly number[], words: string])[] = [
+      [["generate", "--out", market, "--minutes", "3", ...swap], [0], "BTC-USDT-SWAP"],
+      [["backtest", held, "--html", to("run.html"), "--details", to("run.json")], [1], "chatty holds"],
+      [["backtest", held, "--json"], [1], "chatty holds"],
+      [["backtest", config("trades"), "--fixture", market], [2], "live"],
+      [
+        ["sweep", held, "--vary", "ladder.levels=1..2", "--out", to("kept"), "--csv", to("all.csv"), "--html", to("map.html")],
+        [1],
+        "chatty holds",
+      ],
+      [["sweep", held, "--vary", "ladder.levels=1..2", "--jobs", "1", "--json"], [1], "chatty holds"],
+      [["simulate", held, "--seeds", "1", "--minutes", "1", "--plugins"], [1], "chatty holds"],
+      [["simulate", held, "--seed", "1", "--minutes", "1", "--trace"], [1], "chatty holds"],
+      [["guard", held, "--cuts", "1"], [0], "chatty holds"],
+      [["compare", to("trades/events.ndjson"), to("session")], [0, 1], "events.ndjson"],
+      [["compare", to("session"), "--backtest", "--json"], [0, 1], "backtest of"],
+      [["replay", to("session"), held], [1], "diverges"],
+      [["import", recording, "--out", to("imported"), ...swap], [0], "not imported"],
+      [["import", strangers, "--out", to("never"), ...swap], [1], "no trading"],
+      [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
+      [["close", config("closes")], [0], "Nothing is held."],
+      [["close", config("closes-strangers", { prefix: "ODD" })], [1], "50004"],
+      [["check", url, "--keys", keys, "--only", "2.3", "4.6-positions"], [0], "passed"],
+      [["check", url, "--keys", strangers, "--json"], [2], "refuses the key odd"],
+      [["check", "https://0.0.0.0:9", "--keys", keys], [2], "--places-orders"],
+    ];
+    for (const [index, [argv, codes, words]] of works.entries()) {
+      const who = `${index} ${argv[0]}`;
+      const ended = await sluice(who, argv);
+      const said = `${written.get(`${who}: stdout`)}${written.get(`${who}: stderr`)}`;
+      expect(said).toContain(words);
+      expect(codes, said).toContain(ended);
+    }
+    expect(leaksIn(secrets, filesIn(dir))).toEqual([]);
+    expect(leaksIn(secrets, written)).toEqual([]);
+  }, 120_000);
+
   it("a process that crashes with its config in hand shows none", async () => {
     const rest = 'setTimeout(() => { throw Object.assign(new Error("crash"), { config, cause: config.service, env: undefined }); }, 10);';
     const child = spawn(process.execPath, [join(root, "src/cli/sluice.mjs"), "run", config("crashes", { rest })], {
@@ -205,72 +248,6 @@ describe("everything that has a mouth", () => {
     expect([code, text.includes("Error: crash"), text.includes("baseUrl")]).toEqual([1, true, true]);
     expect(leaksIn(secrets, new Map([["crash", text]]))).toEqual([]);
   }, 60_000);
-
-  it("values that hold them can be shown, written and copied", () => {
-    const credentials = createCredentials(odd);
-    const given = defineConfig({
-      service: live({ environment: "testnet", baseUrl: "https://127.0.0.1:9", keys: [{ credentials }], push: false }),
-      strategies: [{ kind: "strategy", name: "s", options: {}, start: () => ({}) }],
-    });
-    const engine = createEngine(given);
-    const shown: string[] = [];
-    for (const value of [
-      credentials,
-      given,
-      engine,
-      engine.service,
-      { deep: [credentials] },
-      fromEnv("ODD"),
-      new Error("x", { cause: given }),
-    ]) {
-      shown.push(
-        inspect(value, { depth: 20, showHidden: true, getters: true }),
-        jsonOf(value),
-        `${value instanceof Error ? value.stack : ""}`,
-      );
-    }
-    // The key by itself is the name under which it is known, to whoever asks for it by name.
-    const quiet = shown.map((text) => text.replaceAll(JSON.stringify(credentials.apiKey), "").replaceAll(inspect(credentials.apiKey), ""));
-    expect(leaksIn([odd.secretKey, odd.passphrase], new Map(shown.map((text, index) => [`value ${index}`, text])))).toEqual([]);
-    expect(leaksIn(oddTexts, new Map(quiet.map((text, index) => [`value ${index}`, text])))).toEqual([]);
-    expect(() => structuredClone(credentials)).not.toThrow();
-    expect(leaksIn(oddTexts, new Map([["a copy", inspect(structuredClone(credentials), { showHidden: true })]]))).toEqual([]);
-  });
-
-  it("what is wrong with them is told by place", () => {
-    const said: string[] = [];
-    const fails = (work: () => unknown): void => {
-      try {
-        work();
-        said.push("NOT REFUSED");
-      } catch (error) {
-        said.push(inspect(error, { depth: 9, showHidden: true }), String((error as Error).stack));
-      }
-    };
-    const file = (name: string, text: string, mode = 0o600): string => {
-      const path = join(configs, name);
-      writeFileSync(path, text);
-      chmodSync(path, mode);
-      return path;
-    };
-    const json = JSON.stringify(odd);
-    fails(() => fromFile(file("torn.json", json.slice(0, -3))));
-    fails(() => fromFile(file("open.json", json, 0o644)));
-    fails(() => fromFile(file("named.json", JSON.stringify({ main: odd })), "other"));
-    fails(() => fromFile(file("list.json", JSON.stringify([odd]))));
-    fails(() => createCredentials({ ...odd, secretKey: `${odd.secretKey}\n` }));
-    fails(() => createCredentials({ ...odd, passphrase: `é${odd.passphrase}` }));
-    fails(() => createCredentials({ ...odd, apiKey: [odd.apiKey] as never }));
-    fails(() => live({ environment: "testnet", baseUrl: "https://x", keys: [{ credentials: odd as never }] }));
-    fails(() => live({ environment: "testnet", baseUrl: "https://x", keys: [odd as never] }));
-    fails(() => live({ environment: "testnet", baseUrl: "https://x", keys: odd as never }));
-    fails(() => live({ environment: "testnet", baseUrl: "https://x", ...odd } as never));
-    fails(() => live({ environment: "testnet", baseUrl: "https://x", users: { [odd.apiKey]: odd.secretKey } as never }));
-    expect(said).not.toContain("NOT REFUSED");
-    const named = said.map((text) => text.replaceAll(odd.apiKey, ""));
-    expect(leaksIn([odd.secretKey, odd.passphrase], new Map(said.map((text, index) => [`failure ${index}`, text])))).toEqual([]);
-    expect(leaksIn(oddTexts, new Map(named.map((text, index) => [`failure ${index}`, text])))).toEqual([]);
-  });
 
   it("the service says its keys once, at its start, and never again", async () => {
     venueIo.stop();
@@ -286,5 +263,14 @@ describe("everything that has a mouth", () => {
         ]),
       ),
     ).toEqual([]);
+  });
+
+  it("is every command there is", async () => {
+    const io = capturedIo();
+    expect(await main(["--help"], io)).toBe(0);
+    const commands = [...io.outText.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name).filter((name) => name !== "help");
+    expect(commands).toContain("check");
+    // A new command is run above with secrets in hand, and what it says and writes is searched.
+    expect([...asked].sort()).toEqual([...commands].sort());
   });
 });

@@ -11,6 +11,9 @@ export interface Leak {
   readonly where: string;
 }
 
+/** A key with every kind of character that some encoding treats in its own way. */
+export const odd = { apiKey: "cnry-key+0/1=2 3&4", secretKey: 'cnry"secret\\é%+/=?&\t{ü}', passphrase: "cnry'pass<phrase>~;:#" };
+
 /** Of so many bytes all spellings are told apart from chance. */
 const least = 8;
 

@@ -1,9 +1,11 @@
 /**
  * Kills a trading process with SIGKILL at random moments, again and again, and looks at the service afterwards.
  *
- * `sluice run` trades a ladder against `sluice venue`, which loses and delays answers. After each kill the service's pending orders
- * must hold no slot twice, and every order of ours must stand in the journal; after the last life, which takes its orders back,
- * nothing may rest. Everything is on loopback and ends by itself.
+ * `sluice run` trades a ladder against `sluice venue`, which loses and delays answers. Every other life is killed at a random moment
+ * from its beginning, so also while it starts; the others once they trade, however slow the machine. After each kill the service's
+ * pending orders must hold no slot twice, and every order of ours must stand in the journal; after the last life, which takes its
+ * orders back, nothing may rest. Lives that hardly trade prove nothing and are a problem, too. Everything is on loopback and ends by
+ * itself.
  *
  *   node test/soak/kill.mjs [kills=200] [seed=1]
  */
@@ -13,6 +15,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -117,9 +120,21 @@ const look = async (when) => {
   return orders.length;
 };
 const life = (...args) =>
-  spawn(process.execPath, [sluice, "run", configFile, ...args], { cwd: root, env, stdio: ["ignore", "ignore", "pipe"] });
+  spawn(process.execPath, [sluice, "run", configFile, "--json", ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+
+const startMsMax = 60_000;
+const placed = '"type":"action.sent"';
+/** Resolves when this life has sent its first placement, or has ended; what it says is read all the time. */
+const trades = (child) =>
+  new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (text) => {
+      if (text.includes(placed) && text.includes('"placeOrder"')) resolve();
+    });
+    child.once("exit", resolve);
+  });
 
 let rested = 0;
+let trading = 0;
 const exits = new Map();
 try {
   for (let count = 1; count <= kills; count++) {
@@ -127,7 +142,16 @@ try {
     let said = "";
     child.stderr.on("data", (chunk) => (said += chunk));
     const closed = once(child, "exit");
-    await Promise.race([pause(1_500 + random() * 3_500), closed]);
+    let isTrading = false;
+    const begun = trades(child).then(() => {
+      isTrading = true;
+    });
+    if (count % 2 === 0) await Promise.race([pause(1_500 + random() * 3_500), closed]);
+    else {
+      await Promise.race([begun, pause(startMsMax)]);
+      await Promise.race([pause(random() * 2_500), closed]);
+    }
+    if (isTrading) trading++;
     child.kill("SIGKILL");
     const [code, signal] = await closed;
     const end = signal ?? `exit ${code}`;
@@ -138,7 +162,9 @@ try {
     rested += await look(`kill ${count}`);
     if (count % 10 === 0) process.stderr.write(`${count} kills, ${problems.length} problems\n`);
   }
+  if (trading < kills / 4) problems.push(`only ${trading} of ${kills} lives came to trade before they were killed`);
   const last = life("--seconds", "60", "--cancel");
+  void trades(last);
   const [code] = await once(last, "exit");
   await pause(1_000);
   const left = await pending();
@@ -150,5 +176,7 @@ try {
   rmSync(configFile, { force: true });
   rmSync(scratch, { recursive: true, force: true });
 }
-process.stdout.write(`${JSON.stringify({ kills, seed, exits: Object.fromEntries(exits), restedPerLook: rested / kills, problems })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ kills, seed, exits: Object.fromEntries(exits), trading, restedPerLook: rested / kills, problems })}\n`,
+);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -5,13 +5,15 @@ import { letPromisesSettle } from "../../src/backtest/wall.ts";
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../src/index.ts";
+import type { Disk } from "../../src/journal/disk.ts";
 import { inProcess } from "../../src/transport/in-process.ts";
 import type { Ears } from "../../src/watchdog/line.ts";
 import type { Report, Word } from "../../src/watchdog/messages.ts";
 import { far, strategy } from "../backtest/arena.ts";
 import { keys, venueOf } from "../engine/lives.ts";
+import { memoryDisk } from "../journal/memory-disk.ts";
 
-const setup = async ({ realTime = true, watchful = true, watchdog = {} as object | null } = {}) => {
+const setup = async ({ realTime = true, watchful = true, watchdog = {} as object | null, disk = undefined as Disk | undefined } = {}) => {
   const inner = createVirtualClock(1_700_000_000_000);
   let lost = 0;
   // What was lost passes without any timer having run.
@@ -45,8 +47,14 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
   const said: Report[] = [];
   let ears: Ears<Word> | undefined;
   let hungUp = 0;
-  const config = { service, strategies: [strategy("s", { desired: () => wishes$ })], ...(watchdog === null ? {} : { watchdog }) };
+  const config = {
+    service,
+    strategies: [strategy("s", { desired: () => wishes$ })],
+    ...(watchdog === null ? {} : { watchdog }),
+    ...(disk && { journal: { dir: "j" } }),
+  };
   const engine = createEngine(config, {
+    ...(disk && { openDisk: async () => disk }),
     dial: () => (given) => {
       ears = given;
       return {
@@ -138,6 +146,22 @@ describe("an engine with a watchdog in its config", () => {
     expect(events.find(({ type }) => type === "mode.changed")).toMatchObject({
       mode: "halted",
       reason: "the watchdog tripped: no beat for 15 s",
+    });
+  });
+
+  it("that was taken for dead and knows it starts halted the next time", async () => {
+    const disk = memoryDisk();
+    const first = await setup({ disk });
+    first.hear({ kind: "armed", silenceMs: 15_000 });
+    first.hear({ kind: "tripped", reason: "no beat for 15 s" });
+    await first.settle(first.engine.stop());
+    const second = await setup({ disk });
+    second.want(far("a"));
+    await second.run(20_000);
+    expect(second.phases()).toEqual([]);
+    expect(second.events.find(({ type }) => type === "mode.changed")).toMatchObject({
+      mode: "halted",
+      reason: expect.stringContaining("tripped"),
     });
   });
 

@@ -1,9 +1,14 @@
 /** What the watchdog cancels, against the embedded service with all its limits, on a virtual clock. */
+import { resolve } from "node:path";
 import { NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../src/backtest/wall.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { SluiceError } from "../../src/errors.ts";
 import { createContract, createVenue, type ProfileOverrides, type ServiceSpec } from "../../src/index.ts";
+import { readChain } from "../../src/journal/chain.ts";
+import type { Disk } from "../../src/journal/disk.ts";
+import { openStore } from "../../src/journal/store.ts";
 import { createClientOrderIds } from "../../src/orders/client-order-id.ts";
 import { inProcess } from "../../src/transport/in-process.ts";
 import type { WireRequest, WireResponse } from "../../src/transport/transport.ts";
@@ -12,6 +17,7 @@ import { createKeeper, type KeeperNews, type KeeperOptions } from "../../src/wat
 import type { Ears, Listen } from "../../src/watchdog/line.ts";
 import type { Report, Word } from "../../src/watchdog/messages.ts";
 import { btc, strategy, swap } from "../backtest/arena.ts";
+import { memoryDisk } from "../journal/memory-disk.ts";
 
 type Spoil = (request: WireRequest, answer: () => WireResponse, at: number) => WireResponse | undefined;
 
@@ -22,6 +28,7 @@ interface Given {
   readonly spoil?: Spoil;
   readonly options?: Partial<KeeperOptions>;
   readonly watchful?: boolean;
+  readonly journal?: { readonly dir: string };
 }
 
 const setup = async ({
@@ -31,6 +38,7 @@ const setup = async ({
   spoil = (_, answer) => answer(),
   options = {},
   watchful = true,
+  journal,
 }: Given = {}) => {
   const clock = createVirtualClock(1_700_000_000_000);
   const grant = ["read", "trade_futures", "trade_spot"];
@@ -86,7 +94,7 @@ const setup = async ({
     return () => Promise.resolve();
   };
   const news: KeeperNews[] = [];
-  const config = { service, strategies: [strategy("s", { run: () => NEVER })], profile, instance: "one" };
+  const config = { service, strategies: [strategy("s", { run: () => NEVER })], profile, instance: "one", ...(journal && { journal }) };
   let deed: string | undefined;
   const deeds: Deeds = {
     note: (text) => {
@@ -164,6 +172,36 @@ const setup = async ({
     say: (report: Report): void => ears?.heard(report),
     kinds: () => news.map(({ kind }) => kind).filter((kind) => kind !== "listed" && kind !== "unread"),
     calls: (endpoint: string) => sent.filter((request) => request.endpoint === endpoint).length,
+  };
+};
+/** A journal of one life, and who asked for its lock. */
+const journalOf = async () => {
+  const disk = memoryDisk();
+  const owner = { service: "live", users: "main", instance: "one" };
+  const store = await openStore({ disk, owner, snapshot: () => [] });
+  store.append({ type: "life", number: 1, at: 1 });
+  await store.close();
+  const dirs: string[] = [];
+  const locks: string[] = [];
+  let isHeld = false;
+  const lock = async (name: string) => {
+    if (isHeld) throw new SluiceError("ENGINE_STATE", "somebody holds it");
+    locks.push(name);
+    return async () => {
+      locks.push("free");
+    };
+  };
+  return {
+    dirs,
+    locks,
+    openDisk: async (dir: string): Promise<Disk> => {
+      dirs.push(dir);
+      return { ...disk, lock };
+    },
+    hold: (held: boolean) => {
+      isHeld = held;
+    },
+    last: (): unknown => [...disk.files.values()].flatMap((bytes) => readChain(bytes).records).at(-1),
   };
 };
 const hello: Report = { kind: "hello", version: 1, session: "a", beatMs: 1_000 };
@@ -348,6 +386,41 @@ describe("a trip", () => {
     expect(news.at(-1)).toMatchObject({ kind: "listed", open: 0 });
     place(1);
     await run(20_000);
+    expect([resting(), news.at(-1)]).toEqual([0, { kind: "over", gone: 1, stuck: 0 }]);
+  });
+
+  it("of an engine with a journal leaves a halt there for its next life", async () => {
+    const { openDisk, dirs, locks, last } = await journalOf();
+    const { place, quietly, say, run, news } = await setup({ options: { openDisk }, journal: { dir: "some/journal" } });
+    await quietly(() => place(1));
+    say(hello);
+    await run(30_000);
+    expect(news.at(-1)).toEqual({ kind: "over", gone: 1, stuck: 0, halt: { kind: "written" } });
+    expect([dirs, locks]).toEqual([[resolve("some/journal")], ["live / main / one", "free"]]);
+    expect(last()).toMatchObject({ type: "mode", mode: "halted", reason: "the watchdog tripped: no beat for 15 s" });
+  });
+
+  it("of an engine that keeps its journal leaves none while a new one has it, and a last try when the watchdog ends", async () => {
+    for (const isNew of [true, false]) {
+      const { openDisk, last, hold } = await journalOf();
+      const { say, run, news, keeper } = await setup({ options: { openDisk }, journal: { dir: "some/journal" } });
+      hold(true);
+      say(hello);
+      await run(30_000);
+      expect(news.at(-1)).toMatchObject({ kind: "over", halt: { kind: "held" } });
+      if (isNew) say({ ...hello, session: "b" });
+      hold(false);
+      await keeper.stop();
+      expect(last()).toEqual(isNew ? { type: "life", number: 1, at: 1 } : expect.objectContaining({ mode: "halted" }));
+    }
+  });
+
+  it("waits for no disk", async () => {
+    const openDisk = (): Promise<Disk> => new Promise(() => undefined);
+    const { place, quietly, say, run, resting, news } = await setup({ options: { openDisk }, journal: { dir: "some/journal" } });
+    await quietly(() => place(1));
+    say(hello);
+    await run(30_000);
     expect([resting(), news.at(-1)]).toEqual([0, { kind: "over", gone: 1, stuck: 0 }]);
   });
 

@@ -19,6 +19,8 @@ const children: ChildProcess[] = [];
 const texts = new Map<ChildProcess, string>();
 let env: NodeJS.ProcessEnv = {};
 let url = "";
+/** Of another user, with a quota of its own. */
+let otherKey: NodeJS.ProcessEnv = {};
 let key = { apiKey: "", secretKey: "", passphrase: "" };
 
 const start = (argv: readonly string[], own: NodeJS.ProcessEnv = {}): ChildProcess => {
@@ -108,6 +110,7 @@ export default defineConfig({
   service: live({ environment: "testnet", baseUrl: process.env["SLUICE_BASE_URL"] ?? "", keys: [fromEnv("SLUICE")], push: false }),
   strategies: [rests({})],
   instance: process.env["TEST_INSTANCE"] ?? "",
+  ...(process.env["TEST_INSTANCE"] === "anew" ? { journal: { dir: ${JSON.stringify(join(folder, "journal"))} } } : {}),
   watchdog: { beatMs: 150, silenceMs: 2500, dir: ${JSON.stringify(join(folder, "meet"))} },
 });
 `,
@@ -118,10 +121,16 @@ export default defineConfig({
     () => textOf(venue),
     (text) => text.includes("\n"),
   );
-  const ready = JSON.parse(line.split("\n")[0] ?? "") as { url: string; keys: readonly [typeof key] };
+  const ready = JSON.parse(line.split("\n")[0] ?? "") as { url: string; keys: readonly [typeof key, typeof key, typeof key] };
   url = ready.url;
   [key] = ready.keys;
-  env = { SLUICE_BASE_URL: url, SLUICE_API_KEY: key.apiKey, SLUICE_SECRET_KEY: key.secretKey, SLUICE_PASSPHRASE: key.passphrase };
+  const namesOf = ({ apiKey, secretKey, passphrase }: typeof key) => ({
+    SLUICE_API_KEY: apiKey,
+    SLUICE_SECRET_KEY: secretKey,
+    SLUICE_PASSPHRASE: passphrase,
+  });
+  env = { SLUICE_BASE_URL: url, ...namesOf(key) };
+  otherKey = namesOf(ready.keys[2]);
 }, 60_000);
 
 afterAll(() => {
@@ -157,6 +166,37 @@ describe.concurrent("an engine and its watchdog as processes", () => {
       ["proved", "armed", "disconnected", "tripped", "flat", "over"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
     );
     expect(told).toContain('"kind":"over","gone":2,"stuck":0');
+  }, 90_000);
+
+  it("killed and started again: it is halted until somebody resumes", async () => {
+    const own = { ...otherKey, TEST_INSTANCE: "anew" };
+    const engine = (...argv: readonly string[]): ChildProcess => start(["run", config, "--json", ...argv], own);
+    const lives = (run: ChildProcess): Promise<string> =>
+      until(
+        "two orders",
+        () => textOf(run),
+        (text) => text.split('"phase":"live"').length > 2,
+      );
+    const watch = start(["watchdog", config, "--json"], own);
+    await says(watch, '"kind":"proved"');
+    const first = engine();
+    await says(first, '"type":"watchdog.armed"');
+    await lives(first);
+    first.kill("SIGKILL");
+    await says(watch, '"gone":2,"stuck":0,"halt":{"kind":"written"}}');
+    const second = engine();
+    await says(second, '"type":"engine.started"');
+    await pause(700);
+    second.kill("SIGINT");
+    expect(await exitOf(second)).toBe(0);
+    expect(textOf(second)).toMatch(/"mode":"halted","reason":"the watchdog tripped: no beat for/);
+    expect(textOf(second)).not.toContain('"endpoint":"placeOrder"');
+    const third = engine("--resume", "--cancel");
+    await lives(third);
+    third.kill("SIGINT");
+    expect(await exitOf(third)).toBe(0);
+    watch.kill("SIGTERM");
+    expect(await exitOf(watch)).toBe(0);
   }, 90_000);
 
   it("stopped like a hung process: its orders go, and when it wakes it knows and halts", async () => {
