@@ -7,7 +7,6 @@
  * that can be open.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
-import type { LayerSpec } from "./layers.ts";
 
 interface Slot {
   index: number;
@@ -36,19 +35,12 @@ const keptWindows = 4;
 const windowsMax = 128;
 
 export class Counter {
-  readonly spec: LayerSpec;
-  readonly scope: string;
   /** No request leaves before the window after this one has surely begun. */
   closedThrough = Number.NEGATIVE_INFINITY;
   #slots: Slot[] = [];
   /** Unanswered weight from windows older than any kept. */
   #carried = 0;
   #open = 0;
-
-  constructor(spec: LayerSpec, scope: string) {
-    this.spec = spec;
-    this.scope = scope;
-  }
 
   /** Unanswered weight in all. */
   get open(): number {
@@ -126,10 +118,8 @@ export class Counter {
     slot.reported = Math.max(slot.reported, used);
     // A request from before a reset may bring more than there is.
     slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
-    const others = used - slot.settled - this.#open;
-    if (others <= slot.foreign) return 0;
-    const fresh = others - slot.foreign;
-    slot.foreign = others;
+    const fresh = Math.max(0, used - slot.settled - this.#open - slot.foreign);
+    slot.foreign += fresh;
     return fresh;
   }
 

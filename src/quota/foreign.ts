@@ -52,7 +52,7 @@ export const createForeignUse = (): ForeignUse => {
       cautionAt = at;
     },
     margin: (ms, risk) => {
-      if (size === 0 || seen.units < 1 || ms <= 0) return 0;
+      if (seen.units < 1 || ms <= 0) return 0;
       const expected = (seen.units / size / Math.max(seen.spanMs, spanMsLeast)) * ms;
       const least = 1 + caution * Math.exp(-Math.max(0, seen.lastAt - cautionAt) / cautionMs);
       return size * Math.max(least, poissonQuantile(expected, risk));

@@ -62,7 +62,7 @@ const heardKept = 16;
 
 /** Windows fixed on the service's clock. */
 export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): Gauge => {
-  const counter = new Counter(spec, scope);
+  const counter = new Counter();
   const { windowMs } = spec;
   const heard: Heard[] = [];
   let write = 0;

@@ -64,10 +64,6 @@ export const unitsOf = ({ unit }: LayerSpec, charge: Charge, weight: number, ele
   return unit === "weight" ? weight + extraOf(charge, elements) : elements;
 };
 
-/** Whether a batch counts for more in a layer the more elements it has. */
-export const growsWith = ({ unit }: LayerSpec, { elementWeight = 0 }: Charge): boolean =>
-  unit === "elements" || (unit === "weight" && elementWeight > 0);
-
 /** Layers that count a call, and whose count each keeps. */
 export const touchedBy = (layers: readonly LayerSpec[], charge: Charge): readonly { readonly spec: LayerSpec; readonly scope: string }[] =>
   layers.flatMap((spec) => {

@@ -11,7 +11,7 @@ import { createCeilings, type Rank } from "./ceilings.ts";
 import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
 import { dateOf, usedOf } from "./headers.ts";
 import { type LayerState, layerStates } from "./layer-state.ts";
-import { type Charge, extraOf, growsWith, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
+import { type Charge, extraOf, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import { type Refusal, refusalBy } from "./refusals.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { createRoundTrips } from "./round-trips.ts";
@@ -146,7 +146,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     return standing;
   };
   const probeBack = (ticket: Ticket): void => {
-    if (ticket.probe && ticket.sentAt >= disturbedAt) ticket.route.standing.back();
+    if (ticket.probe) ticket.route.standing.back();
   };
 
   return {
@@ -163,9 +163,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
         const until = gauge.begun() + units <= measure.room.most ? undefined : gauge.blockedUntil(units, now, ceiling);
         if (until === undefined) {
           // There is room for one; as many of the others go along as fit.
-          if (elements > charge.elements && growsWith(gauge.spec, charge))
-            while (elements > charge.elements && gauge.blockedUntil(unitsIn(gauge, charge, elements), now, ceiling) !== undefined)
-              elements--;
+          while (elements > charge.elements && gauge.blockedUntil(unitsIn(gauge, charge, elements), now, ceiling) !== undefined) elements--;
           continue;
         }
         if (rank === "ordinary") return refusalBy(gauge, charge, units, ceiling, ceilings, now, until);
@@ -197,7 +195,6 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     },
     disturb: (now) => {
       turns++;
-      epoch++;
       clock.forget();
       disturbedAt = now;
       for (const gauge of gauges.values()) gauge.reset();

@@ -60,8 +60,6 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
     const from = Math.max(known.lo - slack, lo);
     const to = Math.min(known.hi + slack, hi);
     if (from > to) return false;
-    // The next answer of a burst says what the last one said.
-    if (from === known.lo && to === known.hi && at === known.asOf) return true;
     learned();
     known.lo = from;
     known.hi = to;
@@ -117,7 +115,7 @@ export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }
         stamps = { lo, hi, asOf: receivedAt };
         learned();
       }
-      if (counters !== undefined && lowAt(receivedAt) > highAt(receivedAt)) {
+      if (lowAt(receivedAt) > highAt(receivedAt)) {
         conflicts++;
         counters = undefined;
         learned();

@@ -3,7 +3,8 @@
  *
  * Run by `npm run mutation`; `npm run mutation -- plan merge` for some parts only, `npm run mutation -- ledger src/quota/gauge.ts` for
  * one file of a part, `--verbose` to see Stryker at work. Installs Stryker beside this file, once; works in a copy of the tree, which
- * it removes again. Exits with 1 when a part is below its floor. Not part of `npm test`: minutes, not seconds.
+ * it removes again. Tells the share of each part and of each of its files; exits with 1 when a part is below its floor. Not part of
+ * `npm test`: minutes, not seconds.
  * Every change counts, those in the words of messages too; none is left out by hand.
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -25,20 +26,22 @@ const install = () => {
   execFileSync("npm", ["ci", "--prefix", here, ...flags], { stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
 };
 
-/** The share of changes that some test noticed, of those that could be noticed at all. */
-const scoreOf = (report) => {
-  let noticed = 0;
-  const missed = [];
-  for (const [file, { mutants }] of Object.entries(report.files))
-    for (const { status, mutatorName, replacement = "", location } of mutants) {
-      if (status === "Killed" || status === "Timeout") noticed++;
-      else if (status === "Survived" || status === "NoCoverage") {
-        const { line, column } = location.start;
-        missed.push(`${file}:${line}:${column} ${mutatorName} -> ${replacement.replaceAll(/\s+/g, " ").slice(0, 90)}`);
-      }
-    }
-  return { score: (100 * noticed) / Math.max(1, noticed + missed.length), noticed, missed };
-};
+const isNoticed = ({ status }) => status === "Killed" || status === "Timeout";
+const isMissed = ({ status }) => status === "Survived" || status === "NoCoverage";
+const percent = (noticed, missed) => (100 * noticed) / Math.max(1, noticed + missed);
+const line = (name, noticed, missed) =>
+  `${name.padEnd(28)} ${percent(noticed, missed).toFixed(1).padStart(5)} %  ${noticed} noticed, ${missed} not`;
+
+/** How many changes some test noticed, of those that could be noticed at all: a row for each file. */
+const rowsOf = (report) =>
+  Object.entries(report.files).map(([file, { mutants }]) => ({
+    file,
+    noticed: mutants.filter(isNoticed).length,
+    missed: mutants.filter(isMissed).map(({ mutatorName, replacement = "", location: { start } }) => {
+      const change = replacement.replaceAll(/\s+/g, " ").slice(0, 90);
+      return `${file}:${start.line}:${start.column} ${mutatorName} -> ${change}`;
+    }),
+  }));
 
 const settingsOf = (files, scratch, report) => ({
   mutate: files,
@@ -70,7 +73,7 @@ const mutate = (name, files, tests) => {
       stdio: ["ignore", verbose ? 2 : "ignore", 2],
     });
     if (run.status !== 0 || !existsSync(report)) throw new Error(`${name}: Stryker ended with ${run.status}; --verbose shows why`);
-    return scoreOf(JSON.parse(readFileSync(report, "utf8")));
+    return rowsOf(JSON.parse(readFileSync(report, "utf8")));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -88,10 +91,13 @@ let low = false;
 for (const [name, part] of Object.entries(parts)) {
   if (names.length > 0 && !names.includes(name)) continue;
   const started = performance.now();
-  const { score, noticed, missed } = mutate(name, files.length > 0 ? files : part.mutate, part.tests);
+  const rows = mutate(name, files.length > 0 ? files : part.mutate, part.tests);
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-  process.stdout.write(`${name.padEnd(10)} ${score.toFixed(1).padStart(5)} %  ${noticed} noticed, ${missed.length} not, ${seconds} s\n`);
+  const noticed = rows.reduce((sum, row) => sum + row.noticed, 0);
+  const missed = rows.flatMap((row) => row.missed);
+  process.stdout.write(`${line(name, noticed, missed.length)}, ${seconds} s\n`);
+  if (rows.length > 1) for (const row of rows) process.stdout.write(`  ${line(row.file, row.noticed, row.missed.length)}\n`);
   for (const change of missed) process.stdout.write(`  not noticed: ${change}\n`);
-  low ||= score < floor;
+  low ||= percent(noticed, missed.length) < floor;
 }
 process.exit(low ? 1 : 0);

@@ -189,24 +189,6 @@ describe("a refusal", () => {
     expect(new Set(untils)).toEqual(new Set([noon + 12_000]));
   });
 
-  it("teaches nothing about the windows: its count stood still because it was not counted", () => {
-    const bounds = (status: number): number[] => {
-      const ledger = make();
-      ledger.clock.observeDate(noon, noon, noon);
-      ledger.clock.observeDate(noon + 10_600, noon + 10_600, noon + 10_000);
-      for (const [at, told] of [
-        [noon + 10_900, { key: 3, date: false }],
-        [noon + 10_950, { key: 3, date: false, status }],
-      ] as const) {
-        ledger.settle(ledger.spend(charge({ weight: 1 }), at), answer(at, told), at);
-      }
-      return [ledger.clock.lo(noon + 10_950), ledger.clock.hi(noon + 10_950)];
-    };
-    expect(bounds(429)).toEqual([0, 400]);
-    expect(bounds(500)).toEqual([0, 400]);
-    expect(bounds(200)).toEqual([50, 100]);
-  });
-
   it("is forgiven by the next success", () => {
     const ledger = warm();
     refuse(ledger, noon + 11_500);

@@ -23,6 +23,12 @@ const clockOf = (lo: number, hi: number, known = true): ServerClock => ({
   conflicts: 0,
 });
 
+const moving: ServerClock = {
+  ...clockOf(0, 0),
+  lo: (at) => -300 - ((at * 7) % 900),
+  hi: (at) => 100 + ((at * 3) % 2_700),
+};
+
 interface Happening {
   readonly passMs: number;
   readonly what: "begin" | "again" | "end" | "lose" | "undo" | "shut";
@@ -56,6 +62,7 @@ describe("the room of a gauge", () => {
   it.each<[string, () => Gauge]>([
     ["the offset known", () => fixedGauge(spec, "k", clockOf(0, 0))],
     ["the offset in doubt", () => fixedGauge(spec, "k", clockOf(-300, 500))],
+    ["the offset in motion, so that windows long past or still to come may be meant", () => fixedGauge(spec, "k", moving)],
     ["nothing known", () => fixedGauge(spec, "k", clockOf(0, 0, false))],
     ["windows that begin anywhere", () => rollingGauge({ ...spec, anchor: "sliding" }, "k")],
   ])("is what is not blocked, to the unit: %s", (_, make) => {

@@ -133,7 +133,7 @@ describe("beside a number of the service that is above all of ours", () => {
   });
 
   it("a ticket from before a reset takes nothing away from what was counted after it", () => {
-    const counter = new Counter(spec, "u");
+    const counter = new Counter();
     counter.begin(5, 30);
     counter.end(5, 5, 5, 30);
     const { unheard } = counter.begin(5, 1);

@@ -1,0 +1,98 @@
+/** Ceilings beside gauges that say what they are told to, and numbers small enough to work out by hand. */
+import { type Ceilings, createCeilings } from "../../src/quota/ceilings.ts";
+import type { Gauge } from "../../src/quota/gauge.ts";
+import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
+import type { ReservePolicy } from "../../src/quota/reserve.ts";
+import type { ServerClock } from "../../src/quota/server-clock.ts";
+
+export const startedAt = 1_000_000;
+/** One exit in fifteen seconds is expected even where none was asked for. */
+const policy: ReservePolicy = {
+  exitWeight: 10,
+  ordersPerExit: 5,
+  elementWeight: 0,
+  keySlots: 2,
+  lendMs: 400,
+  confidence: 0,
+  probeUnits: 3,
+  spending: "burst",
+};
+export const minute: LayerSpec = {
+  name: "uid",
+  scope: "uid",
+  unit: "weight",
+  capacity: 1_200,
+  windowMs: 60_000,
+  anchor: "wall_clock",
+  banMs: 0,
+  header: { name: "used", kind: "used" },
+};
+export const second: LayerSpec = { ...minute, name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000 };
+export const charge: Charge = { endpoint: "getOrder", weight: 10, elements: 1, ip: "home", uid: "u", key: "k" };
+
+export interface Use {
+  readonly used?: number;
+  readonly foreign?: number;
+  readonly open?: number;
+  readonly endsAt?: number;
+  readonly scope?: string;
+}
+
+/** A gauge that says what it is told to. */
+export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, endsAt = 0, scope = "u" }: Use = {}): Gauge => {
+  const none = (): never => {
+    throw new Error("Ceilings only look.");
+  };
+  return {
+    spec,
+    scope,
+    blockedUntil: none,
+    room: none,
+    begun: none,
+    begin: none,
+    again: none,
+    end: none,
+    lose: none,
+    undo: none,
+    shut: none,
+    reset: none,
+    used: () => used,
+    open: () => open,
+    windowEndsAt: () => endsAt,
+    state: () => ({ used, foreign, windowEndsAt: endsAt, open }),
+  };
+};
+
+export interface Scene {
+  readonly policy?: Partial<ReservePolicy>;
+  readonly lo?: number;
+  readonly hi?: number;
+  readonly low?: number;
+  readonly high?: number;
+  readonly weight?: Gauge | undefined;
+}
+
+export const stage = ({ policy: given = {}, lo = 0, hi = 0, low = 10, high = 40, weight }: Scene = {}): Ceilings => {
+  const clock: ServerClock = {
+    lo: () => lo,
+    hi: () => hi,
+    known: true,
+    observeDate: () => undefined,
+    observeBoundary: () => false,
+    forget: () => undefined,
+    conflicts: 0,
+  };
+  const trips = { low, high, observe: () => undefined };
+  const weightOf = (uid: string): Gauge | undefined => (uid === "u" ? weight : undefined);
+  return createCeilings({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });
+};
+
+/** What an ordinary call may use with `remMs` of the window to go, of which `intoMs` have passed. */
+export const ordinary = (
+  ceilings: Ceilings,
+  remMs: number,
+  gauge = gaugeOf(minute),
+  at = startedAt,
+  intoMs = 60_000 - remMs,
+  what = charge,
+): number => ceilings.of(gauge, what, "ordinary")(at + remMs, at - intoMs, at);
