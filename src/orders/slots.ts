@@ -58,6 +58,11 @@ export interface Slots {
 }
 
 const slotsMax = 1_000;
+/**
+ * An earlier life whose journal is gone may have sent more orders than the service shows: some are still on their way, some too
+ * young for its lists. No key lets more leave while an answer is waited for.
+ */
+const unseenMax = 100;
 
 /** A name the framework gave: it means nothing to a later life. */
 const isNumbered = (name: string): boolean => name.startsWith("#");
@@ -198,7 +203,7 @@ export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots
       return orders;
     },
     skip: (used) => {
-      generation = Math.max(generation, used + 1);
+      if (used >= generation) generation = used + 1 + unseenMax;
     },
     close: (order) => {
       if (open.get(order.clOrdId) !== order) return;

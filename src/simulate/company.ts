@@ -6,7 +6,7 @@
  */
 import { letPromisesSettle } from "../backtest/wall.ts";
 import type { Event } from "../journal/events.ts";
-import { cancelsAtStop, crashMomentOf, diskFateOf, type Fault } from "./fault.ts";
+import { type CrashMoment, cancelsAtStop, crashMomentOf, diskFateOf, type Fault } from "./fault.ts";
 import { type Life, startLife } from "./life.ts";
 import type { World } from "./world.ts";
 
@@ -146,14 +146,14 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
       const fate = diskFateOf(fault);
       const how = (): void => {
         disk.crash(fate, random.fork(`disk ${fault.at}`));
-        if (fault.kind !== "journal-lost") return;
+        if (!forgets(fault)) return;
         world.amnesia = true;
         disk.wipe();
       };
       const die = (): void => {
         kill(life, how, fault.size);
       };
-      const moment = fault.kind === "crash" ? crashMomentOf(fault) : "at once";
+      const moment = momentOf(fault);
       if (moment === "at once") {
         die();
         return;
@@ -185,3 +185,6 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
 };
 
 const leftoverMs = 100_000;
+const forgets = ({ kind }: Fault): boolean => kind === "journal-lost" || kind === "orphan";
+const momentOf = (fault: Fault): CrashMoment =>
+  fault.kind === "orphan" ? "as an order leaves" : fault.kind === "crash" ? crashMomentOf(fault) : "at once";

@@ -39,6 +39,7 @@ export const faultTable = {
   "busy": { perMinute: usual, words: "a request is answered with the code for unavailable and not executed" },
   "broken-record": { perMinute: usual, words: "a record of a listing lacks its state" },
   "no-data": { perMinute: usual, words: "an answer's data is null" },
+  "outage": { perMinute: [0.1, 1], forMs: [2_000, 120_000], words: "for $forMs ms $whom fails, always in the same way: $how" },
   "nibble": { perMinute: rare, words: "the market takes a part of an order as it is cancelled, or as it is placed and nobody hears of it" },
   "pending-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "pending orders are shown as they were $size ms ago, for $forMs ms" },
   "history-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "the history is shown as it was $size ms ago, for $forMs ms" },
@@ -51,6 +52,7 @@ export const faultTable = {
   "neighbour": { perMinute: [0.1, 1], size: [50, 1_300], words: "a neighbour makes $size requests from the same address" },
   "human-place": { perMinute: rare, words: "the account's owner places an order by hand" },
   "human-cancel": { perMinute: rare, words: "the account's owner cancels one of the engine's orders by hand" },
+  "unseen-cancel": { perMinute: usual, size: [1, 20], words: "pushes are lost for a second, in which the account's owner cancels $size of the engine's orders by hand" },
   "human-cancel-own": { perMinute: rare, words: "the account's owner cancels an order placed by hand" },
   "human-hoard": { perMinute: rare, forMs: [1_000, 60_000], words: "the account's owner binds all the money in orders by hand, for $forMs ms" },
   "forgetful": { perMinute: [0, 0], once: true, words: "the service forgets orders that ended without trading" },
@@ -61,7 +63,8 @@ export const faultTable = {
   "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
   "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
-  "journal-lost": { perMinute: [0.02, 0.1], size: [200, 20_000], words: "the process dies and its journal is gone; it is started again after $size ms" },
+  "journal-lost": { perMinute: rare, size: [200, 20_000], words: "the process dies and its journal is gone$clearing; it is started again after $size ms" },
+  "orphan": { perMinute: [0.1, 1], size: [200, 10_000], words: "the process dies as an order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },
   "disk-write": { perMinute: [0.02, 0.15], words: "a write to the disk fails; somebody restarts the engine half a minute later" },
   "disk-flush": { perMinute: [0.02, 0.15], words: "a flush of the disk fails; somebody restarts the engine half a minute later" },
   "disk-slow": { perMinute: rare, size: [5, 3_000], forMs: [1_000, 30_000], words: "flushes take $size ms, for $forMs ms" },
@@ -122,12 +125,24 @@ const aims = [
 ] as const;
 export const aimOf = ({ pick }: Fault): (typeof aims)[number] => aims[pick % aims.length] ?? "any";
 
+/** What an outage leaves of the service, and what becomes of the requests it meets. */
+const outageAims = ["every request", "every read", "every question for an order by its id"] as const;
+const outageManners = ["error-before", "drop-request", "busy", "error-after", "drop-answer", "not-json"] as const;
+export const outageAimOf = ({ pick }: Fault): (typeof outageAims)[number] => outageAims[pick % outageAims.length] ?? "every request";
+export const outageMannerOf = ({ pick }: Fault): (typeof outageManners)[number] =>
+  outageManners[Math.floor(pick / outageAims.length) % outageManners.length] ?? "error-before";
+/** Before the next process starts, somebody cancels by hand what the one without a journal left behind. */
+export const clearsUp = ({ pick }: Fault): boolean => pick % 2 === 0;
+
 export const spellFault = (fault: Fault): string =>
   rowOf(fault.kind)
     .words.replace("$size", String(fault.size * (isSigned(fault.kind) ? signOf(fault) : 1)))
     .replace("$forMs", String(fault.forMs))
     .replace("$when", crashMomentOf(fault))
     .replace("$kept", diskFateOf(fault))
+    .replace("$whom", outageAimOf(fault))
+    .replace("$how", rowOf(outageMannerOf(fault)).words)
+    .replace("$clearing", clearsUp(fault) ? ", its orders are cancelled by hand" : "")
     .replace("$stop", cancelsAtStop(fault) ? "orders cancelled" : "orders kept");
 
 const isSigned = (kind: FaultKind): boolean => ["service-skew", "service-step", "wall-step", "jump"].includes(kind);

@@ -6,7 +6,7 @@
 import { mul, toStep } from "../decimal.ts";
 import type { VenueResponse } from "../venue/venue.ts";
 import type { Company } from "./company.ts";
-import { type Fault, type FaultKind, signOf, spellFault } from "./fault.ts";
+import { clearsUp, type Fault, type FaultKind, signOf, spellFault } from "./fault.ts";
 import { networkKinds } from "./network.ts";
 import { pushKinds } from "./pushes.ts";
 import { address, humanKey, type World } from "./world.ts";
@@ -43,8 +43,15 @@ const later = ({ time }: World, ms: number, run: () => void): void => {
 
 const pickOf = <T>(list: readonly T[], { pick }: Fault): T | undefined => list[pick % Math.max(1, list.length)];
 
-/** A fault of the network with this pick goes for a cancel. */
+/** Faults of the network with these picks go for a cancel, for a placement. */
 const cancelAim = 3;
+const placementAim = 1;
+/** Until a process that was started again has read what there is. */
+const aliveAgainMs = 2_000;
+const arrivalMs = 20_000;
+/** Before the shortest time until the next process is started. */
+const clearingMs = 150;
+const unseenMs = 1_000;
 const haltCrashMs = 1_000;
 const haltedAfterMs = 20_000;
 const beforeHaltMs = 3_000;
@@ -99,15 +106,29 @@ const strangerActs = (world: World): Partial<Record<FaultKind, Act>> => ({
   },
 });
 
+type Named = Readonly<Record<"instId" | "ordId", string>>;
+
+const askByHand = (world: World, uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => {
+  world.quota.excuse();
+  const { placeOrder, cancelBatch } = world.contract.endpoints;
+  const endpoint = path === "place" ? placeOrder : cancelBatch;
+  const request = { method: "POST", path: endpoint.path, query: {}, body, key: humanKey(uid), ip: "elsewhere" } as const;
+  return world.venue.handle(request, world.service.now());
+};
+
+/** Asked for each user: what belongs to another is not there for this one. */
+const cancelByHand = (world: World, orders: readonly Named[]): void => {
+  const most = world.contract.profile.cancelBatch.elementsMax;
+  for (let from = 0; from < orders.length; from += most) {
+    const body = orders.slice(from, from + most).map(({ instId, ordId }) => ({ instId, ordId }));
+    for (const { uid } of world.users) askByHand(world, uid, "cancel-batch", body);
+  }
+};
+
 const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
-  const { venue, users, oracle, ids, service } = world;
-  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => {
-    world.quota.excuse();
-    const { endpoints } = world.contract;
-    const endpoint = path === "place" ? endpoints.placeOrder : endpoints.cancelBatch;
-    return venue.handle({ method: "POST", path: endpoint.path, query: {}, body, key: humanKey(uid), ip: "elsewhere" }, service.now());
-  };
-  const cancel = (uid: string, order: { readonly instId: string; readonly ordId: string } | undefined): void => {
+  const { venue, users, oracle, ids } = world;
+  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => askByHand(world, uid, path, body);
+  const cancel = (uid: string, order: Named | undefined): void => {
     if (order !== undefined) ask(uid, "cancel-batch", [{ instId: order.instId, ordId: order.ordId }]);
   };
   const availableOf = (uid: string, instId: string): string =>
@@ -116,7 +137,7 @@ const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
     "human-hoard": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
-      const bound: { readonly instId: string; readonly ordId: string }[] = [];
+      const bound: Named[] = [];
       // What a leverage lets one order bind is found out by asking: first too much, then less and less.
       for (const share of hoardShares) {
         const sz = toStep(mul(availableOf(uid, instId), share), "0.01", "down");
@@ -135,7 +156,13 @@ const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
     },
     "human-cancel": (fault) => {
       const order = pickOf([...oracle.live.values()], fault);
-      for (const { uid } of users) cancel(uid, order);
+      if (order !== undefined) cancelByHand(world, [order]);
+    },
+    "unseen-cancel": (fault) => {
+      for (const pushes of world.pushes.values()) pushes.arm({ ...fault, kind: "push-silent", forMs: unseenMs });
+      const live = [...oracle.live.values()];
+      const from = fault.pick % Math.max(1, live.length);
+      cancelByHand(world, live.slice(from, from + fault.size));
     },
     "human-cancel-own": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
@@ -169,7 +196,18 @@ const processActs = (world: World, company: Company): Partial<Record<FaultKind, 
     pause: still(false),
     suspend: still(true),
     crash,
-    "journal-lost": crash,
+    "journal-lost": (fault) => {
+      crash(fault);
+      if (clearsUp(fault))
+        later(world, clearingMs, () => {
+          cancelByHand(world, [...world.oracle.live.values()]);
+        });
+    },
+    orphan: (fault) => {
+      const arrivesMs = fault.size + aliveAgainMs + (fault.pick % arrivalMs);
+      world.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
+      crash(fault);
+    },
     restart: (fault) => {
       company.restart(fault);
     },

@@ -16,6 +16,7 @@ export const invariants = {
   I12: "after a stop nothing is left running, and no promise failed unseen",
   I13: "orders of others are left alone",
   I14: "a strategy does not fail and the engine reports no fault of its own",
+  I15: "time goes on: nothing is done over and over at one instant",
 } as const;
 
 export type Invariant = keyof typeof invariants;

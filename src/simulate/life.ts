@@ -57,6 +57,9 @@ export class Dead extends Error {
   }
 }
 
+/** Far above what a crowd of orders makes of a moment in which everything changes. */
+const saidMax = 20_000;
+
 const momentOf: Readonly<Record<DiskStep, CrashMoment>> = {
   append: "as it writes",
   sync: "as it flushes",
@@ -143,9 +146,19 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
   const strategies = config.strategies.map((strategy) => watching(strategy, wanted));
   const parts = { strategies, plugins: plugins ? config.plugins : [], journal: { ...config.journal, dir: "journal" } };
   const engine = createEngine({ ...config, ...parts, service, seed: `${seed}/${number}` }, { openDisk: async () => world.disk.open(user) });
+  let instant = Number.NaN;
+  let said = 0;
+  /** What is done over and over while no time passes would never end by itself: the story ends instead. */
+  const checkProgress = ({ type }: Event): void => {
+    if (time.now() !== instant) [instant, said] = [time.now(), 0];
+    if (++said !== saidMax) return;
+    world.fail("I15", `${saidMax} events at one instant, the last of them ${type}`);
+    engine.stop().catch(() => undefined);
+  };
   engine.on("event", (event) => {
     if (!clock.alive) return;
     log(event);
+    checkProgress(event);
     if (event.type === "order.changed") {
       world.tell(`#${number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`);
     } else if (event.type === "order.refused") {

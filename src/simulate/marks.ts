@@ -155,6 +155,9 @@ const namesOf = (event: Event): readonly string[] => {
     case "anomaly":
       return anomalies[event.what] === undefined ? [] : [anomalies[event.what] ?? ""];
     case "order.changed":
+    case "position.closing":
+    case "position.closed":
+    case "position.left":
     case "engine.started":
     case "engine.stopped":
     case "strategy.failed":

@@ -2,7 +2,7 @@
  * The way to the service and back, with everything that can happen on it.
  *
  * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process that
- * asked; a fault meets one request and is used up; after `timeoutMs` on the sender's clock nothing is listened to any more.
+ * asked; a fault meets one request and is used up, but an outage, which meets all it is about until it ends; after `timeoutMs` on the sender's clock nothing is listened to any more.
  * Not here: pushes (pushes.ts), what the faults are (fault.ts).
  */
 import { Observable } from "rxjs";
@@ -10,7 +10,7 @@ import type { VirtualClock } from "../clock/virtual-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Latency } from "../transport/in-process.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
-import { aimOf, type Fault, type FaultKind } from "./fault.ts";
+import { aimOf, type Fault, type FaultKind, outageAimOf, outageMannerOf } from "./fault.ts";
 import type { LifeClock } from "./life-clock.ts";
 
 export interface Sender {
@@ -58,8 +58,14 @@ export const networkKinds: readonly FaultKind[] = [
   "busy",
   "broken-record",
   "no-data",
+  "outage",
   "nibble",
 ];
+
+interface Timed {
+  readonly fault: Fault;
+  readonly until: number;
+}
 
 /** A fault that met nobody for so long is over; some calls are minutes apart. */
 const armedMs = 300_000;
@@ -73,13 +79,26 @@ const fits = (fault: Fault, { endpoint }: WireRequest): boolean => {
   return aim === "any" || aim === endpoint;
 };
 
+const isOut = (fault: Fault, { endpoint, method }: WireRequest): boolean => {
+  const aim = outageAimOf(fault);
+  if (aim === "every request") return true;
+  return aim === "every read" ? method === "GET" : endpoint === "getOrder";
+};
+
 export const createNetwork = (options: NetworkOptions): Network => {
   const { time, latency, timeoutMs, handle, mark } = options;
-  let armed: { readonly fault: Fault; readonly until: number }[] = [];
+  let armed: Timed[] = [];
+  let outages: Timed[] = [];
 
   const take = (request: WireRequest): Fault | undefined => {
-    if (armed.length === 0) return undefined;
     const now = time.now();
+    outages = outages.filter(({ until }) => until > now);
+    const outage = outages.find(({ fault }) => isOut(fault, request))?.fault;
+    if (outage !== undefined) {
+      mark(`outage met ${request.endpoint}`);
+      return { ...outage, kind: outageMannerOf(outage) };
+    }
+    if (armed.length === 0) return undefined;
     armed = armed.filter(({ until }) => until > now);
     const index = armed.findIndex(({ fault }) => fits(fault, request));
     const [hit] = index < 0 ? [] : armed.splice(index, 1);
@@ -108,10 +127,12 @@ export const createNetwork = (options: NetworkOptions): Network => {
 
   return {
     arm: (fault) => {
-      armed.push({ fault, until: time.now() + armedMs });
+      if (fault.kind === "outage") outages.push({ fault, until: time.now() + fault.forMs });
+      else armed.push({ fault, until: time.now() + armedMs });
     },
     calm: () => {
       armed = [];
+      outages = [];
     },
     transportOf: (sender) => (request) =>
       new Observable((subscriber) => {

@@ -3,15 +3,16 @@
  *
  * Invariants: it looks at the venue's own records, the requests and answers as they pass, the disk, and the engine's journal,
  * and never into the engine; it changes nothing.
- * Not here: the state after quiet (closing.ts), quota (quota-watch.ts), what the invariants are called (invariants.ts).
+ * Not here: the state after quiet (closing.ts), quota (quota-watch.ts), slots that hold two orders (crowding.ts), what the invariants are called (invariants.ts).
  */
 import type { Contract } from "../contract/contract.ts";
 import { isActive } from "../contract/order-states.ts";
 import type { CancelBody, OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import { compare } from "../decimal.ts";
 import type { Event } from "../journal/events.ts";
-import type { ClientOrderIds } from "../orders/client-order-id.ts";
+import { type ClientOrderIds, generations } from "../orders/client-order-id.ts";
 import type { WireRequest, WireResponse } from "../transport/transport.ts";
+import { type Crowding, createCrowding } from "./crowding.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
 import type { Invariant } from "./invariants.ts";
 
@@ -20,7 +21,10 @@ export interface Watched {
   readonly number: number;
   /** The last process was halted, so that this one is from its beginning. */
   readonly bornHalted: boolean;
+  /** The calendar's number for ids when it began. */
+  readonly bornNumber: number;
   readonly evidence: Evidence;
+  readonly crowding: Crowding;
   mode: "active" | "reducing" | "halted";
   /** Why no order may leave, as the outside knows. */
   forbidden: string | undefined;
@@ -45,6 +49,8 @@ export interface OracleOptions {
   readonly contract: Contract;
   readonly ids: ClientOrderIds;
   readonly now: () => number;
+  /** The machine's calendar, by which a process without a journal tells new ids from used ones. */
+  readonly wallNow: () => number;
   readonly durable: ReadonlySet<string>;
   /** A journal was taken away: the next life cannot know what the last one sent. */
   readonly amnesia: () => boolean;
@@ -55,11 +61,14 @@ export interface OracleOptions {
   readonly fail: (invariant: Invariant, text: string) => void;
 }
 
+/** Ids are numbered by half seconds of the calendar, and may run ahead of it for a while: in a burst, or when it is set back. */
+const numberMs = 500;
+const aheadMax = 20_000;
 const finals: readonly string[] = ["filled", "canceled", "rejected", "absent"];
 const filled = ({ accFillSz }: OrderRecord): string => (accFillSz === "" ? "0" : accFillSz);
 
 export const createOracle = (options: OracleOptions): Oracle => {
-  const { contract, ids, now, durable, amnesia, forgetful, halted, fail } = options;
+  const { contract, ids, now, wallNow, durable, amnesia, forgetful, halted, fail } = options;
   const ours = new Map<string, OrderRecord>();
   const live = new Map<string, OrderRecord>();
   const byOrdId = new Map<string, OrderRecord>();
@@ -70,6 +79,12 @@ export const createOracle = (options: OracleOptions): Oracle => {
 
   const slotOf = (clOrdId: string): string => names.get(clOrdId) ?? ids.read(clOrdId)?.slotHash ?? clOrdId;
 
+  const vanishes = (record: OrderRecord): boolean => forgetful && record.state === "canceled" && compare(filled(record), "0") === 0;
+  /** The journal is gone, the service has forgotten, and the calendar had not passed the id's number: nobody can know it was used. */
+  const isForgotten = ({ bornNumber }: Watched, record: OrderRecord): boolean => {
+    const ahead = ((ids.read(record.clOrdId)?.generation ?? 0) - bornNumber + generations) % generations;
+    return amnesia() && vanishes(record) && ahead < aheadMax;
+  };
   const noteLive = (uid: string, record: OrderRecord): void => {
     const { clOrdId, ordId } = record;
     const slot = `${uid} ${ids.read(clOrdId)?.slotHash ?? ""}`;
@@ -100,10 +115,7 @@ export const createOracle = (options: OracleOptions): Oracle => {
       const unsent = event.record === undefined && truth === undefined;
       if (!unsent && truth?.state !== phase)
         fail("I9", `${clOrdId} is taken for ${phase} and is ${truth?.state ?? "unknown"} at the service`);
-    } else if (
-      truth !== undefined &&
-      !(forgetful && phase === "absent" && truth.state === "canceled" && compare(filled(truth), "0") === 0)
-    ) {
+    } else if (truth !== undefined && !(phase === "absent" && vanishes(truth))) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) and was ${truth.state} at the service`);
     } else if (phase === "rejected" ? !life.evidence.refused(clOrdId) : !life.evidence.absent(clOrdId)) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) without enough evidence`);
@@ -125,6 +137,8 @@ export const createOracle = (options: OracleOptions): Oracle => {
   const noteChange = (life: Watched, event: Extract<Event, { type: "order.changed" }>): void => {
     const { clOrdId, phase, record, strategy, slot } = event;
     if (slot !== "") names.set(clOrdId, `${strategy} ${slot}`);
+    const crowd = life.crowding.note(event);
+    if (crowd !== undefined) fail("I2", crowd);
     if (record !== undefined) checkFills(life, record);
     if (finals.includes(phase)) {
       onOver(life, event);
@@ -137,7 +151,8 @@ export const createOracle = (options: OracleOptions): Oracle => {
       fail("I6", `${clOrdId} leaves while the mode is ${life.mode}`);
     if (!durable.has(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
     const truth = ours.get(clOrdId);
-    if (truth !== undefined) fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
+    if (truth !== undefined && isForgotten(life, truth)) ours.delete(clOrdId);
+    else if (truth !== undefined) fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
     over.delete(clOrdId);
     life.evidence.sent(clOrdId, now());
   };
@@ -155,7 +170,9 @@ export const createOracle = (options: OracleOptions): Oracle => {
     born: (number, at) => ({
       number,
       bornHalted: halted(),
+      bornNumber: Math.floor(wallNow() / numberMs) % generations,
       evidence: createEvidence(contract, at),
+      crowding: createCrowding(),
       mode: halted() ? "halted" : "active",
       forbidden: undefined,
       phases: new Map(),

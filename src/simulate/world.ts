@@ -191,12 +191,14 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
   const pushes = new Map(users.map(({ uid }) => [uid, createPushes(time, venue, uid, () => ways.responseMs(), mark)] as const));
   const amnesia = (): boolean => world.amnesia;
   const now = (): number => time.now();
-  const oracle = createOracle({ contract, ids, now, durable: disk.durable, amnesia, forgetful, halted: () => disk.halted, fail });
+  const calendar = { offsetMs: 0 };
+  const wallNow = (): number => time.now() + calendar.offsetMs;
+  const halted = (): boolean => disk.halted;
+  const oracle = createOracle({ contract, ids, now, wallNow, durable: disk.durable, amnesia, forgetful, halted, fail });
   venue.onOrder((uid, record) => {
     tell(`at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`);
     oracle.order(uid, record);
   });
-  const calendar = { offsetMs: 0 };
   const parts = { time, service, startAt, contract, config, tape, venue, users, uidOf, ids, random, network, pushes, disk, oracle };
   const world: World = {
     ...parts,

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClientOrderIds, generations } from "../../src/orders/client-order-id.ts";
-import { bid, eth, type Rig, type RigOptions, ready } from "./rig.ts";
+import { bid, eth, lostRequest, type Rig, type RigOptions, ready } from "./rig.ts";
 
 /** A new life of the same instance at the same service, which has read what rests. */
 const reborn = (earlier: Rig, options: RigOptions = {}): Rig => {
@@ -50,6 +50,22 @@ describe("an order of an earlier life", () => {
     expect(second.resting()).toEqual(["buy 60001"]);
     const ids = [...first.places(), ...second.places()].map(({ clOrdId }) => clOrdId);
     expect(new Set(ids).size).toBe(2);
+  });
+
+  it("that is still on its way keeps its id to itself, however fast that life was", () => {
+    const first = ready();
+    const quick = Array.from({ length: 5 }, (_, index) => bid({ slot: `bid ${index}` }));
+    first.want(...quick);
+    first.run();
+    first.next("placeOrder", lostRequest);
+    first.want(...quick, bid({ slot: "late" }));
+    first.run();
+    const second = reborn(first);
+    second.want(...quick, bid({ slot: "late" }));
+    second.run();
+    expect(second.count("placeOrder")).toBe(1);
+    const ids = [...first.places(), ...second.places()].map(({ clOrdId }) => clOrdId);
+    expect(new Set(ids).size).toBe(7);
   });
 
   it("counts as open and is cancelled by a halt although nobody wants it", () => {

@@ -12,8 +12,8 @@ export default defineConfig({
   strategies: [
     joinBest({ instId: btc, notional: "200" }),
     joinBest({ instId: eth, notional: "100" }, { as: "join-eth" }),
-    ladder({ instId: btc, levels: 12, notional: "20", step: "0.0001" }),
-    ladder({ instId: eth, levels: 12, notional: "20", step: "0.0002" }, { as: "ladder-eth" }),
+    ladder({ instId: btc, levels: 12, notional: "100", step: "0.0001" }),
+    ladder({ instId: eth, levels: 12, notional: "60", step: "0.0002" }, { as: "ladder-eth" }),
     averageCross({ fast: 2, slow: 5, barMs: 10_000, qty: "0.02" }),
   ],
 });

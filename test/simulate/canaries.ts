@@ -1,7 +1,7 @@
 /**
  * Deliberate bugs, each one edit of a source file: what the simulation must be able to see.
  *
- * Invariants: the text an edit replaces occurs exactly once; every one is caught within 200 seeds of the busy config.
+ * Invariants: the text an edit replaces occurs exactly once; every one is caught within 200 seeds of one config.
  */
 export interface Canary {
   readonly name: string;
@@ -10,6 +10,8 @@ export interface Canary {
   readonly put: string;
   /** A seed that caught it: tried first. */
   readonly seed?: number;
+  /** The strategies that meet it, where those that keep the quota busy leave too much of it for their exits. */
+  readonly config?: "brimful";
   /** Part of the suite. */
   readonly quick?: true;
 }
@@ -30,22 +32,22 @@ const slots = "src/orders/slots.ts";
 // biome-ignore format: one canary a line
 export const canaries: readonly Canary[] = [
   { name: "an error page of the service is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus", put: "return status >= 400", seed: 2, quick: true },
-  { name: "a time-out on the way is a refusal", file: gateway, find: "status < 500 && status !== timedOutStatus\n", put: "status < 500\n", seed: 8 },
+  { name: "a time-out on the way is a refusal", file: gateway, find: "status < 500 && status !== timedOutStatus\n", put: "status < 500\n", seed: 45 },
   { name: "an unreadable success is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus", put: "return status >= 200", seed: 2 },
   { name: "the code for unavailable is a refusal", file: gateway, find: "if (code === answers.unavailableCode) return", put: "if (code === '?') return", seed: 4 },
-  { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };`, seed: 28 },
+  { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };`, seed: 61 },
   { name: "an unanswered placement is taken for absent", file: placements, find: "doubts.doubt(order, outcome.message);", put: `options.lives().end(order, "absent", outcome.message);`, seed: 2 },
-  { name: "an unanswered placement is sent again", file: placements, find: "doubts.doubt(order, outcome.message);", put: "options.lives().takeBack(order, outcome.message);", seed: 3, quick: true },
+  { name: "an unanswered placement is sent again", file: placements, find: "doubts.doubt(order, outcome.message);", put: "options.lives().takeBack(order, outcome.message);", seed: 4, quick: true },
   { name: "an unanswered placement is forgotten", file: placements, find: "doubts.doubt(order, outcome.message);", put: "", seed: 4 },
   { name: "a refusal by a limit is a refusal of the order", file: placements, find: `if (order.record === undefined) options.lives().takeBack(order, "refused by a rate limit");`, put: `reject(order, "limited");`, seed: 3 },
   { name: "not found once is gone", file: resolve, find: "else if (wasSettled) count++;", put: `else finish({ kind: "absent" });`, seed: 2 },
   { name: "not found counts at once", file: resolve, find: "settleMs = 30_000", put: "settleMs = 0", seed: 2 },
   { name: "one sweep proves absence", file: resolve, find: "else if (++sweeps >= 2)", put: "else if (++sweeps >= 1)", seed: 2 },
   { name: "no sweep is needed to prove absence", file: resolve, find: "if (sweeping) {", put: `if (sweeping) {\n        finish({ kind: "absent" });\n        return;\n      }\n      if (sweeping) {`, seed: 2 },
-  { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done" || outcome.problems.length > 0) return "void";`, put: `if (outcome.kind !== "done" || outcome.problems.length > 0) return undefined;`, seed: 158 },
+  { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done" || outcome.problems.length > 0) return "void";`, put: `if (outcome.kind !== "done" || outcome.problems.length > 0) return undefined;`, seed: 10 },
   { name: "a cancel that left is a cancel", file: withdrawals, find: `lives().move(order, "canceling", order.reason);`, put: `lives().end(order, "canceled", order.reason);`, seed: 1, quick: true },
   { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        lives().end(order, "canceled", "surely");`, seed: 2 },
-  { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        rest(order, end.reason);\n        doubts.ask(order);", put: `        lives().end(order, "canceled", end.reason);\n        doubts.ask(order);`, seed: 4 },
+  { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        rest(order, end.reason);\n        doubts.ask(order);", put: `        lives().end(order, "canceled", end.reason);\n        doubts.ask(order);`, seed: 7 },
   { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "if (!isOver(order)) send(order);", put: "", seed: 8 },
   { name: "a placement does not wait for its record", file: durable, find: "await store.commit().catch(fail);", put: "void store.commit().catch(() => undefined);", seed: 1 },
   { name: "placements do not pass the journal", file: durable, find: `request.endpoint === "placeOrder" ? defer`, put: `request.endpoint === "closePosition" ? defer`, seed: 1, quick: true },
@@ -53,26 +55,26 @@ export const canaries: readonly Canary[] = [
   { name: "nothing is flushed", file: store, find: "await file.sync();", put: "", seed: 1 },
   { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "", seed: 191 },
   { name: "whoever comes during a flush shares it", file: store, find: "return next;\n", put: "return flushing;\n", seed: 2 },
-  { name: "what an earlier life sent is not looked for", file: "src/engine.ts", find: "if (recovered !== undefined) recall({ branches, journal, clock }, recovered);", put: "" },
-  { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) adopt(record);", put: "", seed: 84 },
+  { name: "what an earlier life sent is not looked for", file: "src/engine.ts", find: "if (recovered !== undefined) recall({ branches, journal, clock }, recovered);", put: "", seed: 90 },
+  { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) adopt(record);", put: "", seed: 12 },
   { name: "orders of others are cancelled", file: arrivals, find: "} else if (previous === undefined) journal", put: `} else if (previous === undefined) withdrawals.request(foundOrder(record, clock, contract.profile), "cancel", "");\n    else if (previous === undefined) journal`, seed: 8 },
   { name: "the last record wins", file: orderStore, find: "const state = byState(next, known) > 0 ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = byState(next, known) > 0 ? next : known;", seed: 24 },
-  { name: "fills are added instead of merged", file: orderStore, find: "const { avgPx, accFillSz, fee } = fills;", put: "const { avgPx, fee } = fills;\n  const accFillSz = String(Number(filledOf(known)) + Number(filledOf(next)));", seed: 9 },
+  { name: "fills are added instead of merged", file: orderStore, find: "const { avgPx, accFillSz, fee } = fills;", put: "const { avgPx, fee } = fills;\n  const accFillSz = String(Number(filledOf(known)) + Number(filledOf(next)));", seed: 22 },
   { name: "a partial fill is a fill", file: "src/orders/order.ts", find: "if (!isActive(record.state)) order.phase = record.state;", put: `if (record.state === "partially_filled") order.phase = "filled";\n  else if (!isActive(record.state)) order.phase = record.state;`, seed: 1 },
-  { name: "what is missing from the lists is not asked for", file: lists, find: "switchMap(() => lookUp(missing.filter(isUntold))),", put: "switchMap(() => lookUp([])),\n          map(() => undefined)," },
-  { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (isSettled(", put: "listed.has('') && (isSettled(" },
+  { name: "what is missing from the lists is not asked for", file: lists, find: "switchMap(() => lookUp(missing.filter(isUntold))),", put: "switchMap(() => lookUp([])),\n          map(() => undefined),", seed: 10 },
+  { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (isSettled(", put: "listed.has('') && (isSettled(", seed: 7 },
   { name: "a halted desk goes on placing", file: "src/orders/risk-modes.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"`, seed: 6 },
-  { name: "a port that refuses is not asked", file: desk, find: "refused: options.refused?.(),", put: "refused: undefined," },
-  { name: "ids begin anew in every life", file: desk, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0" },
-  { name: "an order we cut short settles its wish", file: lives, find: "if (!cut) slot.settledMark = order.mark;", put: "slot.settledMark = order.mark;", seed: 54 },
+  { name: "a port that refuses is not asked", file: desk, find: "refused: options.refused?.(),", put: "refused: undefined,", seed: 2 },
+  { name: "ids begin anew in every life", file: desk, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0", seed: 118 },
+  { name: "an order we cut short settles its wish", file: lives, find: "if (!cut) slot.settledMark = order.mark;", put: "slot.settledMark = order.mark;", seed: 10 },
   { name: "a free slot is not looked at", file: lives, find: "    onFree(slot);\n  };", put: "  };", seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
-  { name: "a surplus order stays", file: arrivals, find: `withdrawals.request(order, "cancel", "an older order of the same slot");`, put: "" },
-  { name: "generations seen in use are used again", file: slots, find: "generation = Math.max(generation, used + 1);", put: "", seed: 18 },
+  { name: "a surplus order stays", file: arrivals, find: `withdrawals.request(order, "cancel", "an older order of the same slot");`, put: "", seed: 12 },
+  { name: "generations seen in use are used again", file: slots, find: "if (used >= generation) generation = used + 1 + unseenMax;", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/quota/layers.ts", find: `{ ...uid, scope: "uid",`, put: `{ ...uid, capacity: uid.capacity * 2, scope: "uid",`, seed: 1 },
   { name: "the key's second is not counted", file: "src/quota/layers.ts", find: `{ ...key, scope: "key",`, put: `{ ...key, capacity: key.capacity * 10, scope: "key",`, seed: 21 },
-  { name: "a lost request is not counted", file: "src/quota/gauge.ts", find: "counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);", put: "counter.undo(ticket.first, ticket.units);", seed: 145 },
-  { name: "a lost request hides in what was told before it", file: "src/quota/counter.ts", find: "slot.reported + slot.unheard - slot.included", put: "slot.reported", seed: 56 },
+  { name: "a lost request is not counted", file: "src/quota/gauge.ts", find: "counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);", put: "counter.undo(ticket.first, ticket.units);", seed: 41 },
+  { name: "a lost request hides in what was told before it", file: "src/quota/counter.ts", find: "slot.reported + slot.unheard - slot.included", put: "slot.reported", config: "brimful", seed: 122 },
   { name: "the service's clock is ours", file: "src/quota/server-clock.ts", find: "let lo = Number.NEGATIVE_INFINITY;\n", put: "let lo = Number.NEGATIVE_INFINITY;\n    if (stamps !== undefined) return 0;\n", seed: 8 },
   { name: "nothing is kept for exits", file: "src/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;", seed: 1 },
   { name: "a refusal by a limit shuts nothing", file: "src/quota/ledger.ts", find: "if (answer.status === limited) return strike(ticket, standing, receivedAt);", put: "", seed: 3 },

@@ -43,7 +43,9 @@ const breakCopy = (canary: Canary | undefined): string => {
 export const hunt = async (canary: Canary | undefined, first: number, seeds: number, minutes = 4): Promise<Catch | undefined> => {
   const copy = breakCopy(canary);
   try {
-    const args = ["--import", "tsx", join(copy, "test/simulate/canary-child.ts"), first, seeds, minutes].map(String);
+    const args = ["--import", "tsx", join(copy, "test/simulate/canary-child.ts"), first, seeds, minutes, canary?.config ?? "busy"].map(
+      String,
+    );
     const env = { ...process.env, TSX_TSCONFIG_PATH: join(copy, "tsconfig.json") };
     const { stdout } = await run(process.execPath, args, { cwd: copy, env, timeout: 1_800_000 });
     return (JSON.parse(stdout) as Catch | null) ?? undefined;
