@@ -5,11 +5,11 @@
  * wanted anew in every life tells when it trades. Everything is on loopback, so that round trips cost next to nothing; the weight
  * of what is asked before is printed too, since it is what a minute of quota has to hold.
  *
- *   npx tsx test/soak/recovery.ts [lives=5] [folder of an installed package=this checkout]
+ *   npx tsx test/soak/recovery.ts [lives=5] [folder, such as . for this checkout; built as an installed package has it when left out]
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -27,8 +27,9 @@ const records = 10_000;
 const minuteMs = 60_000;
 const limitMs = 2_000;
 
-const [livesText = "5", folder = fileURLToPath(new URL("../..", import.meta.url))] = process.argv.slice(2);
-const root = resolve(folder);
+const checkout = fileURLToPath(new URL("../..", import.meta.url));
+const [livesText = "5", folder] = process.argv.slice(2);
+const root = folder === undefined ? packaged(checkout) : resolve(folder);
 const sluice = join(root, "src/cli/sluice.mjs");
 const scratch = mkdtempSync(join(tmpdir(), "sluice-recovery-"));
 const configFile = join(root, "out", `recovery-${process.pid}.ts`);
@@ -52,6 +53,20 @@ export default defineConfig({
 });
 `,
 );
+
+/** The package as it is installed, in a folder of its own. */
+function packaged(from: string): string {
+  const to = mkdtempSync(join(tmpdir(), "sluice-package-"));
+  process.on("exit", () => {
+    rmSync(to, { recursive: true, force: true });
+  });
+  mkdirSync(join(to, "src/cli"), { recursive: true });
+  for (const file of ["package.json", "src/cli/sluice.mjs"]) copyFileSync(join(from, file), join(to, file));
+  symlinkSync(join(from, "node_modules"), join(to, "node_modules"));
+  const tsc = join(from, "node_modules/typescript/bin/tsc");
+  execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(to, "dist")], { cwd: from, stdio: ["ignore", 2, 2] });
+  return to;
+}
 
 const started: ChildProcess[] = [];
 const start = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess => {
