@@ -53,7 +53,9 @@ describe("every command is found under its own name", () => {
     const names = [...out.matchAll(/^ {2}([a-z]+) (?:\[|<|[A-Z]| )/gm)]
       .map((match) => match[1] as string)
       .filter((name) => name !== "help");
-    expect(names).toEqual("backtest run close watchdog doctor record replay sweep compare guard import generate venue check simulate".split(" "));
+    expect(names).toEqual(
+      "backtest run close watchdog doctor record replay sweep compare guard import generate venue check simulate".split(" "),
+    );
     for (const name of names) {
       for (const argv of [
         [name, "--help"],

@@ -51,7 +51,9 @@ describe("closing positions", () => {
     expect(state.done).toBe(true);
     expect([positionIn(world), resting(world), sent.count]).toEqual(["0", [], 1]);
     expect(told(life.events)).toEqual(["position.closing", "position.closed"]);
-    const order = life.events.flatMap((event) => (event.type === "action.sent" && event.class !== "read" ? [`${event.class} ${event.endpoint}`] : []));
+    const order = life.events.flatMap((event) =>
+      event.type === "action.sent" && event.class !== "read" ? [`${event.class} ${event.endpoint}`] : [],
+    );
     expect(order.slice(-4)).toEqual(["emergency cancelBatch", "close positions", "close closePosition", "close positions"]);
     await stop(world, life.engine);
   });
