@@ -22,6 +22,19 @@ const quoted = (world: World, bid: number): void => {
   world.venue.quote(swap, bid * 10, 100_000, bid * 10 + 10, 100_000, world.clock.now());
 };
 
+/** A process died while its order rested at 59,000; a thousand may be held. */
+const restingLow = async (): Promise<World> => {
+  const world = worldOf();
+  quoted(world, 60_000);
+  world.orders = { positionPerStrategy: "1000" };
+  wants(world, buy("low", "0.01", "59000"));
+  const first = await begun(world);
+  await pass(world, 20_000);
+  expect(resting(world)).toEqual(["59000"]);
+  await crash(world, first);
+  return world;
+};
+
 describe("a limit on positions", () => {
   it("counts what an earlier life bought, and a way out passes", async () => {
     const world = worldOf();
@@ -50,14 +63,7 @@ describe("a limit on positions", () => {
   });
 
   it("counts an order that was filled while no process ran, for the strategy that wanted it", async () => {
-    const world = worldOf();
-    quoted(world, 60_000);
-    world.orders = { positionPerStrategy: "1000" };
-    wants(world, buy("low", "0.01", "59000"));
-    const first = await begun(world);
-    await pass(world, 20_000);
-    expect(resting(world)).toEqual(["59000"]);
-    await crash(world, first);
+    const world = await restingLow();
     quoted(world, 58_000);
     expect(positionIn(world)).toBe("0.01");
     wants(world, buy("second", "0.01", "58001"));
@@ -94,13 +100,7 @@ describe("a limit on positions", () => {
   });
 
   it("counts an order that nobody has taken over yet for the strategy that once wanted it, open and filled", async () => {
-    const world = worldOf();
-    quoted(world, 60_000);
-    world.orders = { positionPerStrategy: "1000" };
-    wants(world, buy("low", "0.01", "59000"));
-    const first = await begun(world);
-    await pass(world, 20_000);
-    await crash(world, first);
+    const world = await restingLow();
     wants(world, buy("second", "0.01", "58999"));
     const second = await begun(world);
     await pass(world, 5_000);

@@ -7,6 +7,7 @@
 import { fixedGauge, type Gauge, type GaugeTicket } from "../../src/quota/gauge.ts";
 import type { LayerSpec } from "../../src/quota/layers.ts";
 import type { ServerClock } from "../../src/quota/server-clock.ts";
+import { fixedClock } from "../quota/fixed-clock.ts";
 
 export interface Model {
   readonly capacity: number;
@@ -42,16 +43,6 @@ interface Call {
   used: number;
 }
 
-const fixedClock = ({ lo, hi }: Model): ServerClock => ({
-  lo: () => lo,
-  hi: () => hi,
-  known: true,
-  observeDate: () => undefined,
-  observeBoundary: () => false,
-  forget: () => undefined,
-  conflicts: 0,
-});
-
 /** Plays one schedule; `choices` is extended by zeros to its end, and `widths` told how many ways each step had. */
 const playSchedule = (model: Model, make: Make, choices: number[], widths: number[]): { overrun: boolean; granted: number } => {
   const spec: LayerSpec = {
@@ -63,7 +54,7 @@ const playSchedule = (model: Model, make: Make, choices: number[], widths: numbe
     anchor: "wall_clock",
     banMs: 0,
   };
-  const gauge = make(spec, "k", fixedClock(model));
+  const gauge = make(spec, "k", fixedClock(model.lo, model.hi));
   const calls: Call[] = [];
   const counts = new Map<number, number>();
   let now = 0;

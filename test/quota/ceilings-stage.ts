@@ -3,7 +3,7 @@ import { type Ceilings, createCeilings } from "../../src/quota/ceilings.ts";
 import type { Gauge } from "../../src/quota/gauge.ts";
 import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
 import type { ReservePolicy } from "../../src/quota/reserve.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
+import { fixedClock } from "./fixed-clock.ts";
 
 export const startedAt = 1_000_000;
 /** One exit in fifteen seconds is expected even where none was asked for. */
@@ -73,15 +73,7 @@ export interface Scene {
 }
 
 export const stage = ({ policy: given = {}, lo = 0, hi = 0, low = 10, high = 40, weight }: Scene = {}): Ceilings => {
-  const clock: ServerClock = {
-    lo: () => lo,
-    hi: () => hi,
-    known: true,
-    observeDate: () => undefined,
-    observeBoundary: () => false,
-    forget: () => undefined,
-    conflicts: 0,
-  };
+  const clock = fixedClock(lo, hi);
   const trips = { low, high, observe: () => undefined };
   const weightOf = (uid: string): Gauge | undefined => (uid === "u" ? weight : undefined);
   return createCeilings({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });

@@ -4,18 +4,10 @@ import { earliestFit } from "../../src/quota/ceilings.ts";
 import { type Ceiling, fixedGauge } from "../../src/quota/gauge.ts";
 import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
 import { refusalBy } from "../../src/quota/refusals.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
+import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
-const clock: ServerClock = {
-  lo: () => 0,
-  hi: () => 0,
-  known: true,
-  observeDate: () => undefined,
-  observeBoundary: () => false,
-  forget: () => undefined,
-  conflicts: 0,
-};
+const clock = fixedClock(0, 0);
 const charge: Charge = { endpoint: "getOrder", weight: 15, elements: 1, ip: "home", uid: "u", key: "k" };
 const end = 60_000;
 

@@ -9,22 +9,13 @@ import { createLedger } from "../../src/quota/ledger.ts";
 import { defaultReserve } from "../../src/quota/reserve.ts";
 import { createRoundTrips } from "../../src/quota/round-trips.ts";
 import type { ServerClock } from "../../src/quota/server-clock.ts";
+import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const noon = 1_767_600_000_000;
 
-const clockOf = (lo: number, hi: number, known = true): ServerClock => ({
-  lo: () => lo,
-  hi: () => hi,
-  known,
-  observeDate: () => undefined,
-  observeBoundary: () => false,
-  forget: () => undefined,
-  conflicts: 0,
-});
-
 const moving: ServerClock = {
-  ...clockOf(0, 0),
+  ...fixedClock(0, 0),
   lo: (at) => -300 - ((at * 7) % 900),
   hi: (at) => 100 + ((at * 3) % 2_700),
 };
@@ -60,10 +51,10 @@ const live = (gauge: Gauge, open: { ticket: GaugeTicket; at: number }[], now: nu
 
 describe("the room of a gauge", () => {
   it.each<[string, () => Gauge]>([
-    ["the offset known", () => fixedGauge(spec, "k", clockOf(0, 0))],
-    ["the offset in doubt", () => fixedGauge(spec, "k", clockOf(-300, 500))],
+    ["the offset known", () => fixedGauge(spec, "k", fixedClock(0, 0))],
+    ["the offset in doubt", () => fixedGauge(spec, "k", fixedClock(-300, 500))],
     ["the offset in motion, so that windows long past or still to come may be meant", () => fixedGauge(spec, "k", moving)],
-    ["nothing known", () => fixedGauge(spec, "k", clockOf(0, 0, false))],
+    ["nothing known", () => fixedGauge(spec, "k", fixedClock(0, 0, false))],
     ["windows that begin anywhere", () => rollingGauge({ ...spec, anchor: "sliding" }, "k")],
   ])("is what is not blocked, to the unit: %s", (_, make) => {
     fc.assert(
@@ -88,7 +79,7 @@ describe("the room of a gauge", () => {
   });
 
   it("shrinks by what is begun, and by nothing else", () => {
-    const gauge = fixedGauge(spec, "k", clockOf(-300, 500));
+    const gauge = fixedGauge(spec, "k", fixedClock(-300, 500));
     const rooms: number[] = [];
     const ticket = gauge.begin(3, 5_000);
     rooms.push(gauge.begun() + gauge.room(5_000, () => 9));
@@ -121,7 +112,7 @@ describe("the floor of a ceiling", () => {
   it("is never above it", () => {
     fc.assert(
       fc.property(policy, state, (given, { used, intoMs, width, foreign, openOrders, flying, weight, rank }) => {
-        const clock = clockOf(0, width);
+        const clock = fixedClock(0, width);
         const at = noon + intoMs;
         const gauges = [...layers, extra].map((layer) => (layer === extra ? rollingGauge(layer, "u") : fixedGauge(layer, "u", clock)));
         const ceilings = createCeilings({

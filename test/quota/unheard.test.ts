@@ -6,24 +6,15 @@ import { Counter } from "../../src/quota/counter.ts";
 import { fixedGauge, type Gauge } from "../../src/quota/gauge.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
 import { createLedger } from "../../src/quota/ledger.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
 import { createRandom } from "../../src/random.ts";
+import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all = (): number => spec.capacity;
-const clockOf = (lo: number, hi: number): ServerClock => ({
-  lo: () => lo,
-  hi: () => hi,
-  known: true,
-  observeDate: () => undefined,
-  observeBoundary: () => false,
-  forget: () => undefined,
-  conflicts: 0,
-});
 
 /** The service told 60, of which one is ours. */
 const told = (lo = 0, hi = 0): Gauge => {
-  const gauge = fixedGauge(spec, "u", clockOf(lo, hi));
+  const gauge = fixedGauge(spec, "u", fixedClock(lo, hi));
   gauge.end(gauge.begin(1, 200), 200, 210, 60, true);
   return gauge;
 };
@@ -151,7 +142,7 @@ describe("law", () => {
       fc.property(fc.nat(), fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 60 }), (seed, before, width) => {
         const random = createRandom(seed);
         const offset = (random.next() * 2 - 1) * width;
-        const gauge = fixedGauge(spec, "u", clockOf(-width, width));
+        const gauge = fixedGauge(spec, "u", fixedClock(-width, width));
         const counts = new Map([[0, before]]);
         let refused = 0;
         let granted = 0;
