@@ -32,6 +32,8 @@ export interface Closing {
 /** Orders that do not go in this time go later: what is held costs more. */
 const haltMsMax = 15_000;
 const roundMs = 1_000;
+/** What does not go is tried less and less often: closes may use quota that cancels need. */
+const pauseMsMax = 15_000;
 /** A close that was not answered is not on its way any more after this. */
 const lateMs = 10_000;
 /** A service that cannot be reached, a book too thin: after this it is said what is left. */
@@ -43,6 +45,7 @@ interface Seen {
   latest: PositionRecord;
   /** No close is sent before. */
   notBefore: number;
+  pauseMs: number;
   problem: string;
 }
 
@@ -76,7 +79,8 @@ const closeOf = async (parts: Closing, branch: Branch, tell: (ending: PositionEn
     journal.append({ type: "position.closing", uid, instId, pos });
     const outcome = await answerOf(gateway.call("closePosition", input, call));
     position.problem = outcome.kind === "done" ? "the book did not take all of it" : whyNot(outcome);
-    if (outcome.kind === "unknown") position.notBefore = clock.now() + lateMs;
+    position.notBefore = clock.now() + (outcome.kind === "unknown" ? lateMs : position.pauseMs);
+    position.pauseMs = Math.min(2 * position.pauseMs, pauseMsMax);
   };
   const gone = (name: string, { first, latest }: Seen): void => {
     seen.delete(name);
@@ -91,7 +95,8 @@ const closeOf = async (parts: Closing, branch: Branch, tell: (ending: PositionEn
     for (const [name, position] of seen) if (!left.has(name)) gone(name, position);
     for (const record of open) {
       const known = seen.get(nameOf(record));
-      if (known === undefined) seen.set(nameOf(record), { first: record, latest: record, notBefore: clock.now(), problem: "" });
+      if (known === undefined)
+        seen.set(nameOf(record), { first: record, latest: record, notBefore: clock.now(), pauseMs: roundMs, problem: "" });
       else known.latest = record;
     }
   };
@@ -103,7 +108,8 @@ const closeOf = async (parts: Closing, branch: Branch, tell: (ending: PositionEn
       if (open.length === 0) return;
       await Promise.all([...seen.values()].filter(({ notBefore }) => clock.now() >= notBefore).map(close));
     }
-    await firstValueFrom(after(clock, roundMs), { defaultValue: undefined });
+    const next = open === undefined ? clock.now() : Math.min(...[...seen.values()].map(({ notBefore }) => notBefore));
+    await firstValueFrom(after(clock, Math.max(roundMs, next - clock.now())), { defaultValue: undefined });
   }
   if (seen.size === 0) tell({ kind: "unknown", uid, instId: "", pos: "", left: "", reason: `the positions could not be read (${unread})` });
   for (const { first, latest, problem } of seen.values()) {

@@ -96,6 +96,7 @@ describe("closing positions", () => {
   it("goes on while the book takes only a part, and tells what is left when its time is over", async () => {
     const { world, life } = await holding();
     quoted(world, 60_000, 30);
+    const sent = closes(world);
     const { endings, state } = closing(life.engine);
     await pass(world, 30_000);
     expect(positionIn(world)).toBe("0.07");
@@ -107,6 +108,8 @@ describe("closing positions", () => {
       { kind: "left", uid: "main", instId: swap, pos: "0.1", left: "0.04", reason: "the book did not take all of it" },
     ]);
     expect([state.done, told(life.events).at(-1)]).toEqual([true, "position.left"]);
+    // After one, two, four and eight seconds, and then every fifteen.
+    expect(sent.count).toBe(11);
     await stop(world, life.engine);
   });
 
