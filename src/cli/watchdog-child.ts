@@ -18,16 +18,20 @@ export type StartChild = (argv: readonly string[], logPath: string) => number | 
 const againMs = 30_000;
 
 /** Here in a checkout; in a package this file is built, and the starter stands beside the sources. */
-const starter = (): string => {
-  const beside = fileURLToPath(new URL("./sluice.mjs", import.meta.url));
-  return existsSync(beside) ? beside : fileURLToPath(new URL("./sluice.mjs", import.meta.url));
+export const starterBeside = (file: string): string => {
+  const beside = fileURLToPath(new URL("./sluice.mjs", file));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", file));
 };
 
 export const startChild: StartChild = (argv, logPath) => {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   const log = openSync(logPath, "a", 0o600);
   try {
-    const child = spawn(process.execPath, [starter(), ...argv], { detached: true, stdio: ["ignore", log, log], windowsHide: true });
+    const child = spawn(process.execPath, [starterBeside(import.meta.url), ...argv], {
+      detached: true,
+      stdio: ["ignore", log, log],
+      windowsHide: true,
+    });
     // What cannot be started is noticed as nobody listening.
     child.on("error", () => undefined);
     child.unref();

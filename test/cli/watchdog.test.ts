@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Subject } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
-import { keepWatchdog } from "../../src/cli/watchdog-child.ts";
+import { keepWatchdog, starterBeside } from "../../src/cli/watchdog-child.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import type { Event } from "../../src/journal/events.ts";
@@ -146,4 +146,15 @@ describe("config.watchdog", () => {
   ])("%o is refused", (watchdog, message) => {
     expect(() => configWith(watchdog)).toThrow(message);
   });
+});
+
+it("the starter of its process is beside it in a checkout, and beside the sources in a package", () => {
+  const checkout = new URL("../../src/cli/watchdog-child.ts", import.meta.url).href;
+  expect(starterBeside(checkout)).toBe(fileURLToPath(new URL("../../src/cli/sluice.mjs", import.meta.url)));
+  const starter = join(folder, "package", "src", "cli", "sluice.mjs");
+  mkdirSync(join(starter, ".."), { recursive: true });
+  writeFileSync(starter, "");
+  const built = pathToFileURL(join(folder, "package", "dist", "cli", "watchdog-child.js")).href;
+  expect(starterBeside(built)).toBe(starter);
+  expect(existsSync(starterBeside(built))).toBe(true);
 });
