@@ -202,6 +202,8 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
     const clock = announcing(createVirtualClock(tape.startAt - leadMs));
     const simulated = createSimulated(tape, clock, settle(merged), env);
+    const { refreshMs } = env.contract.profile.instruments;
+    const listFixed = !tape.series.some(({ kind }) => kind === "change");
     return {
       ...simulated,
       clock,
@@ -210,7 +212,12 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
       fixture: facts,
       limits: merged.limits ?? true,
       tradesAt,
-      assumptions: merged.warmUpMs ? [...simulated.assumptions, warmUpText(tradesAt)] : simulated.assumptions,
+      listFixed,
+      assumptions: [
+        ...simulated.assumptions,
+        ...(listFixed && tape.endAt - tape.startAt > refreshMs ? [listFixedText] : []),
+        ...(merged.warmUpMs ? [warmUpText(tradesAt)] : []),
+      ],
       start: () => undefined,
       stop: () => undefined,
     };
@@ -224,6 +231,8 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
   };
   return { kind: "backtest", options: checked, openWith, open };
 };
+
+const listFixedText = "no change of the products is recorded, so that their list is read once and not by the hour";
 
 const warmUpText = (tradesAt: number): string =>
   `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;

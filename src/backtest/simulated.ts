@@ -24,7 +24,6 @@ import { lateRows } from "./late-rows.ts";
 import type { LatencyModel } from "./latency.ts";
 import { watchQuiet } from "./quiet.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./rows.ts";
-import { createSameAnswer } from "./same-answer.ts";
 
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
@@ -136,7 +135,6 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
 /** The way to the service and back; a watcher is told of every request twice, when it leaves and when it arrives. */
 const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: SimulatedOptions): Pick<Simulated, "transport" | "watchSends"> => {
   const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
-  const sameList = createSameAnswer();
   let watch: Watcher | undefined;
   const transport = inProcess({
     clock,
@@ -147,8 +145,7 @@ const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: Simulated
       const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
       arrivals.get(request)?.(at, response.status);
       arrivals.delete(request);
-      // Asked for by the hour and hardly ever another one: most of what a read costs is to read it again.
-      return request.endpoint === "instruments" ? { ...response, body: sameList(response.body) } : response;
+      return response;
     },
   });
   return {

@@ -57,6 +57,7 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
     pushes$: user.pushes$.pipe(takeUntil(stopped$)),
     pushing$: user.pushing$.pipe(takeUntil(stopped$)),
     freshness: { ...defaultFreshness, ...config.freshness },
+    listFixed: service.listFixed ?? false,
   });
   const resources: Resources = instruments === undefined ? own : { ...own, instruments };
   // Own orders are watched whether or not anybody listens; without any, nothing has to be read.

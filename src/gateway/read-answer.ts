@@ -104,22 +104,6 @@ const readRecords = <R>(
   return { records, problems };
 };
 
-interface Records<R> {
-  readonly records: readonly R[];
-  readonly problems: readonly string[];
-}
-
-/** The list of products as it was read last: one that is handed over again, as it is where both sides share a process, says the same. */
-const lastLists = new WeakMap<Contract, Records<unknown> & { readonly data: readonly unknown[] }>();
-
-const readList = <R>(data: readonly unknown[], code: string, contract: Contract): Records<R> => {
-  const last = lastLists.get(contract);
-  if (last?.data === data) return last as Records<R>;
-  const read = readRecords<R>("instruments", data, code, contract);
-  lastLists.set(contract, { ...read, data });
-  return read;
-};
-
 export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, contract: Contract, at: number): Outcome<R> => {
   const { status, body } = response;
   const { answers } = contract.profile;
@@ -138,9 +122,7 @@ export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, co
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
   if (list !== undefined && list.length > 0 && status < 400 && (code === "0" || elementwise.includes(endpoint))) {
-    const { records, problems } =
-      endpoint === "instruments" ? readList<R>(list, code, contract) : readRecords<R>(endpoint, list, code, contract);
-    return { kind: "done", at, records, problems };
+    return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
   }
   if (code === "0" && status < 400) {
     if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };

@@ -49,6 +49,8 @@ export interface OpenService {
   readonly watchful?: boolean;
   /** True where the clock is the machine's own and nothing else is: other threads and processes may then take part. */
   readonly realTime?: boolean;
+  /** True where the list of products cannot change while the engine runs: it is read once, and not again by the hour. */
+  readonly listFixed?: boolean;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];
   /** Called once, before anything is asked. */

@@ -51,7 +51,7 @@ export interface Resource<T> {
 export interface ResourceOptions<T> {
   readonly clock: Clock;
   readonly initial: T;
-  /** How old the value may be; a function where that changes, asked whenever a read is planned. */
+  /** How old the value may be, infinite for ever; a function where that changes, asked whenever a read is planned. */
   readonly freshMs: number | (() => number);
   /** Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. */
   readonly read: (needed: () => boolean) => Observable<Reading<T>>;
@@ -61,6 +61,8 @@ const staleAfter = 3;
 /** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
 const retryMs = 5_000;
 const always = (): boolean => true;
+/** What was never asked for is due at once, however long it would keep. */
+const dueAfter = (askedAt: number, ms: number): number => (askedAt === Number.NEGATIVE_INFINITY ? askedAt : askedAt + ms);
 
 export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOptions<T>): Resource<T> => {
   let current: Snapshot<T> = { value: initial, at: -1, stale: true, problem: "not read yet" };
@@ -127,7 +129,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     const before = askedAt;
     const asked = requests;
     // Without requests the timetable asked for it; a requested one may become due while it waits.
-    const needed = (): boolean => asked.length === 0 || clock.now() >= before + interval() || asked.some((isNeeded) => isNeeded());
+    const needed = (): boolean => asked.length === 0 || clock.now() >= dueAfter(before, interval()) || asked.some((isNeeded) => isNeeded());
     requests = [];
     requested = asked.length > 0;
     askedBefore = before;
@@ -154,7 +156,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
     const every = interval();
     const lateAt = readAt + staleAfter * every;
     if (reading !== undefined) {
-      if (current.stale || overdue) return;
+      if (current.stale || overdue || lateAt === Number.POSITIVE_INFINITY) return;
       timer = clock.setTimer(lateAt, () => {
         overdue = true;
         emit({ ...known(), stale: true, problem: "the service has not answered in time" });
@@ -162,7 +164,8 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       return;
     }
     const pause = failures === 0 ? every : Math.min(every, retryMs * 2 ** (failures - 1));
-    const dueAt = requests.length > 0 ? clock.now() : Math.max(clock.now(), askedAt + pause);
+    const dueAt = requests.length > 0 ? clock.now() : Math.max(clock.now(), dueAfter(askedAt, pause));
+    if (dueAt === Number.POSITIVE_INFINITY) return;
     timer = clock.setTimer(dueAt, () => {
       start();
       plan();

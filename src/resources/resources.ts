@@ -53,6 +53,8 @@ export interface ResourcesOptions {
   /** Whether every change of an order is pushed, now and from now on; begins with the present state. */
   readonly pushing$: Observable<boolean>;
   readonly freshness: Freshness;
+  /** Whether the list of products cannot change: what was read once stays fresh. */
+  readonly listFixed?: boolean;
 }
 
 const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
@@ -65,22 +67,10 @@ const tradable = (record: InstrumentRecord): boolean =>
 export const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
   new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
 
-/** The map of the list before, where it is the same list. */
-const keptMap = (): typeof instrumentMap => {
-  let of: readonly InstrumentRecord[] = [];
-  let map = instrumentMap(of);
-  return (records) => {
-    if (records !== of) map = instrumentMap(records);
-    of = records;
-    return map;
-  };
-};
-
 export const createResources = (options: ResourcesOptions): Resources => {
-  const { clock, contract, gateway, journal, pushes$, pushing$, freshness } = options;
+  const { clock, contract, gateway, journal, pushes$, pushing$, freshness, listFixed = false } = options;
   const store = createOrderStore();
   const call = { class: "read", owner: "engine" } as const;
-  const instrumentsOf = keptMap();
   let pushing = false;
   const { pending, history } = createOrderLists({
     clock,
@@ -98,8 +88,8 @@ export const createResources = (options: ResourcesOptions): Resources => {
     instruments: createResource<ReadonlyMap<string, InstrumentRecord>>({
       clock,
       initial: new Map(),
-      freshMs: contract.profile.instruments.refreshMs,
-      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentsOf))),
+      freshMs: listFixed ? Number.POSITIVE_INFINITY : contract.profile.instruments.refreshMs,
+      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentMap))),
     }),
     balances: createResource<readonly BalanceRecord[]>({
       clock,

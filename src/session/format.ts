@@ -44,6 +44,8 @@ export interface ServiceFacts {
   readonly refusesOrders: boolean;
   /** Whether the engine watched for a process that stands still. */
   readonly watchful: boolean;
+  /** Whether the list of products could not change, so that it was read once. */
+  readonly listFixed?: boolean;
   readonly assumptions: readonly string[];
 }
 
@@ -187,6 +189,7 @@ const headerSchema = {
     baseUrl: text,
     refusesOrders: { type: "boolean", default: false },
     watchful: { type: "boolean", default: false },
+    listFixed: { type: "boolean", default: false },
     assumptions: { type: "array", items: text, default: [] },
     users: {
       type: "array",

@@ -37,13 +37,14 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
   let turns: Turns | undefined;
   const open = (env: ServiceEnv): OpenService => {
     const inner = spec.open(watchedEnv(env, () => turns));
-    const { users, assumptions, ordersRefused, watchful = false } = inner;
+    const { users, assumptions, ordersRefused, watchful = false, listFixed = false } = inner;
     sink.begin({
       service: spec.kind,
       ...(spec.baseUrl !== undefined && { baseUrl: spec.baseUrl }),
       users: users.map(({ uid, ip, keys }) => ({ uid, ip, keys: keys.map(({ name, permissions }) => ({ name, permissions })) })),
       refusesOrders: ordersRefused !== undefined,
       watchful,
+      ...(listFixed && { listFixed }),
       assumptions,
     });
     const own = createTurns(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));

@@ -72,6 +72,7 @@ export const replayedService = (header: SessionHeader, script: Script, env: Serv
     users,
     assumptions: header.assumptions,
     watchful: header.watchful,
+    ...(header.listFixed && { listFixed: true }),
     ...(header.refusesOrders && { ordersRefused: () => (valueIn(script.act({ out: "ordersRefused" })) as string | null) ?? undefined }),
     start: () => {
       script.act({ out: "start" });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, timer } from "rxjs";
+import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, tap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { backtest, createTape, runBacktest } from "../../src/index.ts";
 import { seriesOf } from "../../src/market/tape.ts";
@@ -153,6 +153,47 @@ describe("the report", () => {
     const short = await runBacktest({ service, strategies: [still] });
     expect(short.assumptions).not.toContain(words);
     expect(short).not.toHaveProperty("yearly");
+  });
+});
+
+describe("the list of products", () => {
+  const day = candleTape(
+    Array.from({ length: 24 }, () => [600_000, 600_010, 599_990, 600_000]),
+    3_600_000,
+  );
+  const changing = createTape(day.instruments, [
+    ...day.series,
+    {
+      kind: "change",
+      instrument: 0,
+      at: Float64Array.of(startAt + 4.5 * 3_600_000),
+      tick: Float64Array.of(5),
+      lot: Float64Array.of(1),
+      listed: Uint8Array.of(1),
+    },
+  ]);
+  const still = strategy("still", { run: () => EMPTY });
+  /** The products, and what is pending and what was: nobody listens to more. */
+  const atStart = 3;
+  const words = "no change of the products is recorded, so that their list is read once and not by the hour";
+
+  it("is read once where the recording tells of no change, and the report says so", async () => {
+    const report = await run(day, [still]);
+    expect(report.quota.requests).toBe(atStart);
+    expect(report.assumptions).toContain(words);
+    expect((await run(dir, [still])).assumptions).not.toContain(words);
+  });
+
+  it("is read by the hour where products change", async () => {
+    const seen: (string | undefined)[] = [];
+    const eyes = strategy("eyes", {
+      run: ({ instruments$ }) => instruments$.pipe(tap(({ value }) => seen.push(value.get(swap)?.tickSize))),
+    });
+    const report = await run(changing, [eyes]);
+    expect(seen.length).toBeGreaterThan(20);
+    expect(new Set(seen)).toEqual(new Set(["0.1", "0.5"]));
+    expect(report.quota.requests).toBe(atStart + 23);
+    expect(report.assumptions).not.toContain(words);
   });
 });
 

@@ -184,6 +184,23 @@ describe("a resource", () => {
     expect(it.reads()).toBe(4);
   });
 
+  it("that keeps for ever is read once, again when that failed, and again only when somebody asks", () => {
+    const it = setting(undefined, Number.POSITIVE_INFINITY);
+    it.watch();
+    it.run(0);
+    it.answer("no");
+    it.run(5_000);
+    it.answer(7);
+    expect(it.clock.pending).toBe(0);
+    it.run(1e12);
+    expect(it.seen).toEqual(["0 stale: no", "7"]);
+    it.resource.refresh();
+    it.run(0);
+    it.answer(8);
+    it.run(1e12);
+    expect([it.seen.at(-1), it.reads(), it.clock.pending]).toEqual(["8", 3, 0]);
+  });
+
   it("asks its age anew for every plan, so that it may change while it runs", () => {
     let age = 100;
     const it = setting(undefined, () => age);

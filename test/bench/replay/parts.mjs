@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bare } from "./bare.mjs";
-import { counting, countingOne, crossing, quoting, trading } from "./strategies.mjs";
+import { counting, countingEach, countingOne, crossing, quoting, trading } from "./strategies.mjs";
 import { barTape, instrumentsOf, quoteTape, tradeTape } from "./tapes.mjs";
 
 const stored = ({ writeFixture }, tape) => {
@@ -20,7 +20,7 @@ const stored = ({ writeFixture }, tape) => {
 };
 
 /** Runs strategies on a fixture; `clocked` begins when the fixture has been read. */
-const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, { limits = true, profile } = {}, clocked) => {
+const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, { limits = true } = {}, clocked) => {
   const spec = backtest({ fixture, latency: constant(25), limits });
   const service = {
     ...spec,
@@ -30,7 +30,7 @@ const replay = async ({ backtest, constant, runBacktest }, fixture, strategies, 
       return opened;
     },
   };
-  const report = await runBacktest({ service, strategies, ...(profile && { profile }) });
+  const report = await runBacktest({ service, strategies });
   clocked.end();
   return report;
 };
@@ -41,11 +41,11 @@ const expectCount = (found, expected) => {
 };
 
 /** Trades counted by strategies of which each takes `take` of the instruments; `deliveries` counts what they see. */
-const counted = (rows, instruments, strategyCount, take) => {
+const counted = (rows, instruments, strategyCount, take, several = counting) => {
   const ids = instrumentsOf(instruments).map(({ instId }) => instId);
   const mine = (index) => Array.from({ length: take }, (_, offset) => ids[(index * take + offset) % ids.length]);
   const make = (sluice, index, seen) =>
-    take === 1 ? countingOne(sluice, `s${index}`, mine(index)[0], seen) : counting(sluice, `s${index}`, mine(index), seen);
+    take === 1 ? countingOne(sluice, `s${index}`, mine(index)[0], seen) : several(sluice, `s${index}`, mine(index), seen);
   const strategiesOf = (sluice, seen) => Array.from({ length: strategyCount }, (_, index) => make(sluice, index, seen));
   const deliveries = (rows / instruments) * take * strategyCount;
   return {
@@ -70,16 +70,14 @@ const made = (ticks, limits) => ({
   },
 });
 
-/** Bars crossed by a strategy that only looks; `refreshMs` is how often the engine reads the list of instruments meanwhile. */
-const looked = (bars, refreshMs) => ({
+/** Bars crossed by a strategy that only looks. */
+const looked = (bars) => ({
   unit: "bars",
   prepare: (sluice) => stored(sluice, barTape(sluice, bars)),
-  run: async (sluice, fixture, clocked, extra) => {
+  run: async (sluice, fixture, clocked) => {
     const seen = { count: 0 };
-    const options = refreshMs === undefined ? {} : { profile: { instruments: { refreshMs } } };
-    const { quota } = await replay(sluice, fixture, [crossing(sluice, seen)], options, clocked);
+    await replay(sluice, fixture, [crossing(sluice, seen)], {}, clocked);
     if (seen.count < bars / 100) throw new Error(`only ${seen.count} crosses`);
-    extra.requests = quota.requests;
     return bars;
   },
   bare: bare(bars, ["BTC-USDT-SWAP"], (sluice) => [crossing(sluice, { count: 0 })]),
@@ -94,10 +92,11 @@ export const parts = {
   "trades 100k": { unit: "events", ...counted(100_000, 1, 1, 1) },
   "10 strategies": { unit: "deliveries", ...counted(500_000, 1, 10, 1) },
   "100 strategies": { unit: "deliveries", ...counted(100_000, 1, 100, 1) },
-  "20x5": { unit: "deliveries", target: "20", ...counted(2_000_000, 20, 5, 4) },
+  "20x5": { unit: "deliveries", target: "20", ...counted(2_000_000, 20, 5, 4, countingEach) },
+  "20x5 merged": { unit: "deliveries", ...counted(2_000_000, 20, 5, 4) },
   "20x5 all": { unit: "deliveries", ...counted(500_000, 20, 5, 20) },
   bars: { target: "8", ...looked(1_000_000) },
-  "bars, list read monthly": looked(1_000_000, 30 * 86_400_000),
+  "bars 5M": { runs: 3, ...looked(5_000_000) },
   "bars, traded": {
     unit: "bars",
     prepare: (sluice) => stored(sluice, barTape(sluice, 100_000)),

@@ -3,7 +3,7 @@
  * The replay bench: node test/bench/replay/run.mjs [--only trades,bars] [--seconds 180] [--compiled DIR] [--json]
  *
  * Compiles the sources as a package has them, into a temporary folder unless one is named, and measures every part in a process
- * of its own. A figure is the processor's time by the raw loop's in the same process: on a busy machine times double, ratios stay.
+ * of its own, beside the raw loop's time in the same process: on a busy machine times double, ratios stay.
  *
  * Invariants: ends by itself: a part that cannot begin within the seconds is named as left out, one that takes a minute is
  * stopped; results on stdout, progress on stderr.
@@ -68,12 +68,13 @@ const extraText = ({ bytesOnDisk, bytesInMemory, placed, requests }) =>
   ].join(", ");
 const lineOf = (row) =>
   row.failed !== undefined
-    ? [row.name, row.failed, "", "", "", "", "", ""]
+    ? [row.name, row.failed, "", "", "", "", "", "", ""]
     : [
         row.name,
         row.unit,
         String(row.runs),
         `${row.least.toFixed(1)} (${row.median.toFixed(1)})`,
+        row.cpu.toFixed(1),
         millions(row.least),
         parts[row.name].target ?? "",
         (row.least / row.raw).toFixed(0),
@@ -85,6 +86,7 @@ const head = [
   "counted",
   "runs",
   "ns each, least (median)",
+  "of processor time",
   "million a second",
   "target",
   "times the raw loop",

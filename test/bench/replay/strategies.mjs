@@ -21,19 +21,26 @@ export const counting = ({ defineStrategy }, name, instIds, seen) =>
       ),
   })({});
 
-/** The same for one product, without an operator between. */
-export const countingOne = ({ defineStrategy }, name, instId, seen) =>
+/** The same with one operator on the stream of each product and nothing behind it. */
+export const countingEach = ({ defineStrategy }, name, instIds, seen) =>
   defineStrategy({
     name,
     options: closed,
     run: ({ market }) =>
-      market.trades(instId).pipe(
-        filter(() => {
-          seen.count++;
-          return false;
-        }),
+      merge(
+        ...instIds.map((instId) =>
+          market.trades(instId).pipe(
+            filter(() => {
+              seen.count++;
+              return false;
+            }),
+          ),
+        ),
       ),
   })({});
+
+/** The same for one product. */
+export const countingOne = (sluice, name, instId, seen) => countingEach(sluice, name, [instId], seen);
 
 /** Mean of the last `length` numbers, as a running sum. */
 const mean = (length) => {
