@@ -25,6 +25,20 @@ describe("a replay does what was recorded", () => {
     expect(report.commands).toBeGreaterThan(5);
   });
 
+  it("with a service whose products cannot change, which is not asked for them again", async () => {
+    const asked = async (listFixed: boolean) => {
+      const recording = await record([strategy("still", { run: () => EMPTY })], {
+        ms: 5_000,
+        listFixed,
+        profile: { instruments: { refreshMs: 1_000 } },
+      });
+      expect(await replayed(recording)).toMatchObject(same);
+      return linesOf(recording.dir).filter((line) => line.includes('"out":"request"') && line.includes("instruments")).length;
+    };
+    expect(await asked(false)).toBeGreaterThan(5);
+    expect(await asked(true)).toBe(1);
+  });
+
   it("with a strategy on timers, pauses and delays", async () => {
     const timed = strategy("timed", {
       desired: ({ market }) =>

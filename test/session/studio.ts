@@ -14,6 +14,7 @@ import {
   type Strategy,
   type StrategyDefinition,
 } from "../../src/index.ts";
+import type { ServiceEnv } from "../../src/host/service.ts";
 import type { SessionRecord } from "../../src/session/format.ts";
 import { type RecordedEngine, type RecordOptions, recordEngine } from "../../src/session/recorded-engine.ts";
 import type { SessionSink } from "../../src/session/recorder.ts";
@@ -36,6 +37,8 @@ export interface Take extends Partial<Omit<Config, "service" | "strategies">> {
   readonly ms?: number;
   readonly paper?: Omit<PaperOptions, "clock">;
   readonly record?: RecordOptions;
+  /** Says of the service that its list of products cannot change. */
+  readonly listFixed?: boolean;
   /** Called when the engine has started, and may ask things of it. */
   readonly during?: (engine: RecordedEngine, clock: VirtualClock) => void;
   readonly cancel?: boolean;
@@ -59,9 +62,10 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 export const record = async (strategies: readonly Strategy[], take: Take = {}): Promise<Recording> => {
-  const { ms = 10_000, paper: options = {}, record: recordOptions = {}, during, cancel = false, ...rest } = take;
+  const { ms = 10_000, paper: options = {}, record: recordOptions = {}, listFixed, during, cancel = false, ...rest } = take;
   const clock = createVirtualClock(1_767_575_000_000.25);
-  const service = paper({ instruments: ["BTC-USDT-SWAP"], latency: constant(7), ...options, clock });
+  const playing = paper({ instruments: ["BTC-USDT-SWAP"], latency: constant(7), ...options, clock });
+  const service = listFixed === undefined ? playing : { ...playing, open: (env: ServiceEnv) => ({ ...playing.open(env), listFixed }) };
   const config: Config = { service, strategies, ...rest };
   const dir = newFolder();
   const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), recordOptions);
