@@ -28,11 +28,10 @@ export const watchQuiet = (tape: Tape, venue: Venue, uids: readonly string[], { 
   });
   venue.onFill(happened);
   venue.onLiquidation(happened);
-  const holds = (uid: string): boolean => venue.holdings(uid).positions.length > 0;
   return () => {
     if (known) return quiet;
     known = true;
-    quiet = !lasting && resting.size === 0 && !uids.some(holds);
+    quiet = !lasting && resting.size === 0 && !uids.some(venue.holdsPosition);
     return quiet;
   };
 };

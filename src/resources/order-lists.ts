@@ -22,6 +22,8 @@ export interface OrderListsOptions {
   readonly store: OrderStore;
   readonly pushes$: Observable<OrderRecord>;
   readonly pendingFreshMs: () => number;
+  /** Whether every change of an order is pushed at present. */
+  readonly pushing: () => boolean;
   readonly historyFreshMs: number;
 }
 
@@ -102,7 +104,13 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
     !listed.has(ordId) && (isSettled(ordId, startedAt) || store.isEnding(ordId));
   const whole = (): Reading<readonly OrderRecord[]> => ({ kind: "value", value: store.active() });
 
-  const pending = createResource<readonly OrderRecord[]>({ clock, initial: [], freshMs: options.pendingFreshMs, read: readPending });
+  const pending = createResource<readonly OrderRecord[]>({
+    clock,
+    initial: [],
+    freshMs: options.pendingFreshMs,
+    kept: options.pushing,
+    read: readPending,
+  });
   const history = createResource<readonly OrderRecord[]>({
     clock,
     initial: [],

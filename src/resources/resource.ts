@@ -53,6 +53,8 @@ export interface ResourceOptions<T> {
   readonly initial: T;
   /** How old the value may be, infinite for ever; a function where that changes, asked whenever a read is planned. */
   readonly freshMs: number | (() => number);
+  /** True while other news keeps the value up, also while nobody listens: who comes then need not have it read first. */
+  readonly kept?: () => boolean;
   /** Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. */
   readonly read: (needed: () => boolean) => Observable<Reading<T>>;
 }
@@ -61,10 +63,11 @@ const staleAfter = 3;
 /** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
 const retryMs = 5_000;
 const always = (): boolean => true;
+const never = (): boolean => false;
 /** What was never asked for is due at once, however long it would keep. */
 const dueAfter = (askedAt: number, ms: number): number => (askedAt === Number.NEGATIVE_INFINITY ? askedAt : askedAt + ms);
 
-export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOptions<T>): Resource<T> => {
+export const createResource = <T>({ clock, initial, freshMs, kept = never, read }: ResourceOptions<T>): Resource<T> => {
   let current: Snapshot<T> = { value: initial, at: -1, stale: true, problem: "not read yet" };
   const listeners = new Set<{ readonly freshMs: () => number; emit(snapshot: Snapshot<T>): void }>();
   let reading: Subscription | undefined;
@@ -171,6 +174,12 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
       plan();
     });
   };
+  /** For the first of new listeners: what was kept up meanwhile is as good as read now, unless a read was asked for. */
+  const resume = (): void => {
+    if (current.stale || askedAt === Number.NEGATIVE_INFINITY || !kept()) return;
+    askedAt = clock.now();
+    readAt = askedAt;
+  };
   /** While nobody listened the value was not kept up. */
   const asOf = (wantedMs: number): Snapshot<T> => {
     const snapshot = fresh();
@@ -185,6 +194,7 @@ export const createResource = <T>({ clock, initial, freshMs, read }: ResourceOpt
           subscriber.next(snapshot);
         },
       };
+      if (listeners.size === 0) resume();
       if (current.at >= 0) subscriber.next(asOf(wantedMs()));
       listeners.add(listener);
       plan();

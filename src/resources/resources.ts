@@ -79,6 +79,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
     store,
     pushes$,
     pendingFreshMs: () => (pushing ? freshness.pendingPushedMs : freshness.pendingMs),
+    pushing: () => pushing,
     historyFreshMs: freshness.historyMs,
   });
   const resources: Resources = {

@@ -95,6 +95,8 @@ export interface Venue {
   truth(uid: string): Truth;
   /** The lists of `truth` that an order can move, without its orders. */
   holdings(uid: string): Pick<Truth, "balances" | "positions">;
+  /** Whether `holdings` lists any position, without building its lists. */
+  holdsPosition(uid: string): boolean;
   /** The equity of `truth` alone, without building its lists. */
   equity(uid: string): string;
   /** What liquidations brought the service less what they cost it, by currency, decimal text. */
@@ -239,6 +241,7 @@ export const createVenue = (options: VenueOptions): Venue => {
     lists: (instId) => exchange.markets.get(instId)?.listed === true,
     truth: (uid) => truthOf(exchange, uid),
     holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
+    holdsPosition: (uid) => holderOf(exchange, uid).positions.size > 0,
     equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
     fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
     meterReport: () => meter.report(),

@@ -44,7 +44,16 @@ const setting = (over: Partial<Record<Listing, Answer>> = {}) => {
   const store = createOrderStore();
   const pushes$ = new Subject<OrderRecord>();
   const gateway = { read } as unknown as Gateway;
-  const lists = createOrderLists({ clock, gateway, journal, store, pushes$, pendingFreshMs: () => 10_000, historyFreshMs: 30_000 });
+  const lists = createOrderLists({
+    clock,
+    gateway,
+    journal,
+    store,
+    pushes$,
+    pendingFreshMs: () => 10_000,
+    pushing: () => false,
+    historyFreshMs: 30_000,
+  });
   const askedFor = (endpoint: Listing) => asked.filter((one) => one.endpoint === endpoint);
   return { clock, answers, asked, askedFor, anomalies, store, pushes$, ...lists, to: (at: number) => clock.advanceTo(at) };
 };

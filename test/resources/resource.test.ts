@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createResource, type Reading, type Snapshot } from "../../src/resources/resource.ts";
 
-const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100) => {
+const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100, kept?: () => boolean) => {
   const clock = createVirtualClock(1_000);
   const open: Subject<Reading<number>>[] = [];
   let reads = 0;
@@ -14,6 +14,7 @@ const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (()
     clock,
     initial: 0,
     freshMs,
+    ...(kept && { kept }),
     read: () => {
       reads++;
       if (read !== undefined) return read();
@@ -199,6 +200,40 @@ describe("a resource", () => {
     it.answer(8);
     it.run(1e12);
     expect([it.seen.at(-1), it.reads(), it.clock.pending]).toEqual(["8", 3, 0]);
+  });
+
+  it("that other news keeps up while nobody listens is not read for who comes back", () => {
+    let kept = true;
+    const it = setting(undefined, 100, () => kept);
+    const come = () => it.watch();
+    const first = come();
+    it.run(0);
+    it.answer(7);
+    first.unsubscribe();
+    it.run(10_000);
+    it.resource.touch(() => 8);
+    const second = come();
+    it.run(99);
+    expect([it.seen, it.reads()]).toEqual([["7", "8"], 1]);
+    it.run(1);
+    expect(it.reads()).toBe(2);
+    it.answer(9);
+    second.unsubscribe();
+    // A read that was asked for meanwhile is still owed.
+    it.resource.refresh();
+    it.run(10);
+    const third = come();
+    it.run(0);
+    expect(it.reads()).toBe(3);
+    it.answer("down");
+    third.unsubscribe();
+    // What could not be read is not known, whoever keeps it up.
+    it.run(10_000);
+    come().unsubscribe();
+    kept = false;
+    come();
+    it.run(0);
+    expect([it.seen.slice(2), it.reads()]).toEqual([["9", "9", "9 stale: down", "9 stale: down", "9 stale: down"], 4]);
   });
 
   it("asks its age anew for every plan, so that it may change while it runs", () => {
