@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const bin = fileURLToPath(new URL("../../src/cli/sluice.mjs", import.meta.url));
 const config = fileURLToPath(new URL("../../config/testnet.ts", import.meta.url));
+/** What rests at the best price may be filled before anybody looks. */
+const resting = fileURLToPath(new URL("./resting.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "sluice-live-process-"));
 
 interface Key {
@@ -106,7 +108,7 @@ describe("the program against a service over the network", () => {
   }, 30_000);
 
   it("a signal keeps orders and tells of them; the next run takes them over and cancels them", async () => {
-    const child = start(["run", config, "--json"], env);
+    const child = start(["run", resting, "--json"], env);
     const end = ended(child);
     await new Promise<void>((resolve) => {
       let text = "";
@@ -121,7 +123,7 @@ describe("the program against a service over the network", () => {
     expect(`${code}: ${err}`).toMatch(/^0: /);
     expect(err).toMatch(/\d orders? stays? open at http:\/\/127\.0\.0\.1:\d+: \d in BTC-USDT-SWAP\. To cancel: sluice run /);
     expect((await pendingOrders()).length).toBeGreaterThan(0);
-    expect((await ended(start(["run", config, "--seconds", "1", "--cancel"], env))).code).toBe(0);
+    expect((await ended(start(["run", resting, "--seconds", "1", "--cancel"], env))).code).toBe(0);
     expect(await pendingOrders()).toEqual([]);
   }, 40_000);
 
