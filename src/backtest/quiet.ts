@@ -31,7 +31,7 @@ export const watchQuiet = (tape: Tape, venue: Venue, uids: readonly string[], { 
   return () => {
     if (known) return quiet;
     known = true;
-    quiet = !lasting && resting.size === 0 && !uids.some(venue.holdsPosition);
+    quiet = !lasting && resting.size === 0 && !uids.some((uid) => venue.holdsPosition(uid));
     return quiet;
   };
 };
