@@ -53,9 +53,10 @@ class TapePlayer implements Player {
     const stop = Math.min(this.#tape.length, this.rowsApplied + rows);
     let stopped = false;
     const pass = (): void => {
+      const from = this.rowsApplied;
       // Whoever plays the rows of the first instant wants to stop among them.
-      const late = this.#simulated.idle() && this.#timeOf(this.rowsApplied) > this.#tape.startAt;
-      stopped = (late && this.#glide(untilAt, stop, paused)) || this.#walk(untilAt, stop, paused);
+      const quiet = this.#timeOf(from) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
+      stopped = (quiet > from && this.#glide(untilAt, quiet, paused)) || this.#walk(untilAt, stop, paused);
     };
     for (;;) {
       if (Math.min(this.#timeOf(this.rowsApplied), this.#due[0] as number, feed.nextBarAt) < clock.nextAt()) stretch(pass);

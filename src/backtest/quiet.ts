@@ -1,37 +1,110 @@
 /**
- * Whether rows of the recording change nothing at the embedded service but the prices it knows.
+ * How far rows of the recording change nothing at the embedded service but the prices it knows.
  *
- * That is so while nobody's order rests there and nobody holds a position, whose margin is looked at with every price. Where volume
- * counts, an order also leaves a mark on what is displayed, which lasts until it is displayed anew: there it is so until the first
- * order has come. A product that comes or goes decides what becomes of the prints around it, and so do bars that overlap.
+ * That is so while nobody's order rests there and no price comes near one at which somebody's position would be liquidated. Where
+ * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed anew: there it is so until the
+ * first order has come. A product that comes or goes decides what becomes of the prints around it, and so do bars that overlap;
+ * funding is charged to who holds a position, and of whole levels nobody can tell which price they will show.
  * Not here: what is made of it (player.ts, late-rows.ts).
  */
 import { isActive } from "../contract/order-states.ts";
-import type { Tape } from "../market/tape.ts";
+import type { Series, Tape } from "../market/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
-export const watchQuiet = (tape: Tape, venue: Venue, uids: readonly string[], { models }: Pick<FillChoice, "models">): (() => boolean) => {
-  if (tape.series.some((series) => series.kind === "change" || (series.kind === "candle" && overlaps(series)))) return () => false;
+export interface Quiet {
+  /** The first row from `from` on that may change more, `to` where none before it does. */
+  readonly until: (from: number, to: number) => number;
+  /** Something happened at the service that may have changed more. */
+  readonly disturb: () => void;
+}
+
+/** Lowest and highest price of each row; undefined where a row has no say in what positions are worth. */
+type Prices = readonly [low: Float64Array, high: Float64Array];
+
+const pricesOf = (series: Series): Prices | undefined => {
+  switch (series.kind) {
+    case "trade":
+    case "mark":
+      return [series.px, series.px];
+    case "quote":
+      return [series.bidPx, series.askPx];
+    case "candle":
+      return [series.low, series.high];
+    case "level":
+    case "funding":
+    case "change":
+      return undefined;
+  }
+};
+
+export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<FillChoice, "models" | "plays">): Quiet => {
+  const { series, instruments, order } = tape;
+  const never: Quiet = { until: (from) => from, disturb: () => undefined };
+  if (series.some((one) => one.kind === "change" || (one.kind === "candle" && overlaps(one)))) return never;
   const lasting = models.some((model) => model?.volume === "traded");
   const resting = new Set<string>();
-  let quiet = true;
-  let known = true;
-  const happened = (): void => {
-    known = false;
+  const prices = series.map(pricesOf);
+  const played = series.map(plays);
+  /** Prices of each series that may be told without a word; looked at only while somebody holds a position. */
+  const above = new Float64Array(series.length);
+  const below = new Float64Array(series.length);
+  /** A bar is printed from the end of the one before it on. */
+  const ahead = series.map(({ kind }) => (kind === "candle" ? 1 : 0));
+  let state: "unknown" | "quiet" | "held" | "loud" = "quiet";
+  let looked = 0;
+
+  const judge = (): typeof state => {
+    if (lasting || resting.size > 0) return "loud";
+    const bands = instruments.map(({ instId }) => venue.safeBand(instId));
+    let held = false;
+    for (const [which, { instrument, kind }] of series.entries()) {
+      const band = bands[instrument];
+      if (band === undefined) return "loud";
+      const free = band.above === Number.NEGATIVE_INFINITY && band.below === Number.POSITIVE_INFINITY;
+      if (!free) held = true;
+      if (!free && kind === "level" && played[which]) return "loud";
+      const counts = !free && played[which];
+      above[which] = counts ? band.above : Number.NEGATIVE_INFINITY;
+      below[which] = counts ? band.below : Number.POSITIVE_INFINITY;
+    }
+    return held ? "held" : "quiet";
   };
-  venue.onOrder((_, { ordId, state }) => {
-    if (isActive(state)) resting.add(ordId);
+  const isSafe = (index: number): boolean => {
+    const which = order.series[index] as number;
+    const [floor, ceiling] = [above[which] as number, below[which] as number];
+    if (floor === Number.NEGATIVE_INFINITY && ceiling === Number.POSITIVE_INFINITY) return true;
+    const columns = prices[which];
+    if (columns === undefined) return false;
+    const row = order.row[index] as number;
+    const last = Math.min(row + (ahead[which] as number), columns[0].length - 1);
+    for (let one = row; one <= last; one++) {
+      if (!((columns[0][one] as number) > floor && (columns[1][one] as number) < ceiling)) return false;
+    }
+    return true;
+  };
+  const disturb = (): void => {
+    state = "unknown";
+  };
+  venue.onOrder((_, { ordId, state: now }) => {
+    if (isActive(now)) resting.add(ordId);
     else resting.delete(ordId);
-    happened();
+    disturb();
   });
-  venue.onFill(happened);
-  venue.onLiquidation(happened);
-  return () => {
-    if (known) return quiet;
-    known = true;
-    quiet = !lasting && resting.size === 0 && !uids.some((uid) => venue.holdsPosition(uid));
-    return quiet;
+  venue.onFill(disturb);
+  venue.onFunding(disturb);
+  return {
+    disturb,
+    until: (from, to) => {
+      if (state === "unknown") {
+        state = judge();
+        looked = from;
+      }
+      if (state !== "held") return state === "quiet" ? to : from;
+      if (looked < from) looked = from;
+      while (looked < to && isSafe(looked)) looked++;
+      return Math.min(looked, to);
+    },
   };
 };

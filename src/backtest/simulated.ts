@@ -22,7 +22,7 @@ import type { Fills } from "./fill-models.ts";
 import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
 import { lateRows } from "./late-rows.ts";
 import type { LatencyModel } from "./latency.ts";
-import { watchQuiet } from "./quiet.ts";
+import { type Quiet, watchQuiet } from "./quiet.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./rows.ts";
 
 export interface SimulatedOptions {
@@ -48,10 +48,10 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   /** What fills are made from. */
   readonly filledBy: FillChoice;
   /**
-   * Whether rows change nothing at the service but the prices it knows: then they may be applied late, if only before the next
-   * timer runs and before anybody looks.
+   * The first row from `from` on, at most `to`, that may change more at the service than the prices it knows: those before it may
+   * be applied late, if only before the next timer runs and before anybody looks.
    */
-  idle(): boolean;
+  quietUntil(from: number, to: number): number;
   /** Applies row `index` of the tape's order at the service. */
   apply(index: number, at: number): void;
   /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
@@ -102,10 +102,11 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   const { funding = "recorded", skewMs } = options;
   openAsRecorded(tape, venue, clock.now() + skewMs);
   const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
+  const quiet = watchQuiet(tape, venue, filledBy);
   const takers = rowTakers(tape, played, clock, skewMs, filledBy);
   return {
     clock,
-    ...wireTo(venue, clock, latency, options),
+    ...wireTo(venue, clock, latency, options, quiet),
     market: feed,
     feed,
     venue,
@@ -119,12 +120,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     assumptions: assumptionsOf(tape, options, contract, filledBy),
     feedMs: () => latency.feedMs(),
     stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
-    idle: watchQuiet(
-      tape,
-      venue,
-      options.users.map(({ uid }) => uid),
-      filledBy,
-    ),
+    quietUntil: quiet.until,
     applyLate: lateRows(tape, takers, clock, skewMs),
     apply: (index, at) => {
       (takers[seriesIn[index] as number] as RowTaker)(rowIn[index] as number, at + options.skewMs);
@@ -133,7 +129,13 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
 };
 
 /** The way to the service and back; a watcher is told of every request twice, when it leaves and when it arrives. */
-const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: SimulatedOptions): Pick<Simulated, "transport" | "watchSends"> => {
+const wireTo = (
+  venue: Venue,
+  clock: Clock,
+  latency: Latency,
+  options: SimulatedOptions,
+  { disturb }: Quiet,
+): Pick<Simulated, "transport" | "watchSends"> => {
   const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
   let watch: Watcher | undefined;
   const transport = inProcess({
@@ -142,6 +144,8 @@ const wireTo = (venue: Venue, clock: Clock, latency: Latency, options: Simulated
     timeoutMs: options.timeoutMs,
     handle: (request, at) => {
       const { method, path, query, body, key } = request;
+      // Leverage, too, moves the price of a liquidation.
+      if (method !== "GET") disturb();
       const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
       arrivals.get(request)?.(at, response.status);
       arrivals.delete(request);

@@ -121,6 +121,9 @@ const reviewIsolated = (on: Case, market: Market): void => {
     liquidate(on, { instId, market, position });
 };
 
+/** At full seconds, say: when the next look is due does not depend on what else was looked at before. */
+const nextLook = (everyMs: number, at: number): number => (everyMs > 0 ? (Math.floor(at / everyMs) + 1) * everyMs : at);
+
 /** Looks at every user with a position in the product; and says when to look again, if nothing else happens. */
 export const review = (exchange: Exchange, market: Market, at: number): void => {
   const { instId, quote } = market.product;
@@ -133,5 +136,5 @@ export const review = (exchange: Exchange, market: Market, at: number): void => 
     if (modeOf(account, instId) === "cross") reviewCross(on, quote);
     else reviewIsolated(on, market);
   }
-  market.lookAt = held && exchange.margins.liquidates ? at + exchange.margins.lookMs : Number.POSITIVE_INFINITY;
+  market.lookAt = held && exchange.margins.liquidates ? nextLook(exchange.margins.lookMs, at) : Number.POSITIVE_INFINITY;
 };

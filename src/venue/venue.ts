@@ -34,6 +34,7 @@ import { createMeter, type MeterReport } from "./meter.ts";
 import { one, readAmount, spell } from "./money.ts";
 import { createExchange, readUsers, refuse, type VenueKey, type VenueOptions, type VenueUser } from "./opening.ts";
 import { orderRecordOf, signOf } from "./order.ts";
+import { type Band, safeBand } from "./safe-band.ts";
 
 export type {
   Fees,
@@ -95,8 +96,11 @@ export interface Venue {
   truth(uid: string): Truth;
   /** The lists of `truth` that an order can move, without its orders. */
   holdings(uid: string): Pick<Truth, "balances" | "positions">;
-  /** Whether `holdings` lists any position, without building its lists. */
-  holdsPosition(uid: string): boolean;
+  /**
+   * Between which prices, in ticks of the recording, no position in the product can be liquidated, as long as nothing but prices
+   * changes. Infinite where nobody has one; undefined where that depends on more than the product's price.
+   */
+  safeBand(instId: string): Band | undefined;
   /** The equity of `truth` alone, without building its lists. */
   equity(uid: string): string;
   /** What liquidations brought the service less what they cost it, by currency, decimal text. */
@@ -241,7 +245,11 @@ export const createVenue = (options: VenueOptions): Venue => {
     lists: (instId) => exchange.markets.get(instId)?.listed === true,
     truth: (uid) => truthOf(exchange, uid),
     holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
-    holdsPosition: (uid) => holderOf(exchange, uid).positions.size > 0,
+    safeBand: (instId) => {
+      const market = marketOf(exchange, instId);
+      const band = safeBand(exchange, market);
+      return band === undefined ? undefined : { above: band.above / market.feedTick, below: band.below / market.feedTick };
+    },
     equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
     fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
     meterReport: () => meter.report(),

@@ -29,7 +29,7 @@ const setup = (times: readonly number[], delays: readonly number[]) => {
   };
   const simulated = {
     feed,
-    idle: () => false,
+    quietUntil: (from: number, _to: number) => from,
     feedMs: () => delays[drawn++ % delays.length],
     apply: (index: number) => note(`row ${index}`),
     applyLate: (from: number, to: number) => {
@@ -111,7 +111,7 @@ describe("player", () => {
 
   it("lets the rows of an idle service wait, but no longer than to the next timer or pause", () => {
     const { clock, player, simulated, log, note } = setup([0, 10, 20, 30, 100], [5]);
-    simulated.idle = () => true;
+    simulated.quietUntil = (_, to) => to;
     clock.setTimer(startAt + 30, () => note("timer"));
     player.play(startAt, 1);
     let asked = 0;
@@ -123,7 +123,7 @@ describe("player", () => {
 
   it("plays no more rows of an idle service than it was asked to", () => {
     const { player, simulated, log } = setup([0, 10, 20, 30], [5]);
-    simulated.idle = () => true;
+    simulated.quietUntil = (_, to) => to;
     player.play(startAt, 1);
     expect(player.play(startAt + 100, 2)).toBe(true);
     expect(player.rowsApplied).toBe(3);
@@ -154,7 +154,7 @@ describe("player", () => {
               told.push(`${now()} ${text}`);
             };
             const { deliver } = feed;
-            simulated.idle = () => idle;
+            simulated.quietUntil = (from, to) => (idle ? to : from);
             feed.deliver = (from, index, instant) => {
               deliver(from, index, instant);
               tell(`see ${index}`);

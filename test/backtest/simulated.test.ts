@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Fills } from "../../src/backtest/fill-models.ts";
 import { rowTakers } from "../../src/backtest/rows.ts";
 import { createSimulated, userOf } from "../../src/backtest/simulated.ts";
-import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { constant, createTape, lognormal, type Tape } from "../../src/index.ts";
 import { createRandom } from "../../src/random.ts";
@@ -181,26 +181,45 @@ describe("a service without orders", () => {
   };
   const bid = { instId: swap, side: "buy", ordType: "limit", px: "60000", sz: "600", clOrdId: "a" };
 
-  it("is idle while no order rests and no position is held", () => {
-    const service = open(quoteTape([[0, 600_000, 5_000_000, 600_010, 5_000_000]]));
-    expect(service.idle()).toBe(true);
+  const bids = (...prices: readonly number[]) => quoteTape(prices.map((px, index) => [index * 2_000, px, 5_000_000, px + 10, 5_000_000]));
+
+  it("are quiet while no order rests", () => {
+    const service = open(bids(600_000, 600_000));
+    expect(service.quietUntil(0, 2)).toBe(2);
     order(service, bid);
-    expect(service.idle()).toBe(false);
+    expect(service.quietUntil(0, 2)).toBe(0);
     order(service, [{ instId: swap, clOrdId: "a" }], "/api/v1/trade/cancel-batch-orders");
-    expect(service.idle()).toBe(true);
-    service.apply(0, startAt);
-    order(service, { instId: swap, side: "buy", ordType: "market", sz: "600" });
-    expect(service.idle()).toBe(false);
-    // As much as 600 bought, at the price of a sale.
-    order(service, { instId: swap, side: "sell", ordType: "market", sz: "540" });
-    expect(service.idle()).toBe(true);
+    expect(service.quietUntil(0, 2)).toBe(2);
   });
 
-  it("is not idle any more after an order where volume counts", () => {
-    const service = open(quoteTape([[0, 600_000, 5_000, 600_010, 5_000]]), { from: "quotes", queue: "risk-averse", volume: "traded" });
+  it("with a position are quiet up to the first that comes near its liquidation", () => {
+    const service = open(bids(600_000, 600_000, 640_000, 598_000, 590_000, 560_000, 600_000, 600_000));
+    service.apply(0, startAt);
+    const lever = (text: string) => {
+      const body = { instId: swap, lever: text, mgnMode: "isolated" };
+      service
+        .transport({ endpoint: "setLeverage", method: "POST", path: "/api/v1/account/set-leverage", query: {}, body, key: "u-1" })
+        .subscribe();
+      (service.clock as VirtualClock).advanceTo(service.clock.now() + 50);
+    };
+    lever("20");
+    order(service, { instId: swap, side: "buy", ordType: "market", sz: "600" });
+    service.apply(1, startAt + 2_000);
+    expect(service.quietUntil(2, 8)).toBe(5);
+    expect(service.quietUntil(2, 4)).toBe(4);
+    expect(service.quietUntil(6, 8)).toBe(8);
+    lever("90");
+    expect(service.quietUntil(2, 8)).toBe(4);
+    // As much as 600 bought, at the price of a sale.
+    order(service, { instId: swap, side: "sell", ordType: "market", sz: "540" });
+    expect(service.quietUntil(2, 8)).toBe(8);
+  });
+
+  it("are not quiet any more after an order where volume counts", () => {
+    const service = open(bids(600_000, 600_000), { from: "quotes", queue: "risk-averse", volume: "traded" });
     order(service, bid);
     order(service, [{ instId: swap, clOrdId: "a" }], "/api/v1/trade/cancel-batch-orders");
-    expect(service.idle()).toBe(false);
+    expect(service.quietUntil(0, 2)).toBe(0);
   });
 });
 

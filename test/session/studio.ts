@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { letPromisesSettle } from "../../src/backtest/wall.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
+import type { ServiceEnv } from "../../src/host/service.ts";
 import {
   type Config,
   constant,
@@ -14,7 +15,6 @@ import {
   type Strategy,
   type StrategyDefinition,
 } from "../../src/index.ts";
-import type { ServiceEnv } from "../../src/host/service.ts";
 import type { SessionRecord } from "../../src/session/format.ts";
 import { type RecordedEngine, type RecordOptions, recordEngine } from "../../src/session/recorded-engine.ts";
 import type { SessionSink } from "../../src/session/recorder.ts";

@@ -191,7 +191,8 @@ describe("cross positions", () => {
 describe("without marks", () => {
   it("margins are looked at with the market's rows, no more often than the profile says", () => {
     const it = arena({}, "703");
-    const at = it.moment() + 1;
+    // Looked at once in each second of the clock.
+    const at = Math.ceil((it.moment() + 1) / 1_000) * 1_000;
     it.venue.quote(swap, 599_999, 100_000, 600_000, 100_000, at);
     it.place({ px: "60000", sz: "0.1" }, { at });
     it.venue.quote(swap, 500_000, 100_000, 500_010, 100_000, at + 999);

@@ -84,6 +84,19 @@ const looked = (bars) => ({
   countedPerRow: 1,
 });
 
+/** Bars traded by a strategy that follows bars of `barMs`. */
+const traded = (bars, barMs, ordType) => ({
+  unit: "bars",
+  prepare: (sluice) => stored(sluice, barTape(sluice, bars)),
+  run: async (sluice, fixture, clocked, extra) => {
+    const { orders, quota } = await replay(sluice, fixture, [trading(sluice, { count: 0 }, barMs, ordType)], {}, clocked);
+    if (orders.placed === 0) throw new Error("nothing was traded");
+    extra.placed = orders.placed;
+    extra.requests = quota.requests;
+    return bars;
+  },
+});
+
 /** `target` is in millions a second, of a machine that does nothing else. */
 export const parts = {
   trades: { unit: "events", target: "25", ...counted(5_000_000, 1, 1, 1) },
@@ -97,17 +110,8 @@ export const parts = {
   "20x5 all": { unit: "deliveries", ...counted(500_000, 20, 5, 20) },
   bars: { target: "8", ...looked(1_000_000) },
   "bars 5M": { runs: 3, ...looked(5_000_000) },
-  "bars, traded": {
-    unit: "bars",
-    prepare: (sluice) => stored(sluice, barTape(sluice, 100_000)),
-    run: async (sluice, fixture, clocked, extra) => {
-      const seen = { count: 0 };
-      const { orders, quota } = await replay(sluice, fixture, [trading(sluice, seen)], {}, clocked);
-      extra.placed = orders.placed;
-      extra.requests = quota.requests;
-      return 100_000;
-    },
-  },
+  "bars, traded": traded(100_000, 60_000, "limit"),
+  "bars, a position held": traded(1_000_000, 3_600_000, "market"),
   maker: { unit: "ticks", target: "3.5", ...made(200_000, true) },
   "maker, no limits": { unit: "re-quotes", target: "2", ...made(20_000, false) },
   load: {

@@ -83,22 +83,26 @@ export const crossing = ({ defineStrategy }, seen) =>
       ),
   })({});
 
-/** The same, and wants to trade: a buy at the close where the fast mean rises above the slow one, a sell where it falls below. */
-export const trading = ({ defineStrategy }, seen) =>
+/**
+ * The same on bars of `barMs`, and wants to trade: a buy where the fast mean rises above the slow one, a sell where it falls below,
+ * at the close or at the market.
+ */
+export const trading = ({ defineStrategy }, seen, barMs = 60_000, ordType = "limit") =>
   defineStrategy({
     name: "cross",
     options: closed,
     desired: ({ market }) => {
       const fast = mean(10);
       const slow = mean(30);
-      return market.candles("BTC-USDT-SWAP", 60_000).pipe(
+      return market.candles("BTC-USDT-SWAP", barMs).pipe(
         map((bar) => ({ bar, short: fast(bar.closeFloat), long: slow(bar.closeFloat) })),
         filter(({ long }) => long !== undefined),
         map(({ bar, short, long }) => ({ bar, side: short > long ? "buy" : "sell" })),
         distinctUntilChanged((before, now) => before.side === now.side),
         map(({ bar, side }) => {
           seen.count++;
-          return [{ slot: "cross", instId: "BTC-USDT-SWAP", side, px: bar.close, qty: "0.01" }];
+          const price = ordType === "market" ? { ordType, round: seen.count } : { px: bar.close };
+          return [{ slot: "cross", instId: "BTC-USDT-SWAP", side, ...price, qty: "0.01" }];
         }),
       );
     },
