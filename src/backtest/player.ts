@@ -53,10 +53,7 @@ class TapePlayer implements Player {
     const stop = Math.min(this.#tape.length, this.rowsApplied + rows);
     let stopped = false;
     const pass = (): void => {
-      const from = this.rowsApplied;
-      // Whoever plays the rows of the first instant wants to stop among them.
-      const quiet = this.#timeOf(from) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
-      stopped = (quiet > from && this.#glide(untilAt, quiet, paused)) || this.#walk(untilAt, stop, paused);
+      stopped = this.#glideAll(untilAt, stop, paused) || this.#walk(untilAt, stop, paused);
     };
     for (;;) {
       if (Math.min(this.#timeOf(this.rowsApplied), this.#due[0] as number, feed.nextBarAt) < clock.nextAt()) stretch(pass);
@@ -103,6 +100,18 @@ class TapePlayer implements Player {
     const next = this.#timeOf(index + 1) + this.#simulated.feedMs();
     this.#due[0] = next > at ? next : at;
     (this.#routes[order.series[index] as number] as Route).take(order.row[index] as number, at);
+  }
+
+  /** As far as rows are quiet, and no timer is due; true when it was paused before. */
+  #glideAll(untilAt: number, stop: number, paused: () => boolean): boolean {
+    for (;;) {
+      const from = this.rowsApplied;
+      // Whoever plays the rows of the first instant wants to stop among them.
+      const quiet = this.#timeOf(from) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
+      if (quiet === from) return false;
+      if (this.#glide(untilAt, quiet, paused)) return true;
+      if (this.rowsApplied < quiet || quiet === stop) return false;
+    }
   }
 
   /** Delivers up to the next timer and applies the rows up to there afterwards; true when it was paused before. */

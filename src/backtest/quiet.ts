@@ -14,11 +14,15 @@ import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
 export interface Quiet {
-  /** The first row from `from` on that may change more, `to` where none before it does. */
+  /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
   readonly until: (from: number, to: number) => number;
   /** Something happened at the service that may have changed more. */
   readonly disturb: () => void;
 }
+
+/** Rows that are looked at in one go: what was looked at is thrown away when something happens, and that may be soon. */
+const rowsAtFirst = 128;
+const rowsAtMost = 8_192;
 
 /** Lowest and highest price of each row; undefined where a row has no say in what positions are worth. */
 type Prices = readonly [low: Float64Array, high: Float64Array];
@@ -54,6 +58,7 @@ export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<Fil
   const ahead = series.map(({ kind }) => (kind === "candle" ? 1 : 0));
   let state: "unknown" | "quiet" | "held" | "loud" = "quiet";
   let looked = 0;
+  let reach = rowsAtFirst;
 
   const judge = (): typeof state => {
     if (lasting || resting.size > 0) return "loud";
@@ -73,14 +78,16 @@ export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<Fil
   };
   const isSafe = (index: number): boolean => {
     const which = order.series[index] as number;
-    const [floor, ceiling] = [above[which] as number, below[which] as number];
+    const floor = above[which] as number;
+    const ceiling = below[which] as number;
     if (floor === Number.NEGATIVE_INFINITY && ceiling === Number.POSITIVE_INFINITY) return true;
     const columns = prices[which];
     if (columns === undefined) return false;
+    const [low, high] = columns;
     const row = order.row[index] as number;
-    const last = Math.min(row + (ahead[which] as number), columns[0].length - 1);
+    const last = Math.min(row + (ahead[which] as number), low.length - 1);
     for (let one = row; one <= last; one++) {
-      if (!((columns[0][one] as number) > floor && (columns[1][one] as number) < ceiling)) return false;
+      if (!((low[one] as number) > floor && (high[one] as number) < ceiling)) return false;
     }
     return true;
   };
@@ -100,10 +107,13 @@ export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<Fil
       if (state === "unknown") {
         state = judge();
         looked = from;
+        reach = rowsAtFirst;
       }
       if (state !== "held") return state === "quiet" ? to : from;
       if (looked < from) looked = from;
-      while (looked < to && isSafe(looked)) looked++;
+      const goal = Math.min(to, from + reach);
+      while (looked < goal && isSafe(looked)) looked++;
+      if (looked >= goal) reach = Math.min(2 * reach, rowsAtMost);
       return Math.min(looked, to);
     },
   };
