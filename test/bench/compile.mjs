@@ -1,6 +1,6 @@
 /** The sources compiled as the package has them, for benches: the loader of a checkout adds to every function. */
 import { execFileSync } from "node:child_process";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -8,17 +8,30 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Into `dir`, beside a way to the dependencies; where the modules are. */
 export const compileInto = (dir) => {
-  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
   writeFileSync(join(dir, "package.json"), '{"type":"module"}');
+  return compiled(dir, "out");
+};
+
+/** The whole package into `dir`, with its strategies, plugins and configs; where its modules are. */
+export const packageInto = (dir) => {
+  mkdirSync(join(dir, "src/cli"), { recursive: true });
+  for (const file of ["package.json", "src/cli/sluice.mjs"]) copyFileSync(join(root, file), join(dir, file));
+  for (const folder of ["strategies", "plugins", "config", "test/fixtures"])
+    cpSync(join(root, folder), join(dir, folder), { recursive: true });
+  return compiled(dir, "dist");
+};
+
+const compiled = (dir, name) => {
+  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
   process.stderr.write("compiling\n");
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   try {
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(dir, "out")], {
+    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(dir, name)], {
       cwd: root,
       stdio: ["ignore", 2, 2],
     });
   } catch {
     process.stderr.write("the sources do not compile cleanly; what came out is measured\n");
   }
-  return join(dir, "out");
+  return join(dir, name);
 };

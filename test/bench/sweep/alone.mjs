@@ -1,17 +1,20 @@
 /**
- * A process that runs jobs of a sweep by itself, with nothing shared: what the machine gives to those who share nothing.
+ * A process that runs jobs of a sweep by itself, with nothing shared: what the machine gives to those who share nothing. Its
+ * argument is where the modules of the package are.
  *
  * Told a config, its fixture and jobs once, it warms up and says so; each later word makes it run all jobs and say how long that took.
  */
 import { performance } from "node:perf_hooks";
+import { pathToFileURL } from "node:url";
 import { register as registerCommonJs } from "tsx/cjs/api";
 import { register } from "tsx/esm/api";
 
+const of = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.js`).href);
+const { loadConfigFile } = await of("host/load");
+const { runJob } = await of("sweep/job");
+const { readMarkets } = await of("sweep/shared-market");
 registerCommonJs();
 register();
-const { loadConfigFile } = await import("../../../src/host/load.ts");
-const { runJob } = await import("../../../src/sweep/job.ts");
-const { readMarkets } = await import("../../../src/sweep/shared-market.ts");
 
 let runAll;
 const prepared = async ({ configPath, fixture, jobs }) => {

@@ -1,85 +1,100 @@
 #!/usr/bin/env node
 /**
- * How much faster a sweep is on two threads than on one: the demo under the real limits, in turns.
+ * How much faster a sweep is on two threads than on one, in turns, by the package as it is installed.
  *
  *   node test/bench/sweep/run.mjs [--rounds N] [--points N]
  *
- * Two measurements. "Whole": a sweep of its own each time, from the first thread's start to the last result: loading the config and
- * warming up are paid for by every thread, so that short sweeps gain less. "Kept alive": the same runs on threads that have run
- * before, which is what a long sweep tends to. On a machine that does other work at the same time a ratio says little, so what
- * others used of it is printed with it, and the processor time, of which two threads should not need much more than one.
+ * Two sweeps: the demo under the real limits, of which each run is some thousands of requests, and a trend follower on a million
+ * bars. Two measurements of each. "Whole": a sweep of its own each time, from the first thread's start to the last result: loading
+ * the config and warming up are paid for by every thread, so that short sweeps gain less. "Kept alive": the same runs on threads
+ * that have run before, which is what a long sweep tends to. On a machine that does other work at the same time a ratio says
+ * little, so what others used of it is printed with it, and the processor time, of which two threads should not need much more
+ * than one: what the compiler and the collector of one thread do beside it is work that a second thread cannot have for itself.
  * The ceiling is what the machine gave in the same rounds to two processes that share nothing, against one: no sweep goes beyond it.
  */
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { register as registerCommonJs } from "tsx/cjs/api";
 import { register } from "tsx/esm/api";
+import { packageInto } from "../compile.mjs";
 import { machineLine, median, timed } from "../machine.mjs";
+import { barTape } from "../replay/tapes.mjs";
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-process.chdir(here("../../.."));
-process.env.TSX_TSCONFIG_PATH ??= here("../../../tsconfig.json");
+const root = mkdtempSync(join(tmpdir(), "sluice-sweep-"));
+process.on("exit", () => rmSync(root, { recursive: true, force: true }));
+const dist = packageInto(root);
+process.chdir(root);
+const of = (name) => import(pathToFileURL(`${dist}/${name}.js`).href);
+const sluice = await of("index");
+const { loadConfigFile } = await of("host/load");
+const { planSweep } = await of("sweep/plan");
+const { createPool } = await of("sweep/pool");
+const { readMarkets } = await of("sweep/shared-market");
+const { overridesOf, readVariation } = await of("sweep/space");
+const { runSweep } = await of("sweep/sweep");
+const { openThread } = await of("sweep/thread");
 registerCommonJs();
 register();
-const { loadConfigFile } = await import("../../../src/host/load.ts");
-const { planSweep } = await import("../../../src/sweep/plan.ts");
-const { createPool } = await import("../../../src/sweep/pool.ts");
-const { readMarkets } = await import("../../../src/sweep/shared-market.ts");
-const { overridesOf, readVariation } = await import("../../../src/sweep/space.ts");
-const { runSweep } = await import("../../../src/sweep/sweep.ts");
-const { openThread } = await import("../../../src/sweep/thread.ts");
 
 const given = (name, usual) => Number(process.argv[process.argv.indexOf(name) + 1]) || usual;
 const rounds = given("--rounds", 3);
 const points = given("--points", 24);
-const configPath = "config/backtest.ts";
-const plan = planSweep(configPath, await loadConfigFile(configPath, { command: "backtest" }), {
-  variations: [`ladder.levels=3..${2 + Math.ceil(points / 2)}`, "ladder.step=0.0005,0.001"].map(readVariation),
-  choice: { kind: "grid" },
-  max: 1_000,
-  by: "pnl",
+
+sluice.writeFixture("bars", barTape(sluice, 1_000_000), { source: "bench" });
+writeFileSync(
+  "config/follower.ts",
+  `import { backtest, constant, defineConfig, defineStrategy } from "sluice";
+import { distinctUntilChanged, filter, map } from "rxjs";
+const follower = defineStrategy({
+  name: "follower",
+  options: { type: "object", additionalProperties: false, properties: { fast: { type: "integer", default: 10 }, slow: { type: "integer", default: 30 } } },
+  desired: ({ market, options: { fast, slow } }) => {
+    const last: number[] = [];
+    const mean = (length: number) => last.slice(-length).reduce((sum, value) => sum + value, 0) / length;
+    return market.candles("BTC-USDT-SWAP", 3_600_000).pipe(
+      map(({ closeFloat }) => {
+        last.push(closeFloat);
+        if (last.length > slow) last.shift();
+        return last.length < slow ? undefined : mean(fast) > mean(slow);
+      }),
+      filter((up) => up !== undefined),
+      distinctUntilChanged(),
+      map((up, round) => [
+        { slot: "position", instId: "BTC-USDT-SWAP", side: up ? ("buy" as const) : ("sell" as const), ordType: "market" as const, qty: "0.01", round },
+      ]),
+    );
+  },
 });
-
-const whole = (threads) => timed(async () => JSON.stringify(await runSweep(plan, { threads })));
-
-const jobs = plan.points.map((point, index) => ({ index, overrides: overridesOf(plan.space, point), market: 0 }));
-const markets = readMarkets(plan);
-const threads = [];
-/** Threads are lent to a pool of each size in turn, and stay. */
-const poolOf = (size) => {
-  const lent = threads.slice(0, size);
-  return createPool({ size }, async () => lent.pop());
+export default defineConfig({ service: backtest({ fixture: "bars", latency: constant(25) }), strategies: [follower({})] });
+`,
+);
+const most = (from) => `${from}..${from - 1 + Math.ceil(points / 2)}`;
+const sweeps = {
+  "the demo": ["config/backtest.ts", [`ladder.levels=${most(3)}`, "ladder.step=0.0005,0.001"]],
+  "a trend follower on 1M bars": ["config/follower.ts", [`follower.fast=${most(3)}`, "follower.slow=40,60"]],
 };
-const keptAlive = (size) =>
-  timed(async () => {
-    const answers = [];
-    await poolOf(size).run(jobs, ({ index }, answer) => {
-      answers[index] = answer;
-    });
-    return JSON.stringify(answers);
-  });
 
-const loners = [];
-const started = () => {
-  const loner = fork(here("./alone.mjs"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  loner.once("exit", (code) => {
-    if (code !== 0) throw new Error("a process of the bench died");
-  });
-  return loner;
-};
 /** The next word of a process that runs by itself: seconds. */
 const asked = (loner, facts) =>
   new Promise((resolve) => {
     loner.once("message", resolve);
     loner.send(facts);
   });
-/** Each of them runs all jobs, so that two do twice the work. */
-const alone = async (size) => Math.max(...(await Promise.all(loners.slice(0, size).map((loner) => asked(loner, "run")))));
+const started = () => {
+  const loner = fork(fileURLToPath(new URL("./alone.mjs", import.meta.url)), [dist], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  loner.once("exit", (code) => {
+    if (code !== 0) throw new Error("a process of the bench died");
+  });
+  return loner;
+};
 
 const shown = (values) => values.map((value) => value.toFixed(2)).join(", ");
 
 /** One and two threads in turns; which is first changes with each round. */
-const compare = async (name, run, ceilingOf) => {
+const compare = async (name, jobs, run, ceilingOf) => {
   const runs = { 1: [], 2: [] };
   const ceilings = [];
   for (let round = 0; round < rounds; round++) {
@@ -110,14 +125,37 @@ const compare = async (name, run, ceilingOf) => {
   if (!same) process.exitCode = 1;
 };
 
-console.log(`${plan.points.length} runs of ${plan.fixture}`);
-await compare("Whole sweep", whole);
-threads.push(...(await Promise.all([1, 2].map(() => openThread({ configPath, settings: {}, markets })))));
-// Each thread warms up on its own.
-await Promise.all(threads.map(async (thread) => [await thread.run(jobs[0]), await thread.run(jobs.at(-1))]));
-await keptAlive(2);
-loners.push(started(), started());
-await Promise.all(loners.map((loner) => asked(loner, { configPath, fixture: plan.fixture, jobs })));
-await compare("Threads kept alive", keptAlive, alone);
-for (const loner of loners) loner.disconnect();
-await Promise.all(threads.map((thread) => thread.close()));
+for (const [title, [configPath, variations]] of Object.entries(sweeps)) {
+  const plan = planSweep(configPath, await loadConfigFile(configPath, { command: "backtest" }), {
+    variations: variations.map(readVariation),
+    choice: { kind: "grid" },
+    max: 1_000,
+    by: "pnl",
+  });
+  const jobs = plan.points.map((point, index) => ({ index, overrides: overridesOf(plan.space, point), market: 0 }));
+  console.log(`\n== ${title}: ${jobs.length} runs of ${plan.fixture}`);
+  await compare("Whole sweep", jobs, (threads) => timed(async () => JSON.stringify(await runSweep(plan, { threads }))));
+
+  const markets = readMarkets(plan);
+  const threads = await Promise.all([1, 2].map(() => openThread({ configPath, settings: {}, markets })));
+  /** Threads are lent to a pool of each size in turn, and stay. */
+  const keptAlive = (size) =>
+    timed(async () => {
+      const lent = threads.slice(0, size);
+      const answers = [];
+      await createPool({ size }, async () => lent.pop()).run(jobs, ({ index }, answer) => {
+        answers[index] = answer;
+      });
+      return JSON.stringify(answers);
+    });
+  // Each thread warms up on its own.
+  await Promise.all(threads.map(async (thread) => [await thread.run(jobs[0]), await thread.run(jobs.at(-1))]));
+  await keptAlive(2);
+  const loners = [started(), started()];
+  await Promise.all(loners.map((loner) => asked(loner, { configPath, fixture: plan.fixture, jobs })));
+  /** Each of them runs all jobs, so that two do twice the work. */
+  const alone = async (size) => Math.max(...(await Promise.all(loners.slice(0, size).map((loner) => asked(loner, "run")))));
+  await compare("Threads kept alive", jobs, keptAlive, alone);
+  for (const loner of loners) loner.disconnect();
+  await Promise.all(threads.map((thread) => thread.close()));
+}
