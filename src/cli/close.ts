@@ -6,7 +6,7 @@
  * Not here: how positions are closed (engine/closing.ts).
  */
 import type { Command } from "commander";
-import { EMPTY, firstValueFrom, from, lastValueFrom, merge, tap } from "rxjs";
+import { EMPTY, firstValueFrom, from, lastValueFrom, merge, skip, tap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { Engine } from "../engine.ts";
@@ -43,6 +43,8 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
 const mainnetMessage = "config.service is mainnet: positions would be closed for real money. Add --mainnet when you mean it.";
 const embeddedMessage = "the config's service is embedded: nothing is held there before a run begins, nor after it ends.";
 
+const goesOnMessage = "Positions are being closed, which has an end of its own. Ask again to leave it half done.\n";
+
 const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const config = (await loadConfigFile(path, { command: "run", clock })) as { readonly service?: unknown; readonly journal?: object };
@@ -59,7 +61,13 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
         io.out(flags.json === true ? `${JSON.stringify(ending)}\n` : `${printable(lineOf(ending))}\n`);
       }),
     );
-    await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), abandoned(stopRequests(io))));
+    const requests$ = stopRequests(io).pipe(
+      tap(() => {
+        io.err(goesOnMessage);
+      }),
+      skip(1),
+    );
+    await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), abandoned(requests$)));
   } finally {
     await engine.stop({ cancel: true });
   }

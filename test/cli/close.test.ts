@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EMPTY, from, type Observable } from "rxjs";
+import { EMPTY, from, Observable } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
@@ -37,8 +37,7 @@ const ending = (kind: PositionEnding["kind"], over: Partial<PositionEnding> = {}
   ...over,
 });
 
-const run = async (path: string, argv: readonly string[] = [], endings: Observable<PositionEnding> = EMPTY) => {
-  const io = capturedIo();
+const run = async (path: string, argv: readonly string[] = [], endings: Observable<PositionEnding> = EMPTY, io = capturedIo()) => {
   const made: Record<string, unknown>[] = [];
   const log: unknown[] = [];
   const createClosing = (config: object) => {
@@ -77,6 +76,25 @@ describe("sluice close", () => {
     const reason = "the positions could not be read (no answer)";
     const none = await run(given("none", traded), [], from([ending("unknown", { instId: "", reason })]));
     expect([none.code, none.io.outText]).toEqual([1, `main: ${reason}\n`]);
+  });
+
+  it("goes on when it is asked to stop, and is left half done only when asked twice", async () => {
+    const io = capturedIo();
+    const asked = (times: number) =>
+      new Observable<PositionEnding>((subscriber) => {
+        queueMicrotask(() => {
+          for (let time = 0; time < times; time++) io.stop();
+          subscriber.next(ending("closed"));
+          subscriber.complete();
+        });
+      });
+    const once = await run(given("once", traded), [], asked(1), io);
+    expect([once.code, io.outText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNothing is held.\n"]);
+    expect(io.errText).toContain("Positions are being closed");
+    const twice = await run(given("twice", traded), [], asked(2), io);
+    expect(twice.code).toBe(1);
+    expect(io.errText).toContain("Abandoned while stopping");
+    expect(twice.log.at(-1)).toEqual(["stop", { cancel: true }]);
   });
 
   it("prints a line of JSON for each position and nothing else", async () => {
