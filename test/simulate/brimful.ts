@@ -9,6 +9,7 @@ export default defineConfig({
   strategies: [
     joinBest({ instId: "BTC-USDT-SWAP", notional: "200" }),
     joinBest({ instId: "ETH-USDT-SWAP", notional: "100" }, { as: "join-eth" }),
-    averageCross({ fast: 2, slow: 5, barMs: 10_000, qty: "0.02" }),
+    joinBest({ instId: "BTC-USDT-SWAP", notional: "150" }, { as: "join-more" }),
+    averageCross({ fast: 2, slow: 5, barMs: 5_000, qty: "0.02" }),
   ],
 });
