@@ -74,6 +74,8 @@ export interface EngineOptions {
   readonly print?: (line: string) => void;
   /** False: spend as if there were no limits. Only for a service that enforces none. */
   readonly limits?: boolean;
+  /** True where whoever turns the clock follows the promises of strategies (host/engine-time.ts). */
+  readonly followed?: boolean;
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /** How a watchdog is reached, where the config has one; a local socket by default. */
@@ -180,7 +182,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const { beating, branches, halt, journal, notices, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
-  const strategyHost = createStrategyHost(clock, journal, config.supervision);
+  const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
   const pluginHost = createPluginHost(clock, journal);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   watchForeignUse(journal, quotaNow);

@@ -9,6 +9,7 @@
 import { createEngine, type Engine } from "../engine.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
+import { followPromises } from "../host/engine-time.ts";
 import type { ServiceEnv } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
 import type { Progress, RunReport } from "../report/report.ts";
@@ -39,6 +40,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   const config = checkConfig(input);
   const { engine, service, seed } = assemble(config, options);
   const promises = watchPromises();
+  const unfollow = followPromises();
   try {
     const collector = createCollector(engine, service, config);
     const warms = checkWarmUp(service);
@@ -55,6 +57,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     promises.stop();
     await engine.stop();
     service.simulated.feed.complete();
+    unfollow();
   }
 };
 
@@ -76,7 +79,7 @@ const assemble = (config: CheckedConfig, { fixture, market, seed = config.seed, 
   const { journal: _, ...rest } = config;
   const engine = createEngine(
     { ...rest, seed, service: { kind: "backtest", open } },
-    { limits: limits ?? spec.options.limits ?? true, ...(print === undefined ? {} : { print }) },
+    { limits: limits ?? spec.options.limits ?? true, followed: true, ...(print === undefined ? {} : { print }) },
   );
   return { engine, service: opened as unknown as OpenBacktest, seed };
 };

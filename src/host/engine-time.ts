@@ -8,10 +8,12 @@
  * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
  * began, also across `await`, goes on as that owner; after its life has ended no timer of an owner runs.
  * While code runs in one go a variable says whose it is; the async context says it to what goes on later. The context is
- * switched before an owner's code runs, and whenever the engine's own code runs that may begin something.
+ * switched before an owner's code runs, and whenever the engine's own code runs that may begin something. Of owners whose promises
+ * are followed each promise says it itself: where a thousand values go to many owners in turn, switching costs more than they do.
  * Not here: the machine's own clocks and timers (ambient.ts), the streams through which values reach an owner (owned.ts), when promises settle (backtest/wall.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { promiseHooks } from "node:v8";
 import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
 import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProvider";
 import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
@@ -25,6 +27,8 @@ export interface Owner {
   readonly fail: (error: unknown) => void;
   /** Its subscriptions and timers; closed when it has ended. */
   readonly life: Subscription;
+  /** Whoever runs it follows its promises (`followPromises`); files and sockets do not carry it on. */
+  readonly followed?: boolean;
   /** Given to code whose runs must be repeatable: its chance is this, and the network is closed to it. */
   readonly sealed?: Random;
 }
@@ -43,8 +47,10 @@ let stretchDepth = -1;
 export const ownerNow = (): Owner | undefined => (depth === 0 ? present.getStore() : here);
 
 const bind = (owner: Owner | undefined): void => {
-  bound = owner;
-  present.enterWith(owner);
+  const context = owner?.followed === true ? undefined : owner;
+  if (bound === context) return;
+  bound = context;
+  present.enterWith(context);
 };
 
 /** From here on the owner's code runs; whoever calls this calls `leave` with what it returned, whatever happens. */
@@ -57,14 +63,46 @@ export const enter = (owner: Owner | undefined): Owner | undefined => {
   const before = here;
   depth++;
   here = owner;
-  if (bound !== owner) bind(owner);
+  bind(owner);
   return before;
 };
 
 export const leave = (before: Owner | undefined): void => {
   depth--;
   here = before;
-  if (bound !== before && depth !== stretchDepth) bind(before);
+  if (depth !== stretchDepth) bind(before);
+};
+
+/** Who made a promise, of owners that are followed. */
+const makers = new WeakMap<Promise<unknown>, Owner>();
+/** What follows on promises now: whom to go back to, or undefined where nobody was entered. */
+const turns: ({ readonly before: Owner | undefined } | undefined)[] = [];
+let followers = 0;
+let unfollow: () => void = () => undefined;
+
+export const makerOf = (promise: Promise<unknown>): Owner | undefined => makers.get(promise);
+
+/** From here on what a followed owner awaits goes on as that owner; the returned function ends it. */
+export const followPromises = (): (() => void) => {
+  if (followers++ === 0) {
+    turns.length = 0;
+    unfollow = promiseHooks.createHook({
+      init: (promise) => {
+        if (depth > 0 && here?.followed === true) makers.set(promise, here);
+      },
+      before: (promise) => {
+        const maker = makers.get(promise);
+        turns.push(maker && { before: enter(maker) });
+      },
+      after: () => {
+        const turn = turns.pop();
+        if (turn !== undefined) leave(turn.before);
+      },
+    }) as () => void;
+  }
+  return () => {
+    if (--followers === 0) unfollow();
+  };
 };
 
 /** Runs `work` as the owner's code. What it throws is thrown here. */

@@ -65,7 +65,8 @@ interface Charge {
   waits: Timer | undefined;
 }
 
-export const createStrategyHost = (clock: Clock, journal: Journal, supervision?: Supervision): StrategyHost => {
+/** `followed` says that whoever turns the clock follows the strategies' promises. */
+export const createStrategyHost = (clock: Clock, journal: Journal, supervision?: Supervision, followed = false): StrategyHost => {
   installAmbient();
   installSupervisedPromises();
   const states = new Map<string, StrategyState>();
@@ -147,6 +148,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     const owner: Owner = {
       clock,
       life: new Subscription(),
+      followed,
       sealed,
       fail: (error) => {
         fail(charge, run, error);

@@ -3,12 +3,12 @@
  *
  * Invariants: what belongs to no owner ends as it would have without this listener; installed once a process.
  */
-import { ownerNow } from "./engine-time.ts";
+import { makerOf, ownerNow } from "./engine-time.ts";
 
 let installed = false;
 
-const onRejection = (reason: unknown): void => {
-  const owner = ownerNow();
+const onRejection = (reason: unknown, promise: Promise<unknown>): void => {
+  const owner = makerOf(promise) ?? ownerNow();
   if (owner !== undefined) owner.fail(reason);
   // Where nobody else listens the platform would have ended the process, and so it does.
   else if (process.listenerCount("unhandledRejection") === 1) throw reason;

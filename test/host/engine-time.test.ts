@@ -23,15 +23,16 @@ import {
   timer,
   timestamp,
 } from "rxjs";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { guarded, inside, type Owner, outside, ownerNow, stretch } from "../../src/host/engine-time.ts";
+import { followPromises, guarded, inside, type Owner, outside, ownerNow, stretch } from "../../src/host/engine-time.ts";
 import { owned } from "../../src/host/owned.ts";
+import { installSupervisedPromises } from "../../src/host/supervised-promises.ts";
 
-const setup = (startAt = 1_000) => {
+const setup = (startAt = 1_000, followed = false) => {
   const clock = createVirtualClock(startAt);
   const failures: unknown[] = [];
-  const owner: Owner = { clock, life: new Subscription(), fail: (error) => failures.push(error) };
+  const owner: Owner = { clock, life: new Subscription(), fail: (error) => failures.push(error), followed };
   return { clock, owner, failures };
 };
 
@@ -396,10 +397,21 @@ describe("the engine's streams as an owner gets them", () => {
   });
 });
 
-describe("a stretch of values for several owners", () => {
+describe.each([
+  ["who are carried on by the async context", false, false],
+  ["whose promises are followed", true, true],
+  ["of whom one is followed", true, false],
+])("a stretch of values for several owners %s", (_, ...followed) => {
+  let unfollow = () => undefined as void;
+  beforeEach(() => {
+    unfollow = followPromises();
+  });
+  afterEach(() => {
+    unfollow();
+  });
   /** Whose code runs now and after a promise has settled. */
   const story = () => {
-    const [a, b] = [setup(), setup()];
+    const [a, b] = [setup(0, followed[0]), setup(0, followed[1])];
     const names = new Map([
       [a.owner, "a"],
       [b.owner, "b"],
@@ -494,5 +506,63 @@ describe("a stretch of values for several owners", () => {
     await pause(0);
     const goesOn = "a goes on: a, later a";
     expect(said).toEqual(["value: b, later b", goesOn, "no stretch: b, later b", goesOn]);
+  });
+
+  it("goes on as each owner through whatever promises are made of", async () => {
+    const { a, b, said, whose } = story();
+    const older = Promise.resolve();
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const say = (what: string) => said.push(`${what} ${whose()}`);
+    const numbers = async function* () {
+      yield 1;
+      say("generator");
+      yield 2;
+    };
+    const go = async (): Promise<void> => {
+      await older;
+      say("older");
+      await Promise.all([older, opened, Promise.reject(new Error("no")).catch(() => say("catch"))]);
+      say("all");
+      for await (const value of numbers()) say(`number ${value}`);
+      // biome-ignore lint/suspicious/noThenProperty: what others' promises look like.
+      await { then: (resolve: (value: number) => void) => resolve(say("thenable")) };
+      await new Promise((resolve) => setImmediate(resolve));
+      say("turn");
+    };
+    stretch(() => {
+      guarded(a, () => void go(), undefined);
+      guarded(b, () => void older.then(() => say("then")).finally(() => say("finally")), undefined);
+      guarded(b, () => open(), undefined);
+    });
+    say("outside");
+    await pause(20);
+    const of = (name: string, ...what: readonly string[]) => what.map((one) => `${one} ${name}`);
+    expect(said.toSorted()).toEqual(
+      [
+        ...of("a", "older", "catch", "all", "number 1", "generator", "number 2", "thenable", "turn"),
+        ...of("b", "then", "finally"),
+        "outside engine",
+      ].toSorted(),
+    );
+  });
+});
+
+describe("owners whose promises are followed", () => {
+  it("are blamed for what they leave unhandled, as long as anybody follows them and afterwards", async () => {
+    installSupervisedPromises();
+    const { owner, failures } = setup(0, true);
+    const unfollow = [followPromises(), followPromises()];
+    const leave = (message: string) => guarded(owner, () => void (async () => Promise.reject(new Error(message)))(), undefined);
+    leave("first");
+    await pause(5);
+    unfollow[0]?.();
+    leave("second");
+    unfollow[1]?.();
+    await pause(5);
+    expect(failures).toEqual([new Error("first"), new Error("second")]);
+    expect(ownerNow()).toBeUndefined();
   });
 });

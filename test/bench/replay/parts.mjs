@@ -105,7 +105,7 @@ export const parts = {
   "trades 100k": { unit: "events", ...counted(100_000, 1, 1, 1) },
   "10 strategies": { unit: "deliveries", ...counted(500_000, 1, 10, 1) },
   "100 strategies": { unit: "deliveries", ...counted(100_000, 1, 100, 1) },
-  "20x5": { unit: "deliveries", target: "20", ...counted(2_000_000, 20, 5, 4, countingEach) },
+  "20x5": { unit: "deliveries", target: "20", ...counted(5_000_000, 20, 5, 4, countingEach) },
   "20x5 merged": { unit: "deliveries", ...counted(2_000_000, 20, 5, 4) },
   "20x5 all": { unit: "deliveries", ...counted(500_000, 20, 5, 20) },
   bars: { target: "8", ...looked(1_000_000) },
