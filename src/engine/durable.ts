@@ -101,7 +101,10 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
     write({ type: "sent", uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
     await store.commit().catch(fail);
     const reason = desk.barred(clOrdId);
-    if (reason !== undefined) throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
+    if (reason === undefined) return;
+    // Nobody need look for it. Should this be lost, the next life looks and finds nothing.
+    write({ type: "unsent", uid, clOrdId });
+    throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
   };
   const decide = (verdict: Verdict): void => {
     const known = decisions.held().find(({ strategy }) => strategy === verdict.strategy)?.mode ?? "active";
@@ -198,7 +201,7 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
 
 type JournalRecord = IntentRecord | DecisionRecord | HeldRecord;
 
-const recordTypes = ["life", "sent", "over", "mode", "limits", "held"] satisfies readonly JournalRecord["type"][];
+const recordTypes = ["life", "sent", "unsent", "over", "mode", "limits", "held"] satisfies readonly JournalRecord["type"][];
 
 /** What a later version wrote may forbid to trade: whoever cannot read it must not go on. */
 const knownRecord = (record: object, place: string): JournalRecord => {

@@ -2,7 +2,7 @@
  * Which orders may exist at the service as far as our own journal tells: sent, and not known to be over.
  *
  * Invariants: pure; an order is written before it is sent, so none can exist that is not here; reading a record twice changes
- * nothing; what is over never comes back.
+ * nothing; what is over never comes back, what was kept back may.
  * Not here: the file (store.ts), what was executed (holdings.ts), finding out what became of them (orders/).
  */
 import type { Held } from "./holdings.ts";
@@ -26,6 +26,8 @@ export type IntentRecord =
   /** A process began to trade with this journal. */
   | { readonly type: "life"; readonly number: number; readonly at: number }
   | ({ readonly type: "sent" } & Intent)
+  /** It was written down and then kept back: it never left, though it may yet, which is then written down again. */
+  | { readonly type: "unsent"; readonly uid: string; readonly clOrdId: string }
   /** `held`: what its strategy holds of its product from then on, where something of it was executed. */
   | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string; readonly held?: Held };
 
@@ -58,6 +60,9 @@ export const createIntents = (): Intents => {
           if (!over.has(nameOf(intent))) open.set(nameOf(intent), intent);
           return;
         }
+        case "unsent":
+          open.delete(nameOf(record));
+          return;
         case "over":
           open.delete(nameOf(record));
           over.add(nameOf(record));

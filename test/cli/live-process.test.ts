@@ -110,13 +110,22 @@ describe("the program against a service over the network", () => {
   it("a signal keeps orders and tells of them; the next run takes them over and cancels them", async () => {
     const child = start(["run", resting, "--json"], env);
     const end = ended(child);
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       let text = "";
+      const late = setTimeout(
+        () => reject(new Error(`no order rests after half the time; the last events: ${text.slice(-3_000)}`)),
+        20_000,
+      );
       child.stdout?.on("data", (chunk: Buffer) => {
         text += chunk.toString();
-        if (text.includes('"phase":"live"')) resolve();
+        if (!text.includes('"phase":"live"')) return;
+        clearTimeout(late);
+        resolve();
       });
-      child.on("close", () => resolve());
+      child.on("close", (code) => {
+        clearTimeout(late);
+        reject(new Error(`it ended with ${code}: ${text.slice(-3_000)}`));
+      });
     });
     child.kill("SIGINT");
     const { code, err } = await end;

@@ -11,7 +11,7 @@ import { watchForeignUse } from "../../src/engine/foreign-watch.ts";
 import { SluiceError } from "../../src/errors.ts";
 import type { Event } from "../../src/index.ts";
 import { createJournal } from "../../src/journal/journal.ts";
-import { begun, crash, far, lifeOf, pass, resting, stop, until, worldOf } from "./lives.ts";
+import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "./lives.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type === "mode.changed" ? [`${event.mode}: ${event.reason}`] : []));
@@ -70,22 +70,46 @@ describe("a halt", () => {
     await stop(world, fourth.engine);
   });
 
-  it("keeps back a placement that waits for its record to be flushed; it is placed anew after that", async () => {
-    const world = worldOf();
-    const first = lifeOf(world);
+  /** A disk that takes a second for each flush, for as long as it is slow. */
+  const slowDisk = (world: World) => {
+    const disk = { slow: true };
     const inner = world.disk.open.bind(world.disk);
-    let slow = false;
     Object.assign(world.disk, {
       open: async (name: string) => {
         const file = await inner(name);
         const sync = async (): Promise<void> => {
           await file.sync();
-          if (slow) await new Promise<void>((resolve) => world.clock.setTimer(world.clock.now() + 1_000, resolve));
+          if (disk.slow) await new Promise<void>((resolve) => world.clock.setTimer(world.clock.now() + 1_000, resolve));
         };
         return { ...file, sync };
       },
     });
-    slow = true;
+    return disk;
+  };
+
+  it("keeps back what waits for its record at a stop, and the next life has nothing to look for", async () => {
+    const world = worldOf();
+    const first = lifeOf(world);
+    const disk = slowDisk(world);
+    await until(world, first.engine.start());
+    await pass(world, 100);
+    expect(first.events.filter(({ type }) => type === "action.sent").length).toBeGreaterThan(0);
+    disk.slow = false;
+    const ended = first.engine.stop({ settleMs: 10_000 });
+    await until(world, ended);
+    expect(world.venue.truth("main").orders).toEqual([]);
+    const second = lifeOf(world);
+    await until(world, second.engine.start());
+    await pass(world, 5_000);
+    expect(second.events.filter(({ type }) => type === "journal.opened")).toMatchObject([{ unresolved: 0 }]);
+    expect(resting(world)).toEqual(["29000", "30000"]);
+    await stop(world, second.engine);
+  });
+
+  it("keeps back a placement that waits for its record to be flushed; it is placed anew after that", async () => {
+    const world = worldOf();
+    const first = lifeOf(world);
+    const disk = slowDisk(world);
     const start = first.engine.start();
     await until(world, start);
     await pass(world, 100);
@@ -95,7 +119,7 @@ describe("a halt", () => {
     await pass(world, 30_000);
     expect(world.venue.truth("main").orders).toEqual([]);
     expect(gone).toEqual(["canceled", "canceled"]);
-    slow = false;
+    disk.slow = false;
     first.engine.resume("again");
     await pass(world, 5_000);
     expect(resting(world)).toEqual(["29000", "30000"]);

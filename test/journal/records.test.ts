@@ -17,6 +17,7 @@ const intent = (clOrdId: string, over: Partial<Intent> = {}): Intent => ({
 });
 const sent = (clOrdId: string, over: Partial<Intent> = {}): IntentRecord => ({ type: "sent", ...intent(clOrdId, over) });
 const over = (clOrdId: string, uid = "ann"): IntentRecord => ({ type: "over", uid, clOrdId, phase: "filled" });
+const unsent = (clOrdId: string): IntentRecord => ({ type: "unsent", uid: "ann", clOrdId });
 const life = (number: number, at = number * 100): IntentRecord => ({ type: "life", number, at });
 const intents = (...records: readonly IntentRecord[]) => {
   const taken = createIntents();
@@ -32,6 +33,8 @@ describe("orders that may exist", () => {
     ["not what is over", [sent("a"), sent("b"), over("a")], [intent("b")]],
     ["not what is over, though its sending is read again", [sent("a"), over("a"), sent("a")], []],
     ["not what is over, though that was read first", [over("a"), sent("a")], []],
+    ["not what was kept back", [sent("a"), sent("b"), unsent("a")], [intent("b")]],
+    ["what was kept back and sent after all", [sent("a"), unsent("a"), sent("a")], [intent("a")]],
     ["what another user sent under the same id", [sent("a"), sent("a", { uid: "bob" }), over("a")], [intent("a", { uid: "bob" })]],
     ["what is told apart only by where the names end", [sent("b c", { uid: "a" }), over("bc", "a")], [intent("b c", { uid: "a" })]],
     ["what was sent, whatever lives began", [life(1), sent("a"), life(2)], [intent("a")]],
