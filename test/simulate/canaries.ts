@@ -79,7 +79,7 @@ export const canaries: readonly Canary[] = [
   { name: "nothing is kept for exits", file: "src/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;", seed: 1 },
   { name: "a refusal by a limit shuts nothing", file: "src/quota/ledger.ts", find: "if (answer.status === limited) return strike(ticket, standing, receivedAt);", put: "", seed: 3 },
   { name: "a halt ends with its process", file: "src/engine/inheritance.ts", find: `if (strategy === "") setMode(branches, mode, reason);`, put: `if (strategy === "") continue;`, seed: 4 },
-  { name: "what waits for the disk leaves after a halt", file: durable, find: "if (reason !== undefined) throw", put: `if (reason === "") throw`, seed: 6 },
+  { name: "what waits for the disk leaves after a halt", file: durable, find: "if (reason === undefined) return;", put: `if (reason !== "") return;`, seed: 6 },
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, bornAt)", put: "order.sentAt", seed: 2 },
   { name: "a stop leaves everything running", file: "src/engine.ts", find: "parts.lifetime.end();", put: "", seed: 30 },
 ];
