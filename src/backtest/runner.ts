@@ -55,9 +55,9 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     return collector.report(String(seed), elapsed());
   } finally {
     promises.stop();
-    await engine.stop();
+    // What strategies do as they end is theirs, too.
+    await engine.stop().finally(unfollow);
     service.simulated.feed.complete();
-    unfollow();
   }
 };
 
