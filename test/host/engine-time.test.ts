@@ -402,7 +402,7 @@ describe.each([
   ["whose promises are followed", true, true],
   ["of whom one is followed", true, false],
 ])("a stretch of values for several owners %s", (_, ...followed) => {
-  let unfollow = () => undefined as void;
+  let unfollow: () => void = () => undefined;
   beforeEach(() => {
     unfollow = followPromises();
   });
