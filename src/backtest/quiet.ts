@@ -51,7 +51,8 @@ export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<Fil
   const resting = new Set<string>();
   const prices = series.map(pricesOf);
   const played = series.map(plays);
-  /** Prices of each series that may be told without a word; looked at only while somebody holds a position. */
+  /** Series whose prices have to stay inside a band, and the band; looked at only while somebody holds a position. */
+  const watched = new Uint8Array(series.length);
   const above = new Float64Array(series.length);
   const below = new Float64Array(series.length);
   /** A bar is printed from the end of the one before it on. */
@@ -70,17 +71,17 @@ export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<Fil
       const free = band.above === Number.NEGATIVE_INFINITY && band.below === Number.POSITIVE_INFINITY;
       if (!free) held = true;
       if (!free && kind === "level" && played[which]) return "loud";
-      const counts = !free && played[which];
-      above[which] = counts ? band.above : Number.NEGATIVE_INFINITY;
-      below[which] = counts ? band.below : Number.POSITIVE_INFINITY;
+      watched[which] = !free && played[which] === true ? 1 : 0;
+      above[which] = band.above;
+      below[which] = band.below;
     }
     return held ? "held" : "quiet";
   };
   const isSafe = (index: number): boolean => {
     const which = order.series[index] as number;
+    if (watched[which] === 0) return true;
     const floor = above[which] as number;
     const ceiling = below[which] as number;
-    if (floor === Number.NEGATIVE_INFINITY && ceiling === Number.POSITIVE_INFINITY) return true;
     const columns = prices[which];
     if (columns === undefined) return false;
     const [low, high] = columns;

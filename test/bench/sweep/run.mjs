@@ -46,35 +46,18 @@ const points = given("--points", 24);
 sluice.writeFixture("bars", barTape(sluice, 1_000_000), { source: "bench" });
 writeFileSync(
   "config/follower.ts",
-  `import { backtest, constant, defineConfig, defineStrategy } from "sluice";
-import { distinctUntilChanged, filter, map } from "rxjs";
-const follower = defineStrategy({
-  name: "follower",
-  options: { type: "object", additionalProperties: false, properties: { fast: { type: "integer", default: 10 }, slow: { type: "integer", default: 30 } } },
-  desired: ({ market, options: { fast, slow } }) => {
-    const last: number[] = [];
-    const mean = (length: number) => last.slice(-length).reduce((sum, value) => sum + value, 0) / length;
-    return market.candles("BTC-USDT-SWAP", 3_600_000).pipe(
-      map(({ closeFloat }) => {
-        last.push(closeFloat);
-        if (last.length > slow) last.shift();
-        return last.length < slow ? undefined : mean(fast) > mean(slow);
-      }),
-      filter((up) => up !== undefined),
-      distinctUntilChanged(),
-      map((up, round) => [
-        { slot: "position", instId: "BTC-USDT-SWAP", side: up ? ("buy" as const) : ("sell" as const), ordType: "market" as const, qty: "0.01", round },
-      ]),
-    );
-  },
+  `import { backtest, constant, defineConfig } from "sluice";
+import averageCross from "../strategies/average-cross.ts";
+export default defineConfig({
+  service: backtest({ fixture: "bars", latency: constant(25) }),
+  strategies: [averageCross({ barMs: 3_600_000 })],
 });
-export default defineConfig({ service: backtest({ fixture: "bars", latency: constant(25) }), strategies: [follower({})] });
 `,
 );
 const most = (from) => `${from}..${from - 1 + Math.ceil(points / 2)}`;
 const sweeps = {
   "the demo": ["config/backtest.ts", [`ladder.levels=${most(3)}`, "ladder.step=0.0005,0.001"]],
-  "a trend follower on 1M bars": ["config/follower.ts", [`follower.fast=${most(3)}`, "follower.slow=40,60"]],
+  "a trend follower on 1M bars": ["config/follower.ts", [`average-cross.fast=${most(3)}`, "average-cross.slow=40,60"]],
 };
 
 /** The next word of a process that runs by itself: seconds. */
