@@ -67,7 +67,7 @@ export const keepWatchdog = (
       if (clock.now() - startedAt < againMs) return;
       startedAt = clock.now();
       const log = childLog(instance);
-      const pid = start(["watchdog", resolve(path), "--once", "--json"], log);
+      const pid = start(["watchdog", resolve(path), "--once", "--json", "--beside-run"], log);
       note(
         pid === undefined
           ? "The watchdog could not be started."

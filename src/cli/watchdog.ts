@@ -7,11 +7,12 @@
  * Not here: when it acts (watchdog/watch.ts), what it does (watchdog/cancel-all.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { filter, firstValueFrom, map, merge, NEVER, Subject, take } from "rxjs";
-import type { Clock } from "../clock/clock.ts";
+import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take } from "rxjs";
+import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
+import { checkHeartbeat } from "../watchdog/heartbeat-check.ts";
 import { createKeeper, type Keeper, type KeeperNews, type KeeperOptions } from "../watchdog/keeper.ts";
 import { type CliIo, printable } from "./io.ts";
 import { abandoned, stopRequests } from "./stopping.ts";
@@ -27,6 +28,7 @@ interface Flags {
   readonly scope?: "instance" | "user";
   readonly once?: true;
   readonly json?: true;
+  readonly besideRun?: true;
 }
 
 export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = {}): void => {
@@ -40,6 +42,8 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
     )
     .option("--once", "end when the engine has stopped in order, or when its orders are gone")
     .option("--json", "print what happens as lines of JSON")
+    // Said by `sluice run --watchdog`, whose engine sends heartbeats whatever the config says.
+    .addOption(new Option("--beside-run").hideHelp())
     .addHelpText(
       "after",
       "\nExit codes: 0 nothing it answers for is left, 1 something is or may be left, or it cannot do its work, 2 wrong usage or config.",
@@ -53,12 +57,20 @@ const silenceOf = (text: string): number => {
   throw new InvalidArgumentError("Write whole milliseconds from 500 to 3600000, such as 15000.");
 };
 
+/** What is said besides: no engine sends a heartbeat, so that nothing is protected. `heard`: one did before. */
+type Idle = { readonly kind: "waiting"; readonly heard: boolean };
+
+const statusMs = 30_000;
+
 const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock(), listen }: WatchdogParts): Promise<void> => {
   const config = await loadConfigFile(path, { command: "watchdog", clock });
+  if (flags.besideRun !== true) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
   const news$ = new Subject<KeeperNews>();
+  let heard = false;
   const { silenceMs, scope } = flags;
   const keeper = createKeeper(config, {
     tell: (news) => {
+      heard ||= news.kind === "armed";
       say(news, flags.json === true, clock, io);
       news$.next(news);
     },
@@ -69,15 +81,22 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
   // Whoever reads its words may leave: it is needed most when everything else is gone.
   const asked$ = stopRequests(io).pipe(filter((reason) => reason === "asked"));
   const done$ = news$.pipe(filter(({ kind }) => kind === "goodbye" || kind === "over"));
+  const sayIdle = (): void => {
+    if (keeper.state !== "armed" && keeper.state !== "cancelling") say({ kind: "waiting", heard }, flags.json === true, clock, io);
+  };
+  const status = new Subscription();
   try {
     const ended = firstValueFrom(merge(asked$, flags.once === true ? done$ : NEVER));
     await keeper.start();
+    sayIdle();
+    status.add(every(clock, statusMs).subscribe(sayIdle));
     await ended;
     if (keeper.state === "cancelling") {
       io.err("Orders are being cancelled: it ends when they are gone. Ask again to end it now.\n");
       await firstValueFrom(merge(done$.pipe(take(1)), abandoned(asked$)).pipe(map(() => undefined)));
     } else if (keeper.state === "armed") io.err("Nobody watches the engine now.\n");
   } finally {
+    status.unsubscribe();
     const { state } = keeper;
     await keeper.stop();
     if (state === "left") io.err("Orders that the service cannot cancel are left.\n");
@@ -85,23 +104,34 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
   failIfLeft(keeper);
 };
 
+/** The config as the engine reads it; undefined where that needs keys that this process does not have. */
+const engineConfig = async (path: string, clock: Clock): Promise<unknown> => {
+  try {
+    return await loadConfigFile(path, { command: "run", clock });
+  } catch {
+    return undefined;
+  }
+};
+
 const failIfLeft = ({ state }: Keeper): void => {
   if (state === "left") throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be cancelled: look at the service.");
 };
 
-const say = (news: KeeperNews, json: boolean, clock: Clock, io: CliIo): void => {
+const say = (news: KeeperNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
   if (json) io.out(`${JSON.stringify({ at: Math.round(clock.now()), ...news })}\n`);
   else io.out(`${new Date(clock.wallNow()).toISOString().slice(11, 19)}  ${printable(wordsOf(news))}\n`);
 };
 
 const many = (count: number): string => `${count} ${count === 1 ? "order" : "orders"}`;
 
-const wordsOf = (news: KeeperNews): string => {
+const wordsOf = (news: KeeperNews | Idle): string => {
   switch (news.kind) {
     case "proved":
       return `the keys of ${news.user} can read; ${many(news.open)} open`;
     case "unproved":
       return `the service could not be asked for ${news.user} yet: ${news.why}`;
+    case "waiting":
+      return news.heard ? "no engine is running: nothing is protected now" : "no engine has been heard: nothing is protected yet";
     case "armed":
       return `${news.again ? "a new engine took over" : "an engine beats"}; after ${news.silenceMs / 1_000} s without a beat everything is cancelled`;
     case "disconnected":

@@ -23,7 +23,10 @@ const file = (name: string, text: string): string => {
   return path;
 };
 /** A service that lists nothing, and refuses everything where asked to. */
-const service = (over = "") => `import { delay, of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
+const service = (
+  over = "",
+  beats: string = "watchdog: {},",
+) => `import { delay, of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
 import { createSystemClock } from ${JSON.stringify(fileURLToPath(new URL("../../src/clock/system-clock.ts", import.meta.url)))};
 const ok = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
 const keys = [{ name: "k", permissions: ["read", "trade_futures"] }];
@@ -34,10 +37,20 @@ export default ({ command }) => ({
     market: {}, users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }], watchful: true, assumptions: [], start: () => {}, stop: () => {},
   }) },
   strategies: [{ kind: "strategy", name: "s", options: {}, start: () => ({}) }],
+  ${beats}
 });
 `;
 const config = file("plain", service());
 const refused = file("refused", service('{ status: 401, headers: {}, body: { code: "50004", msg: "who?", data: [] } }'));
+const unbeaten = file("unbeaten", service("", ""));
+const unbeatenRun = file("unbeaten-run", service("", '...(command === "watchdog" ? { watchdog: {} } : {}),'));
+const elsewhere = file("elsewhere", service("", 'watchdog: { dir: command }, instance: command === "run" ? "one" : "main",'));
+const keyless = file(
+  "keyless",
+  service()
+    .replace("=> ({", '=> { if (command === "run") throw new Error("no key"); return {')
+    .replace(/\}\);\n$/, "}; };\n"),
+);
 const paper = file("paper", 'export default { service: { kind: "paper" }, strategies: [] };');
 
 /** Runs the command; `story` is told the engine's side of the line once it listens. */
@@ -92,11 +105,35 @@ describe("sluice watchdog", () => {
     ["keys that the service does not know", [refused], 2, /could not cancel anything for user main: 50004 who\?/],
     ["a silence that is none", [config, "--silence-ms", "10"], 2, /whole milliseconds from 500/],
     ["a scope nobody knows", [config, "--scope", "all"], 2, /Allowed choices are instance, user/],
+    ["a config whose engine sends no heartbeat", [unbeaten], 2, /has no "watchdog".*Add `watchdog: \{\}` to it and restart the engine/],
+    ["a config whose engine alone has none", [unbeatenRun], 2, /as `sluice run` reads it has no "watchdog"/],
+    [
+      "an engine that sends its heartbeat elsewhere",
+      [elsewhere],
+      2,
+      /would not hear its engine: instance is "one" for `sluice run` and "main" for `sluice watchdog`; watchdog\.dir is "run" for .* and "watchdog" for/,
+    ],
     ["no config", [join(folder, "nowhere.mjs")], 2, /no such file/],
   ])("refuses %s", async (_, argv, code, message) => {
     const ended = await watch(argv, () => undefined);
     expect([ended.code, ended.out]).toEqual([code, ""]);
     expect(ended.err).toMatch(message);
+  });
+});
+
+describe("sluice watchdog while no engine is running", () => {
+  it("says in every status line that nothing is protected", async () => {
+    const { code, out } = await watch([config], (_, io) => {
+      setTimeout(() => io.stop(), 300);
+    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/the keys of main can read; 0 orders open\n.* {2}no engine has been heard: nothing is protected yet\n$/);
+  });
+
+  it("watches for `sluice run --watchdog`, whose config may leave it out, and where the engine's keys are not its own", async () => {
+    const stop = (_: unknown, io: ReturnType<typeof capturedIo>) => void setTimeout(() => io.stop(), 300);
+    expect((await watch([unbeaten, "--beside-run"], stop)).code).toBe(0);
+    expect((await watch([keyless], stop)).code).toBe(0);
   });
 });
 
@@ -115,7 +152,10 @@ describe("sluice run --watchdog", () => {
     const notes: string[] = [];
     const start = (argv: readonly string[], log: string): number | undefined => (started.push([argv, log]) === 1 ? 77 : undefined);
     keepWatchdog(events$, { path: "config/x.ts", instance: "one", clock, note: (text) => notes.push(text), start });
-    const once = [["watchdog", expect.stringMatching(/^\/.*config\/x\.ts$/), "--once", "--json"], join(".sluice", "watchdog-one.ndjson")];
+    const once = [
+      ["watchdog", expect.stringMatching(/^\/.*config\/x\.ts$/), "--once", "--json", "--beside-run"],
+      join(".sluice", "watchdog-one.ndjson"),
+    ];
     lose();
     expect(started).toEqual([once]);
     clock.advanceTo(30_000);
