@@ -248,8 +248,9 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       state.is = "started";
       try {
         const recovered = await parts.durable?.open();
-        beating.start();
+        // The first thing that is said: nothing else matters as much to whoever starts it.
         if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
+        beating.start();
         service.start();
         for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch));
         await setLeverage(clock, branches.all, config.leverage);

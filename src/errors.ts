@@ -21,6 +21,7 @@ export const errorCodes = {
   ORDER_REFUSED: { text: "an order was refused before it was sent", fix: "code" },
   QUEUE_FULL: { text: "the request queue reached its bound", fix: "code" },
   DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },
+  TRADING_HALTED: { text: "the run ended, and trading is halted until it is resumed", fix: "resume" },
   ENGINE_STATE: { text: "the engine was used in a state that does not allow it", fix: "code" },
   PROFILE_DIFFERS: { text: "the service does not do what the profile assumes, or could not be asked", fix: "query" },
   DESCRIPTION_BROKEN: { text: "the service breaks a rule of its description", fix: "query" },

@@ -16,6 +16,14 @@ import type { Progress } from "../report/report.ts";
 export interface Tally {
   readonly startedAt: number;
   mode: string;
+  /** Why nothing is traded, by strategy; under "" of all. */
+  readonly halted: Map<string, string>;
+  /** What to do about a halt. */
+  readonly remedy: string;
+  /** Trading has begun, so that a halt is not one of an earlier run. */
+  started: boolean;
+  /** The run is being stopped, and what that halts is no news. */
+  stopping: boolean;
   sent: number;
   weight: number;
   unknown: number;
@@ -30,9 +38,13 @@ export interface Tally {
   readonly failures: string[];
 }
 
-export const createTally = (startedAt: number): Tally => ({
+export const createTally = (startedAt: number, remedy = "resume with --resume"): Tally => ({
   startedAt,
   mode: "active",
+  halted: new Map(),
+  remedy,
+  started: false,
+  stopping: false,
   sent: 0,
   weight: 0,
   unknown: 0,
@@ -71,8 +83,22 @@ const counters: PerEvent<Tally, void> = {
   "order.refused": (_, tally) => {
     tally.refused++;
   },
-  "mode.changed": ({ mode }, tally) => {
+  "engine.started": (_, tally) => {
+    tally.started = true;
+  },
+  "mode.changed": ({ mode, reason }, tally) => {
+    if (tally.stopping && reason === ownStop) return;
     tally.mode = mode;
+    noteHalt(tally, "", mode === "halted" ? reason : undefined);
+  },
+  "strategy.halted": ({ strategy, reason }, tally) => {
+    noteHalt(tally, strategy, reason);
+  },
+  "strategy.reducing": ({ strategy }, tally) => {
+    noteHalt(tally, strategy, undefined);
+  },
+  "strategy.resumed": ({ strategy }, tally) => {
+    noteHalt(tally, strategy, undefined);
   },
   "strategy.failed": ({ strategy, message }, tally) => {
     tally.failures.push(`strategy ${strategy}: ${message}`);
@@ -86,6 +112,26 @@ const counters: PerEvent<Tally, void> = {
   "engine.stalled": (_, tally) => {
     tally.anomalies++;
   },
+};
+
+const noteHalt = ({ halted, started }: Tally, strategy: string, reason: string | undefined): void => {
+  if (reason === undefined) halted.delete(strategy);
+  else halted.set(strategy, started ? reason : `${reason} (earlier run)`);
+};
+
+/** The reason that an engine gives for the mode in which it stops. */
+const ownStop = "stop";
+
+/** Who is halted and why, in one line; undefined where nobody is. With a width the reason is cut, so that the remedy stays. */
+export const haltWords = ({ halted, remedy }: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
+  const all = halted.get("");
+  const [[strategy, its] = ["", ""]] = halted;
+  if (halted.size === 0) return undefined;
+  const many = `${halted.size} strategies`;
+  const [whom, why] = all !== undefined ? ["", all] : halted.size > 1 ? [` ${many}`, [...halted.keys()].join(", ")] : [` ${strategy}`, its];
+  const head = `HALTED${printable(whom)}: `;
+  const tail = `; ${remedy}`;
+  return `${head}${cut(printable(why), Math.max(1, width - widthOf(head) - widthOf(tail)))}${tail}`;
 };
 
 /** Adds one event to the tally. */
@@ -102,12 +148,15 @@ export interface Status {
 }
 
 export const statusLine = ({ tally, quota, pending, now }: Status, width: number): string => {
+  const time = timeOf(now - tally.startedAt);
+  const halt = haltWords(tally, width - widthOf(`${time} │ `));
   const parts = [
-    timeOf(now - tally.startedAt),
+    time,
+    ...(halt === undefined ? [] : [halt]),
     `quota ${(["uid", "ip", "key"] as const).map((name) => fullest(name, quota)).join(" ")}`,
     `queue ${quota?.queued ?? "-"}`,
     `open ${pending}`,
-    ...(tally.mode === "active" ? [] : [tally.mode]),
+    ...(tally.mode === "reducing" ? [tally.mode] : []),
     ...(tally.limited === 0 ? [] : [`429s ${tally.limited}`]),
     `sent ${tally.sent}`,
     `filled ${tally.filled}`,
@@ -150,7 +199,9 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
   "order.foreign": ({ instId, ordId }, paint) => `${paint.yellow("foreign order")} ${printable(ordId)} in ${printable(instId)}`,
   "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by layer ${printable(layer)}, silent until ${clockOf(until)}`,
-  "mode.changed": ({ mode, reason }, paint) => `${paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
+  // How it stops is said by whoever stops it.
+  "mode.changed": ({ mode, reason }, paint) =>
+    reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
   "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,
   "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
     `${paint.yellow("strategy")} ${printable(strategy)} is started again in ${(inMs / 1_000).toFixed(1)} s, after ${failures} ${failures === 1 ? "failure" : "failures"}`,
@@ -158,7 +209,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "strategy.quarantined": ({ strategy, failures, withinMs }, paint) =>
     `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not started again`,
   "strategy.reducing": ({ strategy, reason }, paint) => `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
-  "strategy.halted": ({ strategy, reason }, paint) => `${paint.yellow("strategy halted")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.halted": ({ strategy, reason }, paint) => `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
   "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
   "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
   "watchdog.armed": ({ silenceMs, before }, paint) =>

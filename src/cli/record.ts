@@ -13,8 +13,9 @@ import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
 import type { RecordedEngine } from "../session/recorded-engine.ts";
+import { failWith, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
-import { eventLine } from "./panel.ts";
+import { count, createTally, eventLine, type Tally } from "./panel.ts";
 import { abandoned, stopRequests } from "./stopping.ts";
 
 export interface RecordParts {
@@ -66,18 +67,18 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
     io.err(`${printable(line)}\n`);
   };
   const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), { configPath: path, print: note });
-  const failures: string[] = [];
+  const tally = createTally(clock.now(), remedyOf(config));
   const watching = engine.events$.subscribe((event) => {
-    if (event.type === "strategy.failed") failures.push(`strategy ${event.strategy}: ${event.message}`);
+    count(tally, event);
     show(event, flags.json === true, io);
   });
   try {
-    await runToEnd(engine, flags, io, clock);
+    await runToEnd(engine, tally, flags, io, clock);
   } finally {
     watching.unsubscribe();
     await finish(dir, io);
   }
-  if (failures.length > 0) throw new SluiceError("STRATEGY_FAILED", "Failed while recording:", failures);
+  failWith(tally, "Failed while recording:");
 };
 
 const show = (event: Event, json: boolean, io: CliIo): void => {
@@ -86,7 +87,7 @@ const show = (event: Event, json: boolean, io: CliIo): void => {
   if (line !== undefined) io.out(`${line}\n`);
 };
 
-const runToEnd = async (engine: RecordedEngine, { seconds }: Flags, io: CliIo, clock: Clock): Promise<void> => {
+const runToEnd = async (engine: RecordedEngine, tally: Tally, { seconds }: Flags, io: CliIo, clock: Clock): Promise<void> => {
   const requests = stopRequests(io);
   const over$ = seconds === undefined ? NEVER : after(clock, seconds * 1_000);
   const ended$ = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended"));
@@ -94,6 +95,7 @@ const runToEnd = async (engine: RecordedEngine, { seconds }: Flags, io: CliIo, c
   await firstValueFrom(merge(from(started).pipe(ignoreElements()), requests, over$, ended$));
   // A start that is asked to stop is still let finish, so that there is one thing to stop.
   await started;
+  tally.stopping = true;
   await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
 };
 

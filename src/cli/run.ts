@@ -17,6 +17,7 @@ import { SluiceError } from "../errors.ts";
 import type { QuotaState } from "../host/context.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
+import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
@@ -89,9 +90,9 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   for (const line of forgetful(config)) screen.note(line);
   const createEngine = parts.createEngine ?? (await engineMaker());
   const engine = createEngine(config, { print: (line) => screen.note(printable(line)) });
-  const tally = createTally(clock.now());
+  const tally = createTally(clock.now(), remedyOf(config));
   const orders = createRunOrders();
-  const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profile).profile, flags));
+  const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profile).profile, flags), path);
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const requests = stopRequests(io);
   let unread = false;
@@ -104,6 +105,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     await started;
     unread = reason === "unread";
     if (!unread) screen.note(`Stopping: ${endings[reason]}.`);
+    tally.stopping = true;
     await firstValueFrom(merge(from(engine.stop({ cancel: flags.cancel === true, settleMs })), abandoned(requests)));
   } finally {
     watching.unsubscribe();
@@ -111,7 +113,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     for (const line of orders.closingLines(policy, placeOf(service)?.baseUrl, path)) screen.note(line);
     screen.close(unread ? "" : closingText(tally, clock.now(), inkOf(io)));
   }
-  failWithStrategies(tally);
+  failWith(tally, "Failed while running:");
 };
 
 const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, screen: Screen, parts: RunParts): Subscription => {
@@ -176,20 +178,21 @@ const endings: Readonly<Record<Ending, string>> = {
   ended: "the engine ended",
 };
 
-const failWithStrategies = ({ failures }: Tally): void => {
-  if (failures.length > 0) throw new SluiceError("STRATEGY_FAILED", "Failed while running:", failures);
-};
-
 const statusMs = 1_000;
 const plainStatusTicks = 10;
 
 /** Feeds what happens into the tally and onto the screen; nothing flows back. */
-const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, screen: Screen): Subscription =>
-  engine.events$.subscribe((event) => {
+const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, screen: Screen, path: string): Subscription => {
+  let told = "";
+  return engine.events$.subscribe((event) => {
     count(tally, event);
     orders.take(event);
     screen.event(event);
+    const halt = haltAdvice(tally, path) ?? "";
+    if (halt !== told && halt !== "") screen.note(halt);
+    told = halt;
   });
+};
 
 /** Once the engine runs: streams of state may poll, and a display must not ask before the engine does, nor for more than it does. */
 const watchState = (engine: RunningEngine, tally: Tally, screen: Screen, clock: Clock): Subscription => {

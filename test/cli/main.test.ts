@@ -78,7 +78,7 @@ describe("help and version", () => {
     const { code, out, err } = await sluice(["--help"]);
     expect([code, err]).toEqual([0, ""]);
     for (const name of ["backtest", "run", "import", "generate"]) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
-    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage or config.");
+    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted.");
   });
 
   it("explain each command", async () => {
@@ -181,7 +181,11 @@ describe("failures", () => {
     "%s, to be mended in %s",
     async (code, fix) => {
       const ended = await sluice(["backtest", config], failing(new SluiceError(code, "broken", ["here"])));
-      expect(ended).toEqual({ code: fix === "config" || fix === "usage" ? 2 : 1, out: "", err: "error: broken\n  - here\n" });
+      expect(ended).toEqual({
+        code: fix === "config" || fix === "usage" ? 2 : fix === "resume" ? 3 : 1,
+        out: "",
+        err: "error: broken\n  - here\n",
+      });
     },
   );
 

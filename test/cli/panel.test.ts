@@ -73,12 +73,15 @@ describe("the line of an event", () => {
       { type: "quota.refused", layer: "unknown", until: Number.POSITIVE_INFINITY },
       "429 by layer unknown, silent until -",
     ],
-    ["mode", { type: "mode.changed", mode: "halted", reason: "loss" }, "mode halted: loss"],
+    ["halt", { type: "mode.changed", mode: "halted", reason: "loss" }, "HALTED: loss"],
+    ["halt of one", { type: "strategy.halted", strategy: "ladder", reason: "loss" }, "HALTED ladder: loss"],
+    ["mode", { type: "mode.changed", mode: "reducing", reason: "late" }, "mode reducing: late"],
     ["failure", { type: "strategy.failed", strategy: "ladder", message: "\u001b[2J" }, "strategy failed ladder: \\u001b[2J"],
   ])("%s", (_, body, words) => expect(eventLine(event(body))).toBe(`01:02:03.045  ${words}`));
 
   it.each<[string, EventBody]>([
     ["requests", sent("placeOrder", 10)],
+    ["the mode in which an engine stops", { type: "mode.changed", mode: "halted", reason: "stop" }],
     ["orders that merely live", { ...order, phase: "live" }],
     ["cancels", { ...order, phase: "canceled" }],
   ])("is not written for %s", (_, body) => expect(eventLine(event(body))).toBeUndefined());
@@ -101,8 +104,33 @@ describe("the status line", () => {
   });
 
   it("adds what is out of the ordinary", () => {
-    const tally = { ...status.tally, mode: "halted", limited: 2 };
-    expect(statusLine({ ...status, tally }, 200)).toContain("│ halted │ 429s 2 │");
+    const tally = { ...status.tally, mode: "reducing", limited: 2 };
+    expect(statusLine({ ...status, tally }, 200)).toContain("│ reducing │ 429s 2 │");
+  });
+
+  const halts = (...bodies: readonly EventBody[]): string =>
+    statusLine({ ...status, tally: { ...tallied({ type: "engine.started", strategies: [], plugins: [] }, ...bodies) } }, 79);
+  const halted = (reason: string): EventBody => ({ type: "mode.changed", mode: "halted", reason });
+  const haltedOne = (strategy: string): EventBody => ({ type: "strategy.halted", strategy, reason: "lost too much" });
+
+  it.each<[string, readonly EventBody[], string]>([
+    ["of all", [halted("sluice close")], "HALTED: sluice close; resume with --resume"],
+    ["of all and one", [haltedOne("a"), halted("sluice close")], "HALTED: sluice close; resume with --resume"],
+    ["with a long reason", [halted("x".repeat(100))], `HALTED: ${"x".repeat(38)}…; resume with --resume`],
+    ["of one strategy", [haltedOne("ladder")], "HALTED ladder: lost too much; resume with --resume"],
+    ["of several", [haltedOne("a"), haltedOne("b")], "HALTED 2 strategies: a, b; resume with --resume"],
+  ])("says a halt %s in 80 columns", (_, bodies, words) => {
+    const line = halts(...bodies);
+    expect(line.startsWith(`1:02:05 │ ${words}`)).toBe(true);
+    expect(line.length).toBeLessThanOrEqual(79);
+  });
+
+  it("says no more of a halt that was taken back", () => {
+    const back: readonly EventBody[] = [
+      { type: "mode.changed", mode: "active", reason: "" },
+      { type: "strategy.resumed", strategy: "a", reason: "" },
+    ];
+    expect(halts(halted("x"), haltedOne("a"), ...back)).not.toContain("HALTED");
   });
 
   it("drops whole parts that do not fit", () => {

@@ -31,7 +31,7 @@ const gate = (): readonly [Promise<void>, () => void] => {
 };
 
 /** An engine that does what the test tells it, beside the command that runs it. */
-const stage = (argv: readonly string[] = [], look: CaptureOptions = {}) => {
+const stage = (argv: readonly string[] = [], look: CaptureOptions = {}, path = config) => {
   const clock = createVirtualClock();
   const io = capturedIo(look);
   const events$ = new Subject<Event>();
@@ -69,12 +69,12 @@ const stage = (argv: readonly string[] = [], look: CaptureOptions = {}) => {
     print = options.print ?? print;
     return engine;
   };
-  const ended = main(["run", config, ...argv], io, { createEngine, clock });
+  const ended = main(["run", path, ...argv], io, { createEngine, clock });
   return { clock, io, engine, events$, quota$, pending$, log, say, print: (line: string) => print(line), ended, begun, halted };
 };
 
-const started = async (argv: readonly string[] = [], look: CaptureOptions = {}) => {
-  const act = stage(argv, look);
+const started = async (argv: readonly string[] = [], look: CaptureOptions = {}, path = config) => {
+  const act = stage(argv, look, path);
   await act.begun;
   // One turn, for what the command does once the start is done.
   await new Promise((resolve) => setImmediate(resolve));
@@ -155,6 +155,58 @@ describe("run", () => {
     io.stop();
     expect(await ended).toBe(1);
     expect(io.errText).toContain("error: Failed while running:\n  - strategy ladder: no bid\n");
+  });
+});
+
+describe("a halted run", () => {
+  const halt: EventBody = { type: "mode.changed", mode: "halted", reason: "sluice close" };
+  const begin: EventBody = { type: "engine.started", strategies: ["s"], plugins: [] };
+
+  it("of an earlier run's halt says so first, in every status line and at the end, and ends with 3", async () => {
+    const act = stage([], { isTty: true, columns: 80, env: { NO_COLOR: "1" } });
+    act.engine.starting = async () => {
+      act.say(halt);
+      act.say(begin);
+    };
+    await act.begun;
+    await new Promise((resolve) => setImmediate(resolve));
+    act.clock.advanceTo(3_000);
+    act.io.stop();
+    expect(await act.ended).toBe(3);
+    expect(act.io.outText).toMatch(/^00:00:01\.000 {2}HALTED: sluice close\n/);
+    expect(act.io.errText).toContain(`No order is placed while halted. To resume: stop, look, and start with\n  sluice run ${config}\n`);
+    expect(act.io.errText.match(/0:00:0\d │ HALTED: sluice close \(earlier run\); start anew to resume/g)?.length).toBeGreaterThan(2);
+    expect(act.io.errText).toMatch(/error: HALTED: sluice close \(earlier run\); start anew to resume\n$/);
+  });
+
+  it.each<[string, EventBody, string]>([
+    ["everything", halt, "error: HALTED: sluice close; resume with --resume\n"],
+    ["one strategy", { type: "strategy.halted", strategy: "s", reason: "lost" }, "error: HALTED s: lost; resume with --resume\n"],
+  ])("by a halt of %s on the way ends with 3; with --json the event tells it", async (_, body, words) => {
+    const path = join(folder, "journal.mjs");
+    writeFileSync(path, 'export default { journal: { dir: "j" } };');
+    const { say, io, engine, ended } = await started(["--json"], {}, path);
+    say(begin);
+    say(body);
+    engine.stopping = async () => {
+      say({ type: "mode.changed", mode: "reducing", reason: "stop" });
+    };
+    io.stop();
+    expect(await ended).toBe(3);
+    expect(io.errText).toContain(words);
+    expect(io.errText).toContain(`start with\n  sluice run ${path} --resume\n`);
+    expect(io.outText).toContain(JSON.stringify(body).slice(1, -1));
+  });
+
+  it("and taken back again is done; so is one that halts in order to stop", async () => {
+    const act = await started();
+    act.say(halt);
+    act.say({ type: "mode.changed", mode: "active", reason: "looked" });
+    act.engine.stopping = async () => {
+      act.say({ type: "mode.changed", mode: "halted", reason: "stop" });
+    };
+    act.io.stop();
+    expect(await act.ended).toBe(0);
   });
 });
 

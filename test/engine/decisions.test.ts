@@ -31,6 +31,7 @@ describe("a halt", () => {
     const second = await begun(world);
     await pass(world, 60_000);
     expect(modes(second.events)).toEqual(["halted: enough"]);
+    expect(second.events[0]).toMatchObject({ type: "mode.changed", mode: "halted" });
     expect(resting(world)).toEqual([]);
     expect(world.venue.truth("main").orders).toHaveLength(2);
     second.engine.resume("looked at it");

@@ -188,7 +188,7 @@ describe.concurrent("an engine and its watchdog as processes", () => {
     await says(second, '"type":"engine.started"');
     await pause(700);
     second.kill("SIGINT");
-    expect(await exitOf(second)).toBe(0);
+    expect(await exitOf(second)).toBe(3);
     expect(textOf(second)).toMatch(/"mode":"halted","reason":"the watchdog tripped: no beat for/);
     expect(textOf(second)).not.toContain('"endpoint":"placeOrder"');
     const third = engine("--resume", "--cancel");
@@ -214,7 +214,7 @@ describe.concurrent("an engine and its watchdog as processes", () => {
     await pause(700);
     expect(await restingOf("hung")).toBe(0);
     run.kill("SIGINT");
-    expect(await exitOf(run)).toBe(0);
+    expect(await exitOf(run)).toBe(3);
     watch.kill("SIGTERM");
     expect(await exitOf(watch)).toBe(0);
   }, 90_000);

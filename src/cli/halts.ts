@@ -1,0 +1,28 @@
+/**
+ * A halted run as people and programs see it: what to do about it, and the error with which the command ends.
+ *
+ * Invariants: a run that ended halted never looks like one that is done; the halt with which a run stops itself is none.
+ * Not here: which events halt what, and the status line (panel.ts).
+ */
+import { SluiceError } from "../errors.ts";
+import { printable } from "./io.ts";
+import { haltWords, type Tally } from "./panel.ts";
+
+/** Without a journal a halt ends with its process. */
+export const remedyOf = (config: unknown): string =>
+  (config as { readonly journal?: unknown }).journal === undefined ? "start anew to resume" : "resume with --resume";
+
+/** What a halt means and how it ends; undefined where nothing is halted. */
+export const haltAdvice = ({ halted, remedy }: Tally, path: string): string | undefined => {
+  if (halted.size === 0) return undefined;
+  const whom = halted.has("") ? "No order" : `No order of ${[...halted.keys()].map(printable).join(", ")}`;
+  const flag = remedy.includes("--resume") ? " --resume" : "";
+  return `${whom} is placed while halted. To resume: stop, look, and start with\n  sluice run ${path}${flag}`;
+};
+
+/** The end of a run in which something failed, or which ended halted. */
+export const failWith = (tally: Tally, failed: string): void => {
+  const halt = haltWords(tally);
+  if (halt !== undefined) throw new SluiceError("TRADING_HALTED", halt, tally.failures);
+  if (tally.failures.length > 0) throw new SluiceError("STRATEGY_FAILED", failed, tally.failures);
+};
