@@ -6,7 +6,15 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import { grid, mul } from "../decimal.ts";
-import { type ChangeSeries, type LevelSeries, rateStep, type Series, type Tape, type TapeInstrument } from "../market/tape.ts";
+import {
+  type ChangeSeries,
+  type LevelSeries,
+  type QuoteSeries,
+  rateStep,
+  type Series,
+  type Tape,
+  type TapeInstrument,
+} from "../market/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { createCandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
@@ -47,8 +55,10 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
         venue.trade(instId, sideOf(side[row]), px[row] as number, qty[row] as number, now);
       };
     }
-    case "level":
-      return levelTaker(series, instId, venue);
+    case "level": {
+      const quotes = tape.series.find((one) => one.kind === "quote" && one.instrument === series.instrument);
+      return levelTaker(series, quotes as QuoteSeries | undefined, instId, venue);
+    }
     case "candle": {
       if (fills === undefined && !isPlayed(series, tape.series)) return () => undefined;
       const player = createCandlePlayer(venue, clock, instId, series, skewMs, model?.path);
@@ -96,15 +106,18 @@ export const openAsRecorded = (tape: Tape, venue: Venue, now: number): void => {
   }
 };
 
-const levelTaker = ({ side, px, qty, snapshot, at }: LevelSeries, instId: string, venue: Venue): RowTaker => {
+const levelTaker = (levels: LevelSeries, quotes: QuoteSeries | undefined, instId: string, venue: Venue): RowTaker => {
+  const { side, px, qty, snapshot, at } = levels;
   const show: RowTaker = (row, now) => {
     venue.level(instId, sideOf(side[row]), px[row] as number, qty[row] as number, now);
   };
   // Only a later snapshot has anything to take away.
   if (snapshot.lastIndexOf(1) <= 0) return show;
   const shown = { buy: new Set<number>(), sell: new Set<number>() };
+  const quotedBefore = quotes === undefined ? () => undefined : quotedPrices(quotes, shown);
   const empty = (row: number, now: number): void => {
     const next = { buy: new Set<number>(), sell: new Set<number>() };
+    quotedBefore(at[row] as number);
     // The rows of a snapshot share its instant.
     for (let index = row; index < at.length && at[index] === at[row]; index++) next[sideOf(side[index])].add(px[index] as number);
     for (const which of ["buy", "sell"] as const) {
@@ -118,5 +131,19 @@ const levelTaker = ({ side, px, qty, snapshot, at }: LevelSeries, instId: string
     if (qty[row] === 0) prices.delete(px[row] as number);
     else prices.add(px[row] as number);
     show(row, now);
+  };
+};
+
+/** Adds the prices that quotes have shown before an instant, which the book keeps as levels; each quote once. */
+const quotedPrices = (
+  { at, bidPx, bidQty, askPx, askQty }: QuoteSeries,
+  shown: Readonly<Record<"buy" | "sell", Set<number>>>,
+): ((before: number) => void) => {
+  let row = 0;
+  return (before) => {
+    for (; row < at.length && (at[row] as number) < before; row++) {
+      if (bidQty[row] !== 0) shown.buy.add(bidPx[row] as number);
+      if (askQty[row] !== 0) shown.sell.add(askPx[row] as number);
+    }
   };
 };

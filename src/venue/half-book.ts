@@ -27,7 +27,7 @@ export interface HalfBook {
   quoteQty: number;
   /** The quantity that the latest quote told. */
   toldQty: number;
-  /** Displayed quantity by price, when the recording has more than best quotes. */
+  /** Displayed quantity by price, when the recording has more than best quotes; what quotes told of their prices is among them. */
   readonly levels: Map<number, number>;
   levelled: boolean;
   /** Best price among `levels`; may name one that was removed since. */
@@ -94,15 +94,24 @@ const prune = (half: HalfBook, px: number): void => {
   half.top = px;
 };
 
+/** Among the levels the quantity of a quote outlasts it: it holds until the price is told anew. */
+const keepQuote = (half: HalfBook): void => {
+  const { quotePx, quoteQty, sign } = half;
+  if (quoteQty <= 0) return;
+  half.levels.set(quotePx, quoteQty);
+  if (sign * quotePx > sign * half.top) half.top = quotePx;
+};
+
 export const showQuote = (half: HalfBook, px: number, qty: number): void => {
   const { matching } = half;
   // A quote tells both sides; the one that did not change says nothing of what was taken from it.
   if (px !== half.quotePx || qty !== half.toldQty || matching.volume === "unlimited") half.quoteQty = qty;
   half.toldQty = qty;
   half.quotePx = qty > 0 ? px : Number.NaN;
-  if (half.levels.size > 0) {
+  if (half.levelled) {
     if (qty === 0) half.levels.clear();
     else prune(half, px);
+    keepQuote(half);
   }
   if ((half.best < half.sign * px && qty > 0) || matching.joins === "unknown") return;
   for (const order of half.orders) {
@@ -114,6 +123,7 @@ export const showQuote = (half: HalfBook, px: number, qty: number): void => {
 };
 
 export const showLevel = (half: HalfBook, px: number, qty: number): void => {
+  if (!half.levelled) keepQuote(half);
   half.levelled = true;
   if (qty > 0) half.levels.set(px, qty);
   else half.levels.delete(px);

@@ -7,6 +7,7 @@ import { createSimulated, userOf } from "../../src/backtest/simulated.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { constant, createTape, lognormal, type Tape } from "../../src/index.ts";
+import { emptyColumns, type Series, type SeriesKind, seriesOf } from "../../src/market/tape.ts";
 import { createRandom } from "../../src/random.ts";
 import type { Venue } from "../../src/venue/venue.ts";
 import { btc, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
@@ -224,9 +225,30 @@ describe("a service without orders", () => {
 });
 
 describe("rows of a book", () => {
-  it("a snapshot takes away exactly what it does not show", () => {
+  const series = (kind: SeriesKind, rows: readonly (readonly number[])[]): Series => {
+    const columns = emptyColumns(kind, rows.length);
+    for (const [index, column] of columns.entries()) column.set(rows.map((row) => row[index + 1] as number));
+    return seriesOf(
+      kind,
+      0,
+      Float64Array.from(rows, ([ms = 0]) => startAt + ms),
+      columns,
+    );
+  };
+  /** What the service is told of levels while the tape plays. */
+  const levelsOf = (...all: readonly Series[]): readonly string[] => {
     const shown: string[] = [];
-    const venue = { level: (_: string, side: string, px: number, qty: number) => shown.push(`${side} ${px} ${qty}`) } as unknown as Venue;
+    const venue = {
+      level: (_: string, side: string, px: number, qty: number) => shown.push(`${side} ${px} ${qty}`),
+      quote: () => undefined,
+    } as unknown as Venue;
+    const tape = createTape([btc], all);
+    const takers = rowTakers(tape, venue, createVirtualClock(startAt), 0);
+    for (let index = 0; index < tape.length; index++) takers[tape.order.series[index] ?? 0]?.(tape.order.row[index] ?? 0, 0);
+    return shown;
+  };
+
+  it("a snapshot takes away exactly what it does not show", () => {
     const rows = [
       [0, 1, 95, 1, 1],
       [0, 1, 94, 2, 0],
@@ -236,23 +258,23 @@ describe("rows of a book", () => {
       [2, 1, 95, 5, 1],
       [2, -1, 98, 6, 0],
     ];
-    const column = (index: number): number[] => rows.map((row) => row[index] as number);
-    const tape = createTape(
-      [btc],
-      [
-        {
-          kind: "level",
-          instrument: 0,
-          at: Float64Array.from(column(0), (ms) => startAt + ms),
-          side: Int8Array.from(column(1)),
-          px: Float64Array.from(column(2)),
-          qty: Float64Array.from(column(3)),
-          snapshot: Uint8Array.from(column(4)),
-        },
-      ],
-    );
-    const [take] = rowTakers(tape, venue, createVirtualClock(startAt), 0);
-    for (let row = 0; row < rows.length; row++) take?.(row, 0);
-    expect(shown).toEqual(["buy 95 1", "buy 94 2", "sell 97 3", "buy 94 0", "buy 93 4", "buy 93 0", "sell 97 0", "buy 95 5", "sell 98 6"]);
+    const shown = ["buy 95 1", "buy 94 2", "sell 97 3", "buy 94 0", "buy 93 4", "buy 93 0", "sell 97 0", "buy 95 5", "sell 98 6"];
+    expect(levelsOf(series("level", rows))).toEqual(shown);
+  });
+
+  it("a snapshot also takes away what only quotes have told", () => {
+    const levels = series("level", [
+      [0, 1, 95, 1, 1],
+      [0, -1, 99, 1, 0],
+      [2, 1, 95, 1, 1],
+      [2, -1, 98, 1, 0],
+    ]);
+    const quotes = series("quote", [
+      [1, 96, 5, 98, 5],
+      [1, 95, 5, 97, 5],
+      [1, 95, 5, 0, 0],
+      [2, 94, 5, 98, 5],
+    ]);
+    expect(levelsOf(levels, quotes).slice(2)).toEqual(["buy 96 0", "sell 99 0", "sell 97 0", "buy 95 1", "sell 98 1"]);
   });
 });

@@ -113,6 +113,46 @@ describe("a resting order among cancels and prints", () => {
     expect([order.done, order.ahead, order.behind]).toEqual([5, 0, 30]);
   });
 
+  it("joins behind what a quote told of its price, also when the best price has moved on since", () => {
+    const { book, resting } = bookOf("risk-averse");
+    for (const [sign, px] of [
+      [1, 998],
+      [1, 999],
+      [-1, 1_010],
+      [-1, 1_011],
+    ] as const)
+      level(book, sign, px, 3, at);
+    quote(book, 999, 30, 1_010, 40, at);
+    quote(book, 1_000, 1, 1_009, 1, at);
+    expect([resting(1, 999, 1).ahead, resting(-1, 1_010, 1).ahead]).toEqual([30, 40]);
+    level(book, 1, 999, 7, at);
+    quote(book, 999, 8, 1_010, 9, at);
+    quote(book, 1_000, 1, 1_009, 1, at);
+    level(book, -1, 1_010, 5, at);
+    expect([resting(1, 999, 1).ahead, resting(-1, 1_010, 1).ahead]).toEqual([8, 5]);
+    expect([resting(1, 998, 1).ahead, resting(-1, 1_011, 1).ahead]).toEqual([3, 3]);
+  });
+
+  it("joins behind a quote that came before the first level", () => {
+    const { book, resting } = bookOf("risk-averse");
+    quote(book, 1_000, 30, 1_010, 40, at);
+    level(book, 1, 999, 3, at);
+    level(book, -1, 1_011, 3, at);
+    quote(book, 1_001, 1, 1_009, 1, at);
+    expect([resting(1, 1_000, 1).ahead, resting(-1, 1_010, 1).ahead]).toEqual([30, 40]);
+  });
+
+  it("joins behind what takers have left of a quote", () => {
+    const { book, resting, taking } = bookOf("risk-averse", "traded");
+    level(book, -1, 1_012, 3, at);
+    quote(book, 1_000, 30, 1_010, 40, at);
+    taking(1, 1_010, 15);
+    // The same words of that side tell nothing new of it.
+    quote(book, 1_001, 30, 1_010, 40, at);
+    quote(book, 1_001, 30, 1_009, 1, at);
+    expect(resting(-1, 1_010, 1).ahead).toBe(25);
+  });
+
   it("is never filled at its price by quotes and prints, where the queue is unknown, not even alone at the best price", () => {
     const { book, resting } = bookOf("through");
     const order = resting(1, 1_000, 5);
