@@ -30,8 +30,8 @@ export interface BookChain {
   finish(): void;
 }
 
-/** Takes levels into the book at `at`; a snapshot empties it first. */
-type Emit = (at: number, line: number, levels: BookLevels, snapshot: boolean) => void;
+/** Takes levels into the book at `at`, which hold all updates up to `lastId`; a snapshot empties it first. */
+type Emit = (at: number, line: number, levels: BookLevels, lastId: number, snapshot: boolean) => void;
 
 export const createBookChain = (emit: Emit, note: (what: string, count?: number) => void): BookChain => {
   /** The last id in the book; undefined before the first snapshot. */
@@ -64,7 +64,7 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
     unlinked = false;
     lastId = delta.lastId;
     if (brokenAt !== undefined) hold(delta);
-    emit(at, delta.line, delta.levels, false);
+    emit(at, delta.line, delta.levels, delta.lastId, false);
   };
   return {
     snapshot: (at, line, lastUpdateId, levels) => {
@@ -75,7 +75,7 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
       lastId = lastUpdateId;
       unlinked = true;
       brokenAt = undefined;
-      emit(at, line, levels, true);
+      emit(at, line, levels, lastUpdateId, true);
       const waiting = held;
       held = [];
       for (const delta of waiting) apply(at, delta);

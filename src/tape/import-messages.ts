@@ -7,6 +7,7 @@
  */
 import { isDecimal } from "../decimal.ts";
 import { excerpt, SluiceError } from "../errors.ts";
+import { type BestPrices, createBestPrices } from "./import-best.ts";
 import { type BookChain, createBookChain } from "./import-book.ts";
 import { type DecimalPool, importInvalid, type Parts, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
@@ -45,6 +46,7 @@ interface Sink extends MessageRows {
   readonly terms: Terms;
   readonly next: NextFunding;
   readonly book: BookChain;
+  readonly best: BestPrices;
   readonly note: Note;
 }
 
@@ -74,13 +76,16 @@ export const readMessages = (lines: TextLines, options: MessageOptions): Message
 const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
   const rows = createRows(prices, quantities);
   const { levels } = rows;
-  const book = createBookChain((at, line, { bids, asks }, snapshot) => {
+  const best = createBestPrices();
+  const book = createBookChain((at, line, told, lastId, snapshot) => {
     const first = levels.at.length;
+    const { bids, asks } = best.corrected(lastId, told, snapshot);
+    if (bids !== told.bids || asks !== told.asks) note("book messages older than the best prices before them, corrected by these");
     pushLevels(levels, at, line, 1, bids);
     pushLevels(levels, at, line, -1, asks);
     if (snapshot && first < levels.at.length) levels.snapshot.values[first] = 1;
   }, note);
-  return { ...rows, book, note, terms, next: { at: 0, rate: "" } };
+  return { ...rows, book, best, note, terms, next: { at: 0, rate: "" } };
 };
 
 const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string | undefined): void => {
@@ -147,9 +152,9 @@ const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): r
 
 /** What was read from bytes, into the same rows. */
 const takeScan = (scan: Scan, at: number, line: number, sink: Sink): void => {
-  const { event, parts, makerBought, origin, firstId, lastId, previousId, bids, asks } = scan;
+  const { event, parts, makerBought, origin, firstId, lastId, previousId, bids, asks, updateId } = scan;
   if (event === "trade") keepTrade(sink, at, line, makerBought, origin, parts);
-  else if (event === "bookTicker") pushQuote(sink.quotes, at, line, parts);
+  else if (event === "bookTicker") keepQuote(sink, at, line, updateId, parts);
   else sink.book.delta(at, { line, firstId, lastId, previousId, levels: { bids, asks } });
 };
 
@@ -172,8 +177,14 @@ const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
   return zero ? "trades of price or quantity zero, skipped" : undefined;
 };
 
-const takeQuote = (message: Message, { quotes }: Sink): void => {
-  pushQuote(quotes, message.at, message.line, partsOf(message, "b", "B", "a", "A"));
+const takeQuote = (message: Message, sink: Sink): void => {
+  const { u: id } = message.data;
+  keepQuote(sink, message.at, message.line, typeof id === "number" ? id : undefined, partsOf(message, "b", "B", "a", "A"));
+};
+
+const keepQuote = ({ quotes, best }: Sink, at: number, line: number, updateId: number | undefined, parts: Parts): void => {
+  best.told(updateId, parts);
+  pushQuote(quotes, at, line, parts);
 };
 
 /**

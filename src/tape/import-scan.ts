@@ -24,6 +24,8 @@ export interface Scan {
   firstId: number;
   lastId: number;
   previousId: number | undefined;
+  /** Of a best price, where it carries one. */
+  updateId: number | undefined;
 }
 
 interface State extends Scan {
@@ -82,6 +84,7 @@ export const createScanner = ({ bytes, from, to }: TextLines): ((index: number) 
     }
     const wanted = needs[state.event];
     if ((seen & wanted) !== wanted || (state.event === "bookTicker" && (seen & noPrice) !== 0)) return undefined;
+    state.updateId = (seen & bits.u) === 0 ? undefined : state.lastId;
     return state;
   };
 };
@@ -97,6 +100,7 @@ const createState = (): State => ({
   firstId: 0,
   lastId: 0,
   previousId: undefined,
+  updateId: undefined,
   seen: 0,
   symbolBytes: new Uint8Array(0),
   levels: new Float64Array(4096),

@@ -1,0 +1,59 @@
+/**
+ * The best prices told last, and what they say of book messages that are older than they are.
+ *
+ * A recording holds messages as they arrived. Book changes are sent in bundles, so that one may arrive after a best price of later
+ * date: by the update ids of the exchange, which both kinds of message carry.
+ * Invariants: in a message older than the best prices before it a level better than the best is gone and the best has the quantity
+ * told last; all other levels, and all messages that are newer, are as they came.
+ * Not here: the chain of book messages (import-book.ts).
+ */
+import type { BookLevels } from "./import-book.ts";
+import type { Parts } from "./import-decimals.ts";
+
+export interface BestPrices {
+  /** A quote: bid, its quantity, ask, its quantity; undefined where it carries no update id. */
+  told(updateId: number | undefined, parts: Parts): void;
+  /** Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best prices in any case. */
+  corrected(lastId: number, levels: BookLevels, snapshot: boolean): BookLevels;
+}
+
+export const createBestPrices = (): BestPrices => {
+  let id = Number.NEGATIVE_INFINITY;
+  const best = new Float64Array(8);
+  return {
+    told: (updateId, parts) => {
+      id = updateId ?? Number.NEGATIVE_INFINITY;
+      for (let index = 0; index < best.length; index++) best[index] = parts[index] as number;
+    },
+    corrected: (lastId, levels, snapshot) => {
+      if (lastId >= id) return levels;
+      const bids = correctedSide(levels.bids, 1, best.subarray(0, 4), snapshot);
+      const asks = correctedSide(levels.asks, -1, best.subarray(4), snapshot);
+      return bids === levels.bids && asks === levels.asks ? levels : { bids, asks };
+    },
+  };
+};
+
+/** Larger is better. Equal decimals have equal parts, so that they are equal here, too. */
+const rankOf = (parts: Parts, index: number, sign: 1 | -1): number =>
+  (sign * (parts[index] as number)) / 10 ** (parts[index + 1] as number);
+
+const correctedSide = (side: Parts, sign: 1 | -1, best: Float64Array, snapshot: boolean): Parts => {
+  const [, , qty = 0, places = 0] = best;
+  const bestRank = qty > 0 ? rankOf(best, 0, sign) : Number.NEGATIVE_INFINITY;
+  const levels = Array.from(side);
+  let changed = false;
+  let shown = qty === 0;
+  for (let index = 0; index < levels.length; index += 4) {
+    const rank = rankOf(levels, index, sign);
+    if (rank < bestRank) continue;
+    const [right, rightPlaces] = rank === bestRank ? [qty, places] : [0, 0];
+    if (rank === bestRank) shown = true;
+    if (levels[index + 2] === right && levels[index + 3] === rightPlaces) continue;
+    levels[index + 2] = right;
+    levels[index + 3] = rightPlaces;
+    changed = true;
+  }
+  if (!snapshot || shown) return changed ? levels : side;
+  return [...levels, ...best];
+};
