@@ -14,7 +14,7 @@ import { lineAt, type TextLines } from "./import-file.ts";
 import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
 import { createScanner, type Scan } from "./import-scan.ts";
 import type { Terms } from "./import-terms.ts";
-import { linesInOrder, receiveTimes } from "./import-times.ts";
+import { createInstants, linesInOrder, receiveTimes } from "./import-times.ts";
 
 export type Note = (what: string, count?: number) => void;
 
@@ -47,6 +47,8 @@ interface Sink extends MessageRows {
   readonly next: NextFunding;
   readonly book: BookChain;
   readonly best: BestPrices;
+  /** Where the next row of a kind stands in time. */
+  readonly instantOf: ReturnType<typeof createInstants>;
   readonly note: Note;
 }
 
@@ -77,7 +79,9 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
   const rows = createRows(prices, quantities);
   const { levels } = rows;
   const best = createBestPrices();
-  const book = createBookChain((at, line, told, lastId, snapshot) => {
+  const instantOf = createInstants();
+  const book = createBookChain((messageAt, line, told, lastId, snapshot) => {
+    const at = instantOf("level", messageAt);
     const first = levels.at.length;
     const { bids, asks } = best.corrected(lastId, told, snapshot);
     if (bids !== told.bids || asks !== told.asks) note("book messages older than the best prices before them, corrected by these");
@@ -85,7 +89,7 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
     pushLevels(levels, at, line, -1, asks);
     if (snapshot && first < levels.at.length) levels.snapshot.values[first] = 1;
   }, note);
-  return { ...rows, book, best, note, terms, next: { at: 0, rate: "" } };
+  return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" } };
 };
 
 const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string | undefined): void => {
@@ -166,9 +170,16 @@ const takeTrade = (message: Message, sink: Sink): void => {
   keepTrade(sink, at, line, makerBought, data["X"], parts);
 };
 
-const keepTrade = ({ trades, note }: Sink, at: number, line: number, makerBought: boolean, origin: unknown, parts: Parts): void => {
+const keepTrade = (
+  { trades, note, instantOf }: Sink,
+  at: number,
+  line: number,
+  makerBought: boolean,
+  origin: unknown,
+  parts: Parts,
+): void => {
   const reason = reasonToSkip(origin, parts[0] === 0 || parts[2] === 0);
-  if (reason === undefined) pushTrade(trades, at, line, makerBought ? -1 : 1, parts);
+  if (reason === undefined) pushTrade(trades, instantOf("trade", at), line, makerBought ? -1 : 1, parts);
   else note(reason);
 };
 
@@ -182,9 +193,9 @@ const takeQuote = (message: Message, sink: Sink): void => {
   keepQuote(sink, message.at, message.line, typeof id === "number" ? id : undefined, partsOf(message, "b", "B", "a", "A"));
 };
 
-const keepQuote = ({ quotes, best }: Sink, at: number, line: number, updateId: number | undefined, parts: Parts): void => {
+const keepQuote = ({ quotes, best, instantOf }: Sink, at: number, line: number, updateId: number | undefined, parts: Parts): void => {
   best.told(updateId, parts);
-  pushQuote(quotes, at, line, parts);
+  pushQuote(quotes, instantOf("quote", at), line, parts);
 };
 
 /**

@@ -1,8 +1,8 @@
 /**
  * When each line was received, in which order lines are taken, and what a timestamp in a cell means.
  *
- * Invariants: times are whole microseconds, exact; lines of equal time keep their order; a line that is earlier than one before
- * it by more than the tolerance is refused by both.
+ * Invariants: times are whole microseconds, exact; lines of equal time keep their order, and so do the rows that are made of them;
+ * a line that is earlier than one before it by more than the tolerance is refused by both.
  */
 import { excerpt } from "../errors.ts";
 import { importInvalid } from "./import-decimals.ts";
@@ -30,6 +30,24 @@ export const receiveTimes = (lines: TextLines): Float64Array => {
     times[index] = time;
   }
   return times;
+};
+
+/** Rows of one instant are delivered in this order: the book first, then the best prices that follow from it, then trades. */
+const places = { level: 0, quote: 1, trade: 2 } as const;
+
+/**
+ * Instants for rows of several kinds, which come one after the other: a row of the same microsecond as the one before it, which would
+ * be delivered before that one, is dated a microsecond later.
+ */
+export const createInstants = (): ((kind: keyof typeof places, at: number) => number) => {
+  let lastUs = 0;
+  let lastPlace = 0;
+  return (kind, at) => {
+    const place = places[kind];
+    lastUs = Math.max(Math.round(at * 1_000), place < lastPlace ? lastUs + 1 : lastUs);
+    lastPlace = place;
+    return lastUs / 1_000;
+  };
 };
 
 export const linesInOrder = (

@@ -140,7 +140,7 @@ const sourceOf = ({ file, timestamp = "open", symbol }: RecordingOptions, kind: 
 const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
   at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];
 
-// Rows of one instant are delivered in this order: the book first, then the best prices that follow from it, then trades.
+// In the order in which rows of one instant are delivered, which import-times.ts counts on.
 const messageSeries = ({ levels, quotes, trades }: MessageRows): readonly Series[] => [
   ...filled("level", levels.at, held(levels.side), levels.px.counts(), levels.qty.counts(), held(levels.snapshot)),
   ...filled("quote", quotes.at, quotes.bidPx.counts(), quotes.bidQty.counts(), quotes.askPx.counts(), quotes.askQty.counts()),

@@ -16,6 +16,7 @@ const base = 1_723_161_255_088;
 /** A line received `ms` milliseconds and `ns` nanoseconds into the recording. */
 const line = (ms: number, message: object, ns = 0): string => `${BigInt(base + ms) * 1_000_000n + BigInt(ns)} ${JSON.stringify(message)}`;
 const on = (stream: string, data: object) => ({ stream: `btcusdt@${stream}`, data: { s: "BTCUSDT", ...data } });
+const trade = (p: string, more: object = {}) => on("trade", { e: "trade", p, q: "1", m: false, ...more });
 const quote = (u: number | undefined, b: string, B: string, a: string, A: string, more: object = {}) =>
   on("bookTicker", { e: "bookTicker", u, b, B, a, A, ...more });
 type Levels = readonly (readonly [px: string, qty: string])[];
@@ -46,6 +47,37 @@ const played = ({ instruments, series, order }: Tape): string[] => {
 };
 const notesOf = ({ meta }: ReturnType<typeof read>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 const corrected = "book messages older than the best prices before them, corrected by these";
+
+describe("rows of one microsecond", () => {
+  const whole = snapshot(1, [["100", "5"]], [["103", "5"]]);
+
+  it("are played in the order of their lines, whatever their kinds", () => {
+    const { tape } = read([
+      line(0, whole),
+      line(1, trade("100"), 100),
+      line(1, quote(9, "100", "2", "102", "3"), 200),
+      line(1, delta(10, [["101", "7"]]), 300),
+      line(1, delta(11, [["101", "8"]]), 400),
+      line(1, trade("101"), 500),
+      line(1, quote(12, "101", "2", "102", "3"), 2_500),
+      line(1, trade("102"), 2_600),
+    ]);
+    expect(played(tape).slice(2)).toEqual([
+      "1 trade 100x1",
+      "1.001 quote 100x2 102x3",
+      "1.002 bid 101x7",
+      "1.002 bid 101x8",
+      "1.002 trade 101x1",
+      "1.003 quote 101x2 102x3",
+      "1.003 trade 102x1",
+    ]);
+  });
+
+  it("keep their instant where their kinds are in order already", () => {
+    const lines = [line(1, delta(10, [["101", "7"]])), line(1, quote(12, "101", "2", "102", "3")), line(1, trade("101"))];
+    expect(played(read([line(0, whole), ...lines]).tape).slice(2)).toEqual(["1 bid 101x7", "1 quote 101x2 102x3", "1 trade 101x1"]);
+  });
+});
 
 describe("a book message older than the best prices before it", () => {
   const whole = snapshot(
