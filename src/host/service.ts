@@ -24,6 +24,8 @@ export interface ServiceEnv {
    * now and has been charged, otherwise the instant to ask again.
    */
   readonly leave: (ip: string) => number | undefined;
+  /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */
+  readonly faultyKeys?: boolean;
 }
 
 /** A user of the service with its keys, and what the service pushes to it. */

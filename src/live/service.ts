@@ -15,7 +15,7 @@ import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../host/
 import { readBaseUrl } from "../transport/base-url.ts";
 import { httpTransport } from "../transport/http.ts";
 import { createServiceTime, type ServiceTime } from "../transport/service-time.ts";
-import { createSigner, type Signer } from "../transport/sign.ts";
+import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
 import { createSocketPool, type Login } from "../transport/socket-pool.ts";
 import { type Anomalies, createAnomalies } from "./anomalies.ts";
@@ -108,7 +108,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   const { profile } = contract;
   const anomalies = createAnomalies(env.onAnomaly);
   const time = createServiceTime(clock);
-  const signers = signersOf(contract, users);
+  const signers = signersOf(contract, users, env.faultyKeys === true);
   const http = httpTransport({ baseUrl, profile, signers, clock, time, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   const listed = createListed(contract);
   const pool = createSocketPool({
@@ -156,8 +156,14 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   };
 };
 
-const signersOf = ({ profile }: Contract, users: readonly KnownUser[]): ReadonlyMap<string, Signer> =>
-  new Map(users.flatMap(({ keys }) => keys.map(({ name, credentials }) => [name, createSigner(profile, credentials)])));
+const signersOf = ({ profile }: Contract, users: readonly KnownUser[], faulty: boolean): ReadonlyMap<string, Signer> => {
+  const signers = new Map<string, Signer>();
+  for (const { name, credentials } of users.flatMap(({ keys }) => keys)) {
+    signers.set(name, createSigner(profile, credentials));
+    for (const fault of faulty ? keyFaults : []) signers.set(faultyName(name, fault), createFaultySigner(profile, credentials, fault));
+  }
+  return signers;
+};
 
 /** A user and what is pushed to it: over the first key that may read orders. */
 const pushesOf = (

@@ -15,6 +15,14 @@ export interface Signer {
   login(wallAt: number): LoginArg;
 }
 
+/** The one part of a signed request that is wrong on purpose, to see whether a service checks it. */
+export type KeyFault = "secret" | "key" | "passphrase" | "timestamp";
+
+export const keyFaults: readonly KeyFault[] = ["secret", "key", "passphrase", "timestamp"];
+
+/** The name under which requests leave that are signed as by `key`, but for one part. */
+export const faultyName = (key: string, fault: KeyFault): string => `${key}!${fault}`;
+
 const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
   switch (auth.digest) {
     case "base64":
@@ -26,8 +34,35 @@ const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
   }
 };
 
-export const createSigner = (profile: Profile, credentials: Credentials): Signer => {
+export const createSigner = (profile: Profile, credentials: Credentials): Signer => signerOf(profile, sealOf(credentials));
+
+/** Signs as the credentials would, with one part wrong and every part of the usual form. */
+export const createFaultySigner = (profile: Profile, credentials: Credentials, fault: KeyFault): Signer => {
   const seal = sealOf(credentials);
+  switch (fault) {
+    case "secret":
+      return signerOf(profile, { ...seal, hmacSha256: (text, encoding) => seal.hmacSha256(`${text}.`, encoding) });
+    case "key":
+      return signerOf(profile, { ...seal, apiKey: otherThan(seal.apiKey) });
+    case "passphrase":
+      return signerOf(profile, { ...seal, passphrase: () => otherThan(seal.passphrase()) });
+    case "timestamp": {
+      const signer = signerOf(profile, seal);
+      return Object.freeze({
+        headers: (parts, wallAt) => signer.headers(parts, wallAt - staleMs),
+        login: (wallAt) => signer.login(wallAt - staleMs),
+      } satisfies Signer);
+    }
+  }
+};
+
+/** Older than any service accepts. */
+const staleMs = 3_600_000;
+
+/** The text with another last character. */
+const otherThan = (text: string): string => `${text.slice(0, -1)}${text.endsWith("a") ? "b" : "a"}`;
+
+const signerOf = (profile: Profile, seal: Seal): Signer => {
   const names = authHeaderNames(profile);
   const signature = (parts: SignedParts): string => digestOf(profile, seal, prehashOf(profile, parts));
   return Object.freeze({

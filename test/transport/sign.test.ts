@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import { createCredentials } from "../../src/transport/secrets.ts";
-import { createSigner } from "../../src/transport/sign.ts";
+import { createFaultySigner, createSigner, keyFaults } from "../../src/transport/sign.ts";
 
 const credentials = createCredentials({ apiKey: "key-1", secretKey: "s3cr3t-Key/For+Tests==", passphrase: "pass 1" });
 const wallAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678) + 0.9;
@@ -69,5 +69,25 @@ describe("a signature", () => {
   ] as const)("of a login covers its own path, with the time as %s", (form, timestamp, sign) => {
     const signer = createSigner(createContract({ auth: { timestamp: form } }).profile, credentials);
     expect(signer.login(wallAt)).toEqual({ apiKey: "key-1", passphrase: "pass 1", timestamp, sign });
+  });
+});
+
+describe("a signature with one part wrong on purpose", () => {
+  const names = {
+    secret: ["x-api-sign"],
+    key: ["x-api-key"],
+    passphrase: ["x-api-passphrase"],
+    timestamp: ["x-api-timestamp", "x-api-sign"],
+  };
+
+  it.each(keyFaults)("%s: differs in what it says and in nothing else, and is of the same form", (fault) => {
+    const { profile } = createContract();
+    const right = createSigner(profile, credentials).headers(post, wallAt);
+    const wrong = createFaultySigner(profile, credentials, fault).headers(post, wallAt);
+    const differing = Object.keys(right).filter((name) => right[name] !== wrong[name]);
+    expect(new Set(differing)).toEqual(new Set(names[fault]));
+    expect(Object.entries(wrong).map(([name, text]) => [name, text.length])).toEqual(
+      Object.entries(right).map(([name, text]) => [name, text.length]),
+    );
   });
 });
