@@ -30,9 +30,16 @@ const gutter = "  ";
 export const examinationText = (examination: Examination, columns: number, paint: Ink): string => {
   const { findings, overrides, profile } = examination;
   const sorted = verdicts.flatMap((verdict) => findings.filter((finding) => finding.verdict === verdict));
-  const lines = [...tableLines(sorted, columns, paint), "", summary(examination)];
+  const lines = [...opening(examination, columns, paint), ...tableLines(sorted, columns, paint), "", summary(examination)];
   if (overrides.length > 0) lines.push("", "Write in the config, in place of any profile there:", profileLines(profile));
   return `${lines.join("\n")}\n`;
+};
+
+/** What a reader has to know before the table: that it was not possible to tell a good key from a bad one. */
+const opening = ({ inconclusive }: Examination, columns: number, paint: Ink): readonly string[] => {
+  if (inconclusive === undefined) return [];
+  const text = `Nothing below can be concluded, and there is nothing to write in the config: ${printable(inconclusive)}.`;
+  return [...wrapped(text, columns).map(paint.red), ""];
 };
 
 const tableLines = (findings: readonly Finding[], columns: number, paint: Ink): readonly string[] => {

@@ -82,6 +82,7 @@ const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop
         onError: () => undefined,
         onAnomaly: () => undefined,
         leave: () => undefined,
+        faultyKeys: true,
       }),
     ),
   quick: flags.quick === true,
@@ -114,12 +115,24 @@ const stopsOf = (io: CliIo, stop: StopWord): Observable<never> =>
   );
 
 const documentOf = (examination: Examination): object => {
-  const { findings, overrides, profile, weight, requests, left, stopped } = examination;
+  const { findings, overrides, profile, weight, requests, left, stopped, inconclusive } = examination;
   const lines = overrides.length === 0 ? "" : profileLines(profile);
-  return { ok: isFine(examination), weight, requests, stopped, left, findings, overrides, profile, lines };
+  return {
+    ok: isFine(examination),
+    ...(inconclusive !== undefined && { inconclusive }),
+    weight,
+    requests,
+    stopped,
+    left,
+    findings,
+    overrides,
+    profile,
+    lines,
+  };
 };
 
-const isFine = ({ findings }: Examination): boolean => findings.every(({ verdict }) => verdict === "holds" || verdict === "not seen");
+const isFine = ({ findings, inconclusive }: Examination): boolean =>
+  inconclusive === undefined && findings.every(({ verdict }) => verdict === "holds" || verdict === "not seen");
 
 /** Writes down what sz counts, where an order showed it: mainnet sends no order before that. */
 const confirm = ({ service, profile }: CheckedConfig, { findings, left }: Examination, clock: Clock, io: CliIo): void => {
@@ -135,13 +148,16 @@ const confirm = ({ service, profile }: CheckedConfig, { findings, left }: Examin
   );
 };
 
-const fail = ({ findings, left, stopped }: Examination): void => {
+const fail = ({ findings, left, stopped, inconclusive }: Examination): void => {
   const count = (verdict: string): number => findings.filter((finding) => finding.verdict === verdict).length;
   const [differing, unasked] = [count("differs"), count("not asked")];
   const issues = [
     ...(left.length === 0 ? [] : [`orders that may still be open, by clOrdId: ${left.map(printable).join(", ")}. Look, and cancel them.`]),
     ...(stopped ? ["it was stopped before everything was asked."] : []),
   ];
+  if (inconclusive !== undefined) {
+    throw new SluiceError("PROFILE_DIFFERS", `Nothing can be concluded: ${printable(inconclusive)}.`, issues);
+  }
   if (differing + unasked + issues.length === 0) return;
   const rows = (many: number): string => `${many} ${many === 1 ? "row" : "rows"}`;
   const said = differing > 0 ? `The service differs from the profile in ${rows(differing)}` : "Nothing differs as far as could be asked";

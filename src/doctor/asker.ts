@@ -9,6 +9,7 @@ import { catchError, firstValueFrom, map, merge, of, take } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName, InputOf } from "../contract/endpoints.ts";
+import { faultyName, type KeyFault } from "../transport/sign.ts";
 import type { Transport } from "../transport/transport.ts";
 import { type Answer, type Counters, readReply, unanswered } from "./reply.ts";
 import type { Call, Sample } from "./spending.ts";
@@ -17,6 +18,8 @@ import type { StopWord } from "./stop-word.ts";
 export interface AskOptions {
   /** False sends the request without a key. */
   readonly signed?: boolean;
+  /** Sends it with one part of the credentials wrong. */
+  readonly fault?: KeyFault;
 }
 
 /** What the user's count of used weight was after a call. */
@@ -159,9 +162,10 @@ export const createAsker = ({ clock, contract, transport, keyFor, weightMax, sto
     if (book.spent + weight <= weightMax) return undefined;
     return `${endpoint}: not asked, as the ${weightMax} weight an examination may use would be exceeded`;
   };
-  const attempt = async (endpoint: EndpointName, input: unknown, signed: boolean): Promise<Answer> => {
+  const attempt = async (endpoint: EndpointName, input: unknown, { signed = true, fault }: AskOptions): Promise<Answer> => {
     const weight = signed ? contract.endpoints[endpoint].weight : 0;
-    const key = signed ? keyFor(endpoint) : undefined;
+    const name = signed ? keyFor(endpoint) : undefined;
+    const key = name === undefined || fault === undefined ? name : faultyName(name, fault);
     const why = signed && key === undefined ? `${endpoint}: no key of this user may make this call` : bar(endpoint, weight);
     if (why !== undefined) return unanswered(why);
     const ms = pauseFor(contract, book, weight, clock);
@@ -175,14 +179,14 @@ export const createAsker = ({ clock, contract, transport, keyFor, weightMax, sto
     return answer;
   };
   return {
-    ask: async (endpoint, input, { signed = true } = {}) => {
+    ask: async (endpoint, input, how = {}) => {
       const sent = book.calls.length;
-      const first = await attempt(endpoint, input, signed);
+      const first = await attempt(endpoint, input, how);
       // What was never sent is not asked again, nor what could then be executed twice.
       const again =
         first.kind === "unanswered" && book.calls.length > sent && (first.limited || contract.endpoints[endpoint].repeat === "safe");
       if (again) await pause(first.limited ? minuteMs + retryMs : retryMs);
-      const answer = again ? await attempt(endpoint, input, signed) : first;
+      const answer = again ? await attempt(endpoint, input, how) : first;
       if (book.calls.length > sent) book.silence = answer.kind === "unanswered" ? book.silence + 1 : 0;
       return answer;
     },

@@ -8,36 +8,54 @@ import type { Profile } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { isPositive } from "../decimal.ts";
 import { readAnswer } from "../gateway/read-answer.ts";
+import { spellAnswer } from "./credentials.ts";
 import { type Finding, judged, type RowPath, remark, unseen } from "./finding.ts";
-import { doneOr, type Raw, type Reply, wordOf } from "./reply.ts";
+import { type Answer, doneOr, type Raw, type Reply, wordOf } from "./reply.ts";
 import { readingsOf } from "./spending.ts";
-import { noteUnasked, type Visit } from "./visit.ts";
+import { noteUnasked, turnedAway, type Visit } from "./visit.ts";
 
-const listRows: readonly RowPath[] = ["instruments.fieldNames", "instruments.instIdPattern"];
+export const listRows: readonly RowPath[] = ["instruments.fieldNames", "instruments.instIdPattern"];
 
-/** Asks without a key, then with one where that was refused; gives the instruments that could be read. */
-export const probeInstruments = async (visit: Visit): Promise<readonly InstrumentRecord[]> => {
+/** The list of instruments; the answer of a service that shows none without a key; or why there is neither. */
+export type Listed = readonly InstrumentRecord[] | Reply | string;
+
+/** Asks without a key. */
+export const probeInstruments = async (visit: Visit): Promise<Listed> => {
   const { asker, contract, clock, note } = visit;
   const { profile } = contract;
   const bare = await asker.ask("instruments", {}, { signed: false });
   if (bare.kind === "unanswered") {
     noteUnasked(visit, ["instruments.needsKey", "limits.dateHeader", ...listRows], bare.why);
-    return [];
+    return bare.why;
   }
   note(
     ...calendarFindings(profile, bare, clock.wallNow() - (clock.now() - bare.sentAt), clock.wallNow() - (clock.now() - bare.receivedAt)),
   );
-  const refused = bare.status === 401 || bare.status === 403;
-  const evidence = `without a key: status ${bare.status}`;
-  if (refused || bare.ok) note(judged(profile, "instruments.needsKey", refused, evidence));
-  else noteUnasked(visit, ["instruments.needsKey"], `${evidence}, code ${bare.code}`);
-  const answer = refused ? await asker.ask("instruments", {}) : bare;
+  if (!bare.ok) return bare;
+  note(judged(profile, "instruments.needsKey", false, `without a key: ${spellAnswer(bare)}`));
+  return readList(visit, bare);
+};
+
+/** Asks with a key, which the service is known to accept, where it was not answered without one. */
+export const probeKeyedInstruments = async (visit: Visit, bare: Reply): Promise<readonly InstrumentRecord[] | string> => {
+  const { asker, contract, note } = visit;
+  const answer = await asker.ask("instruments", {});
+  const evidence = `without a key: ${spellAnswer(bare)}`;
+  if (answer.kind === "answered" && answer.ok && turnedAway(visit, bare) !== undefined)
+    note(judged(contract.profile, "instruments.needsKey", true, evidence));
+  else noteUnasked(visit, ["instruments.needsKey"], evidence);
+  return readList(visit, answer);
+};
+
+const readList = (visit: Visit, answer: Answer): readonly InstrumentRecord[] | string => {
+  const { note, contract } = visit;
   const reply = doneOr(answer);
   if (typeof reply === "string") {
     noteUnasked(visit, listRows, reply);
-    return [];
+    return reply;
   }
-  note(...listFindings(profile, reply.records));
+  note(...listFindings(contract.profile, reply.records));
+  if (reply.records.some(({ instId }) => typeof instId !== "string")) return "instruments: a list of something else";
   const outcome = readAnswer<InstrumentRecord>("instruments", reply.response, contract, 0);
   return outcome.kind === "done" ? outcome.records : [];
 };
@@ -120,12 +138,18 @@ export const probeUnsignedCharge = async (visit: Visit): Promise<void> => {
     note(unseen(contract.profile, row, "the list is not answered without a key"));
     return;
   }
-  await asker.ask("instruments", {}, { signed: false });
-  await asker.ask("instruments", {});
   const weightOf = (): number => contract.endpoints.instruments.weight;
-  const [extra] = readingsOf(asker.samples, ({ signed }) => !signed, weightOf);
+  const readings = async (): Promise<readonly number[]> => {
+    await asker.ask("instruments", {}, { signed: false });
+    await asker.ask("instruments", {});
+    return readingsOf(asker.samples, ({ signed }) => !signed, weightOf);
+  };
+  const [extra] = await readings();
+  // Somebody else may have spent just as much at that moment: what differs has to be seen twice.
+  const all = extra === weightOf() ? await readings() : [];
   if (extra === 0) note(judged(contract.profile, row, false, "the user's count did not grow by it"));
-  else if (extra === weightOf()) note(judged(contract.profile, row, true, `the user's count grew by ${extra}`));
+  else if (all.length > 1 && all.every((one) => one === weightOf()))
+    note(judged(contract.profile, row, true, `the user's count grew by ${extra}, twice`));
   else
     note(
       unseen(contract.profile, row, extra === undefined ? "the count of used weight was not told around it" : "somebody else was spending"),

@@ -6,13 +6,16 @@
  * how the count of used weight grows: weights (G17), failed calls and headers on errors (H5).
  * Not here: what pages say (listing.ts), what counts say (spending.ts).
  */
+
+import { keyFaults } from "../transport/sign.ts";
 import { noteAnswers } from "./answer-findings.ts";
+import { noteRefusal } from "./credentials.ts";
 import { judged, remark, unseen } from "./finding.ts";
 import { boundsFound, cursorFound, idsOf, newestOf } from "./listing.ts";
 import { probeQuery } from "./probe-signature.ts";
 import { noteRecords } from "./record-findings.ts";
 import { type Answer, doneOr, type Reply } from "./reply.ts";
-import { noteUnasked, type Visit } from "./visit.ts";
+import { noteUnasked, turnedAway, type Visit } from "./visit.ts";
 import { noteWeights } from "./weight-findings.ts";
 
 /** Three orders show their sequence, and a cursor between two of them. */
@@ -34,11 +37,23 @@ export const probeListings = async (visit: Visit, signs: boolean, unsigned: Answ
   const listing = fuller(pending, history);
   await probeCursor(visit, listing);
   const missing = await asker.ask("getOrder", { ordId: noSuchId });
-  await probeLimit(visit);
+  const beyond = await probeLimit(visit);
   const known = listing?.ids[0];
   if (known !== undefined) await asker.ask("getOrder", { ordId: String(known) });
-  noteAnswers(visit, { noId, missing, unsigned });
+  if (missing.kind === "answered" && !missing.ok) await probeDoor(visit, signs);
+  noteAnswers(visit, { noId, missing, beyond, unsigned });
   await noteWeights(visit, known);
+};
+
+/** What wrong credentials are told where an order that does not exist is asked for: it must not be what the absence is told. */
+const probeDoor = async (visit: Visit, signs: boolean): Promise<void> => {
+  const { asker } = visit;
+  for (const fault of signs ? keyFaults : (["key"] as const)) {
+    noteRefusal(visit, await asker.ask("getOrder", { ordId: noSuchId }, { fault }));
+  }
+  noteRefusal(visit, await asker.ask("getOrder", { ordId: noSuchId }, { signed: false }));
+  // Closes the account of what these may have cost.
+  await asker.ask("instruments", {});
 };
 
 interface Page {
@@ -94,7 +109,8 @@ const probeBoth = async (visit: Visit, { endpoint, ids }: Page, newest: bigint, 
   const { asker, contract, note } = visit;
   const row = "paging.afterAndBefore";
   const answer = await asker.ask(endpoint, { limit, after: String(newest), before: String(next) });
-  if (answer.kind === "answered" && answer.status === contract.profile.answers.badRequestStatus) {
+  const { badRequestStatus } = contract.profile.answers;
+  if (answer.kind === "answered" && !answer.ok && answer.status === badRequestStatus && turnedAway(visit, answer) === undefined) {
     note(judged(contract.profile, row, "refused", `both sent: status ${answer.status}, code ${answer.code}`));
     return;
   }
@@ -109,16 +125,17 @@ const probeBoth = async (visit: Visit, { endpoint, ids }: Page, newest: bigint, 
   else note(judged(contract.profile, row, how, `both sent around two neighbours: ${between.length} orders`));
 };
 
-const probeLimit = async (visit: Visit): Promise<void> => {
+const probeLimit = async (visit: Visit): Promise<Answer> => {
   const { asker, contract, note } = visit;
   const row = "paging.limitAboveMax";
   const answer = await asker.ask("pendingOrders", { limit: beyondLimit });
   const evidence = (reply: Reply): string => `limit=${beyondLimit}: status ${reply.status}, code ${reply.code}`;
   const read = doneOr(answer);
-  const said = answer.kind === "answered" && !answer.ok && answer.status !== 401 && answer.status !== 403;
+  const said = answer.kind === "answered" && !answer.ok && turnedAway(visit, answer) === undefined;
   if (answer.kind === "unanswered" || (typeof read === "string" && !said)) {
     noteUnasked(visit, [row], typeof read === "string" ? read : evidence(read));
-    return;
+    return answer;
   }
   note(judged(contract.profile, row, answer.ok ? "clamped" : "refused", evidence(answer)));
+  return answer;
 };

@@ -10,6 +10,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Asker } from "./asker.ts";
 import { type Finding, type Override, type RowPath, unasked } from "./finding.ts";
+import type { Answer, Reply } from "./reply.ts";
 import type { StopWord } from "./stop-word.ts";
 
 /** The part of an open service that an examination needs. */
@@ -41,7 +42,25 @@ export interface Visit {
   readonly reopen: (overrides: readonly Override[]) => Promise<void>;
   readonly note: (...findings: readonly Finding[]) => void;
   readonly findings: readonly Finding[];
+  /** How the service answers credentials that are wrong; filled once it was seen to tell them from right ones. */
+  readonly door: Door;
 }
+
+export interface Door {
+  /** A signed read that was answered with a success: the form of this service's envelope. */
+  success: Reply | undefined;
+  /** Codes of requests that were turned away for their credentials. */
+  readonly codes: Set<string>;
+}
+
+/** Why an answer tells nothing of what was asked: there is none, or the request was turned away for its credentials. */
+export const turnedAway = ({ door }: Visit, answer: Answer): string | undefined => {
+  if (answer.kind === "unanswered") return answer.why;
+  const { endpoint, status, code, ok } = answer;
+  if (ok) return undefined;
+  if (status === 401 || status === 403) return `${endpoint}: status ${status}`;
+  return door.codes.has(code) ? `${endpoint}: code ${code}, which wrong credentials are answered with` : undefined;
+};
 
 /** None of these rows could be asked about, for one reason. */
 export const noteUnasked = ({ note, contract }: Visit, rows: readonly RowPath[], why: string): void => {

@@ -76,6 +76,18 @@ describe("doctor", () => {
     expect(io.errText).toBe(message);
   });
 
+  it("that could not tell a good key from a bad one says so first, offers no line, and ends with 1", async () => {
+    const given = examination([finding("not asked")], { inconclusive: "any key is accepted" });
+    const { ended, io } = doctor(testnet, [], given);
+    expect(await ended).toBe(1);
+    expect(io.outText).toMatch(/^Nothing below can be concluded, and there is nothing to write in the config: any key is\s+accepted\.\n/);
+    expect(io.outText).not.toContain("profile: {");
+    expect(io.errText).toBe("error: Nothing can be concluded: any key is accepted.\n");
+    const { ended: again, io: json } = doctor(testnet, ["--json"], given);
+    expect(await again).toBe(1);
+    expect(JSON.parse(json.outText)).toMatchObject({ ok: false, inconclusive: "any key is accepted", overrides: [], lines: "" });
+  });
+
   it("prints one JSON document", async () => {
     const { ended, io } = doctor(testnet, ["--json", "--quick"], examination([finding("differs")]));
     expect(await ended).toBe(1);

@@ -65,8 +65,11 @@ describe("a service in trouble", () => {
     const examination = await ward.examine();
     expect(found(examination, "auth.digest")).toMatchObject({
       verdict: "not asked",
-      evidence: expect.stringMatching(/^401 as configured and in 8 other documented ways: check key, secret, passphrase/),
+      evidence: expect.stringMatching(
+        /status 401, code 50004, as with a wrong secret, also in 8 other documented ways to sign: check key, secret, passphrase/,
+      ),
     });
+    expect(examination).toMatchObject({ overrides: [], inconclusive: expect.stringContaining("check key, secret, passphrase") });
     expect(ward.requests.some(({ endpoint }) => endpoint === "pendingOrders")).toBe(false);
     expect(ward.opened()).toBe(0);
   });
