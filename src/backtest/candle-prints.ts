@@ -25,7 +25,7 @@ export interface CandlePlayer {
 export interface LateBars {
   /** Row `row` closed at its own instant. Rows since the last one that was taken need not be told. */
   closed(row: number): void;
-  /** Makes the prints of the bar after it that were due by `at`. */
+  /** Makes the prints of the bar after it that were due before `at`; those of `at` itself are timers of that instant. */
   until(at: number): void;
   /** Leaves those still to come to the clock. */
   arm(): void;
@@ -129,7 +129,7 @@ export const createCandlePlayer = (
       },
       until: (at) => {
         if (armed || running === closes.length) return;
-        while (made < prints && dueAt(made) <= at) printOf(running, made, dueAt(made));
+        while (made < prints && dueAt(made) < at) printOf(running, made, dueAt(made));
       },
       arm: () => {
         if (!armed) arm();

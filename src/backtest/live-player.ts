@@ -2,8 +2,9 @@
  * Plays a tape on a clock that moves by itself: each row to the service at its instant, then to the strategies after the feed's
  * delay.
  *
- * Invariants: one timer waits for the next row; deliveries keep the order of the rows; bars built from trades close on time even
- * when nothing is delivered; after `stop` nothing is played and no timer is left.
+ * Invariants: one timer waits for the next row; deliveries keep the order of the rows, and those of an instant come before the order
+ * updates its rows caused that are due with them; bars built from trades close on time even when nothing is delivered; after `stop`
+ * nothing is played and no timer is left.
  * Not here: a clock that is moved (player.ts).
  */
 import type { Timer } from "../clock/clock.ts";
@@ -46,14 +47,17 @@ export const createLivePlayer = (tape: Tape, simulated: Simulated, shiftMs: numb
     closeBars();
   };
   const step = (): void => {
-    for (const now = clock.now(); next < tape.length && timeOf(next) <= now && !stopped; next++) {
+    const now = clock.now();
+    const first = next;
+    for (; next < tape.length && timeOf(next) <= now; next++) {
       const index = next;
-      simulated.apply(index, now);
       lastDue = Math.max(lastDue, now + simulated.feedMs());
       later(lastDue, () => {
         deliver(index);
       });
     }
+    // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is told after the row.
+    for (let index = first; index < next && !stopped; index++) simulated.apply(index, now);
     if (stopped) return;
     if (next < tape.length) later(timeOf(next), step);
     else {

@@ -1,9 +1,10 @@
 /**
  * Plays a tape on a clock: each row to the service at its instant, then to the strategies after the feed's delay.
  *
- * Invariants: timers due at or before a row run before it; deliveries keep the order of the rows and never fall in time; bars
- * built from trades close on time even when nothing is delivered; delays are drawn in the order of the rows. While the service
- * is idle its rows may reach it later than their instant, but before anything else could notice.
+ * Invariants: within one instant rows come first, then the bars that end, then deliveries, and timers last: requests that arrive,
+ * answers, pushes of orders, what strategies wait for; deliveries keep the order of the rows and never fall in time; bars built from
+ * trades close on time even when nothing is delivered; delays are drawn in the order of the rows. While the service is idle its
+ * rows may reach it later than their instant, but before anything else could notice.
  */
 import { stretch } from "../host/engine-time.ts";
 import type { Route } from "../market/channel.ts";
@@ -56,7 +57,7 @@ class TapePlayer implements Player {
       stopped = this.#glideAll(untilAt, stop, paused) || this.#walk(untilAt, stop, paused);
     };
     for (;;) {
-      if (Math.min(this.#timeOf(this.rowsApplied), this.#due[0] as number, feed.nextBarAt) < clock.nextAt()) stretch(pass);
+      if (Math.min(this.#timeOf(this.rowsApplied), this.#due[0] as number, feed.nextBarAt) <= clock.nextAt()) stretch(pass);
       if (stopped) return true;
       if (!clock.step(untilAt)) break;
       if (paused()) return true;
@@ -70,7 +71,7 @@ class TapePlayer implements Player {
     return index < length ? ((this.#times[order.series[index] as number] as Float64Array)[order.row[index] as number] as number) : infinity;
   }
 
-  /** Plays up to the next timer; true when it has to stop before. */
+  /** Plays up to the instant of the next timer, that instant included; true when it has to stop before. */
   #walk(untilAt: number, stop: number, paused: () => boolean): boolean {
     const clock = this.#clock;
     const simulated = this.#simulated;
@@ -82,7 +83,7 @@ class TapePlayer implements Player {
       const barAt = feed.nextBarAt;
       const nextAt = rowAt <= feedAt ? rowAt : feedAt;
       const at = nextAt <= barAt ? nextAt : barAt;
-      if (at > untilAt || at === infinity || clock.nextAt() <= at) return false;
+      if (at > untilAt || at === infinity || clock.nextAt() < at) return false;
       if (at === rowAt && this.rowsApplied === stop) return true;
       clock.reach(at);
       if (at === rowAt) {
@@ -123,7 +124,7 @@ class TapePlayer implements Player {
     clock.beforeTimer = undefined;
     const timerAt = clock.nextAt();
     let applied = this.#happened();
-    if (!stopped) while (applied < stop && this.#timeOf(applied) <= untilAt && this.#timeOf(applied) < timerAt) applied++;
+    if (!stopped) while (applied < stop && this.#timeOf(applied) <= untilAt && this.#timeOf(applied) <= timerAt) applied++;
     this.#applyTo(applied);
     return stopped;
   }
@@ -147,7 +148,7 @@ class TapePlayer implements Player {
   }
 
   /**
-   * Delivers what is due until `untilAt`, before `stopAt` and before the next timer; true when it was paused. Nothing but the loop:
+   * Delivers what is due until `untilAt`, before `stopAt` and up to the instant of the next timer; true when it was paused. Nothing but the loop:
    * it is entered seldom, stays long, and its code is made while it runs from what has run.
    */
   #deliverUntil(untilAt: number, stopAt: number, paused: () => boolean): boolean {

@@ -12,7 +12,7 @@ export interface VirtualClock extends Clock {
   nextAt(): number;
   /** Moves to `at`, running every timer due on the way. */
   advanceTo(at: number): void;
-  /** Moves to `at` if no timer is due by then; tells whether it did. */
+  /** Moves to `at` if no timer is due before it; tells whether it did. Timers of `at` itself stay for `step`. */
   reach(at: number): boolean;
   /** Runs the next timer, if there is one at or before `limit`; tells whether it did. */
   step(limit?: number): boolean;
@@ -121,7 +121,7 @@ export const createVirtualClock = (startAt = 0): VirtualClock => {
       instant[0] = at;
     },
     reach: (at) => {
-      if (heap.length > 0 && (heap[0] as Entry).at <= at && clock.nextAt() <= at) return false;
+      if (heap.length > 0 && (heap[0] as Entry).at < at && clock.nextAt() < at) return false;
       // Asked first, because spelling the two instants costs more than moving.
       if (!(at >= (instant[0] as number))) backwards(instant[0] as number, at);
       instant[0] = at;

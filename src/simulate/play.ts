@@ -1,8 +1,9 @@
 /**
  * Turns the clock of a story: timers, rows of the market, deliveries to whoever is there to see them.
  *
- * Invariants: what is due first happens first, timers before rows of the same instant; promises settle before the next step; a
- * process that stands still or is gone misses what the market does meanwhile.
+ * Invariants: what is due first happens first, and within one instant rows, bars and deliveries come before timers, as in a backtest
+ * (backtest/player.ts); promises settle before the next step; a process that stands still or is gone misses what the market does
+ * meanwhile.
  */
 
 import type { LatencyModel } from "../backtest/latency.ts";
@@ -55,11 +56,11 @@ export const createPlay = (world: World, company: Company, promises: PromiseWatc
       return false;
     }
     steps++;
-    if (timerAt <= at) {
+    if (timerAt < at) {
       time.step(untilAt);
       return true;
     }
-    time.advanceTo(Math.max(at, time.now()));
+    time.reach(Math.max(at, time.now()));
     if (at === rowAt) apply(at);
     else if (at === barAt) life?.feed.tick(at - life.clock.behindMs);
     else {

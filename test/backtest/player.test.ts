@@ -41,12 +41,12 @@ const setup = (times: readonly number[], delays: readonly number[]) => {
 };
 
 describe("player", () => {
-  it("applies a row, then delivers it after the delay; timers due at a row's instant run before it", () => {
+  it("applies a row, then delivers it after the delay; timers due at a row's instant run after it", () => {
     const { clock, player, log, note } = setup([0, 100], [50]);
     clock.setTimer(startAt + 100, () => note("timer"));
     clock.setTimer(startAt + 120, () => note("timer"));
     expect(player.play(startAt + 200, 10)).toBe(false);
-    expect(log).toEqual(["0 row 0", "50 see 0", "100 timer", "100 row 1", "120 timer", "150 see 1"]);
+    expect(log).toEqual(["0 row 0", "50 see 0", "100 row 1", "100 timer", "120 timer", "150 see 1"]);
     expect(clock.now()).toBe(startAt + 200);
   });
 
@@ -117,7 +117,7 @@ describe("player", () => {
     let asked = 0;
     expect(player.play(startAt + 100, 10, () => ++asked === 5)).toBe(true);
     expect(log.slice(0, 6)).toEqual(["0 row 0", "5 see 0", "15 see 1", "25 see 2", "25 late row 1", "25 late row 2"]);
-    expect(log.slice(6)).toEqual(["30 timer", "35 see 3", "35 late row 3"]);
+    expect(log.slice(6)).toEqual(["25 late row 3", "30 timer", "35 see 3"]);
     expect(clock.now()).toBe(startAt + 35);
   });
 

@@ -77,15 +77,16 @@ describe("virtual clock", () => {
     expect([clock.now(), clock.step(), clock.nextAt()]).toEqual([7, false, Number.POSITIVE_INFINITY]);
   });
 
-  it("reaches an instant before the next timer, and none at or after it", () => {
+  it("reaches an instant up to that of the next timer, and none after it", () => {
     const clock = createVirtualClock(10);
     const cancelled = clock.setTimer(20, () => undefined);
     clock.setTimer(30, () => undefined);
-    expect([clock.reach(20), clock.now()]).toEqual([false, 10]);
+    expect([clock.reach(21), clock.now()]).toEqual([false, 10]);
     cancelled.cancel();
-    expect([clock.reach(20), clock.now()]).toEqual([true, 20]);
-    expect([clock.reach(30), clock.reach(31), clock.now()]).toEqual([false, false, 20]);
-    expect(() => clock.reach(19)).toThrow("the clock does not go backwards: 20 to 19");
+    expect([clock.reach(21), clock.now()]).toEqual([true, 21]);
+    expect([clock.reach(30), clock.reach(31), clock.now()]).toEqual([true, false, 30]);
+    expect(clock.pending).toBe(1);
+    expect(() => clock.reach(29)).toThrow("the clock does not go backwards: 30 to 29");
     clock.step();
     expect([clock.reach(31), clock.now()]).toEqual([true, 31]);
   });
