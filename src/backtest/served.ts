@@ -2,7 +2,8 @@
  * Plays a tape to a venue and its board, so that strangers can connect to a recorded or made market.
  *
  * Invariants: the first row plays at once and the others keep their distance, divided by the speed; what is shown is dated on the
- * clock, so that a client sees a market of its own time at any speed; one timer waits for the next row and one for the bars;
+ * clock, so that a client sees a market of its own time at any speed; the market of an instant is shown before the orders it changed;
+ * one timer waits for the next row and one for the bars;
  * after `stop` nothing is played and no timer is left; when a tape that is not looped has ended, what it showed last stays.
  * Bars shown begin with the clock's minutes. Recorded ones of a minute are shown as such where nothing finer was recorded and the
  * speed is 1; the first row then waits for the minute that lets its bar end with one. All others are made of the trades shown.
@@ -47,8 +48,11 @@ export const serveMarket = (tape: Tape, venue: Venue, board: Board, clock: Clock
   });
   const seconds = createSeconds(clock, bars);
   /** What a bar prints between rows is shown like a row. */
-  const between = followedBy(paced, () => {
-    shown.flush();
+  const between = shownWith(paced, (print) => {
+    venue.together(() => {
+      print();
+      shown.flush();
+    });
     seconds.arm();
   });
   const takers = (): readonly RowTaker[] => rowTakers(tape, shown.venue, between, 0);
@@ -79,8 +83,10 @@ export const serveMarket = (tape: Tape, venue: Venue, board: Board, clock: Clock
     const now = paced.now();
     for (let rows = 0; next < tape.length && timeOf(next) <= now && rows < rowsPerTurn && !stopped; ) {
       const at = timeOf(next);
-      for (; next < tape.length && timeOf(next) === at && !stopped; rows++) apply(next++);
-      shown.flush();
+      venue.together(() => {
+        for (; next < tape.length && timeOf(next) === at && !stopped; rows++) apply(next++);
+        shown.flush();
+      });
       if (next === tape.length && loop) again();
     }
     seconds.arm();
@@ -96,13 +102,9 @@ export const serveMarket = (tape: Tape, venue: Venue, board: Board, clock: Clock
   };
 };
 
-const followedBy = (clock: Clock, after: () => void): Clock => ({
+const shownWith = (clock: Clock, show: (print: () => void) => void): Clock => ({
   ...clock,
-  setTimer: (at, run) =>
-    clock.setTimer(at, () => {
-      run();
-      after();
-    }),
+  setTimer: (at, run) => clock.setTimer(at, () => show(run)),
 });
 
 const speedMax = 10_000;

@@ -11,7 +11,12 @@ const delayMsMax = 2 ** 31 - 1;
 const { timeOrigin } = performance;
 const sinceOrigin = performance.now.bind(performance);
 const calendar = Date.now.bind(Date);
-const { setTimeout, clearTimeout } = globalThis;
+const { setTimeout, clearTimeout, setImmediate } = globalThis;
+
+/** Calls `run` when everything that has arrived on any socket by now was read, in the order of the calls. */
+export const afterArrivals = (run: () => void): void => {
+  setImmediate(run);
+};
 
 export const createSystemClock = (): Clock => {
   const now = (): number => timeOrigin + sinceOrigin();

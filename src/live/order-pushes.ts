@@ -2,8 +2,9 @@
  * What the service pushes of one user's orders, and whether that is everything.
  *
  * Invariants: a record that is not an order record is never passed on; `pushing$` is true only while the private channel is
- * logged in, subscribed and in sequence, false from the moment it is not, and emits on changes only; neither stream errors; both
- * end at the stop.
+ * logged in, subscribed and in sequence, false from the moment it is not, and emits on changes only; records are passed on after
+ * what else has arrived meanwhile, so that a fill does not overtake the market that caused it because its socket was read first;
+ * neither stream errors; both end at the stop.
  * Not here: reading the state anew after a turn (resources/).
  */
 import { BehaviorSubject, type Observable } from "rxjs";
@@ -28,11 +29,17 @@ export interface OrderPushesOptions {
   readonly login: Login | undefined;
   readonly onAnomaly: OnAnomaly;
   readonly onError: (error: unknown) => void;
+  /** Calls back when everything that has arrived was read; at once when left out. */
+  readonly afterArrivals?: (run: () => void) => void;
 }
+
+const atOnce = (run: () => void): void => run();
 
 const channel = "orders";
 
-export const createOrderPushes = ({ contract, login, onAnomaly, onError }: OrderPushesOptions): OrderPushes => {
+export const createOrderPushes = (options: OrderPushesOptions): OrderPushes => {
+  const { contract, login, onAnomaly, onError, afterArrivals = atOnce } = options;
+  let arrived: Push[] = [];
   const pushes$ = new HotStream<OrderRecord>({ onError });
   const pushing$ = new BehaviorSubject(false);
   let handle: ChannelHandle | undefined;
@@ -46,6 +53,14 @@ export const createOrderPushes = ({ contract, login, onAnomaly, onError }: Order
     // A change was told and not understood: it has to be read.
     if (problems.length > 0) handle?.repair("a record is unreadable");
   };
+  const takeArrived = (): void => {
+    const pushes = arrived;
+    arrived = [];
+    for (const push of pushes) take(push);
+  };
+  const message = (push: Push): void => {
+    if (arrived.push(push) === 1) afterArrivals(takeArrived);
+  };
   return {
     pushes$,
     pushing$: pushing$.asObservable(),
@@ -56,12 +71,14 @@ export const createOrderPushes = ({ contract, login, onAnomaly, onError }: Order
         return;
       }
       const state = (now: ChannelHandle["state"]): void => {
+        takeArrived();
         turn(now === "live");
       };
-      handle = pool.subscribe({ channel }, { message: take, state }, login);
+      handle = pool.subscribe({ channel }, { message, state }, login);
     },
     stop: () => {
       handle?.close();
+      takeArrived();
       pushes$.complete();
       pushing$.complete();
     },

@@ -7,7 +7,7 @@
  */
 import { resolve } from "node:path";
 import type { Clock } from "../clock/clock.ts";
-import { createSystemClock } from "../clock/system-clock.ts";
+import { afterArrivals, createSystemClock } from "../clock/system-clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { type Environment, websocketLimits } from "../contract/limits.ts";
 import { parseHuman } from "../contract/validate.ts";
@@ -177,7 +177,7 @@ const pushesOf = (
   const reader = keys.find(({ permissions }) => permissions.includes(contract.endpoints.pendingOrders.permission));
   const signer = push && reader !== undefined ? signers.get(reader.name) : undefined;
   const login: Login | undefined = signer && { name: uid, arg: () => signer.login(time.wallNow()) };
-  const pushes = createOrderPushes({ contract, login, onAnomaly: anomalies.note, onError });
+  const pushes = createOrderPushes({ contract, login, onAnomaly: anomalies.note, onError, afterArrivals });
   const grants = keys.map(({ name, permissions }) => ({ name, permissions }));
   return { user: { uid, ip, keys: grants, pushes$: pushes.pushes$, pushing$: pushes.pushing$ }, pushes };
 };

@@ -189,12 +189,21 @@ export const tell = (exchange: Exchange, at: number): void => {
     touched.clear();
     fills.length = 0;
   }
-  if (exchange.telling) return;
+  if (!exchange.telling) together(exchange, noMore);
+};
+
+const noMore = (): void => undefined;
+
+/** Applies `events`, and tells the listeners what they changed after the last of them. */
+export const together = (exchange: Exchange, events: () => void): void => {
+  const { letters } = exchange;
+  const outermost = !exchange.telling;
   exchange.telling = true;
   try {
-    for (let letter = letters.shift(); letter !== undefined; letter = letters.shift()) letter();
+    events();
+    if (outermost) for (let letter = letters.shift(); letter !== undefined; letter = letters.shift()) letter();
   } finally {
-    exchange.telling = false;
+    if (outermost) exchange.telling = false;
   }
 };
 

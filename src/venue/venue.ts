@@ -23,6 +23,7 @@ import {
   marketOf,
   type OrderListener,
   tell,
+  together,
 } from "./exchange.ts";
 import type { Fees, FeeTier } from "./fee-tiers.ts";
 import { chargeFunding, type Funding } from "./funding.ts";
@@ -77,6 +78,8 @@ export interface Venue {
   mark(instId: string, px: number, billionths: number, now: number): void;
   /** Charges funding at a rate, decimal text such as "0.0001": longs pay shorts, who pay where it is negative. */
   funding(instId: string, rate: string, now: number): void;
+  /** Applies the events of one instant: listeners hear of what they changed after the last of them. */
+  together(events: () => void): void;
   /** Tells every change of an order, after the request or market event that caused it. Returns the way to stop listening. */
   onOrder(listener: OrderListener): () => void;
   onFill(listener: FillListener): () => void;
@@ -221,6 +224,9 @@ export const createVenue = (options: VenueOptions): Venue => {
     },
     funding: (instId, rate, now) => {
       fundingAt(exchange, instId, rate, now);
+    },
+    together: (events) => {
+      together(exchange, events);
     },
     onOrder: (listener) => listen(exchange.orderListeners, listener),
     onFill: (listener) => listen(exchange.fillListeners, listener),
