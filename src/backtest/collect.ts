@@ -25,9 +25,9 @@ import {
 } from "../report/quota-minutes.ts";
 import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "../report/report.ts";
 import { createResting, type Resting } from "../report/resting.ts";
+import { isAnnualised, returnsOf } from "../report/returns.ts";
 import { createTally, type Tally } from "../report/tally.ts";
 import { createReasons, type Reasons } from "../report/turned-down.ts";
-import { yearlyOf } from "../report/yearly.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { Detailed } from "./detailed.ts";
 import { lastPrices } from "./last-prices.ts";
@@ -80,7 +80,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest & Detailed
         turnedDown: heard.reasons.list(),
         turnedDownMore: heard.reasons.more(),
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
-        assumptions: [...assumptionsOf(service, traded.yearly !== undefined), ...isolationOf(config)],
+        assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };
       tellDetails(service, recorder, equity, heard.minutes);
       return { resultHash: hashOf(report), wallMs, ...report };
@@ -104,6 +104,7 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig): H
   const tally = createTally(
     config.strategies.map(({ name }) => name),
     currencyOf(tape),
+    { fromAt: service.tradesAt, untilAt: tape.endAt },
   );
   const reasons = createReasons();
   const minutes = createQuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
@@ -140,7 +141,7 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
   const unrealised = sum(positions.map((position) => position.unrealised));
   const realised = tally.realised();
   const costs = costsOf(tally);
-  const yearly = yearlyOf(equity, service.tape.endAt - service.tradesAt);
+  const returns = returnsOf(equity, service.tape.endAt - service.tradesAt);
   return {
     orders: {
       placed: tally.total("placed"),
@@ -160,12 +161,12 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
     ...costs,
     elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
     liquidity: tally.liquidity(),
-    roundTrips: tally.roundTrips(),
+    trades: tally.trades(marks),
     positions,
     currency,
     equity: thin(equity),
     drawdown: drawdownOf(equity),
-    ...(yearly && { yearly }),
+    ...(returns && { returns }),
   };
 };
 
@@ -274,12 +275,13 @@ const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {
   return names.length === 0 ? [] : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
 };
 
-const assumptionsOf = ({ assumptions, limits }: OpenBacktest, perYear: boolean): readonly string[] => {
+const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): readonly string[] => {
   const { ip, uid, key } = layers;
   const kept = `limits: ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`;
   return [
     ...assumptions,
     limits ? kept : "no limits: the service enforces none and the engine keeps none",
-    ...(perYear ? ["years have 365 days; returns are simple, over a risk-free rate of 0"] : []),
+    "trades: what an order closes, at average cost, after fees, funding and fees of liquidations",
+    ...(isAnnualised(tape.endAt - tradesAt) ? ["years have 365 days and compound; the risk-free rate is 0"] : []),
   ];
 };

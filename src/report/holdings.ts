@@ -1,19 +1,31 @@
 /**
- * What one strategy holds of one product: quantity, entry value, what was realised, and its round trips.
+ * Position of one strategy in one instrument at average cost: quantity, entry value, costs, realised profit, closed trades.
  *
- * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a closing
- * fill takes its share of the entry value, so that the average price of the rest stays (beyond 18 digits the rest keeps the
- * remainder). A round trip ends where the quantity returns to zero or changes its side, and is charged its fees.
+ * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a reducing
+ * fill takes its share of the entry value and of the costs paid so far, so that the average price of the rest stays (beyond 18
+ * digits the rest keeps the remainder).
+ * A trade is what one order closes: fills of one order that follow each other, up to the point where nothing is held. Its net
+ * profit is what it realised less its own fees and its share of what opening and holding cost; a fill that reverses the position
+ * closes a trade and opens the other side with the rest. So net profits and `costs` add up to realised profit less all costs.
  * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits.
+ * Not here: averages and rates over trades (trades.ts).
  */
 import { decimal, div, mul, sub } from "../decimal.ts";
 import type { Fill } from "../venue/venue.ts";
 
-export interface RoundTrips {
+/** Closed trades: counts, and sums of net profits. */
+export interface ClosedTrades {
+  /** Those that neither won nor lost included. */
   readonly count: number;
-  /** Those that gained after fees. */
   readonly won: number;
   readonly lost: number;
+  /** Of those that won. */
+  readonly profit: string;
+  /** Of those that lost: zero or below. */
+  readonly loss: string;
+  /** Absent where no trade was closed. */
+  readonly best?: string;
+  readonly worst?: string;
 }
 
 export interface Holding {
@@ -23,12 +35,14 @@ export interface Holding {
   readonly entry: string;
   /** Before fees. */
   readonly realised: string;
-  /** What the open round trip has made so far, after fees. */
-  readonly trip: string;
+  /** Fees and funding of what is held now, not yet charged to a trade. */
+  readonly costs: string;
   readonly units: Units;
   count: number;
   won: number;
   lost: number;
+  /** The order whose fills make up the trade that may still go on. */
+  closing: string | undefined;
 }
 
 /** The same in whole units: of the quantity, and of money. */
@@ -38,10 +52,18 @@ interface Units {
   qtyPlaces: number;
   entry: bigint;
   realised: bigint;
-  trip: bigint;
-  /** How many digits of the other three are fraction. */
+  costs: bigint;
+  /** Net profit so far of the trade that may still go on. */
+  trade: bigint;
+  profit: bigint;
+  loss: bigint;
+  best: bigint;
+  worst: bigint;
+  /** How many digits of all amounts of money are fraction. */
   moneyPlaces: number;
 }
+
+const amounts = ["entry", "realised", "costs", "trade", "profit", "loss", "best", "worst"] as const;
 
 /** A position at the end, valued by the market. */
 export interface PositionReport {
@@ -69,7 +91,8 @@ const digitsOf = (text: string): { readonly digits: bigint; readonly fraction: n
 const textOf = (digits: bigint, fraction: number): string => div(String(digits), String(ten(fraction)), fraction);
 
 export const createHolding = (): Holding => {
-  const units: Units = { qty: 0n, qtyPlaces: 0, entry: 0n, realised: 0n, trip: 0n, moneyPlaces: places };
+  const money = { entry: 0n, realised: 0n, costs: 0n, trade: 0n, profit: 0n, loss: 0n, best: 0n, worst: 0n };
+  const units: Units = { qty: 0n, qtyPlaces: 0, ...money, moneyPlaces: places };
   return {
     units,
     get qty() {
@@ -81,12 +104,13 @@ export const createHolding = (): Holding => {
     get realised() {
       return textOf(units.realised, units.moneyPlaces);
     },
-    get trip() {
-      return textOf(units.trip, units.moneyPlaces);
+    get costs() {
+      return textOf(units.costs, units.moneyPlaces);
     },
     count: 0,
     won: 0,
     lost: 0,
+    closing: undefined,
   };
 };
 
@@ -99,9 +123,12 @@ interface Part {
   readonly price: bigint;
   readonly size: bigint;
   readonly fee: bigint;
+  readonly order: string;
 }
 
-export const addToHolding = (held: Holding, { side, px, qty, cost }: Pick<Fill, "side" | "px" | "qty" | "cost">): void => {
+export type HeldFill = Pick<Fill, "ordId" | "side" | "px" | "qty" | "cost">;
+
+export const addToHolding = (held: Holding, { ordId, side, px, qty, cost }: HeldFill): void => {
   const { units } = held;
   const [price, size, fee] = [digitsOf(px), digitsOf(qty), digitsOf(cost)];
   refineQty(units, size.fraction);
@@ -111,9 +138,17 @@ export const addToHolding = (held: Holding, { side, px, qty, cost }: Pick<Fill, 
     price: price.digits * ten(units.moneyPlaces - price.fraction - units.qtyPlaces),
     size: size.digits * ten(units.qtyPlaces - size.fraction),
     fee: fee.digits * ten(units.moneyPlaces - fee.fraction),
+    order: ordId,
   };
   if (units.qty === 0n || units.qty > 0n === part.bought) enlarge(units, part);
   else reduce(held, part);
+};
+
+/** Charges what is held with funding, or with the fee of a liquidation: the trades that close it bear their shares. */
+export const chargeHolding = ({ units }: Holding, cost: string): void => {
+  const { digits, fraction } = digitsOf(cost);
+  refineMoney(units, fraction);
+  units.costs += digits * ten(units.moneyPlaces - fraction);
 };
 
 const refineQty = (units: Units, to: number): void => {
@@ -125,14 +160,13 @@ const refineQty = (units: Units, to: number): void => {
 const refineMoney = (units: Units, to: number): void => {
   if (to <= units.moneyPlaces) return;
   const factor = ten(to - units.moneyPlaces);
-  units.entry *= factor;
-  units.realised *= factor;
-  units.trip *= factor;
+  for (const name of amounts) units[name] *= factor;
   units.moneyPlaces = to;
 };
 
 /** Closes what it can, and opens the other side with the rest. */
-const reduce = (held: Holding, { bought, price, size, fee }: Part): void => {
+const reduce = (held: Holding, part: Part): void => {
+  const { bought, price, size, fee, order } = part;
   const { units } = held;
   const owned = units.qty < 0n ? -units.qty : units.qty;
   const crossing = size > owned;
@@ -141,14 +175,18 @@ const reduce = (held: Holding, { bought, price, size, fee }: Part): void => {
   const ownFee = crossing ? shareOf(fee, closing, size, units) : fee;
   const ends = size >= owned;
   const removed = ends ? units.entry : shareOf(units.entry, closing, owned, units);
+  const costs = ends ? units.costs : shareOf(units.costs, closing, owned, units);
   const value = price * closing;
   const gained = (bought ? -value : value) - removed;
   units.realised += gained;
-  units.trip += gained - ownFee;
   units.entry -= removed;
+  units.costs -= costs;
   units.qty += bought ? closing : -closing;
-  if (ends) endTrip(held);
-  if (crossing) enlarge(units, { bought, price, size: size - closing, fee: fee - ownFee });
+  if (held.closing !== order) endTrade(held);
+  held.closing = order;
+  units.trade += gained - costs - ownFee;
+  if (ends) endTrade(held);
+  if (crossing) enlarge(units, { ...part, size: size - closing, fee: fee - ownFee });
 };
 
 /** `part` of `whole` of an amount of money, cut at the 18th place. */
@@ -161,14 +199,34 @@ const enlarge = (units: Units, { bought, price, size, fee }: Part): void => {
   const value = price * size;
   units.qty += bought ? size : -size;
   units.entry += bought ? value : -value;
-  units.trip -= fee;
+  units.costs += fee;
 };
 
-const endTrip = (held: Holding): void => {
+const endTrade = (held: Holding): void => {
+  if (held.closing === undefined) return;
+  const { units } = held;
+  const net = units.trade;
+  if (held.count === 0 || net > units.best) units.best = net;
+  if (held.count === 0 || net < units.worst) units.worst = net;
   held.count++;
-  if (held.units.trip > 0n) held.won++;
-  else if (held.units.trip < 0n) held.lost++;
-  held.units.trip = 0n;
+  if (net > 0n) {
+    held.won++;
+    units.profit += net;
+  } else if (net < 0n) {
+    held.lost++;
+    units.loss += net;
+  }
+  units.trade = 0n;
+  held.closing = undefined;
+};
+
+/** What is closed is a trade now, whether or not its order would have gone on. */
+export const closedTrades = (held: Holding): ClosedTrades => {
+  endTrade(held);
+  const { units, count, won, lost } = held;
+  const text = (money: bigint): string => textOf(money, units.moneyPlaces);
+  const extremes = count === 0 ? {} : { best: text(units.best), worst: text(units.worst) };
+  return { count, won, lost, profit: text(units.profit), loss: text(units.loss), ...extremes };
 };
 
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);

@@ -9,11 +9,12 @@ import { abs, approximate, compare, div, isPositive, isZero, mul } from "../deci
 import { chart } from "./chart.ts";
 import { coverageText } from "./coverage-text.ts";
 import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "./figures.ts";
-import { cut, padStart, printable, wrapped } from "./ink.ts";
+import { cut, padEnd, padStart, printable, widthOf, wrapped } from "./ink.ts";
 import { beside, type Fact, facts, gain, type Look, type Page, pageOf, printed, table, title } from "./page.ts";
 import { quotaText } from "./quota-text.ts";
 import { feeBpsOf, grossOf, type Liquidity, type RunReport } from "./report.ts";
 import { strategyTable } from "./strategy-table.ts";
+import { returnFacts, tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
 import type { TurnedDown } from "./turned-down.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -24,7 +25,12 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...equitySection(page),
     "",
     ...beside({ name: "Money", lines: money(page) }, { name: "Orders", lines: orders(page) }, page),
-    ...perYear(page),
+    "",
+    title(page, "Returns"),
+    ...returns(page),
+    "",
+    title(page, "Trades"),
+    ...trades(page),
     "",
     title(page, "Quota"),
     ...quotaText(page),
@@ -115,7 +121,7 @@ const fundingFacts = ({ report: { funding, liquidations }, places }: Page): read
 ];
 
 const orders = ({ report, paint, places }: Page): readonly string[] => {
-  const { open, liquidity, roundTrips } = report;
+  const { open, liquidity } = report;
   const { placed, filled, canceled, rejected, refused } = report.orders;
   const count = (value: number): string => grouped(value);
   const rate = ({ fees, volume }: Liquidity): string => (isPositive(volume) ? `at ${amount(feeBpsOf(fees, volume), 2)} bp` : "");
@@ -129,18 +135,50 @@ const orders = ({ report, paint, places }: Page): readonly string[] => {
       ["open at end", count(open.count), open.count === 0 ? "" : amount(open.notional, places)],
       ["maker fills", count(liquidity.maker.fills), rate(liquidity.maker)],
       ["taker fills", count(liquidity.taker.fills), rate(liquidity.taker)],
-      ["round trips", count(roundTrips.count), roundTrips.count === 0 ? "" : `${percent(roundTrips.won, roundTrips.count)} won`],
     ],
     paint,
   );
 };
 
-const perYear = ({ report: { yearly }, width, paint }: Page): readonly string[] => {
-  if (yearly === undefined) return [paint.dim("Per year: nothing is said of a run shorter than a week.")];
-  const { returnPercent, volatilityPercent, sharpe = "-", sortino = "-", samples, everyMs } = yearly;
-  const figures = `Per year: return ${signed(returnPercent, 2)} %, volatility ${amount(volatilityPercent, 2)} %, Sharpe ${sharpe}, Sortino ${sortino}`;
-  const basis = `from ${grouped(samples)} returns over ${duration(everyMs)} each, not compounded, risk-free rate 0, 365 days`;
-  return [...wrapped(figures, width), ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`)];
+const returns = ({ report, width, paint }: Page): readonly string[] => {
+  const { said, basis } = returnFacts(report.returns, printable(report.currency));
+  return [...wrapped(said, width), ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`)];
+};
+
+const strategyNameMax = 18;
+
+/** A column for each strategy; where they do not fit beside each other, further ones follow below. */
+const trades = (page: Page): readonly string[] => {
+  const { report, width, paint, places } = page;
+  const shown = tradeColumns(report);
+  const own = shown.map(([, one]) => one);
+  const facts = tradeFacts(own, places);
+  const labels = Math.max(...facts.map(({ name }) => name.length));
+  const columns = shown.map(([name], index) => {
+    const cells = [cut(printable(name), strategyNameMax), ...facts.map((fact) => fact.cells[index] ?? "")];
+    const size = Math.max(...cells.map(widthOf));
+    return cells.map((cell) => `  ${padStart(cell, size)}`);
+  });
+  const lines = ["", ...facts.map(({ name }) => name)].map((name) => padEnd(name, labels));
+  const blocks = inBlocks(columns, width - labels).map((block) =>
+    lines.map((line, row) => (row === 0 ? paint.dim : String)(`${line}${block.map((cells) => cells[row]).join("")}`)),
+  );
+  return [...blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block])), ...wrapped(tradesMeaning, width).map(paint.dim)];
+};
+
+/** Columns in groups that fit into `width`; each holds one at least. */
+const inBlocks = (columns: readonly (readonly string[])[], width: number): readonly (readonly (readonly string[])[])[] => {
+  const blocks: (readonly string[])[][] = [];
+  let left = 0;
+  for (const column of columns) {
+    left -= widthOf(column[0] ?? "");
+    if (left < 0) {
+      blocks.push([]);
+      left = width - widthOf(column[0] ?? "");
+    }
+    blocks.at(-1)?.push(column);
+  }
+  return blocks;
 };
 
 /** Left out when nothing is held. */

@@ -10,10 +10,11 @@ import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import { assert } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
 import type { Coverage } from "./coverage.ts";
-import type { PositionReport, RoundTrips } from "./holdings.ts";
+import type { PositionReport } from "./holdings.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
+import type { Returns } from "./returns.ts";
+import type { TradeReport } from "./trades.ts";
 import type { TurnedDown, TurnedDownMore } from "./turned-down.ts";
-import type { Yearly } from "./yearly.ts";
 
 /** Durations of many actions, in milliseconds. */
 export interface Waits {
@@ -87,7 +88,7 @@ export interface StrategyReport {
   readonly volume: string;
   readonly realised: string;
   readonly unrealised: string;
-  readonly roundTrips: RoundTrips;
+  readonly trades: TradeReport;
   readonly open: OpenOrders;
   readonly weight: number;
   readonly heldMs: number;
@@ -137,7 +138,8 @@ export interface RunReport {
   /** The part of `pnl` that nothing of the strategies explains: what was owned from the start, orders of others. */
   readonly elsewhere: string;
   readonly liquidity: { readonly maker: Liquidity; readonly taker: Liquidity };
-  readonly roundTrips: RoundTrips;
+  /** Of all strategies: `net` plus `open` is `pnl` less `elsewhere`. */
+  readonly trades: TradeReport;
   readonly positions: readonly PositionReport[];
   readonly currency: string;
   readonly quota: {
@@ -162,8 +164,8 @@ export interface RunReport {
   /** At most `equityPointsMax` points. */
   readonly equity: readonly EquityPoint[];
   readonly drawdown: Drawdown;
-  /** Left out of runs shorter than a week. */
-  readonly yearly?: Yearly;
+  /** Left out of runs that began with nothing. */
+  readonly returns?: Returns;
   readonly coverage: Coverage;
   readonly assumptions: readonly string[];
 }

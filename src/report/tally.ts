@@ -11,15 +11,17 @@ import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
 import {
   addToHolding,
+  chargeHolding,
   createHolding,
+  type HeldFill,
   type Holding,
   isFlat,
   type PositionReport,
   positionOf,
-  type RoundTrips,
   unrealisedOf,
 } from "./holdings.ts";
 import type { Liquidity, StrategyReport } from "./report.ts";
+import { createPresence, type Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const counted = ["placed", "canceled", "filled", "rejected", "refused", "fills", "weight", "heldMs"] as const;
 type Counted = (typeof counted)[number];
@@ -33,9 +35,16 @@ interface Sums extends Record<Counted, number> {
   funding: string;
   liquidation: string;
   readonly held: Map<string, Holding>;
+  readonly presence: Presence;
 }
 
 type Marks = ReadonlyMap<string, string>;
+
+/** The time that counts. */
+export interface Span {
+  readonly fromAt: number;
+  readonly untilAt: number;
+}
 
 export interface Tally {
   readonly onEvent: (event: Event) => void;
@@ -64,11 +73,13 @@ export interface Tally {
   readonly of: (name: string, marks: Marks) => Omit<StrategyReport, "state" | "error" | "open">;
   /** What strategies hold, valued at `marks`. */
   readonly positions: (marks: Marks) => readonly PositionReport[];
-  readonly roundTrips: () => RoundTrips;
+  /** Of all strategies, what they hold valued at `marks`. */
+  readonly trades: (marks: Marks) => TradeReport;
 }
 
-const emptySums = (name: string): Sums => ({
+const emptySums = (name: string, presence: Presence): Sums => ({
   name,
+  presence,
   uid: undefined,
   placed: 0,
   canceled: 0,
@@ -88,8 +99,9 @@ const emptySums = (name: string): Sums => ({
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
 const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
 
-export const createTally = (strategies: readonly string[], currency: string): Tally => {
-  const sums = new Map(strategies.map((name) => [name, emptySums(name)]));
+export const createTally = (strategies: readonly string[], currency: string, { fromAt, untilAt }: Span): Tally => {
+  const sums = new Map(strategies.map((name) => [name, emptySums(name, createPresence(untilAt))]));
+  const anyone = createPresence(untilAt);
   const owners = new Map<string, Sums>();
   const waits: number[] = [];
   const liquidity = { maker: noLiquidity, taker: noLiquidity };
@@ -124,8 +136,19 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
     const value = valued ? mul(fill.px, fill.qty) : "0";
     const { fills, volume, fees } = liquidity[fill.liquidity];
     liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: valued ? add(fees, fill.cost) : fees };
-    if (own !== undefined && valued) addFill(own, fill, value);
+    if (own !== undefined && valued) {
+      own.uid = fill.uid;
+      own.volume = add(own.volume, value);
+      take(own, holdingOf(own, fill.instId), fill, fill.at);
+    }
     if (valued) closings.get(fill.ordId)?.(fill);
+  };
+  const take = (own: Sums, held: Holding, fill: HeldFill, at: number): void => {
+    own.fees = add(own.fees, fill.cost);
+    const before = isFlat(held);
+    addToHolding(held, fill);
+    if (isFlat(held) === before) return;
+    for (const presence of [own.presence, anyone]) presence[before ? "opened" : "closed"](at);
   };
   const onFunding = (charged: Funding): void => {
     const users = Object.keys(charged.paid);
@@ -137,7 +160,10 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
         uid,
         holders.map(({ held }) => held.qty),
       );
-      for (const [index, { own }] of holders.entries()) own.funding = add(own.funding, shares[index] ?? "0");
+      for (const [index, { own, held }] of holders.entries()) {
+        own.funding = add(own.funding, shares[index] ?? "0");
+        chargeHolding(held, shares[index] ?? "0");
+      }
       if (holders.length > 0 || users.includes(uid)) funding = add(funding ?? "0", charged.paid[uid] ?? "0");
     }
   };
@@ -148,13 +174,15 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
     const holders = holdersOf(uid, instId);
     const quantities = holders.map(({ held }) => held.qty);
     const costs = sharesOf(sub(fee, covered), quantities, side === "sell" ? qty : `-${qty}`);
-    for (const [index, { own }] of holders.entries()) own.liquidation = add(own.liquidation, costs[index] ?? "0");
+    for (const [index, { own, held }] of holders.entries()) {
+      own.liquidation = add(own.liquidation, costs[index] ?? "0");
+      chargeHolding(held, costs[index] ?? "0");
+    }
     const shares = shareClosing(liquidation, quantities);
     closings.set(ordId, (fill) => {
       for (const part of shares(fill)) {
         const { own, held } = holders[part.holder] as Holder;
-        own.fees = add(own.fees, part.cost);
-        addToHolding(held, part);
+        take(own, held, { ...part, ordId }, fill.at);
       }
     });
   };
@@ -166,6 +194,8 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
       const held = own.uid === uid ? own.held.get(instId) : undefined;
       return held === undefined || isFlat(held) ? [] : [{ own, held }];
     });
+  const ofMs = untilAt - fromAt;
+  const reportOf = (own: Sums, marks: Marks) => strategyOf(own, marks, ofMs);
   return {
     onEvent,
     onFill,
@@ -184,12 +214,17 @@ export const createTally = (strategies: readonly string[], currency: string): Ta
     total: (what) => all().reduce((sum, own) => sum + own[what], 0),
     ownerOf: (clOrdId) => owners.get(clOrdId)?.name,
     of: (name, marks) => ({
-      ...strategyOf(sums.get(name) ?? emptySums(name), marks),
+      ...reportOf(sums.get(name) ?? emptySums(name, createPresence(untilAt)), marks),
       ...(funding !== undefined && { funding: sums.get(name)?.funding ?? "0" }),
       ...(liquidations.length > 0 && { liquidation: sums.get(name)?.liquidation ?? "0" }),
     }),
     positions: (marks) => all().flatMap((own) => positionsOf(own, marks)),
-    roundTrips: () => tripsOf(all().flatMap(({ held }) => [...held.values()])),
+    trades: (marks) =>
+      tradesOf(
+        all().flatMap(({ held }) => [...held.values()]),
+        all().reduce((total, { held }) => add(total, unrealisedIn(held, marks)), "0"),
+        { ms: anyone.ms(), ofMs },
+      ),
   };
 };
 
@@ -211,31 +246,31 @@ interface Holder {
   readonly held: Holding;
 }
 
-const addFill = (own: Sums, fill: Fill, value: string): void => {
-  own.uid = fill.uid;
-  own.fees = add(own.fees, fill.cost);
-  own.volume = add(own.volume, value);
-  let held = own.held.get(fill.instId);
-  if (held === undefined) {
-    held = createHolding();
-    own.held.set(fill.instId, held);
-  }
-  addToHolding(held, fill);
+const holdingOf = ({ held }: Sums, instId: string): Holding => {
+  const known = held.get(instId);
+  if (known !== undefined) return known;
+  const first = createHolding();
+  held.set(instId, first);
+  return first;
 };
 
-const strategyOf = (own: Sums, marks: Marks): Omit<StrategyReport, "state" | "error" | "open"> => {
-  const { name: _, uid: __, held, heldMs, funding, liquidation, ...rest } = own;
-  const realised = realisedOf([...held.values()]);
-  const unrealised = [...held].reduce((sum, [instId, holding]) => add(sum, unrealisedOf(holding, marks.get(instId) ?? "0")), "0");
+const strategyOf = (own: Sums, marks: Marks, ofMs: number): Omit<StrategyReport, "state" | "error" | "open"> => {
+  const { name: _, uid: __, held, heldMs, funding, liquidation, presence, ...rest } = own;
+  const holdings = [...held.values()];
+  const realised = realisedOf(holdings);
+  const unrealised = unrealisedIn(held, marks);
   return {
     ...rest,
     heldMs: Math.round(heldMs),
     pnl: sub(sub(sub(add(realised, unrealised), rest.fees), funding), liquidation),
     realised,
     unrealised,
-    roundTrips: tripsOf([...held.values()]),
+    trades: tradesOf(holdings, unrealised, { ms: presence.ms(), ofMs }),
   };
 };
+
+const unrealisedIn = (held: ReadonlyMap<string, Holding>, marks: Marks): string =>
+  [...held].reduce((total, [instId, holding]) => add(total, unrealisedOf(holding, marks.get(instId) ?? "0")), "0");
 
 const realisedOf = (holdings: readonly Holding[]): string => holdings.reduce((sum, { realised }) => add(sum, realised), "0");
 
@@ -244,9 +279,3 @@ const positionsOf = ({ name, held }: Sums, marks: Marks): readonly PositionRepor
     .filter(([, holding]) => !isFlat(holding))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([instId, holding]) => positionOf(name, instId, holding, marks.get(instId) ?? "0"));
-
-const tripsOf = (holdings: readonly Holding[]): RoundTrips => ({
-  count: holdings.reduce((total, { count }) => total + count, 0),
-  won: holdings.reduce((total, { won }) => total + won, 0),
-  lost: holdings.reduce((total, { lost }) => total + lost, 0),
-});

@@ -11,6 +11,7 @@ import type { EquityPoint, RunReport } from "./report.ts";
 import { html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
 import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
 import { valueTicks } from "./tearsheet-ticks.ts";
+import { returnsOfRun } from "./tearsheet-trades.ts";
 
 export interface Sheet {
   readonly report: RunReport;
@@ -26,7 +27,7 @@ export const equitySection = (sheet: Sheet): Markup => {
   if (details.equity.length < 2) return html`<p class="soft">Fewer than two points of equity were recorded.</p>`;
   return html`${equityPlot(sheet)}${fallPlot(sheet)}
 <h3>Result by ${periodName(sheet)}</h3>${periodTable(sheet)}
-${report.yearly === undefined ? html`<p class="soft">Per year: nothing is said of a run shorter than a week.</p>` : yearly(report.yearly)}`;
+${returnsOfRun(report)}`;
 };
 
 const momentOf = (at: number): string => new Date(Math.round(at / 1_000) * 1_000).toISOString().slice(0, 19).replace("T", " ");
@@ -87,19 +88,6 @@ const fallPlot = ({ report, details: { equity }, startAt, endAt }: Sheet): Marku
     reads: equity.map(({ at }, index) => ({ at, texts: [momentOf(at), `${amount(percents[index] ?? "0", 3).replace("-", "−")} %`] })),
   });
 };
-
-const yearly = ({
-  returnPercent,
-  volatilityPercent,
-  sharpe = "-",
-  sortino = "-",
-  samples,
-  everyMs,
-}: NonNullable<RunReport["yearly"]>): Markup =>
-  html`<p>Per year: return ${signedCell(signed(returnPercent, 2))} %, volatility ${amount(volatilityPercent, 2)} %, Sharpe ${minus(sharpe)}, Sortino ${minus(sortino)}.
-<span class="soft">From ${grouped(samples)} returns over ${duration(everyMs)} each, not compounded, risk-free rate 0, years of 365 days.</span></p>`;
-
-const minus = (text: string): string => text.replace(/^-(?=\d)/, "−");
 
 interface Period {
   readonly at: number;

@@ -18,7 +18,7 @@ p{margin:6px 0;max-width:78ch}
 .soft,figcaption,caption{color:var(--soft)}
 .hash{overflow-wrap:anywhere;font-family:ui-monospace,Menlo,Consolas,"Liberation Mono",monospace;font-size:.82rem}
 .warn{margin:14px 0 0;padding:9px 14px;border-left:4px solid var(--warn);background:var(--warnbg);color:var(--warn);border-radius:3px;overflow-wrap:anywhere;max-width:none}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(158px,1fr));gap:10px;margin:20px 0 0;padding:0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,1fr));gap:10px;margin:20px 0 0;padding:0}
 .tile{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:10px 13px}
 .tile dt{color:var(--soft);font-size:.82rem}.tile dd{margin:0;font-size:1.22rem;font-weight:600}.tile dd small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
 .gain{color:var(--gain)}.loss{color:var(--loss)}

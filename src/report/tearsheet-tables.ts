@@ -10,23 +10,34 @@ import { amount, counted, duration, grouped, percent, placesFor, signed } from "
 import { feeBpsOf, grossOf, type Liquidity, type RunReport, type StrategyReport } from "./report.ts";
 import { html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
 import type { Sheet } from "./tearsheet-money.ts";
+import type { TradeReport } from "./trades.ts";
 
 const figure = (name: string) => ({ name, figure: true });
 
 export const tiles = ({ report, places }: Sheet): Markup => {
-  const { pnl, equity, drawdown, fees, volume, turnover, quota, liquidity, fills } = report;
+  const { pnl, equity, drawdown, fees, volume, turnover, quota, liquidity, fills, trades, returns } = report;
   const start = equity[0]?.equity ?? "0";
-  const share = isPositive(start) ? `${signed(div(mul(pnl, "100"), start, 4), 2)} %` : "";
+  const share = isPositive(start) ? `${signed(div(mul(pnl, "100"), start, 4), 2)} % of ${amount(start, places)}` : "";
   const tile = (name: string, value: Markup | string, note: string): Markup =>
     html`<div class="tile"><dt>${name}</dt><dd>${value}<small>${note.replace(/^-/, "−")}</small></dd></div>`;
   return html`<dl class="tiles">
 ${tile(`Result in ${report.currency}`, signedCell(signed(pnl, places)), share)}
 ${tile("Drawdown", amount(drawdown.max, places), `${amount(drawdown.maxPercent, 2)} % of the high`)}
+${tile("Trades won", trades.count === 0 ? "–" : percent(trades.won, trades.count), tradesNote(trades))}
+${tile("Sharpe ratio", returns?.sharpe === undefined ? "–" : signedCell(amount(returns.sharpe, 2)), sharpeNote(returns))}
 ${tile(compare(fees, "0") < 0 ? "Rebates earned" : "Fees paid", amount(abs(fees), places), `${amount(feeBpsOf(abs(fees), volume), 2)} bp of volume`)}
 ${tile("Volume", amount(volume, places), `${amount(turnover, 2)} × equity`)}
 ${tile("Fills", grouped(fills), `${grouped(liquidity.maker.fills)} maker, ${grouped(liquidity.taker.fills)} taker`)}
 ${tile("Quota, fullest minute", percent(quota.perLayerPeak.uid, layers.uid.capacity), quota.heldMs.total === 0 ? "nothing waited" : `${duration(quota.heldMs.total)} waited in all`)}
 </dl>`;
+};
+
+const tradesNote = ({ count, profitFactor }: TradeReport): string =>
+  `${counted(count, "trade")}${profitFactor === undefined ? "" : `, profit factor ${amount(profitFactor, 2)}`}`;
+
+const sharpeNote = (returns: RunReport["returns"]): string => {
+  if (returns?.per !== "year") return "of this run, not annualised";
+  return returns.cagrPercent === undefined ? "annualised" : `annualised; CAGR ${signed(returns.cagrPercent, 2).replace(/^-/, "−")} %`;
 };
 
 export const resultTables = ({ report, places }: Sheet): Markup => {
@@ -43,7 +54,7 @@ export const resultTables = ({ report, places }: Sheet): Markup => {
     ["Drawdown", amount(report.drawdown.max, places), `${amount(report.drawdown.maxPercent, 2)} %`],
   ];
   const { placed, filled, canceled, rejected, refused } = report.orders;
-  const { open, roundTrips } = report;
+  const { open } = report;
   const orders = [
     ["Placed", grouped(placed), counted(report.fills, "fill")],
     ["Filled", grouped(filled), percent(filled, placed)],
@@ -51,7 +62,6 @@ export const resultTables = ({ report, places }: Sheet): Markup => {
     ["Rejected", grouped(rejected), "by the service"],
     ["Refused", grouped(refused), "before sending, at no cost"],
     ["Open at the end", grouped(open.count), open.count === 0 ? "" : `${amount(open.notional, places)} ${report.currency} left of them`],
-    ["Round trips", grouped(roundTrips.count), `${grouped(roundTrips.won)} won, ${grouped(roundTrips.lost)} lost, after fees`],
   ];
   return html`<div class="pair"><div>${tableOf(`Money in ${report.currency}`, [{ name: "" }, figure(report.currency), { name: "" }], money)}</div>
 <div>${tableOf("Orders", [{ name: "" }, figure("count"), { name: "" }], orders)}</div></div>`;
@@ -85,7 +95,7 @@ export const strategyTables = (sheet: Sheet): Markup => {
     amount(own.fees, places),
     amount(own.volume, places),
     grouped(own.fills),
-    own.roundTrips.count === 0 ? "–" : `${grouped(own.roundTrips.won)} of ${grouped(own.roundTrips.count)}`,
+    own.trades.count === 0 ? "–" : `${grouped(own.trades.won)} of ${grouped(own.trades.count)}`,
   ]);
   const orders = strategies.map(([name, own]) => [
     nameOf(name, own),
@@ -96,7 +106,7 @@ export const strategyTables = (sheet: Sheet): Markup => {
   const errors = Object.entries(report.perStrategy).flatMap(([name, { error }]) =>
     error === undefined ? [] : [html`<p class="warn">${name}: ${error}</p>`],
   );
-  return html`${tableOf(`Money of each strategy in ${report.currency}`, named("result,realised,unrealised,fees,volume,fills,round trips won"), money)}
+  return html`${tableOf(`Money of each strategy in ${report.currency}`, named("result,realised,unrealised,fees,volume,fills,trades won"), money)}
 <h3>Their orders and quota</h3>${tableOf("Orders and quota of each strategy", named("placed,filled,canceled,rejected,refused,open,weight,waited"), orders)}${errors}${heldTable(sheet)}`;
 };
 

@@ -14,6 +14,7 @@ import { equitySection, type Sheet } from "./tearsheet-money.ts";
 import { quotaSection } from "./tearsheet-quota.ts";
 import { script, style } from "./tearsheet-style.ts";
 import { coverageTable, resultTables, strategyTables, tiles, turnedDownTable } from "./tearsheet-tables.ts";
+import { tradeTable } from "./tearsheet-trades.ts";
 import { warningsOf } from "./warnings.ts";
 
 export const tearsheet = (report: RunReport, details: RunDetails): string => {
@@ -33,6 +34,7 @@ ${header(sheet)}
 ${tiles(sheet)}
 ${section("Equity", equitySection(sheet))}
 ${section("Result", resultTables(sheet))}
+${section("Trades", tradeTable(sheet))}
 ${section("Market and orders", marketSection(sheet))}
 ${section("Strategies", strategyTables(sheet))}
 ${section("Quota", quotaSection(sheet))}

@@ -147,12 +147,13 @@ describe("the report", () => {
       hour,
     );
     const still = strategy("still", { run: () => EMPTY });
-    const words = "years have 365 days; returns are simple, over a risk-free rate of 0";
+    const words = "years have 365 days and compound; the risk-free rate is 0";
     expect((await run(bars, [still])).assumptions).toContain(words);
     const service = backtest({ fixture: stored(bars), warmUpMs: 48 * hour });
     const short = await runBacktest({ service, strategies: [still] });
     expect(short.assumptions).not.toContain(words);
-    expect(short).not.toHaveProperty("yearly");
+    expect(short.returns).toMatchObject({ per: "run" });
+    expect(short.returns).not.toHaveProperty("cagrPercent");
   });
 });
 

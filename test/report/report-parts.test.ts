@@ -8,8 +8,8 @@ import { limitCostOf, limitCostText } from "../../src/report/limit-cost.ts";
 import { priceLines, stretchesMax } from "../../src/report/price-lines.ts";
 import { createQuotaMinutes, overTime, spansMax } from "../../src/report/quota-minutes.ts";
 import type { RunReport } from "../../src/report/report.ts";
+import { cagrPercentMax, perDay, returnsOf } from "../../src/report/returns.ts";
 import { warningsOf } from "../../src/report/warnings.ts";
-import { yearlyOf } from "../../src/report/yearly.ts";
 import { btc, calm, candles, quoteTape, startAt, swap } from "../backtest/arena.ts";
 import { sampleReport, strategy } from "./sample-report.ts";
 
@@ -185,28 +185,64 @@ describe("price lines", () => {
   });
 });
 
-describe("figures per year", () => {
+describe("returns", () => {
   const dayMs = 86_400_000;
   const line = (days: number, values: readonly string[]) =>
     values.map((equity, index) => ({ at: (index * days * dayMs) / (values.length - 1), equity }));
 
-  it("are not told of less than a week, nor of nothing", () => {
-    expect(yearlyOf(line(6.9, ["100", "101"]), 6.9 * dayMs)).toBeUndefined();
-    expect(yearlyOf(line(8, ["0", "101"]), 8 * dayMs)).toBeUndefined();
+  it("are not annualised in less than a week, and not stated of nothing", () => {
+    const short = returnsOf(line(6.9, ["100", "101", "100"]), 6.9 * dayMs);
+    expect(short).toMatchObject({ per: "run", percent: "0", startEquity: "100" });
+    expect(short).not.toHaveProperty("cagrPercent");
+    expect(returnsOf(line(8, ["0", "101"]), 8 * dayMs)).toBeUndefined();
   });
 
-  it("scale the result to 365 days and returns to their spread, by hand", () => {
-    // Returns of 1 % and -0.5 % in turn over 73 days each: mean 0.25 %, spread 0.866 %, downside 0.3536 %, five a year.
-    const values = ["100", "101", "100.495", "101.49995", "100.98745025"];
-    const yearly = yearlyOf(line(292, values), 292 * dayMs);
-    expect(yearly).toMatchObject({ returnPercent: "1.2343", samples: 4, everyMs: 73 * dayMs });
-    expect(Number(yearly?.sharpe)).toBeCloseTo((0.0025 / 0.00866) * Math.sqrt(5), 1);
-    expect(Number(yearly?.sortino)).toBeCloseTo((0.0025 / 0.003536) * Math.sqrt(5), 1);
+  // Returns of 1 % and -0.5 % in turn over 73 days each: mean 0.25 %, spread 0.866 %, downside 0.3536 %, five a year.
+  const values = ["100", "101", "100.495", "101.49995", "100.99245025"];
+
+  it("compound to 365 days, and their spread is scaled to them, by hand", () => {
+    const returns = returnsOf(line(292, values), 292 * dayMs);
+    // 292 days are 0.8 of a year: 1.0099245025 ^ 1.25 = e ^ (1.25 × 0.00987558) = 1.012421.
+    expect(returns).toMatchObject({ per: "year", percent: "0.9924", cagrPercent: "1.242", samples: 4, everyMs: 73 * dayMs });
+    expect(Number(returns?.sharpe)).toBeCloseTo((0.0025 / 0.0086603) * Math.sqrt(5), 3);
+    expect(Number(returns?.sortino)).toBeCloseTo((0.0025 / 0.0035355) * Math.sqrt(5), 3);
   });
 
-  it("have no ratio where returns never varied or never fell", () => {
-    const flat = yearlyOf(line(10, ["100", "100", "100"]), 10 * dayMs);
-    expect(flat).toMatchObject({ returnPercent: "0", volatilityPercent: "0" });
+  it("of a short run have the ratios of the run itself", () => {
+    const returns = returnsOf(line(4, values), 4 * dayMs);
+    expect(Number(returns?.sharpe)).toBeCloseTo((0.0025 / 0.0086603) * Math.sqrt(4), 3);
+  });
+
+  it.each([
+    ["a fifth lost in a week", "80", 7, -99.9991],
+    ["almost everything lost", "0.001", 7, -100],
+    ["more lost than there was", "-50", 30, -100],
+    ["doubled in half a year", "200", 182.5, 300],
+    ["half lost in two years", "50", 730, -29.2893],
+    ["nothing made", "100", 9, 0],
+  ])("never lose more than everything: %s", (_, end, days, expected) => {
+    expect(Number(returnsOf(line(days, ["100", "90", end]), days * dayMs)?.cagrPercent)).toBeCloseTo(expected, 3);
+  });
+
+  it("compound as the platform's own power does, wherever that is not beyond measure", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 7, max: 3_000 }), (cents, days) => {
+        const power = 100 * ((cents / 10_000) ** (365 / days) - 1);
+        const own = returnsOf(line(days, ["100", "100", (cents / 100).toFixed(2)]), days * dayMs)?.cagrPercent;
+        if (power > cagrPercentMax * 1.0001) expect(own).toBeUndefined();
+        else if (power < cagrPercentMax * 0.9999) expect(Math.abs(Number(own) - power)).toBeLessThan(1e-4 + Math.abs(power) * 1e-9);
+      }),
+    );
+  });
+
+  it("of parts of different lengths are compared by the day", () => {
+    expect(perDay(2, 4 * dayMs)).toBeCloseTo(1, 9);
+    expect(perDay(Math.sqrt(365), 30 * dayMs)).toBeCloseTo(1, 9);
+  });
+
+  it("have no ratio where they never varied or never fell", () => {
+    const flat = returnsOf(line(10, ["100", "100", "100"]), 10 * dayMs);
+    expect(flat).toMatchObject({ percent: "0", cagrPercent: "0", volatilityPercent: "0" });
     expect(flat).not.toHaveProperty("sharpe");
     expect(flat).not.toHaveProperty("sortino");
   });
@@ -214,7 +250,7 @@ describe("figures per year", () => {
   it("leave out a last sample that comes right after the one before", () => {
     const even = line(8, ["100", "101", "100", "102"]);
     const tail = [...even, { at: 8 * dayMs + 1_000, equity: "102" }];
-    expect(yearlyOf(tail, 8 * dayMs)).toEqual(yearlyOf(even, 8 * dayMs));
+    expect(returnsOf(tail, 8 * dayMs)).toEqual(returnsOf(even, 8 * dayMs));
   });
 });
 

@@ -69,8 +69,9 @@ describe("the report as a page", () => {
 
   it("gives every strategy a row, and a failed one its reason", () => {
     const text = show({ perStrategy: { ladder: strategy({ pnl: "150.2" }), broken: strategy({ state: "failed", error: "no\nbid" }) } });
-    expect(rowOf(text, "ladder")).toContain("+150.20");
-    expect(rowOf(text, "broken (failed)")).toContain("0.00");
+    const rows = text.split(" Strategies ")[1] ?? "";
+    expect(rowOf(rows, "ladder")).toContain("+150.20");
+    expect(rowOf(rows, "broken (failed)")).toContain("0.00");
     expect(text).toContain("\n   no\\nbid\n");
   });
 
@@ -171,11 +172,37 @@ describe("the report as a page", () => {
     expect(rowOf(show({ elsewhere: "-3.5" }), "elsewhere")).toContain("-3.50  of others");
   });
 
-  it("tells figures per year with what they rest on", () => {
-    const yearly = { returnPercent: "12.3456", volatilityPercent: "8", sharpe: "1.5", samples: 400, everyMs: 1_512_000 };
-    const words = show({ yearly }).replace(/\s+/g, " ");
-    expect(words).toContain("Per year: return +12.35 %, volatility 8.00 %, Sharpe 1.5, Sortino -");
-    expect(words).toContain("from 400 returns over 25 min 12 s each, not compounded, risk-free rate 0, 365 days");
+  it("tells returns with their base and what ratios rest on", () => {
+    const { returns } = sampleReport();
+    const words = (change: Partial<typeof returns>): string =>
+      show({ returns: { ...(returns as NonNullable<typeof returns>), ...change } }).replace(/\s+/g, " ");
+    const year = words({ per: "year", cagrPercent: "12.3456", volatilityPercent: "8", sharpe: "1.5", samples: 400, everyMs: 1_512_000 });
+    expect(year).toContain("Per year: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71.");
+    expect(year).toContain("In percent of the equity at the start, 10,000.00 USDT;");
+    expect(year).toContain("from 400 returns over 25 min 12 s each, annualised over 365 days, risk-free rate 0.");
+    expect(words({ per: "year" })).toContain("CAGR beyond 1,000,000 %");
+    expect(words({})).toContain("Annualised figures need at least 7 days. Of this run: volatility 2.50 %, Sharpe 0.51, Sortino 0.71.");
+    expect(words({})).toContain("each, not annualised, risk-free rate 0.");
+  });
+
+  it("tells trades of each strategy and of all, and a dash where there were none", () => {
+    const text = show();
+    expect(text).toMatch(/ladder +market-maker +all\n/);
+    expect(rowOf(text, "won")).toMatch(/^ won +- +- +29 \(71 %\)$/);
+    expect(rowOf(text, "break-even")).toMatch(/- +- +1 \(2 %\)$/);
+    expect(rowOf(text, "profit factor")).toMatch(/- +- +6\.04$/);
+    expect(rowOf(text, "average loss")).toMatch(/- +- +-1\.96$/);
+    const { trades } = sampleReport();
+    const { profitFactor: _, ...won } = { ...trades, lost: 0, loss: "0" };
+    expect(rowOf(show({ trades: won }), "profit factor")).toMatch(/no loss$/);
+  });
+
+  it("sets strategies whose trades do not fit beside the others below them, and drops none", () => {
+    const names = Array.from({ length: 9 }, (_, index) => `strategy ${index}`);
+    const text = show({ perStrategy: Object.fromEntries(names.map((name) => [name, strategy()])) }, { columns: 60, colour: false });
+    const section = text.split(" Trades ")[1]?.split(" Quota ")[0] ?? "";
+    for (const name of [...names, "all"]) expect(section).toContain(name);
+    expect(section.match(/time in market/g)?.length).toBeGreaterThan(1);
   });
 
   it("sets blocks below each other where figures are too wide for two", () => {
@@ -218,8 +245,30 @@ describe("the report as a page", () => {
        volume        201,040.55  20.10 × equity   open at end      9  1,804.50
        drawdown           82.17  0.81 %           maker fills    690  at 2.03 bp
                                                   taker fills     12  at 5.00 bp
-                                                  round trips     41  73 % won
-       Per year: nothing is said of a run shorter than a week.
+
+       Returns ──────────────────────────────────────────────────────────────────────
+       Annualised figures need at least 7 days. Of this run: volatility 2.50 %,
+       Sharpe 0.51, Sortino 0.71.
+         In percent of the equity at the start, 10,000.00 USDT; ratios from 199
+         returns over 18.1 s each, not annualised, risk-free rate 0.
+
+       Trades ───────────────────────────────────────────────────────────────────────
+                        ladder  market-maker        all
+       trades                0             0         41
+       won                   -             -  29 (71 %)
+       lost                  -             -  11 (27 %)
+       break-even            -             -    1 (2 %)
+       average win           -             -      +4.50
+       average loss          -             -      -1.96
+       profit factor         -             -       6.04
+       expectancy            -             -      +2.66
+       best                  -             -     +18.25
+       worst                 -             -      -7.50
+       net, closed        0.00          0.00    +108.90
+       net, still held    0.00          0.00     +19.50
+       time in market    0.0 %         0.0 %     75.0 %
+       A trade is what one order closes, at average cost, after fees and funding;
+       expectancy is its average net profit.
 
        Quota ────────────────────────────────────────────────────────────────────────
        uid weight a minute    █████████████████████████████▋   1,185 of 1,200    99 %

@@ -1,14 +1,18 @@
-/** What a strategy holds: quantity, entry value, realised result and round trips, to the last digit. */
+/** What a strategy holds: quantity, entry value, realised result, costs and closed trades, to the last digit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { abs, add, compare, div, isPositive, isZero, mul, neg, sub } from "../../src/decimal.ts";
-import { addToHolding, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/report/holdings.ts";
+import { abs, add, compare, div, isPositive, isZero, mul, neg, sub, sum } from "../../src/decimal.ts";
+import { addToHolding, closedTrades, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/report/holdings.ts";
 
-type Trade = readonly [side: "buy" | "sell", px: string, qty: string, cost?: string];
+type Trade = readonly [side: "buy" | "sell", px: string, qty: string, cost?: string, order?: string];
 
+/** Fills that name no order are orders of their own. */
 const holdingAfter = (...trades: readonly Trade[]): Holding => {
   const held = createHolding();
-  for (const [side, px, qty, cost = "0"] of trades) addToHolding(held, { side, px, qty, cost });
+  for (const [index, [side, px, qty, cost = "0", ordId = `o${index}`]] of trades.entries()) {
+    addToHolding(held, { ordId, side, px, qty, cost });
+  }
+  closedTrades(held);
   return held;
 };
 
@@ -30,7 +34,7 @@ describe("a holding", () => {
         ["buy", "100", "4"],
         ["sell", "110", "1"],
       ],
-      { qty: "3", entry: "300", realised: "10", count: 0 },
+      { qty: "3", entry: "300", realised: "10", count: 1, won: 1 },
     ],
     [
       "closes a short",
@@ -65,7 +69,7 @@ describe("a holding", () => {
       { count: 1, won: 0, lost: 0 },
     ],
     [
-      "charges a crossing fill's fee to both trips by quantity",
+      "charges a crossing fill's fee to both trades by quantity",
       [
         ["buy", "100", "1"],
         ["sell", "101", "4", "4"],
@@ -108,7 +112,6 @@ describe("a holding", () => {
         }
         expect(compare(held.qty, qty)).toBe(0);
         expect(sub(add(held.realised, unrealisedOf(held, mark)), add(cash, mul(qty, mark)))).toBe("0");
-        expect(held.won + held.lost).toBeLessThanOrEqual(held.count);
       }),
       { numRuns: 100 },
     );
@@ -119,47 +122,66 @@ describe("a holding", () => {
       fc
         .tuple(fc.integer({ min: 1, max }), fc.integer({ min: 0, max: 11 }))
         .map(([count, places]) => div(String(count), `1${"0".repeat(places)}`, places));
-    const trade = fc.tuple(fc.constantFrom("buy" as const, "sell" as const), fine(99_999), fine(9_999), fine(999));
+    const side = fc.constantFrom("buy" as const, "sell" as const);
+    const trade = fc.tuple(side, fine(99_999), fine(9_999), fine(999), fc.constantFrom("a", "b", "c"));
     fc.assert(
       fc.property(fc.array(trade, { minLength: 1, maxLength: 30 }), (trades) => {
-        const { qty, entry, realised, trip, count, won, lost } = holdingAfter(...trades);
-        expect({ qty, entry, realised, trip, count, won, lost }).toEqual(inDecimals(trades));
+        const held = holdingAfter(...trades);
+        const { qty, entry, realised, costs } = held;
+        const { nets, ...expected } = inDecimals(trades);
+        expect({ qty, entry, realised, costs }).toEqual(expected);
+        const sorted = [...nets].sort(compare);
+        expect(closedTrades(held)).toEqual({
+          count: nets.length,
+          won: nets.filter(isPositive).length,
+          lost: nets.filter((net) => isPositive(neg(net))).length,
+          profit: sum(nets.filter(isPositive)),
+          loss: sum(nets.filter((net) => !isPositive(net))),
+          ...(sorted.length > 0 && { best: sorted.at(-1), worst: sorted[0] }),
+        });
+        const fees = sum(trades.map(([, , , fee]) => fee));
+        expect(sub(sum(nets), costs)).toBe(sub(realised, fees));
       }),
       { numRuns: 300 },
     );
   });
 });
 
-/** The rule in decimal text: a fill closes its share of the entry value, cut at the 18th place, and its rest opens the other side. */
+/**
+ * The rule in decimal text: a fill closes its share of the entry value and of the costs, cut at the 18th place, and its rest opens
+ * the other side; the net profits of one order's fills are one trade until another order closes or nothing is held.
+ */
 const inDecimals = (trades: readonly Trade[]) => {
-  const held = { qty: "0", entry: "0", realised: "0", trip: "0", count: 0, won: 0, lost: 0 };
+  const held = { qty: "0", entry: "0", realised: "0", costs: "0" };
+  const nets: string[] = [];
+  let closing = "";
   const open = (bought: boolean, px: string, size: string, fee: string): void => {
     held.qty = (bought ? add : sub)(held.qty, size);
     held.entry = (bought ? add : sub)(held.entry, mul(px, size));
-    held.trip = sub(held.trip, fee);
+    held.costs = add(held.costs, fee);
   };
-  for (const [side, px, size, fee = "0"] of trades) {
+  for (const [side, px, size, fee = "0", order = ""] of trades) {
     const bought = side === "buy";
     if (isZero(held.qty) || isPositive(held.qty) === bought) {
       open(bought, px, size, fee);
       continue;
     }
     const owned = abs(held.qty);
-    const order = compare(size, owned);
-    const closing = order > 0 ? owned : size;
-    const own = order > 0 ? div(mul(fee, closing), size, 18) : fee;
-    const removed = order < 0 ? div(mul(held.entry, closing), owned, 18) : held.entry;
-    const gained = sub((bought ? neg : abs)(mul(px, closing)), removed);
+    const against = compare(size, owned);
+    const closed = against > 0 ? owned : size;
+    const own = against > 0 ? div(mul(fee, closed), size, 18) : fee;
+    const removed = against < 0 ? div(mul(held.entry, closed), owned, 18) : held.entry;
+    const costs = against < 0 ? div(mul(held.costs, closed), owned, 18) : held.costs;
+    const gained = sub((bought ? neg : abs)(mul(px, closed)), removed);
     held.realised = add(held.realised, gained);
-    held.trip = add(held.trip, sub(gained, own));
     held.entry = sub(held.entry, removed);
-    held.qty = (bought ? add : sub)(held.qty, closing);
-    if (order < 0) continue;
-    held.count++;
-    if (isPositive(held.trip)) held.won++;
-    else if (!isZero(held.trip)) held.lost++;
-    held.trip = "0";
-    if (order > 0) open(bought, px, sub(size, closing), sub(fee, own));
+    held.costs = sub(held.costs, costs);
+    held.qty = (bought ? add : sub)(held.qty, closed);
+    const net = sub(sub(gained, costs), own);
+    if (order === closing) nets.push(add(nets.pop() ?? "0", net));
+    else nets.push(net);
+    closing = against < 0 ? order : "";
+    if (against > 0) open(bought, px, sub(size, closed), sub(fee, own));
   }
-  return held;
+  return { ...held, nets };
 };

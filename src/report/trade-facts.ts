@@ -1,0 +1,93 @@
+/**
+ * Statistics over trades and returns in words: the rows and sentences that the text report and the tearsheet share.
+ *
+ * Invariants: pure text from the report alone; what has no value is a dash.
+ * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, tearsheet-trades.ts).
+ */
+import { isZero } from "../decimal.ts";
+import { amount, duration, grouped, percent, signed } from "./figures.ts";
+import type { RunReport } from "./report.ts";
+import type { Returns } from "./returns.ts";
+import type { TradeReport } from "./trades.ts";
+
+/** A statistic: its name, and its value for each column of a table. */
+export interface TradeFact {
+  readonly name: string;
+  readonly cells: readonly string[];
+}
+
+/** Strategies, then all of them together where there are several. */
+export const tradeColumns = ({ perStrategy, trades }: RunReport): readonly (readonly [name: string, trades: TradeReport])[] => {
+  const own = Object.entries(perStrategy).map(([name, strategy]) => [name, strategy.trades] as const);
+  return own.length === 1 ? own : [...own, ["all", trades]];
+};
+
+export const tradeFacts = (columns: readonly TradeReport[], places: number): readonly TradeFact[] => {
+  const row = (name: string, cell: (trades: TradeReport) => string): TradeFact => ({ name, cells: columns.map(cell) });
+  const gain = (pick: (trades: TradeReport) => string | undefined) => (trades: TradeReport) => {
+    const value = pick(trades);
+    return value === undefined ? "-" : signed(value, places);
+  };
+  const even = ({ count, won, lost }: TradeReport): number => count - won - lost;
+  return [
+    row("trades", ({ count }) => grouped(count)),
+    row("won", ({ won, count }) => shareOf(won, count)),
+    row("lost", ({ lost, count }) => shareOf(lost, count)),
+    ...(columns.some((trades) => even(trades) > 0) ? [row("break-even", (trades) => shareOf(even(trades), trades.count))] : []),
+    row(
+      "average win",
+      gain(({ averageWin }) => averageWin),
+    ),
+    row(
+      "average loss",
+      gain(({ averageLoss }) => averageLoss),
+    ),
+    row("profit factor", factorOf),
+    row(
+      "expectancy",
+      gain(({ expectancy }) => expectancy),
+    ),
+    row(
+      "best",
+      gain(({ best }) => best),
+    ),
+    row(
+      "worst",
+      gain(({ worst }) => worst),
+    ),
+    row(
+      "net, closed",
+      gain(({ net }) => net),
+    ),
+    row(
+      "net, still held",
+      gain(({ open }) => open),
+    ),
+    row("time in market", ({ inMarketPercent }) => `${amount(inMarketPercent, 1)} %`),
+  ];
+};
+
+const shareOf = (part: number, whole: number): string => (whole === 0 ? "-" : `${grouped(part)} (${percent(part, whole)})`);
+
+/** Without a loss to divide by there is no factor, only gains. */
+const factorOf = ({ profitFactor, profit }: TradeReport): string =>
+  profitFactor === undefined ? (isZero(profit) ? "-" : "no loss") : amount(profitFactor, 2);
+
+export const tradesMeaning =
+  "A trade is what one order closes, at average cost, after fees and funding; expectancy is its average net profit.";
+
+const tooShort = "Annualised figures need at least 7 days.";
+
+/** What there is to say of returns, and where it comes from. */
+export const returnFacts = (returns: Returns | undefined, currency: string): { readonly said: string; readonly basis: string } => {
+  if (returns === undefined) return { said: "No return is stated: there was no equity at the start.", basis: "" };
+  const { per, cagrPercent, volatilityPercent, sharpe, sortino, samples, everyMs, startEquity } = returns;
+  const ratio = (value: string | undefined): string => (value === undefined ? "-" : amount(value, 2));
+  const ratios = `volatility ${amount(volatilityPercent, 2)} %, Sharpe ${ratio(sharpe)}, Sortino ${ratio(sortino)}`;
+  const cagr = cagrPercent === undefined ? "beyond 1,000,000 %" : `${signed(cagrPercent, 2)} %`;
+  const scaled = per === "year" ? "annualised over 365 days" : "not annualised";
+  return {
+    said: per === "year" ? `Per year: CAGR ${cagr}, ${ratios}.` : `${tooShort} Of this run: ${ratios}.`,
+    basis: `In percent of the equity at the start, ${amount(startEquity, 2)} ${currency}; ratios from ${grouped(samples)} returns over ${duration(everyMs)} each, ${scaled}, risk-free rate 0.`,
+  };
+};
