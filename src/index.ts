@@ -23,6 +23,7 @@ export {
   lognormal,
   ways,
 } from "./backtest/latency.ts";
+export { type FromFixtureOptions, fromFixture } from "./backtest/recorded-feed.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
 // Where to trade.
 export { type BacktestOptions, backtest, type EmbeddedOptions, type PaperOptions, paper, type ReadMarket } from "./backtest/service.ts";

@@ -26,7 +26,7 @@ import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedU
 export interface EmbeddedOptions {
   /** Folder of a recorded market, relative to the working folder; a generated market when left out. */
   readonly fixture?: string;
-  /** Order entry, response and feed: `constant`, `lognormal`, `fromSession`, or `ways` of each. Default lognormal, median 25 ms. */
+  /** Order entry, response and feed: `constant`, `lognormal`, `fromSession`, `fromFixture`, or `ways` of each. Default lognormal, median 25 ms. */
   readonly latency?: LatencyModel;
   /**
    * How orders are filled: "book", "quotes", "trades", "candles", or a model with its parameters, such as

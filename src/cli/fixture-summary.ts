@@ -17,9 +17,17 @@ const linesOf = (dir: string, manifest: FixtureManifest): readonly string[] => {
     ...manifest.series.map(
       ({ instId, kind, barMs, rows }) => `  ${instId}  ${barMs === undefined ? kind : `${kind} ${barMs} ms`}: ${grouped(rows)}`,
     ),
+    ...feedLines(manifest),
     ...manifest.notes.map(({ what, count }) => `  note: ${what}: ${grouped(count)}`),
     `  contentHash ${manifest.contentHash}`,
   ];
+};
+
+const feedLines = ({ feed }: FixtureManifest): readonly string[] => {
+  if (feed === undefined) return [];
+  const at = (share: number): string => `${feed.delaysMs[Math.round(share * (feed.delaysMs.length - 1))] ?? 0} ms`;
+  const behind = feed.clockBehindMs === 0 ? "" : `; the recorder's clock was at least ${feed.clockBehindMs} ms behind the exchange's`;
+  return [`  feed: median ${at(0.5)}, 99 % within ${at(0.99)}${behind}`];
 };
 
 /** Thousands set apart, without the host's locale. */

@@ -16,6 +16,7 @@ interface Given {
   readonly lotSize?: string;
   readonly symbol?: string;
   readonly disorderMs: number;
+  readonly axis: "receive" | "exchange";
   readonly terms?: string[];
   readonly json?: true;
 }
@@ -32,6 +33,7 @@ export const addImportCommand = (program: Command, io: CliIo): void => {
     .option("--lot-size <step>", "quantity step; found from the data when left out")
     .option("--symbol <symbol>", "which symbol to take from a recording of several")
     .option("--disorder-ms <n>", "how far receive times may fall back and still be sorted", milliseconds, 1_000)
+    .addOption(new Option("--axis <clock>", "messages: whose time dates the rows").choices(["receive", "exchange"]).default("receive"))
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
     .option("--json", "print one JSON object")
     .action((file: string, { json, ...given }: Given) => {

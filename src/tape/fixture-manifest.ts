@@ -35,6 +35,14 @@ export interface FixtureNote {
   readonly count: number;
 }
 
+/** How long messages took from the exchange to the recorder, where a recording tells it. */
+export interface FixtureFeed {
+  /** How far the recorder's clock was behind the exchange's, at least. */
+  readonly clockBehindMs: number;
+  /** Quantiles from the shortest to the longest, in equal steps. */
+  readonly delaysMs: readonly number[];
+}
+
 export interface FixtureManifest {
   readonly format: typeof manifestFormat;
   /** Where the data came from, in words. */
@@ -48,6 +56,7 @@ export interface FixtureManifest {
   readonly endAtMs: number;
   readonly notes: readonly FixtureNote[];
   readonly contentHash: string;
+  readonly feed?: FixtureFeed;
 }
 
 const count = { type: "integer", minimum: 0 } as const;
@@ -83,19 +92,24 @@ const seriesSchema = objectOf(
   { barMs: { type: "integer", minimum: 1 } },
 );
 
-export const manifestSchema = objectOf({
-  format: { const: manifestFormat },
-  source: text,
-  instruments: { type: "array", items: instrumentSchema },
-  series: { type: "array", items: seriesSchema },
-  rows: count,
-  startAt: text,
-  endAt: text,
-  startAtMs: { type: "number" },
-  endAtMs: { type: "number" },
-  notes: { type: "array", items: objectOf({ what: text, count }) },
-  contentHash: hash,
-});
+const delay = { type: "number", minimum: 0 } as const;
+
+export const manifestSchema = objectOf(
+  {
+    format: { const: manifestFormat },
+    source: text,
+    instruments: { type: "array", items: instrumentSchema },
+    series: { type: "array", items: seriesSchema },
+    rows: count,
+    startAt: text,
+    endAt: text,
+    startAtMs: { type: "number" },
+    endAtMs: { type: "number" },
+    notes: { type: "array", items: objectOf({ what: text, count }) },
+    contentHash: hash,
+  },
+  { feed: objectOf({ clockBehindMs: delay, delaysMs: { type: "array", items: delay } }) },
+);
 
 /** The manifest in `json`, or an error naming `file`. */
 export const parseManifest = (json: string, file: string): FixtureManifest => {
@@ -119,6 +133,7 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isDelay: Check = (value) => Number.isFinite(value) && (value as number) >= 0;
 const matches =
   (pattern: string): Check =>
   (value) =>
@@ -159,19 +174,22 @@ const isSeries = shaped(
  * Whether a manifest is as the schema wants it, told at once: making a checker of the schema takes longer than reading a million rows.
  * What is not plainly right is left to the schema, which says why.
  */
-export const isPlainManifest = shaped({
-  format: (value) => value === manifestFormat,
-  source: isText,
-  instruments: listOf(shaped({ instId: isInstId, tickSize: isDecimal, lotSize: isDecimal })),
-  series: listOf(isSeries),
-  rows: isCount,
-  startAt: isText,
-  endAt: isText,
-  startAtMs: Number.isFinite,
-  endAtMs: Number.isFinite,
-  notes: listOf(shaped({ what: isText, count: isCount })),
-  contentHash: isHash,
-}) as (value: unknown) => value is FixtureManifest;
+export const isPlainManifest = shaped(
+  {
+    format: (value) => value === manifestFormat,
+    source: isText,
+    instruments: listOf(shaped({ instId: isInstId, tickSize: isDecimal, lotSize: isDecimal })),
+    series: listOf(isSeries),
+    rows: isCount,
+    startAt: isText,
+    endAt: isText,
+    startAtMs: Number.isFinite,
+    endAtMs: Number.isFinite,
+    notes: listOf(shaped({ what: isText, count: isCount })),
+    contentHash: isHash,
+  },
+  { feed: shaped({ clockBehindMs: isDelay, delaysMs: listOf(isDelay) }) },
+) as (value: unknown) => value is FixtureManifest;
 
 const remedyFor = (format: unknown): string =>
   typeof format === "string" && format.startsWith("sluice-fixture/")

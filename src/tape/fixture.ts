@@ -18,6 +18,7 @@ import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, 
 import { contentOf, damaged, decodeSeries, encodeSeries } from "./fixture-blocks.ts";
 import {
   contentHashOf,
+  type FixtureFeed,
   type FixtureManifest,
   type FixtureNote,
   type FixtureSeries,
@@ -25,12 +26,13 @@ import {
   parseManifest,
 } from "./fixture-manifest.ts";
 
-export type { FixtureManifest, FixtureNote, FixtureSeries } from "./fixture-manifest.ts";
+export type { FixtureFeed, FixtureManifest, FixtureNote, FixtureSeries } from "./fixture-manifest.ts";
 
 export interface FixtureMeta {
   /** Where the data came from, in words; shown to whoever opens the manifest. */
   readonly source: string;
   readonly notes?: readonly FixtureNote[];
+  readonly feed?: FixtureFeed;
 }
 
 export interface Fixture {
@@ -143,6 +145,7 @@ const manifestOf = (tape: Tape, meta: FixtureMeta, series: readonly FixtureSerie
     endAtMs: tape.endAt,
     notes: meta.notes ?? [],
     contentHash: contentHashOf(instruments, series),
+    ...(meta.feed && { feed: meta.feed }),
   };
 };
 

@@ -1,15 +1,17 @@
 /**
  * Recorded websocket messages, one a line with its receive time, as trades, quotes, book levels and marks of one instrument.
  *
- * Invariants: the axis of time is the receive time in whole microseconds; lines are taken in the order of their times (stable),
- * and a disorder beyond the tolerance is refused by both lines; what is not taken is counted by reason; nothing is guessed.
- * Not here: the usual lines, which are read from bytes (import-scan.ts), rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
+ * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the order of their
+ * times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is not taken is counted by
+ * reason; nothing is guessed.
+ * Not here: the exchange's axis (import-exchange.ts), the usual lines, which are read from bytes (import-scan.ts), rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
  */
 import { isDecimal } from "../decimal.ts";
 import { excerpt, SluiceError } from "../errors.ts";
 import { type BestPrices, createBestPrices } from "./import-best.ts";
 import { type BookChain, createBookChain } from "./import-book.ts";
 import { type DecimalPool, importInvalid, type Parts, parseDecimal } from "./import-decimals.ts";
+import { type Axis, type Dated, exchangeAxis } from "./import-exchange.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
 import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
 import { createScanner, type Scan } from "./import-scan.ts";
@@ -21,6 +23,7 @@ export type Note = (what: string, count?: number) => void;
 export interface MessageOptions {
   readonly symbol?: string | undefined;
   readonly disorderMs: number;
+  readonly axis: "receive" | "exchange";
   readonly prices: DecimalPool;
   readonly quantities: DecimalPool;
   readonly note: Note;
@@ -52,13 +55,13 @@ interface Sink extends MessageRows {
   readonly note: Note;
 }
 
-export const readMessages = (lines: TextLines, options: MessageOptions): MessageRows => {
+export const readMessages = (lines: TextLines, options: MessageOptions): MessageRows & Pick<Axis, "feed"> => {
   const { note } = options;
   const sink = createSink(options);
   const symbols = new Set<string>();
-  const times = receiveTimes(lines);
   const scanned = createScanner(lines);
-  for (const index of linesInOrder(times, lines, options.disorderMs, note)) {
+  const { times, order, feed } = axisOf(lines, scanned, options);
+  for (const index of order) {
     const at = (times[index] as number) / 1000;
     const scan = scanned(index);
     const message = scan === undefined ? messageAt(lines, index, at) : undefined;
@@ -72,7 +75,13 @@ export const readMessages = (lines: TextLines, options: MessageOptions): Message
   }
   checkSymbols(lines.file, symbols, options.symbol);
   sink.book.finish();
-  return sink;
+  return { ...sink, ...(feed && { feed }) };
+};
+
+const axisOf = (lines: TextLines, scanned: ReturnType<typeof createScanner>, { axis, disorderMs, note }: MessageOptions): Axis => {
+  const received = receiveTimes(lines);
+  if (axis === "receive") return { times: received, order: linesInOrder(received, lines, disorderMs, note) };
+  return exchangeAxis(received, lines, (index) => datedAt(lines, index, scanned(index)), note);
 };
 
 const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
@@ -90,6 +99,28 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
     if (snapshot && first < levels.at.length) levels.snapshot.values[first] = 1;
   }, note);
   return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" } };
+};
+
+/** Later counts are microseconds, which some exchanges can be asked for. */
+const millisecondsMax = 1e14;
+
+const datedAt = (lines: TextLines, index: number, scan: Scan | undefined): Dated => {
+  const message = scan === undefined ? messageAt(lines, index, 0) : undefined;
+  const event = message === undefined ? scan?.event : eventOf(message);
+  const at = message === undefined ? scan?.exchangeAt : exchangeTimeOf(message, event);
+  const id = message === undefined ? (scan?.event === "depthUpdate" ? scan.lastId : scan?.updateId) : message.data["u"];
+  return {
+    us: at === undefined || at >= millisecondsMax ? at : at * 1_000,
+    updateId: (event === "depthUpdate" || event === "bookTicker") && typeof id === "number" ? id : undefined,
+    pushed: event === "trade" || event === "bookTicker" || event === "depthUpdate",
+  };
+};
+
+/** When it happened, else when it was sent; a mark's `T` is that of the funding to come. */
+const exchangeTimeOf = (message: Message, event: string | undefined): number | undefined => {
+  const { data } = message;
+  if (data["T"] !== undefined && event !== "markPriceUpdate") return idOf(message, "T");
+  return data["E"] === undefined ? undefined : idOf(message, "E");
 };
 
 const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string | undefined): void => {

@@ -26,9 +26,13 @@ export interface Scan {
   previousId: number | undefined;
   /** Of a best price, where it carries one. */
   updateId: number | undefined;
+  /** When it happened at the exchange, else when it was sent, in the exchange's unit; undefined where it tells neither. */
+  exchangeAt: number | undefined;
 }
 
 interface State extends Scan {
+  happenedAt: number;
+  sentAt: number;
   /** Which members were there. */
   seen: number;
   symbolBytes: Uint8Array;
@@ -52,6 +56,7 @@ const truth = codeOf("t");
 const timeBytes = 20;
 
 const bits = { e: 1, s: 2, p: 4, q: 8, m: 16, X: 32, b: 64, B: 128, a: 256, A: 512, U: 1024, u: 2048, pu: 4096, bids: 8192, asks: 16_384 };
+const timeBits = { T: 131_072, E: 262_144 };
 /** A member with a longer name than those we know: without an event such a message may be a snapshot. */
 const longName = 32_768;
 /** A side that is not a price: fine for a trade, which tells order numbers there. */
@@ -85,6 +90,7 @@ export const createScanner = ({ bytes, from, to }: TextLines): ((index: number) 
     const wanted = needs[state.event];
     if ((seen & wanted) !== wanted || (state.event === "bookTicker" && (seen & noPrice) !== 0)) return undefined;
     state.updateId = (seen & bits.u) === 0 ? undefined : state.lastId;
+    state.exchangeAt = (seen & timeBits.T) !== 0 ? state.happenedAt : (seen & timeBits.E) !== 0 ? state.sentAt : undefined;
     return state;
   };
 };
@@ -101,6 +107,9 @@ const createState = (): State => ({
   lastId: 0,
   previousId: undefined,
   updateId: undefined,
+  exchangeAt: undefined,
+  happenedAt: 0,
+  sentAt: 0,
   seen: 0,
   symbolBytes: new Uint8Array(0),
   levels: new Float64Array(4096),
@@ -177,7 +186,7 @@ const sideTaker = (bit: number, listBit: number, index: number, side: "bids" | "
   },
 });
 
-const idTaker = (bit: number, field: "firstId" | "lastId" | "previousId"): Taker => ({
+const wholeTaker = (bit: number, field: "firstId" | "lastId" | "previousId" | "happenedAt" | "sentAt"): Taker => ({
   bit,
   take: (bytes, at, state) => {
     const end = digitsEnd(bytes, at);
@@ -233,12 +242,14 @@ for (const [name, taker] of Object.entries({
   B: decimalTaker(bits.B, 1),
   a: sideTaker(bits.a, bits.asks, 2, "asks"),
   A: decimalTaker(bits.A, 3),
-  U: idTaker(bits.U, "firstId"),
-  u: idTaker(bits.u, "lastId"),
+  U: wholeTaker(bits.U, "firstId"),
+  u: wholeTaker(bits.u, "lastId"),
+  T: wholeTaker(timeBits.T, "happenedAt"),
+  E: wholeTaker(timeBits.E, "sentAt"),
 })) {
   takers[codeOf(name)] = taker;
 }
-const previous = idTaker(bits.pu, "previousId");
+const previous = wholeTaker(bits.pu, "previousId");
 
 const takerOf = (bytes: Uint8Array, at: number, end: number): Taker | undefined => {
   if (end - at === 1) return takers[bytes[at] as number];

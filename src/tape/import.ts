@@ -14,6 +14,7 @@ import { type FixtureManifest, type FixtureMeta, type FixtureNote, writeFixture 
 import { readCandles } from "./import-candles.ts";
 import { type Growing, held } from "./import-columns.ts";
 import { createDecimalPool } from "./import-decimals.ts";
+import type { Axis } from "./import-exchange.ts";
 import { kindOf, readLines, type TextLines } from "./import-file.ts";
 import { type Note, readMessages } from "./import-messages.ts";
 import type { MessageRows } from "./import-rows.ts";
@@ -31,6 +32,11 @@ export interface RecordingOptions {
   readonly symbol?: string;
   /** How far receive times may fall back and still be sorted. */
   readonly disorderMs?: number;
+  /**
+   * Messages: whether rows are dated when they were received (the default) or when the exchange says that they happened. Then the
+   * fixture also says how long its messages took, for `fromFixture`.
+   */
+  readonly axis?: "receive" | "exchange";
   /** Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by time. */
   readonly terms?: readonly string[];
 }
@@ -64,12 +70,15 @@ export const readRecording = (options: RecordingOptions): Recording => {
   }
   const { note, list } = createNotes();
   const terms = termsIn(options);
-  const tape = kind === "candles" ? candleTape(lines, options, note, terms) : messageTape(lines, options, note, terms);
+  if (kind === "candles" && options.axis === "exchange") {
+    throw new SluiceError("USAGE", `${file}: candles have one time only. Import them without --axis exchange.`);
+  }
+  const { tape, feed } = kind === "candles" ? { tape: candleTape(lines, options, note, terms) } : messageTape(lines, options, note, terms);
   if (tape.length === 0) {
     const reasons = list().map(({ what, count }) => `${what}: ${count}`);
     throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
   }
-  return { tape, meta: { source: sourceOf(options, kind), notes: list() } };
+  return { tape, meta: { source: sourceOf(options, kind), notes: list(), ...(feed && { feed }) } };
 };
 
 const termsIn = ({ terms: files = [] }: RecordingOptions): Terms => {
@@ -102,13 +111,14 @@ const candleTape = (lines: TextLines, options: RecordingOptions, note: Note, ter
   return tapeWith(terms, { instId: instrument, tickSize: prices.step(), lotSize: volumes.lotSize }, [series], note);
 };
 
-const messageTape = (lines: TextLines, options: RecordingOptions, note: Note, terms: Terms): Tape => {
-  const { file, instrument, symbol } = options;
+const messageTape = (lines: TextLines, options: RecordingOptions, note: Note, terms: Terms): Pick<Axis, "feed"> & { tape: Tape } => {
+  const { file, instrument, symbol, axis = "receive" } = options;
   const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
   const quantities = createDecimalPool({ file, name: "lot size", step: stepOf("lot size", options.lotSize) });
   offerSteps(terms, prices, quantities);
-  const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options), terms });
-  return tapeWith(terms, { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() }, messageSeries(rows), note);
+  const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options), axis, terms });
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
+  return { tape: tapeWith(terms, steps, messageSeries(rows), note), ...(rows.feed && { feed: rows.feed }) };
 };
 
 const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
@@ -132,10 +142,10 @@ const disorderOf = ({ disorderMs = 1_000 }: RecordingOptions): number => {
 };
 
 /** The name of the file without its folder: a manifest travels, folders do not. */
-const sourceOf = ({ file, timestamp = "open", symbol }: RecordingOptions, kind: "messages" | "candles"): string =>
+const sourceOf = ({ file, timestamp = "open", symbol, axis }: RecordingOptions, kind: "messages" | "candles"): string =>
   kind === "candles"
     ? `Candles from ${basename(file)}; timestamps mark the ${timestamp} of a bar.`
-    : `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are when each was received.`;
+    : `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
 
 const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
   at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];

@@ -157,3 +157,96 @@ describe("a book message older than the best prices before it", () => {
     expect(played(recording.tape).at(-1)).toBe("2 bid 101x7");
   });
 });
+
+describe("the exchange's axis", () => {
+  /** Sent at `ms` by the exchange's clock, which is 1,270 ms ahead of the recorder's. */
+  const at = (ms: number) => ({ E: base + 1_270 + ms + 1, T: base + 1_270 + ms });
+  const onExchange = (lines: readonly string[], more: Partial<RecordingOptions> = {}) => read(lines, { axis: "exchange", ...more });
+  const ahead = 1_270;
+  const since = ({ tape }: ReturnType<typeof read>): string[] =>
+    played(tape).map((row) => row.replace(/^[\d.]+/, (ms) => String(Math.round((Number(ms) - ahead) * 1_000) / 1_000)));
+
+  it("dates rows by when they happened, and orders book messages of one time by their updates", () => {
+    const recording = onExchange([
+      line(2, snapshot(1, [["100", "5"]], [["103", "5"]], at(0))),
+      line(9, trade("100", at(5))),
+      line(10, quote(9, "101", "2", "102", "3", at(5))),
+      line(11, delta(2, [["99", "7"]], [], at(5))),
+      line(12, trade("101", at(5))),
+      line(13, trade("102", at(4))),
+    ]);
+    expect(since(recording)).toEqual([
+      "0 bid 100x5",
+      "0 ask 103x5",
+      "4 trade 102x1",
+      "5 trade 100x1",
+      "5.001 bid 99x7",
+      "5.001 quote 101x2 102x3",
+      "5.001 trade 101x1",
+    ]);
+    expect(recording.meta.source).toContain("times are the exchange's");
+    expect(notesOf(recording)).toEqual([]);
+  });
+
+  it("takes an older book message at its own time, where nothing has to be corrected", () => {
+    const lines = [
+      line(2, snapshot(1, [["100", "5"]], [["103", "5"]], at(0))),
+      line(9, quote(9, "100", "2", "103", "4", at(8))),
+      line(12, delta(4, [["101", "7"]], [], at(5))),
+    ];
+    expect(since(onExchange(lines)).slice(2)).toEqual(["5 bid 101x7", "8 quote 100x2 103x4"]);
+  });
+
+  it("gives a message that tells no time the delay of the one before it", () => {
+    const { E, ...T } = at(5);
+    const recording = onExchange([
+      line(6, trade("100", { E })),
+      line(10, quote(9, "101", "2", "102", "3"), 500_000),
+      line(10, trade("101", T), 600_000),
+      line(12, quote(10, "100", "2", "102", "3")),
+    ]);
+    expect(since(recording)).toEqual(["5 trade 101x1", "6 trade 100x1", "6.4 quote 100x2 102x3", "10.5 quote 101x2 102x3"]);
+    expect(notesOf(recording)).toEqual(["messages without a time of the exchange, dated like those before them: 2"]);
+  });
+
+  it("reads a mark's time from when it was sent, and times in microseconds", () => {
+    const mark = on("markPrice", { e: "markPriceUpdate", E: base + ahead + 3, T: base + 3_600_000, p: "100.5", r: "0.0001" });
+    const { tape } = onExchange([line(4, trade("100", { T: (base + ahead) * 1_000 + 2_250 })), line(5, mark), line(6, trade("1", at(4)))]);
+    expect(tape.series.map(({ kind, at: times }) => [kind, ...times].join(" "))).toEqual([
+      `mark ${base + ahead + 3}`,
+      `trade ${base + ahead + 2.25} ${base + ahead + 4}`,
+    ]);
+  });
+
+  it("tells how long messages took, the quickest taking no time where the recorder's clock was behind", () => {
+    const lines = Array.from({ length: 101 }, (_, index) => line(10 * index + Math.floor(index / 4), trade("100", at(10 * index))));
+    const { feed } = onExchange([...lines, line(2_000, snapshot(1, [["1", "1"]], [], at(0)))]).meta;
+    expect(feed?.clockBehindMs).toBe(ahead);
+    expect([0, 50, 100, 200].map((step) => feed?.delaysMs[step])).toEqual([0, 6, 12, 25]);
+    const truthful = { T: base, E: base };
+    const late = onExchange(Array.from({ length: 20 }, () => line(3, trade("100", truthful)))).meta.feed;
+    expect([late?.clockBehindMs, late?.delaysMs[0]]).toEqual([0, 3]);
+    expect(onExchange(Array.from({ length: 19 }, () => line(3, trade("100", truthful)))).meta.feed).toBeUndefined();
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    [
+      "nothing tells a time",
+      [line(0, trade("1"))],
+      /:1: neither this nor any other message tells the exchange's time\. Import.*without --axis/,
+    ],
+    ["a time is no time", [line(0, trade("1", at(0))), line(1, trade("1", { T: "x" }))], /:2: "T" is "x"; expected a whole number/],
+    [
+      "a time is far off",
+      [line(0, trade("1", { T: 1_000 }))],
+      /:1: its time of the exchange is -\d+ minutes from the one at which it was received/,
+    ],
+  ])("is refused by line where %s", (_, lines, problem) => {
+    expect(() => onExchange(lines)).toThrow(problem);
+  });
+
+  it("is refused for candles", () => {
+    const lines = ["timestamp,open,high,low,close,volume", "2022-01-01 00:00:00,1,2,1,2,3", "2022-01-01 00:01:00,2,2,1,1,4"];
+    expect(() => onExchange(lines)).toThrow(/candles have one time only\. Import them without --axis exchange/);
+  });
+});

@@ -1,0 +1,35 @@
+/**
+ * Delays of a recording's own feed as a latency model: `latency: ways({ entry, response, feed: fromFixture("out/perp") })`.
+ *
+ * A recording imported on the exchange's axis says how long each message took to the recorder. Where the recorder's clock was behind
+ * the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if that is known otherwise.
+ * Invariants: a fixture that tells no delays is refused.
+ * Not here: how they are found (tape/import-exchange.ts), drawing (latency.ts).
+ */
+import { resolve } from "node:path";
+import { SluiceError } from "../errors.ts";
+import { readManifest } from "../tape/fixture.ts";
+import { delaysMin, empirical, type LatencyModel } from "./latency.ts";
+
+export interface FromFixtureOptions {
+  /** What is added to each recorded delay. Default 0. */
+  readonly baseMs?: number;
+}
+
+/**
+ * The feed as recorded in the fixture `dir`; `empirical` says how its delays are drawn. As a model for all ways a request and its
+ * answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture tells no delays.
+ */
+export const fromFixture = (dir: string, { baseMs = 0 }: FromFixtureOptions = {}): LatencyModel => {
+  const { delaysMs = [] } = readManifest(resolve(dir)).feed ?? {};
+  if (delaysMs.length < delaysMin) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `fromFixture(${JSON.stringify(dir)}): it does not tell how long messages took. Import the recording with --axis exchange, or write constant(5).`,
+    );
+  }
+  const feedMs = delaysMs.map((ms) => ms + baseMs);
+  const median = feedMs[feedMs.length >> 1] as number;
+  const name = `drawn from the feed of ${dir}, median ${median.toFixed(3)} ms`;
+  return empirical({ name, feedMs, roundTripMs: feedMs.map((ms) => 2 * ms) });
+};
