@@ -9,7 +9,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { compare, div, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
+import { compare, div, equal, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
@@ -101,6 +101,12 @@ export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile
 
 type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
 
+/** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */
+const contractsOf = (qty: string, lotSize: string, contract: string): string => {
+  const step = div(lotSize, contract, quotePlaces);
+  return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
+};
+
 const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined): Sized => {
   const given = (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined);
   if (given.length !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}` };
@@ -127,7 +133,7 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     case "base":
       return { ok: true, sz: qty, baseQty: qty };
     case "contracts": {
-      const count = div(qty, contract, 0);
+      const count = contractsOf(qty, lotSize, contract);
       if (!isPositive(count)) return { ok: false, reason: `the size ${qty} is below one contract of ${contract}` };
       return { ok: true, sz: count, baseQty: mul(count, contract) };
     }

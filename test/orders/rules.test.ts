@@ -183,10 +183,10 @@ describe("a wish in the service's words", () => {
     ["quote_notional", { notional: "50.05" }, "100 x 50.05 (0.5)"],
     ["quote_notional", { sz: "50" }, "100 x 50 (0.5)"],
     ["contracts", { qty: "0.5" }, "100 x 50 (0.5)"],
-    ["contracts", { qty: "0.519" }, "100 x 51 (0.51)"],
+    ["contracts", { qty: "0.5199" }, "100 x 51.9 (0.519)"],
     ["contracts", { notional: "50" }, "100 x 50 (0.5)"],
     ["contracts", { sz: "50" }, "100 x 50 (0.5)"],
-    ["contracts", { qty: "0.009" }, "the size 0.009 is below one contract of 0.01"],
+    ["contracts", { qty: "0.009" }, "100 x 0.9 (0.009)"],
   ])("where sz counts %s, %o becomes %s", (unit, size, text) => {
     expect(said({ px: "100", ...size }, unit)).toBe(text);
   });
@@ -203,6 +203,14 @@ describe("a wish in the service's words", () => {
     ["contracts", { sz: "7" }, undefined, "market x 7 ()"],
   ])("where sz counts %s, a market order of %o at %s becomes %s", (unit, size, marketPx, text) => {
     expect(said({ ordType: "market", ...size }, unit, marketPx)).toBe(text);
+  });
+
+  it("counts whole contracts where a lot is no finite part of one", () => {
+    expect(said({ px: "100", qty: "0.519" }, "contracts", undefined, { contractValue: "0.003" })).toBe("100 x 173 (0.519)");
+    expect(said({ px: "100", qty: "0.52" }, "contracts", undefined, { contractValue: "0.003" })).toBe("100 x 173 (0.519)");
+    expect(said({ px: "100", qty: "0.002" }, "contracts", undefined, { contractValue: "0.003" })).toBe(
+      "the size 0.002 is below one contract of 0.003",
+    );
   });
 
   it("stays exact where floats would not", () => {
