@@ -6,6 +6,7 @@
  * Not here: market data, which has its own recordings.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
+import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 
 export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
@@ -70,6 +71,29 @@ export type EventBody =
       readonly reason: string;
     }
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
+  /** An order is complete and executed another base quantity than was wanted, for good. */
+  | {
+      readonly type: "order.inexact";
+      readonly strategy: string;
+      readonly slot: string;
+      readonly instId: string;
+      readonly clOrdId: string;
+      readonly qty: string;
+      readonly filledQty: string;
+      readonly reason: string;
+    }
+  /** A strategy holds a position and the exit it wants is not in place; `side` of the exit, `qty` in base currency. */
+  | {
+      readonly type: "position.unprotected";
+      readonly strategy: string;
+      readonly slot: string;
+      readonly instId: string;
+      readonly side: Side;
+      readonly qty: string;
+      readonly reason: string;
+    }
+  /** The exit is in place, or there is nothing to reduce any more. */
+  | { readonly type: "position.protected"; readonly strategy: string; readonly slot: string; readonly instId: string }
   | { readonly type: "order.foreign"; readonly ordId: string; readonly instId: string }
   /** The account's position is being closed; `pos` is positive long. */
   | { readonly type: "position.closing"; readonly uid: string; readonly instId: string; readonly pos: string }

@@ -17,6 +17,7 @@ import type { OrderStore } from "../resources/order-store.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { createDoubts } from "./doubts.ts";
+import { createExits } from "./exits.ts";
 import { type Traded, tradedBy } from "./exposure-fact.ts";
 import { createLives, type Lives } from "./lives.ts";
 import { isResting, type TrackedOrder } from "./order.ts";
@@ -116,10 +117,15 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     onOver: (order) => {
       doubts.settle(order);
       for (let tried = 0; tried < risk.retries; tried++) refusals.retryCrowded();
+      exits.release(order);
     },
   });
+  const exits = createExits({ clock, contract, journal, slots, exposure: risk.exposure, instruments: options.instruments, consider });
   // Before anybody else hears of a change: what is decided because of it must count it.
-  lives.updates$.subscribe(risk.take);
+  lives.updates$.subscribe((order) => {
+    risk.take(order);
+    exits.take(order);
+  });
   const doubts = createDoubts({
     clock,
     store,
@@ -141,6 +147,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     onUnknownInstrument: options.onUnknownInstrument,
     dropSpare,
     consider,
+    onRefused: exits.refused,
   });
   const placements = createPlacements({
     clock,
@@ -149,9 +156,9 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     slots,
     lives: () => lives,
     doubts,
-    mayPlace: (wish) => mayPlace(moods.mode, wish),
+    mayPlace: (slot, wish) => mayPlace(moods.mode, wish) && !exits.holds(slot, wish),
     refuse: refusals.refuse,
-    ruling: (slot, wish) => risk.steady(slot, wish, rulingOf(options, slots, risk, slot, wish)),
+    ruling: (slot, wish) => risk.steady(slot, wish, rulingOf(options, slots, risk, slot, exits.remaining(slot, wish))),
     onAccepted: (order, ordId) => {
       arrivals.accept(order, ordId);
     },
@@ -166,7 +173,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   };
   const arrivals = createArrivals({ ...known, onOpenOrders, onOwner: risk.owned, recount: risk.take });
   const { admit } = createPace(clock, options.rules.changesPerSecond, consider);
-  const parts = { slots, lives, withdrawals, refusals, placements, arrivals, specify, consider, dropSpare, admit };
+  const parts = { slots, lives, withdrawals, refusals, exits, placements, arrivals, specify, consider, dropSpare, admit };
   return parts;
 };
 

@@ -61,12 +61,15 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
   return record.side === "buy" ? { position: filled, cash: sub(neg(value), cost) } : { position: neg(filled), cash: sub(value, cost) };
 };
 
+/** Base currency executed by an order so far. */
+export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;
+
 export const factOf = (order: TrackedOrder, source: FactSource): OrderFact => {
   const { strategy, clOrdId, spec, record, phase } = order;
   const { instId, side, sz, reduceOnly } = spec;
   const avgPx = amount(record?.avgPx);
   const px = spec.px !== "" ? spec.px : isPositive(avgPx) ? avgPx : (source.marketPx(instId, side) ?? "");
   const open = !isOver(order) && phase !== "planned";
-  const base = baseOf(instId, sz, px, source);
+  const base = order.qty === "" ? baseOf(instId, sz, px, source) : order.qty;
   return { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, ...executedOf(instId, record, source) };
 };

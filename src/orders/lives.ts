@@ -46,7 +46,7 @@ export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: Li
     slots.vacate(slot);
     const cut =
       (order.phase === "canceled" && (order.cancelClass !== undefined || order.cancelSent || order.mayBeCut)) || order.phase === "absent";
-    if (!cut) slot.settledMark = order.mark;
+    if (!cut && !order.goesOn) slot.settledMark = order.mark;
     onFree(slot);
   };
   const announce = (order: TrackedOrder): void => {

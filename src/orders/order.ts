@@ -18,6 +18,10 @@ export interface TrackedOrder {
   readonly clOrdId: string;
   readonly spec: OrderSpec;
   readonly wish: WantedOrder | undefined;
+  /** Base quantity it should execute; empty where that is not known. */
+  qty: string;
+  /** It is over, and its slot will place another order for what is left of the wanted quantity. */
+  goesOn: boolean;
   /** Of the wish it serves, which may have changed without need to replace the order. */
   mark: string;
   readonly sentAt: number;
@@ -72,6 +76,8 @@ export const newOrder = (
   clOrdId,
   spec,
   wish,
+  qty: "",
+  goesOn: false,
   mark,
   sentAt: now,
   ordId: "",

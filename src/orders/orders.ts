@@ -140,7 +140,7 @@ export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders
             // A placement that a rate limit turned away waits again.
             sent = change.phase !== "planned";
             subscriber.next(updateOf(change));
-            if (!isOver(change)) return;
+            if (!isOver(change) || change.goesOn) return;
             desk.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),

@@ -35,7 +35,8 @@ export interface PlacementsOptions {
   readonly lives: () => Lives;
   readonly doubts: Doubts;
   readonly ruling: (slot: Slot, wish: WantedOrder) => Ruling;
-  readonly mayPlace: (wish: WantedOrder) => boolean;
+  /** False while it may not be placed at all, or has to wait. */
+  readonly mayPlace: (slot: Slot, wish: WantedOrder) => boolean;
   readonly refuse: (slot: Slot, wish: WantedOrder, ruling: Extract<Ruling, { approved: false }>) => void;
   /** The service took the order. */
   readonly onAccepted: (order: TrackedOrder, ordId: string) => void;
@@ -54,13 +55,14 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
   const decide = (slot: Slot): TrackedOrder | undefined => {
     slot.queued = undefined;
     const { wish } = slot;
-    if (wish === undefined || slot.order !== undefined || !options.mayPlace(wish) || isSettled(wish, slot.settledMark)) return undefined;
+    if (wish === undefined || slot.order !== undefined || isSettled(wish, slot.settledMark) || !options.mayPlace(slot, wish))
+      return undefined;
     const verdict = ruling(slot, wish);
     if (!verdict.approved) {
       refuse(slot, wish, verdict);
       return undefined;
     }
-    const order = slots.open(slot, wish, verdict.spec, clock.now());
+    const order = slots.open(slot, wish, verdict.spec, verdict.baseQty, clock.now());
     options.lives().move(order, "sent", "placed");
     return order;
   };

@@ -36,6 +36,7 @@ export interface RefusalsOptions {
   readonly onUnknownInstrument: ((instId: string) => void) | undefined;
   readonly dropSpare: (slot: Slot) => void;
   readonly consider: (slot: Slot) => void;
+  readonly onRefused: (slot: Slot, wish: WantedOrder, reason: string) => void;
 }
 
 const unknownMs = 60_000;
@@ -88,6 +89,7 @@ export const createRefusals = (options: RefusalsOptions): Refusals => {
       if (known) return;
       journal.append({ type: "order.refused", strategy, slot: name, reason });
       refusals$.next({ strategy, slot: name, reason });
+      options.onRefused(slot, wish, reason);
       noteUnknown(wish.instId);
     },
   };

@@ -1,13 +1,14 @@
 /**
  * The limits on money as the desk uses them: told of every order, asked about every wish.
  *
- * Invariants: without a limit in the config nothing is computed; a wish that is refused again for the same limit is refused in
+ * Invariants: without a limit in the config only what was executed is summed up; a wish that is refused again for the same limit is refused in
  * the same words, so that it is told once.
  * Not here: what may pass (risk.ts), the sums (exposure.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
+import { isZero } from "../decimal.ts";
 import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { factOf } from "./exposure-fact.ts";
 import { isOver, type TrackedOrder } from "./order.ts";
@@ -52,6 +53,8 @@ export interface RiskDesk {
 
 const retriesWithin = 8;
 
+const hasFills = ({ record }: TrackedOrder): boolean => record !== undefined && record.accFillSz !== "" && !isZero(record.accFillSz);
+
 export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDesk => {
   const { clock, contract, rules, instruments, marketPx } = options;
   const exposure = createExposure();
@@ -65,7 +68,8 @@ export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDe
     exposure,
     retries: limited ? retriesWithin : 1,
     take: (order) => {
-      if (!limited) return;
+      // Without limits only what was executed matters: it says what a strategy holds.
+      if (!limited && !hasFills(order)) return;
       if (order.phase === "planned") {
         exposure.forget(order.clOrdId);
         return;
@@ -73,15 +77,14 @@ export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDe
       const { clOrdId, record, spec, strategy } = order;
       exposure.take({ ...factOf(order, source), strategy: strategy === "" ? (owners.get(clOrdId) ?? "") : strategy });
       if (isOver(order)) owners.delete(clOrdId);
-      if (record !== undefined && record.avgPx !== "") losses.traded(spec.instId, record.avgPx);
+      if (limited && record !== undefined && record.avgPx !== "") losses.traded(spec.instId, record.avgPx);
     },
     inherit: (holdings, judged) => {
-      if (!limited) return;
       for (const { strategy, instId, ...held } of holdings) exposure.inherit(strategy, instId, held);
-      losses.inherited(judged);
+      if (limited) losses.inherited(judged);
     },
     owned: (clOrdId, strategy) => {
-      if (limited && strategy !== "") owners.set(clOrdId, strategy);
+      if (strategy !== "") owners.set(clOrdId, strategy);
     },
     view: ({ strategy }, { instId, side }) => {
       if (!limited) return undefined;

@@ -38,7 +38,7 @@ export interface RuleInput {
 }
 
 export type Ruling =
-  | { readonly approved: true; readonly spec: OrderSpec }
+  | { readonly approved: true; readonly spec: OrderSpec; readonly baseQty: string }
   /** `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. */
   | { readonly approved: false; readonly reason: string; readonly crowded?: true; readonly limit?: keyof RiskRules };
 
@@ -87,7 +87,7 @@ export const rule = (input: RuleInput): Ruling => {
   if (!result.ok) return refused(result.reason);
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
-  if (broken === undefined) return { approved: true, spec };
+  if (broken === undefined) return { approved: true, spec, baseQty };
   const { limit, reason, crowded } = broken;
   return { ...refused(reason), limit, ...(crowded ? { crowded } : {}) };
 };

@@ -9,6 +9,7 @@
 import type { Subscription } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
+import type { Rest } from "./exits.ts";
 import { isOver, newOrder, type TrackedOrder } from "./order.ts";
 import { mayWait, takeNote } from "./waiting.ts";
 import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted.ts";
@@ -28,6 +29,8 @@ export interface Slot {
   refused: boolean;
   /** An order that a rate limit kept from being executed: its id is used again. */
   spare: TrackedOrder | undefined;
+  /** What earlier orders left of the wanted quantity, if another order is to follow. */
+  rest: Rest | undefined;
 }
 
 export interface Slots {
@@ -37,7 +40,8 @@ export interface Slots {
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[];
   /** The slot of an order by hand; undefined when there is nothing to withdraw, a reason when the name is taken. */
   put(strategy: string, name: string, wish: WantedOrder | undefined): Slot | string | undefined;
-  open(slot: Slot, wish: WantedOrder, spec: OrderSpec, now: number): TrackedOrder;
+  /** `qty`: base quantity the order should execute; empty where it is not known. */
+  open(slot: Slot, wish: WantedOrder, spec: OrderSpec, qty: string, now: number): TrackedOrder;
   of(order: TrackedOrder): Slot | undefined;
   byClientId(clOrdId: string): TrackedOrder | undefined;
   /** Takes in an order of ours found at the service; undefined when it is known. */
@@ -108,7 +112,15 @@ export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots
       );
     }
     const hash = ids.slotHash(strategy, name);
-    const empty = { wish: undefined, order: undefined, queued: undefined, settledMark: undefined, refused: false, spare: undefined };
+    const empty = {
+      wish: undefined,
+      order: undefined,
+      queued: undefined,
+      settledMark: undefined,
+      refused: false,
+      spare: undefined,
+      rest: undefined,
+    };
     const slot: Slot = { strategy, name, hash, byHand, ...empty };
     slots.set(name, slot);
     if (byHand && isNumbered(name)) return slot;
@@ -174,9 +186,10 @@ export const createSlots = (ids: ClientOrderIds, firstGeneration: number): Slots
       slot.wish = wish;
       return slot;
     },
-    open: (slot, wish, spec, now) => {
+    open: (slot, wish, spec, qty, now) => {
       const clOrdId = slot.spare?.clOrdId ?? ids.of(slot.hash, generation++);
       const order = newOrder({ strategy: slot.strategy, slot: slot.name }, clOrdId, wish, wishMark(wish), spec, now);
+      order.qty = qty;
       slot.spare = undefined;
       slot.order = order;
       slot.refused = false;

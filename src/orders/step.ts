@@ -6,13 +6,14 @@
  * Not here: which step is next (plan.ts), wishes that need none yet (waiting.ts).
  */
 import type { ActionClass } from "../journal/events.ts";
-import { isResting } from "./order.ts";
+import type { Exits } from "./exits.ts";
+import { isOver, isResting } from "./order.ts";
 import type { Placements } from "./placements.ts";
 import { planSlot } from "./plan.ts";
 import type { Refusals } from "./refusals.ts";
 import { type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk-modes.ts";
 import type { Slot, Slots } from "./slots.ts";
-import { type Specified, type WantedOrder, wishMark } from "./wanted.ts";
+import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface Stepping {
@@ -20,17 +21,20 @@ export interface Stepping {
   readonly placements: Placements;
   readonly withdrawals: Withdrawals;
   readonly refusals: Refusals;
+  readonly exits: Exits;
   readonly dropSpare: (slot: Slot) => void;
   readonly specify: (wish: WantedOrder) => Specified;
 }
 
 export const takeStep = (parts: Stepping, moods: Moods, slot: Slot): void => {
-  const { placements, withdrawals, slots, refusals, specify } = parts;
+  const { placements, withdrawals, slots, refusals, exits, specify } = parts;
   const mode = modeOf(moods, slot.strategy);
   const wish = wishWithin(moods, slot.strategy, slot.wish);
   if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
   const { order, settledMark } = slot;
-  const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) };
+  const isFree = order === undefined || isOver(order);
+  const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && exits.holds(slot, wish);
+  const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits };
   const step = planSlot(view, specify);
   if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
   switch (step.kind) {
@@ -52,6 +56,7 @@ export const takeStep = (parts: Stepping, moods: Moods, slot: Slot): void => {
   parts.dropSpare(slot);
   if (slot.wish !== undefined) return;
   refusals.forget(slot);
+  exits.forget(slot);
   slots.dropIfIdle(slot);
 };
 

@@ -9,7 +9,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { compare, div, equal, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
+import { add, compare, div, equal, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
@@ -24,7 +24,12 @@ export interface WantedOrder {
   readonly ordType?: OrdType;
   /** Decimal text; needed unless the type is `market`. Rounded to the tick: a buy down, a sell up. */
   readonly px?: string;
-  /** Size in base currency. Give exactly one of `qty`, `notional`, `sz`. */
+  /**
+   * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote currency, a market
+   * order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's worth on the way; a larger one
+   * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. What still differs when
+   * the order is complete is told as the event `order.inexact`.
+   */
   readonly qty?: string;
   /** Size in quote currency. */
   readonly notional?: string;
@@ -94,12 +99,25 @@ export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile
   if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
   const px = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
   if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
-  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px);
+  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px, ordType === "market");
   if (!sized.ok) return sized;
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
 };
 
 type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
+
+/** Orders of so many lots may differ from their price by half a lot, 0.05 %, and still come out exact. */
+const exactLotsMax = "1000";
+const aimBelow = "0.9995";
+
+/**
+ * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to meet, so that
+ * a tick to either side changes nothing. Of a large order less than half a lot is too little room: it stays below what is wanted.
+ */
+const amountFor = (qty: string, lotSize: string, px: string): string => {
+  const aimed = compare(qty, mul(lotSize, exactLotsMax)) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
+  return mul(add(aimed, mul(lotSize, "0.5")), px);
+};
 
 /** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */
 const contractsOf = (qty: string, lotSize: string, contract: string): string => {
@@ -107,7 +125,7 @@ const contractsOf = (qty: string, lotSize: string, contract: string): string => 
   return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
 };
 
-const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined): Sized => {
+const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, atMarket: boolean): Sized => {
   const given = (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined);
   if (given.length !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}` };
   const unit = profile.order.szUnit[instTypeOf(wish.instId)];
@@ -129,7 +147,8 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
   switch (unit) {
     case "quote_notional":
       // An amount of quote is passed on as wished; a quantity becomes the exact amount it costs.
-      return { ok: true, sz: wish.notional === undefined ? mul(qty, px) : plain(wish.notional), baseQty: qty };
+      if (wish.notional !== undefined) return { ok: true, sz: plain(wish.notional), baseQty: qty };
+      return { ok: true, sz: atMarket ? amountFor(qty, lotSize, px) : mul(qty, px), baseQty: qty };
     case "base":
       return { ok: true, sz: qty, baseQty: qty };
     case "contracts": {

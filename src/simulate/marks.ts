@@ -54,7 +54,7 @@ const single = [
   "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a life began with unresolved orders",
   "an order ended while nobody was there", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
   "a cancel did not take", "a cancel of ours was confirmed", "somebody else cancelled our order", "an order filled at once", "a partial fill",
-  "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen",
+  "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen", "a position was without the exit its strategy wanted",
   "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "halted",
   "resumed", "an emergency cancel left", "several orders were cancelled by one call", "an exit had to wait", "a look by id was needed", 
   "a read had to wait", "a look had to wait", "a placement had to wait", "an action was dropped", "reducing", "a change while pushes were cut", "a change while pushes were silent",
@@ -154,7 +154,11 @@ const namesOf = (event: Event): readonly string[] => {
       return [{ halted: "halted", active: "resumed", reducing: "reducing" }[event.mode]];
     case "anomaly":
       return anomalies[event.what] === undefined ? [] : [anomalies[event.what] ?? ""];
+    case "position.unprotected":
+      return ["a position was without the exit its strategy wanted"];
     case "order.changed":
+    case "order.inexact":
+    case "position.protected":
     case "position.closing":
     case "position.closed":
     case "position.left":

@@ -147,6 +147,7 @@ describe("an order as its exposure sees it", () => {
       clOrdId: "1",
       strategy: "a",
       phase: "partially_filled",
+      qty: "",
       spec: { instId: swap, side: "buy", ordType: "limit", px: "60000", sz, reduceOnly: false },
       record: { avgPx: "59999.333333333333", accFillSz, fee: "-1.5" },
       ...over,
@@ -182,5 +183,7 @@ describe("an order as its exposure sees it", () => {
     const spec = { ...market.spec, px: "", ordType: "market" as const };
     expect(factWith("contracts", { ...market, spec }, "61000")).toMatchObject({ px: "61000", base: "0.06" });
     expect(factWith("quote_notional", { ...market, spec })).toMatchObject({ px: "", base: "0" });
+    // The amount of a market order is a little more than its quantity costs.
+    expect(factWith("quote_notional", { ...market, spec, qty: "0.06" }, "61000")).toMatchObject({ px: "61000", base: "0.06" });
   });
 });

@@ -192,7 +192,9 @@ describe("a wish in the service's words", () => {
   });
 
   it.each<[SzUnit, Partial<WantedOrder>, string | undefined, string]>([
-    ["quote_notional", { qty: "0.5" }, "200", "market x 100 (0.5)"],
+    ["quote_notional", { qty: "0.5" }, "200", "market x 100.1 (0.5)"],
+    ["quote_notional", { qty: "1" }, "200", "market x 200.1 (1)"],
+    ["quote_notional", { qty: "2" }, "200", "market x 399.9 (2)"],
     ["quote_notional", { notional: "100" }, "200", "market x 100 (0.5)"],
     ["quote_notional", { notional: "100" }, undefined, "market x 100 ()"],
     ["quote_notional", { qty: "0.5" }, undefined, `no quote of ${swap} is known yet to turn the size into the service's unit`],

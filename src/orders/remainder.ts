@@ -1,0 +1,66 @@
+/**
+ * Remaining quantity of a wanted order whose latest order has ended. Pure.
+ *
+ * Two kinds are carried on by a further order: a market order whose amount of quote currency bought less than the wanted quantity,
+ * and a reduce-only order that was rejected, cut or canceled by the service while the strategy still holds what it should reduce.
+ *
+ * Invariants: never more than the wanted quantity in all, and of an exit never more than the strategy holds; an order that was
+ * canceled by us leaves nothing here, since its wanted order is still there to be placed anew.
+ * Not here: when the next order leaves (exits.ts), what a strategy holds (exposure.ts).
+ */
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { compare, isPositive, sub, toStep } from "../decimal.ts";
+import type { TrackedOrder } from "./order.ts";
+
+/** How an order ended. Quantities are decimal text in base currency. */
+export interface Ending {
+  readonly order: Pick<TrackedOrder, "phase" | "spec" | "wish" | "qty">;
+  readonly filledQty: string;
+  readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;
+  /** The service counts sizes in quote currency. */
+  readonly inQuote: boolean;
+  /** Of the strategy's position, as much as an order of this side reduces. */
+  readonly reducible: string;
+}
+
+export type Remainder =
+  | { readonly kind: "none" }
+  /** The rest of a quantity: the next order can leave at once. */
+  | { readonly kind: "rest"; readonly qty: string }
+  /** A position that should be reduced and was not, or not far enough. */
+  | { readonly kind: "exit"; readonly qty: string }
+  /** Executed for good and not what was wanted. */
+  | { readonly kind: "differs"; readonly reason: string };
+
+const none: Remainder = { kind: "none" };
+
+const isPlaceable = (qty: string, { lotSize, minSize }: Ending["instrument"]): boolean =>
+  compare(qty, minSize !== undefined && compare(minSize, lotSize) > 0 ? minSize : lotSize) >= 0;
+
+const lesser = (a: string, b: string): string => (compare(a, b) <= 0 ? a : b);
+
+export const remainderOf = (ending: Ending): Remainder => {
+  const { order, filledQty, instrument, inQuote, reducible } = ending;
+  const { phase, spec, wish, qty } = order;
+  if (wish === undefined || qty === "") return none;
+  const left = sub(qty, filledQty);
+  const byQty = wish.qty !== undefined;
+  if (spec.reduceOnly && (phase !== "filled" || byQty)) {
+    const exit = toStep(lesser(left, reducible), instrument.lotSize, "down");
+    return isPositive(exit) && isPlaceable(exit, instrument) ? { kind: "exit", qty: exit } : none;
+  }
+  if (phase !== "filled" || !byQty) return none;
+  if (compare(left, instrument.lotSize) < 0 && compare(sub(filledQty, qty), instrument.lotSize) < 0) return none;
+  if (spec.reduceOnly) return none;
+  if (spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument)) return { kind: "rest", qty: left };
+  return { kind: "differs", reason: differs(ending, left) };
+};
+
+const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string): string => {
+  const told = `${filledQty} was executed of ${qty} wanted`;
+  if (!isPositive(left))
+    return `${told}: the price improved on the way, and the service sizes market orders by their amount of quote currency`;
+  return isPlaceable(left, instrument)
+    ? `${told}, and the service calls the order filled`
+    : `${told}; the rest of ${left} is below the smallest order (${instrument.minSize ?? instrument.lotSize})`;
+};
