@@ -53,28 +53,66 @@ export const sides = (close) => {
   });
 };
 
-/** Every change of side turns the position at once; the first side of all opens it when `opensAtFirst`. */
-export const turns = (close, opensAtFirst) => {
-  let [count, before] = [opensAtFirst ? 0 : -1, 0];
-  for (const side of sides(close)) {
+/**
+ * What a strategy that always turns its position makes of the bars, counted by a loop in whole numbers: of 0.001 of the instrument,
+ * and of a hundred-thousandth of the quote currency for fees. The first side opens one unit, each change of side trades two.
+ * Orders are executed around the next open, which is the last close: sells at the bid, buys a tick above it. A bid is the price
+ * itself, and a tick less where the bar that begins has its high there, so that no price outside a bar is quoted. The position is
+ * valued at the middle of the two at the end.
+ */
+export const turned = (columns, { unit, takerBps }) => {
+  const { close } = columns;
+  const milli = BigInt(Math.round(unit * 1_000));
+  let [orders, position, cash, fees, before] = [0, 0n, 0n, 0n, 0];
+  const all = sides(close);
+  for (let row = 0; row < close.length; row++) {
+    const side = all[row];
     if (side === 0 || side === before) continue;
+    const quantity = before === 0 ? milli : 2n * milli;
+    const px = BigInt(bidAfter(columns, row) + (side > 0 ? 1 : 0));
+    position += BigInt(side) * quantity;
+    cash -= BigInt(side) * quantity * px;
+    fees += quantity * px * BigInt(takerBps);
+    orders++;
     before = side;
-    count++;
   }
-  return count;
+  // Half ticks of thousandths, and fees in ten-thousandths of them: seven places.
+  const doubled = 2n * cash + position * BigInt(2 * bidAfter(columns, close.length - 1) + 1);
+  return { trades: orders, position: text(position, 3), fees: text(fees, 7), profit: text(doubled * 5_000n - fees, 7) };
 };
 
-/** One long position at a time; a bar to enter after the signal, one to leave, and no rule is asked on either. */
-export const longTrades = (close) => {
-  let [count, state] = [0, "none"];
-  for (const side of sides(close)) {
-    if (state === "entering") state = "in";
-    else if (state === "leaving") {
+/** The bid when the bar of this row has closed and the next begins; after the last bar, by its close. */
+const bidAfter = ({ open, high, low, close }, row) => {
+  const [bar, px] = row + 1 < close.length ? [row + 1, open[row + 1]] : [row, close[row]];
+  return px >= high[bar] && low[bar] < high[bar] ? px - 1 : px;
+};
+
+/** A whole number of units of the last decimal place, as decimal text without trailing zeros. */
+const text = (units, places) => {
+  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
+  const fraction = digits.slice(-places).replace(/0+$/, "");
+  return `${units < 0n ? "-" : ""}${digits.slice(0, -places)}${fraction === "" ? "" : `.${fraction}`}`;
+};
+
+/** One unit long at a time; a bar to enter after the signal, one to leave, and no rule is asked on either. Profit in price units. */
+export const longTrades = ({ open, close }) => {
+  let [trades, profit, entry, state] = [0, 0, 0, "none"];
+  sides(close).forEach((side, row) => {
+    if (state === "entering") {
+      state = "in";
+      entry = open[row];
+    } else if (state === "leaving") {
       state = "none";
-      count++;
+      profit += open[row] - entry;
+      trades++;
     } else if (state === "none" && side > 0) state = "entering";
+    // A rule of exit is asked from the bar after the entry.
     else if (state === "in" && side < 0) state = "leaving";
-  }
+  });
   // What is open at the end is closed by it.
-  return count + (state === "in" || state === "leaving" ? 1 : 0);
+  if (state === "in" || state === "leaving") {
+    profit += close.at(-1) - entry;
+    trades++;
+  }
+  return { trades, profit: String(profit) };
 };

@@ -2,9 +2,10 @@
  * The same strategy, where a mean of 10 closes crosses one of 30, in the words of each engine.
  *
  * Invariants: an entry prepares outside the measured time what a user has before he starts (bars in the engine's own shape, modules
- * loaded) and returns a run; a run returns how many trades it made, and `expected` counts them by hand under that engine's rules.
+ * loaded) and returns a run; a run returns its trades and what it knows of quantities and money as decimal text, and `expected`
+ * counts the same by hand under that engine's rules.
  */
-import { barMs, fast, longTrades, makeBars, mean, slow, startAt, turns } from "./bars.mjs";
+import { barMs, fast, longTrades, makeBars, mean, sides, slow, startAt, turned } from "./bars.mjs";
 
 const rowsOf = (columns) =>
   Array.from(columns.close, (close, row) => ({
@@ -17,6 +18,17 @@ const rowsOf = (columns) =>
   }));
 
 const instId = "BTC-USDT-SWAP";
+const takerBps = 5;
+
+/** Changes of side, the first included. */
+const crossings = (close) => {
+  let before = 0;
+  return sides(close).reduce((count, side) => {
+    if (side === 0 || side === before) return count;
+    before = side;
+    return count + 1;
+  }, 0);
+};
 
 const closed = { type: "object", additionalProperties: false, properties: {} };
 
@@ -58,20 +70,27 @@ const counting = (rxjs, { defineStrategy }, seen) =>
   })({});
 
 /** The strategy as a user writes it, on made bars; the service enforces its limits, and answers after 25 ms. */
-const sluiceWith = (strategyOf) => async (columns, compiled) => {
+const sluiceWith = (strategyOf, figuresOf) => async (columns, compiled) => {
   const [sluice, rxjs] = await Promise.all([import(`${compiled}/index.js`), import("rxjs")]);
   const { backtest, constant, createTape, defineConfig, runBacktest } = sluice;
   const at = Float64Array.from(columns.close, (_, row) => startAt + (row + 1) * barMs);
   const tape = createTape([{ instId, tickSize: "1", lotSize: "0.001" }], [{ kind: "candle", instrument: 0, barMs, at, ...columns }]);
-  const service = backtest({ latency: constant(25), balances: { USDT: "100000000" } });
+  const service = backtest({ latency: constant(25), balances: { USDT: "100000000" }, fees: { makerBps: "2", takerBps: String(takerBps) } });
   return async () => {
     const seen = { count: 0 };
     const config = defineConfig({ service, strategies: [strategyOf(rxjs, sluice, seen)] });
     const market = { tape, facts: { name: "bench", contentHash: "" } };
-    const { orders } = await runBacktest(config, { market, print: () => undefined });
-    return seen.count + orders.filled;
+    const report = await runBacktest(config, { market, print: () => undefined });
+    return figuresOf(report, seen);
   };
 };
+
+const money = ({ orders, positions, fees, pnl }) => ({
+  trades: orders.filled,
+  position: positions.find((position) => position.instId === instId)?.qty ?? "0",
+  fees,
+  profit: pnl,
+});
 
 /** Averages worked out by a loop over the rows beforehand, within the measured time: its own way by data frames is slower. */
 const grademark = async (columns) => {
@@ -90,7 +109,8 @@ const grademark = async (columns) => {
   return async () => {
     const [quick, calm] = [mean(fast), mean(slow)];
     const series = new DataFrame(rows.map((row) => ({ ...row, fast: quick(row.close), slow: calm(row.close) })));
-    return backtest(strategy, series).length;
+    const trades = backtest(strategy, series);
+    return { trades: trades.length, profit: String(trades.reduce((sum, { entryPrice, exitPrice }) => sum + exitPrice - entryPrice, 0)) };
   };
 };
 
@@ -109,17 +129,22 @@ const pinets = async (columns) => {
   const rows = rowsOf(columns).map(({ time, ...bar }) => ({ openTime: time.getTime(), closeTime: time.getTime() + barMs, ...bar }));
   return async () => {
     const { strategy } = await new PineTS(rows, "BTCUSDT", "1", rows.length).run(script);
-    return strategy.closedtrades.length;
+    return { trades: strategy.closedtrades.length };
   };
 };
 
 /** How many bars each bears in the quick and in the thorough mode. */
 export const engines = {
-  Sluice: { make: sluiceWith(turning), bars: [100_000, 1_000_000], expected: (close) => turns(close, true), counts: "orders filled" },
+  Sluice: {
+    make: sluiceWith(turning, money),
+    bars: [100_000, 1_000_000],
+    expected: (columns) => turned(columns, { unit: 0.01, takerBps }),
+    counts: "orders filled",
+  },
   "Sluice, signals alone": {
-    make: sluiceWith(counting),
+    make: sluiceWith(counting, (_, { count }) => ({ trades: count })),
     bars: [300_000, 1_000_000],
-    expected: (close) => turns(close, true),
+    expected: ({ close }) => ({ trades: crossings(close) }),
     counts: "crossings",
   },
   "grademark 0.3.0": { make: grademark, bars: [100_000, 1_000_000], expected: longTrades, counts: "long trades" },
@@ -128,7 +153,7 @@ export const engines = {
     make: pinets,
     version: "0.9.34",
     bars: [30_000, 300_000],
-    expected: (close) => turns(close, false) - 1,
+    expected: ({ close }) => ({ trades: crossings(close) - 2 }),
     counts: "closed trades",
   },
 };
@@ -141,12 +166,12 @@ export const measure = async (name, rows, compiled) => {
   // Once on a few bars, as the others do: what is measured is not how fast a process starts.
   await (await make(makeBars(2_000), compiled))();
   const before = { at: performance.now(), ...process.cpuUsage() };
-  const trades = await run();
+  const found = await run();
   const { user, system } = process.cpuUsage();
   return {
     rows,
-    trades,
-    expected: expected(columns.close),
+    found,
+    expected: expected(columns),
     wall: (performance.now() - before.at) / 1_000,
     cpu: (user + system - before.user - before.system) / 1e6,
     rssMb: Math.round(process.resourceUsage().maxRSS / 1_024),
