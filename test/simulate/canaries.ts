@@ -66,7 +66,7 @@ export const canaries: readonly Canary[] = [
   { name: "a halted desk goes on placing", file: "src/orders/risk-modes.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"`, seed: 6 },
   { name: "a port that refuses is not asked", file: desk, find: "refused: options.refused?.(),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: desk, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0", seed: 118 },
-  { name: "an order we cut short settles its wish", file: lives, find: "if (!cut) slot.settledMark = order.mark;", put: "slot.settledMark = order.mark;", seed: 10 },
+  { name: "an order we cut short settles its wish", file: lives, find: "if (!cut && !order.goesOn) slot.settledMark = order.mark;", put: "if (!order.goesOn) slot.settledMark = order.mark;", seed: 10 },
   { name: "a free slot is not looked at", file: lives, find: "    onFree(slot);\n  };", put: "  };", seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
   { name: "a surplus order stays", file: arrivals, find: `withdrawals.request(order, "cancel", "an older order of the same slot");`, put: "", seed: 12 },
