@@ -66,8 +66,9 @@ export interface LedgerOptions {
 
 const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
-/** Statuses that a machine in front of the service answers with by itself. */
-const isSilent = (status: number): boolean => status >= 500 || status === 408;
+/** Answers that a machine in front of the service may have given by itself: by their status, or failures that do not tell the time. */
+const isSilent = ({ status, headers }: Answer): boolean =>
+  status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);
 
 export const createLedger = (options: LedgerOptions): Ledger => {
   const { layers } = options;
@@ -218,7 +219,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     }
     const { standing, gauges: touched } = ticket.route;
     // A page of something in between says nothing of the quota, nor that the service counted the call.
-    if (isSilent(answer.status) && touched.every(({ spec }) => usedOf(spec, answer.headers) === undefined)) {
+    if (isSilent(answer) && touched.every(({ spec }) => usedOf(spec, answer.headers) === undefined)) {
       lose(ticket, receivedAt);
       return undefined;
     }

@@ -54,7 +54,7 @@ const grants = (ledger: Ledger, what: Charge, at: number, rank: Rank = "emergenc
 };
 
 describe("a page of something in between", () => {
-  it.each([502, 503, 408])(
+  it.each([502, 503, 408, 400, 403, 404])(
     "as the first answer tells nothing: the next call probes, and what the service counted is learned (%i)",
     (status) => {
       const ledger = make();
