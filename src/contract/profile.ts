@@ -81,6 +81,7 @@ export const defaultProfile = {
     notContractCode: row("51405", "H4", "Batch cancel takes contract orders only."),
     positionCode: row("51023", "G11", "There is no position to close."),
     leverageCode: row("51102", "G11", "The leverage is outside the allowed range."),
+    rejectionCodes: row<readonly string[]>([], "G16", "Further codes that mean not executed, or beginnings of some such as 510*. What is on no list is looked for, as if it had not been answered."),
     successMsg: row("", "H2", "The description says empty text."),
     dataOnError: row<"array" | "object" | "absent">("array", "H2", "Readers accept all three."),
   },

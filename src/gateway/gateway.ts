@@ -18,6 +18,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { WireRequest } from "../transport/transport.ts";
 import type { Outcome } from "./outcome.ts";
 import { readAnswer } from "./read-answer.ts";
+import { unlistedIn, unlistedText } from "./unlisted.ts";
 
 export interface CallOptions {
   readonly class: ActionClass;
@@ -104,6 +105,8 @@ const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown
 
 export const createGateway = ({ clock, contract, scheduler, journal, user }: GatewayOptions): Gateway => {
   const shared = new Map<string, SharedRead<EndpointName>>();
+  /** Statuses and codes on no list, told once each. */
+  const unlisted = new Set<string>();
   const accounts = new Map<string, Account>();
 
   const keysFor = (endpoint: EndpointName, permission: string = contract.endpoints[endpoint].permission): readonly string[] => {
@@ -146,6 +149,10 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
     if (outcome.kind === "done" && outcome.problems.length > 0) {
       journal.append({ type: "anomaly", what: "answer.unreadable", detail: `${endpoint}: ${outcome.problems[0]}` });
     }
+    const strange = unlistedIn(endpoint, outcome, contract.profile);
+    if (strange === undefined || unlisted.has(`${strange.status} ${strange.code}`)) return;
+    unlisted.add(`${strange.status} ${strange.code}`);
+    journal.append({ type: "anomaly", what: "answer.unlisted", detail: unlistedText(endpoint, strange, contract.profile) });
   };
 
   const call = <E extends EndpointName>(endpoint: E, input: LateInput<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>> =>

@@ -1,9 +1,17 @@
 /**
  * How a call to the service can end. Expected endings are values; nothing here throws.
  *
- * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; an empty list is
- * evidence of absence only in `done` without problems.
+ * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call that changes
+ * something `refused` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`
+ * without problems.
  */
+
+/** The service says no in its own form, with a code that is not known to mean "not executed". */
+export interface Unlisted {
+  readonly status: number;
+  readonly code: string;
+  readonly msg: string;
+}
 
 export type Outcome<R> =
   | {
@@ -18,13 +26,17 @@ export type Outcome<R> =
   /** A rate limit said no; it did not execute the call. */
   | { readonly kind: "limited" }
   /** It may have been executed: look before acting again. */
-  | { readonly kind: "unknown"; readonly message: string }
+  | { readonly kind: "unknown"; readonly message: string; readonly unlisted?: Unlisted }
   /** It was never sent. */
   | { readonly kind: "dropped"; readonly reason: string };
 
 /** The service does not let these keys do it, or does not know them. */
 export const isDenied = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "refused" && (outcome.status === 401 || outcome.status === 403);
+
+/** The service said no to the call as a whole, whether or not that proves that it was not executed. */
+export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind === "refused" || (outcome.kind === "unknown" && outcome.unlisted !== undefined);
 
 /** Why a call did not do what it was for, in words. */
 export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): string => {

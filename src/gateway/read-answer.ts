@@ -1,14 +1,17 @@
 /**
  * Turns an answer into an outcome: envelope, error codes, field aliases, record schemas.
  *
- * Invariants: the HTTP status decides first; a body that cannot be read is never an empty success; what a batch or a placement
- * says of each element counts whatever the envelope's code is; unknown fields are dropped, unreadable records are named.
+ * Invariants: a call that changes something was rejected only if the service's own envelope says so with a code known to mean it
+ * (contract/rejections.ts): a page, a proxy's JSON or an empty body is `unknown` whatever its status, and so is a 429 without any sign
+ * of the service; a body that cannot be read is never an empty success; what a batch or a placement says of each element counts
+ * whatever the envelope's code is; unknown fields are dropped, unreadable records are named.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
-import { limitedStatus } from "../contract/limits.ts";
+import { limitedStatus, limitHeaders } from "../contract/limits.ts";
 import { readState } from "../contract/order-states.ts";
 import type { Profile } from "../contract/profile.ts";
+import { verdictOn } from "../contract/rejections.ts";
 import { wireProblems } from "../contract/validate.ts";
 import type { WireResponse } from "../transport/transport.ts";
 import type { Outcome } from "./outcome.ts";
@@ -51,7 +54,8 @@ const problemsMax = 1_000;
 /** What the service says is journalled; a page of it is not. */
 const msgLengthMax = 500;
 const codeLengthMax = 40;
-const missing = /not (exist|found)|does not exist/i;
+/** Of an order: a key or a page may be missing, too. */
+const missing = /order\b.*\bnot (exist|found)|no such order/i;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
 
@@ -104,12 +108,48 @@ const readRecords = <R>(
   return { records, problems };
 };
 
+/** Whether it is the service that answers and not a machine on the way: by the form of its envelope, or a header only it sends. */
+const isOwn = ({ headers, body }: WireResponse): boolean =>
+  readEnvelope(body) !== undefined || Object.values(limitHeaders).some((name) => headers[name] !== undefined);
+
+interface Envelope {
+  readonly code: string;
+  readonly msg: string;
+  readonly data: unknown;
+}
+
+/** The envelope of a body that has both of its texts. */
+const readEnvelope = (body: unknown): Envelope | undefined => {
+  if (!isRaw(body) || typeof body["msg"] !== "string") return undefined;
+  const { code, msg, data } = body;
+  if (typeof code !== "string" && typeof code !== "number") return undefined;
+  return { code: String(code).slice(0, codeLengthMax), msg: msg.slice(0, msgLengthMax), data };
+};
+
+/** The result of an element says by a code of its own that it was not done. */
+const hasFailed = (item: unknown): boolean => {
+  const code = isRaw(item) ? (item["sCode"] ?? item["code"]) : undefined;
+  return code !== undefined && code !== "0" && code !== 0;
+};
+
+/** A call that changes something and was not done. */
+const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, profile: Profile): Outcome<never> => {
+  const envelope = readEnvelope(body);
+  if (envelope === undefined) return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
+  const { code, msg } = envelope;
+  const verdict = verdictOn(profile, status, code);
+  if (verdict === "rejected") return { kind: "refused", status, code, msg };
+  const message = `${endpoint}: status ${status}, code ${code} ${msg}`;
+  return verdict === "unlisted" ? { kind: "unknown", message, unlisted: { status, code, msg } } : { kind: "unknown", message };
+};
+
 export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, contract: Contract, at: number): Outcome<R> => {
   const { status, body } = response;
-  const { answers } = contract.profile;
-  if (status === limitedStatus) return { kind: "limited" };
+  const { profile, endpoints } = contract;
+  const changes = endpoints[endpoint].method === "POST";
+  if (status === limitedStatus && (!changes || isOwn(response))) return { kind: "limited" };
   if (!isRaw(body) || (typeof body["code"] !== "string" && typeof body["code"] !== "number")) {
-    return status >= 400 && status < 500 && status !== timedOutStatus
+    return status >= 400 && status < 500 && status !== timedOutStatus && !changes
       ? { kind: "refused", status, code: "", msg: "the answer carries no envelope" }
       : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
   }
@@ -121,7 +161,7 @@ export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, co
   if (endpoint === "placeOrder" && list !== undefined && list.length > 1 && status < 400) {
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
   }
-  if (list !== undefined && list.length > 0 && status < 400 && (code === "0" || elementwise.includes(endpoint))) {
+  if (list !== undefined && list.length > 0 && isRead(endpoint, response, code, list, profile)) {
     return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
   }
   if (code === "0" && status < 400) {
@@ -130,8 +170,26 @@ export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, co
       ? { kind: "done", records: [], problems: [], at }
       : { kind: "unknown", message: `${endpoint}: success without a data array` };
   }
-  if (endpoint === "getOrder" && (code === answers.notFoundCode || missing.test(msg)))
-    return { kind: "done", records: [], problems: [], at };
-  if (code === answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
+  if (changes) return readFailure(endpoint, response, profile);
+  if (endpoint === "getOrder" && saysNoOrder(status, code, msg, profile)) return { kind: "done", records: [], problems: [], at };
+  if (code === profile.answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
   return { kind: "refused", status, code, msg };
 };
+
+/** Whether the records of an answer say how the call ended. */
+const isRead = (
+  endpoint: EndpointName,
+  { status, body }: WireResponse,
+  code: string,
+  list: readonly unknown[],
+  { answers }: Profile,
+): boolean => {
+  if (!elementwise.includes(endpoint)) return code === "0" && status < 400;
+  const whole = readEnvelope(body) !== undefined;
+  if (status < 400) return whole || !list.some(hasFailed);
+  return whole && list.every(hasFailed) && (status === answers.orderErrorStatus || status === answers.badRequestStatus);
+};
+
+/** What is not let in is told nothing of orders, whatever it says is missing. */
+const saysNoOrder = (status: number, code: string, msg: string, { answers }: Profile): boolean =>
+  status !== answers.authStatus && status !== answers.permissionStatus && (code === answers.notFoundCode || missing.test(msg));

@@ -7,16 +7,18 @@
  * Not here: what follows from an answer (withdrawals.ts).
  */
 import type { Clock } from "../clock/clock.ts";
+import type { Profile } from "../contract/profile.ts";
+import { elementVerdict } from "../contract/rejections.ts";
 import type { CancelBody, ElementResult } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { type Outcome, whyNot } from "../gateway/outcome.ts";
+import { isTurnedDown, type Outcome, whyNot } from "../gateway/outcome.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { isResting, type TrackedOrder } from "./order.ts";
 
 export type CancelEnd =
   /** The service accepted it; the order's record will show when it is gone. */
   | { readonly kind: "accepted" }
-  /** The service says that this order cannot be cancelled: the record must be read. */
+  /** The service says, by a code known to mean it, that this order cannot be canceled: the record must be read. */
   | { readonly kind: "denied"; readonly reason: string }
   /** It was certainly not executed. */
   | { readonly kind: "undone"; readonly reason: string }
@@ -31,7 +33,7 @@ export interface Cancels {
 export interface CancelsOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
-  readonly elementsMax: number;
+  readonly profile: Profile;
   /** Told before an order is chosen: the latest wish may want it after all. */
   readonly weigh: (order: TrackedOrder) => void;
   readonly onSent: (order: TrackedOrder) => void;
@@ -47,7 +49,8 @@ interface Lane {
   gathering: boolean;
 }
 
-export const createCancels = ({ clock, gateway, elementsMax, weigh, onSent, onEnd }: CancelsOptions): Cancels => {
+export const createCancels = ({ clock, gateway, profile, weigh, onSent, onEnd }: CancelsOptions): Cancels => {
+  const { elementsMax } = profile.cancelBatch;
   const lanes = new Map<ActionClass, Lane>();
   const alone = new WeakSet<TrackedOrder>();
 
@@ -94,11 +97,11 @@ export const createCancels = ({ clock, gateway, elementsMax, weigh, onSent, onEn
     }
     for (const order of batch) {
       order.canceling = false;
-      if (outcome.kind === "refused") alone.add(order);
+      if (isTurnedDown(outcome)) alone.add(order);
       else alone.delete(order);
     }
     batch.forEach((order, index) => {
-      onEnd(order, endOf(outcome, batch, index));
+      onEnd(order, endOf(outcome, batch, index, profile));
     });
   };
 
@@ -146,7 +149,7 @@ export const createCancels = ({ clock, gateway, elementsMax, weigh, onSent, onEn
 const reasonOf = (outcome: Outcome<ElementResult>): string =>
   outcome.kind === "done" ? "the answer has no element for this order" : whyNot(outcome);
 
-const endOf = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[], index: number): CancelEnd => {
+const endOf = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[], index: number, profile: Profile): CancelEnd => {
   if (outcome.kind !== "done") return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };
   const order = batch[index] as TrackedOrder;
   // With one unreadable or missing element positions prove nothing; an id that matches still does.
@@ -156,7 +159,9 @@ const endOf = (outcome: Outcome<ElementResult>, batch: readonly TrackedOrder[], 
     outcome.records.find(({ ordId, clOrdId }) => isSame(ordId, order.ordId) || isSame(clOrdId, order.clOrdId)) ??
     (whole && here !== undefined && !namesAnother(here, order) ? here : undefined);
   if (element === undefined) return { kind: "unsure", reason: reasonOf(outcome) };
-  return element.sCode === "0" ? { kind: "accepted" } : { kind: "denied", reason: `${element.sCode} ${element.sMsg}`.trim() };
+  if (element.sCode === "0") return { kind: "accepted" };
+  const reason = `${element.sCode} ${element.sMsg}`.trim();
+  return { kind: elementVerdict(profile, element.sCode) === "rejected" ? "denied" : "unsure", reason };
 };
 
 const isSame = (id: string, ours: string): boolean => id !== "" && id === ours;

@@ -52,7 +52,9 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
       pursuits.delete(order);
       if (evidence.kind === "absent") {
         if (order.ordId !== "") store.forget(order.ordId);
-        lives().end(order, "absent", "proved not to exist at the service");
+        // The service said no, and there is nothing: two signs of the same.
+        if (order.verdict !== "") lives().end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
+        else lives().end(order, "absent", "proved not to exist at the service");
         return;
       }
       store.merge(evidence.record);

@@ -40,6 +40,8 @@ export interface TrackedOrder {
   mayBeCut: boolean;
   /** Cancel calls in a row that changed nothing. */
   denials: number;
+  /** What the service answered to the placement, where it said no in words that alone prove nothing; else empty. */
+  verdict: string;
   reason: string;
 }
 
@@ -89,6 +91,7 @@ export const newOrder = (
   cancelSent: false,
   mayBeCut: false,
   denials: 0,
+  verdict: "",
   reason: "",
 });
 

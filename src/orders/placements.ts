@@ -2,12 +2,13 @@
  * Placements: queued as wishes, decided when their slot opens, read when they are answered.
  *
  * Invariants: what is sent is the wish as it is then, by the instruments as they are then; a placement is sent once whatever
- * becomes of its answer; a refusal costs no request.
+ * becomes of its answer; it was rejected only by a code that is known to mean so; a refusal costs no request.
  * Not here: whether there should be one (plan.ts), what may be sent (rules.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
+import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Outcome } from "../gateway/outcome.ts";
@@ -46,7 +47,7 @@ const classOf = ({ reduceOnly }: WantedOrder): ActionClass => (reduceOnly === tr
 
 export const createPlacements = (options: PlacementsOptions): Placements => {
   const { clock, contract, gateway, slots, doubts, ruling, refuse } = options;
-  const { permissions, answers } = contract.profile;
+  const { permissions } = contract.profile;
 
   const permissionOf = ({ instId }: WantedOrder): string => (instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap);
   const laneOf = (wish: WantedOrder): string => `${classOf(wish)} ${permissionOf(wish)}`;
@@ -73,7 +74,7 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
         readElement(order, outcome.records[0]);
         return;
       case "refused":
-        reject(order, `${outcome.code} ${outcome.msg}`.trim());
+        reject(order, wordsOf(outcome));
         return;
       case "limited":
         if (order.record === undefined) options.lives().takeBack(order, "refused by a rate limit");
@@ -82,6 +83,7 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
         if (order.record === undefined) options.lives().takeBack(order, outcome.reason);
         return;
       case "unknown":
+        order.verdict = outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted);
         doubts.doubt(order, outcome.message);
     }
   };
@@ -92,10 +94,13 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
       doubts.doubt(order, `the answer to the placement names another order (${clOrdId})`);
       return;
     }
-    // Ids are never used twice: one that is taken was taken by this very order.
-    if (sCode === answers.duplicateCode) doubts.doubt(order, `${sCode} ${sMsg}`.trim());
-    else if (sCode !== "0") reject(order, `${sCode} ${sMsg}`.trim());
-    else if (ordId === "") doubts.doubt(order, "the answer to the placement cannot be read");
+    // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this very order.
+    const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(contract.profile, sCode);
+    if (verdict === "rejected") reject(order, wordsOf({ code: sCode, msg: sMsg }));
+    else if (sCode !== "0") {
+      if (verdict === "unlisted") order.verdict = wordsOf({ code: sCode, msg: sMsg });
+      doubts.doubt(order, wordsOf({ code: sCode, msg: sMsg }));
+    } else if (ordId === "") doubts.doubt(order, "the answer to the placement cannot be read");
     else if (!isOver(order)) options.onAccepted(order, ordId);
   };
   /** A record outranks a reply: an order that was seen exists, whatever the answer says. */
@@ -140,6 +145,8 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
     },
   };
 };
+
+const wordsOf = ({ code, msg }: { readonly code: string; readonly msg: string }): string => `${code} ${msg}`.trim();
 
 const bodyOf = ({ spec, clOrdId }: TrackedOrder): PlaceBody => ({
   instId: spec.instId,

@@ -45,7 +45,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, wei
   const cancels = createCancels({
     clock,
     gateway,
-    elementsMax: contract.profile.cancelBatch.elementsMax,
+    profile: contract.profile,
     weigh,
     onSent: (order) => {
       order.cancelSent = true;

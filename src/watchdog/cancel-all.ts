@@ -12,7 +12,7 @@ import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Outcome } from "../gateway/outcome.ts";
+import { isTurnedDown, type Outcome } from "../gateway/outcome.ts";
 import { walkOrders } from "../gateway/paging.ts";
 
 export type CancelNews =
@@ -89,7 +89,7 @@ export const cancelAll = (options: CancelAllOptions): Observable<CancelNews> =>
         return gateway.call("cancelBatch", elements, call).pipe(
           // One element may spoil a batch: smaller ones find it.
           map((outcome) => {
-            size = outcome.kind === "refused" ? Math.max(elementsLeast, Math.floor(size / 2)) : size;
+            size = isTurnedDown(outcome) ? Math.max(elementsLeast, Math.floor(size / 2)) : size;
           }),
           ignoreElements(),
         );

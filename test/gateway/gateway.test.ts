@@ -164,6 +164,34 @@ describe("an answer", () => {
     ["not found in words", "getOrder", 200, { code: "9", msg: "Order does not exist" }, "done []"],
     ["not found as an empty success", "getOrder", 200, { code: "0", data: [] }, "done []"],
     ["another error is not not-found", "getOrder", 200, { code: "9", msg: "busy" }, "refused 200 9: busy"],
+    [
+      "a key that was not found is no order that was not found",
+      "getOrder",
+      401,
+      { code: "9", msg: "API key not found" },
+      "refused 401 9: API key not found",
+    ],
+    ["nor one whose key may not read it", "getOrder", 403, { code: "51603", msg: "order not found" }, "refused 403 51603: order not found"],
+    ["nor an address that was not found", "getOrder", 404, { code: 404, msg: "Not Found" }, "refused 404 404: Not Found"],
+    ["a page to a cancel", "cancelBatch", 403, "<html>", "unknown: cancelBatch: status 403 with a body that is not an envelope"],
+    ["a page to a close", "closePosition", 404, "<html>", "unknown: closePosition: status 404 with a body that is not an envelope"],
+    ["a close that was rejected", "closePosition", 200, { code: "51023", msg: "none", data: [] }, "refused 200 51023: none"],
+    ["a leverage that was rejected", "setLeverage", 200, { code: "51102", msg: "range", data: [] }, "refused 200 51102: range"],
+    [
+      "a leverage with a code on no list",
+      "setLeverage",
+      200,
+      { code: "59107", msg: "no", data: [] },
+      "unknown: setLeverage: status 200, code 59107 no",
+    ],
+    [
+      "a rate limit that may be a proxy's",
+      "cancelBatch",
+      429,
+      "slow down",
+      "unknown: cancelBatch: status 429 with a body that is not an envelope",
+    ],
+    ["a rate limit in the service's form", "placeOrder", 429, { code: "50011", msg: "" }, "limited"],
     ["not found elsewhere is a refusal", "pendingOrders", 200, { code: "51603", msg: "not found" }, "refused 200 51603: not found"],
     [
       "another word for a state",
@@ -223,6 +251,11 @@ describe("an answer", () => {
     ],
   ])("with %s", (_, endpoint, status, body, text) => {
     expect(read(endpoint, status, body)).toBe(text);
+  });
+
+  it("with a rate limit and a header that only the service sends is the service's", () => {
+    const response = { status: 429, headers: { "x-ratelimit-key-remaining": "0" }, body: "slow down" };
+    expect(spell(readAnswer("placeOrder", response, contract, 0))).toBe("limited");
   });
 
   it("never throws, whatever it is", () => {

@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply, swap } from "./rig.ts";
 
+/** As the service says it. */
+const limited = reply(429, { code: "50011", msg: "Too Many Requests", data: [] });
 const placedIds = (rig: Rig): string[] => rig.places().map(({ clOrdId }) => clOrdId);
 
 describe("a placement whose answer was lost", () => {
@@ -123,7 +125,7 @@ describe("a placement that never arrived", () => {
   it("is never called absent while the service cannot be asked", () => {
     let down = true;
     let turn = 0;
-    const errors = [reply(429), reply(503, { code: "50003", msg: "" }), reply(200, "<html>"), lostRequest, reply(500)];
+    const errors = [limited, reply(503, { code: "50003", msg: "" }), reply(200, "<html>"), lostRequest, reply(500)];
     const rig = ready({
       fault: ({ method, endpoint }) => {
         if (endpoint === "placeOrder") return down ? lostRequest : undefined;
@@ -144,7 +146,7 @@ describe("a placement that never arrived", () => {
     ["a listing of pending orders", ["pendingOrders"]],
     ["a listing of finished orders", ["orderHistory"]],
   ])("is not called absent while %s fails, though all else answers", (_, failing) => {
-    for (const failure of [reply(500), reply(429), reply(200, "<html>"), reply(200, { code: "50001", msg: "denied", data: [] })]) {
+    for (const failure of [reply(500), limited, reply(200, "<html>"), reply(200, { code: "50001", msg: "denied", data: [] })]) {
       const rig = ready({
         fault: ({ endpoint }) => (endpoint === "placeOrder" ? lostRequest : failing.includes(endpoint) ? failure : undefined),
       });
@@ -192,7 +194,22 @@ describe("an answer to a placement that cannot be read", () => {
     ["a record of another type", garbled(200, { code: "0", msg: "", data: [{ ordId: 12, sCode: "0" }] })],
     ["a gateway that gave up waiting", garbled(408)],
     ["unavailable, as an envelope", garbled(200, { code: "50003", msg: "unavailable", data: [] })],
-  ])("is no refusal: %s", (_, fault) => {
+    ["unavailable, said of the order", garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "50003", sMsg: "" }] })],
+    ["a page with status 400", garbled(400, "<html>")],
+    ["a firewall's page", garbled(403, "<html>")],
+    ["a proxy's page for an address it does not know", garbled(404, "<html>")],
+    ["no body with status 401", garbled(401)],
+    ["JSON of a proxy", garbled(403, { message: "Forbidden" })],
+    ["too early, in JSON", garbled(425, { code: "425", msg: "Too Early" })],
+    ["a client that left, as a proxy sees it", garbled(499)],
+    ["a time-out in an envelope that points to elements and has none", garbled(200, { code: "1", msg: "timeout", data: [] })],
+    ["a known code with a status that does not go with it", garbled(425, { code: "51008", msg: "no funds", data: [] })],
+    ["an envelope without words", garbled(400, { code: "50002" })],
+    ["a rejection that names the order it made", garbled(200, { code: "1", msg: "", data: [{ ordId: "7", sCode: "51008", sMsg: "" }] })],
+    ["a code on no list", garbled(200, { code: "59999", msg: "try later", data: [] })],
+    ["too many requests, in a page", garbled(429, "<html>")],
+    ["too many requests, in a proxy's JSON", garbled(429, { message: "Too Many Requests" })],
+  ])("is no rejection: %s", (_, fault) => {
     const rig = ready({ push: false });
     rig.next("placeOrder", fault);
     rig.want(bid());
@@ -210,9 +227,15 @@ describe("an answer to a placement that cannot be read", () => {
     ],
     ["by the element in another spelling", reply(200, { code: "0", msg: "", data: [{ code: 51008, msg: "no funds" }] }), "51008 no funds"],
     ["by the envelope", reply(200, { code: "51008", msg: "no funds", data: [] }), "51008 no funds"],
-    ["by the status", reply(400, { code: "50002", msg: "bad" }), "50002 bad"],
-    ["by the status alone", reply(403, "<html>"), "the answer carries no envelope"],
-  ])("is told apart from a refusal %s", (_, fault, reason) => {
+    ["with an error status", reply(400, { code: "50002", msg: "bad" }), "50002 bad"],
+    [
+      "by the element, with an error status",
+      reply(400, { code: "1", msg: "", data: [{ sCode: "51008", sMsg: "no funds" }] }),
+      "51008 no funds",
+    ],
+    ["at the door", reply(401, { code: 50004, msg: "who?" }), "50004 who?"],
+    ["for want of a permission", reply(403, { code: "50001", msg: "denied" }), "50001 denied"],
+  ])("is told apart from a rejection %s", (_, fault, reason) => {
     const rig = ready();
     rig.next("placeOrder", fault);
     rig.want(bid());
@@ -220,6 +243,34 @@ describe("an answer to a placement that cannot be read", () => {
     expect(rig.phases("bid")).toEqual(["sent", "rejected"]);
     expect(rig.updates.at(-1)?.reason).toBe(reason);
     expect(rig.places()).toHaveLength(1);
+  });
+
+  it("is a rejection after proof when the service said no in words that are on no list, and is told once", () => {
+    const rig = ready({
+      fault: ({ endpoint }) => (endpoint === "placeOrder" ? reply(200, { code: "59108", msg: "low margin", data: [] }) : undefined),
+    });
+    rig.want(bid());
+    rig.run(20_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+    expect(rig.openCounts.at(-1)).toBe(1);
+    rig.run(300_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "rejected"]);
+    expect(rig.updates.at(-1)?.reason).toMatch(/^59108 low margin/);
+    rig.want(bid({ px: "59999" }));
+    rig.run(300_000);
+    expect(rig.places()).toHaveLength(2);
+    const told = rig.journalled("anomaly").filter((event) => event.type === "anomaly" && event.what === "answer.unlisted");
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({ detail: expect.stringMatching(/placeOrder.*59108.*answers\.rejectionCodes/) });
+  });
+
+  it.each([["59108"], ["591*"]])("is a rejection at once with the code listed as %s", (listed) => {
+    const rig = ready({ profile: { answers: { rejectionCodes: [listed] } } });
+    rig.next("placeOrder", reply(200, { code: "59108", msg: "low margin", data: [] }));
+    rig.want(bid());
+    rig.run(1_000);
+    expect(rig.phases("bid")).toEqual(["sent", "rejected"]);
+    expect(rig.journalled("anomaly")).toEqual([]);
   });
 
   it("does not reject an order whose record was seen", () => {
@@ -276,7 +327,7 @@ describe("a record that does not follow", () => {
 describe("a rate limit", () => {
   it("leaves a placement as wanted as before, with the id it had", () => {
     const rig = ready();
-    for (let i = 0; i < 3; i++) rig.next("placeOrder", reply(429));
+    for (let i = 0; i < 3; i++) rig.next("placeOrder", limited);
     rig.want(bid());
     rig.run(300_000);
     expect(rig.phases("bid").at(-1)).toBe("live");
@@ -287,7 +338,7 @@ describe("a rate limit", () => {
 
   it("does not send what was withdrawn meanwhile, and says so", () => {
     const rig = ready({ limits: true });
-    rig.next("placeOrder", reply(429));
+    rig.next("placeOrder", limited);
     rig.want(bid());
     rig.run(50);
     rig.want();
@@ -298,7 +349,7 @@ describe("a rate limit", () => {
   });
 
   it("is no storm: everything waits for the next window, for minutes of refusals", () => {
-    const rig = ready({ limits: true, fault: ({ endpoint }) => (endpoint === "placeOrder" ? reply(429) : undefined) });
+    const rig = ready({ limits: true, fault: ({ endpoint }) => (endpoint === "placeOrder" ? limited : undefined) });
     rig.want(...Array.from({ length: 20 }, (_, i) => bid({ slot: `s${i}` })));
     rig.run(100);
     const first = rig.places().length;
@@ -310,7 +361,7 @@ describe("a rate limit", () => {
     const rig = ready({ limits: true });
     rig.want(bid());
     rig.run(5_000);
-    rig.next("cancelBatch", reply(429));
+    rig.next("cancelBatch", limited);
     rig.want();
     rig.run(180_000);
     expect(rig.phases("bid").at(-1)).toBe("canceled");
@@ -319,7 +370,7 @@ describe("a rate limit", () => {
 
   it("does not end an order placed by hand", () => {
     const rig = ready();
-    rig.next("placeOrder", reply(429));
+    rig.next("placeOrder", limited);
     const seen: string[] = [];
     rig.orders.place(bid()).subscribe({ next: ({ phase }) => seen.push(phase), complete: () => seen.push("end") });
     rig.run(90_000);

@@ -120,7 +120,7 @@ describe("cancels", () => {
     const cancels = createCancels({
       clock: it.clock,
       gateway: it.gateway,
-      elementsMax: 20,
+      profile: createContract().profile,
       weigh: () => undefined,
       onSent: () => undefined,
       onEnd: () => undefined,
@@ -139,7 +139,7 @@ describe("cancels", () => {
     const cancels = createCancels({
       clock: it.clock,
       gateway: it.gateway,
-      elementsMax: 20,
+      profile: createContract().profile,
       weigh: () => undefined,
       onSent: () => undefined,
       onEnd: () => undefined,
