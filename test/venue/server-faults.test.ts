@@ -144,6 +144,13 @@ describe("bodies that are not what they should be", () => {
     expect(ordersOf(setting)).toBe(1);
   });
 
+  it("json: what the rule says instead of the service's answer, though the service acted", async () => {
+    const setting = await faulty({ kind: "json", endpoint: "placeOrder", status: 425, body: { code: "425", msg: "Too Early" } });
+    const { status, body, headers } = await setting.place();
+    expect([status, body, headers["x-ratelimit-ip-remaining"]]).toEqual([425, { code: "425", msg: "Too Early" }, undefined]);
+    expect(ordersOf(setting)).toBe(1);
+  });
+
   it("truncated: fewer bytes than promised, then the end", async () => {
     const setting = await faulty({ kind: "truncated" });
     const { text, closed } = await rawTalk(setting.port, bytesOf("POST", order, placement), toTheEnd);

@@ -50,7 +50,7 @@ describe("a fault plan", () => {
   });
 
   it("takes every kind with everything it reads", () => {
-    const values = { ms: [1, 2], leg: "in", status: 500, to: "http://localhost:1/", bytes: 5 } as const;
+    const values = { ms: [1, 2], leg: "in", status: 500, to: "http://localhost:1/", bytes: 5, body: { code: 1 } } as const;
     const rules = (kinds: Readonly<Record<string, { reads: readonly (keyof typeof values)[] }>>) =>
       Object.entries(kinds).map(([kind, { reads }]) => ({ kind, ...Object.fromEntries(reads.map((field) => [field, values[field]])) }));
     const plan = { http: rules(httpFaults), socket: rules(socketFaults) };

@@ -19,6 +19,7 @@ export const httpFaults = {
   duplicate: { what: "acts twice, as behind a proxy that repeats, and gives the second answer", reads: [] },
   html: { what: "answers with a page instead of JSON", reads: ["status", "leg"] },
   truncated: { what: "promises more bytes than it sends and closes", reads: ["leg"] },
+  json: { what: "answers with the JSON given in body, as a proxy or a service that has lost count may", reads: ["status", "body", "leg"] },
   not_json: { what: "answers with text that is no JSON", reads: ["status", "leg"] },
   slow_body: { what: "drips the answer over ms", reads: ["ms"] },
   redirect: { what: "sends the client to another address", reads: ["status", "to", "leg"] },
@@ -43,7 +44,7 @@ export const socketFaults = {
 } as const satisfies Record<string, { what: string; reads: readonly FaultField[] }>;
 export type SocketFaultKind = keyof typeof socketFaults;
 
-type FaultField = "ms" | "leg" | "status" | "to" | "bytes";
+type FaultField = "ms" | "leg" | "status" | "to" | "bytes" | "body";
 
 /** When a rule applies: to this share of what it meets, at most `count` times, from `fromMs` until before `toMs`. */
 interface Occasion {
@@ -65,6 +66,8 @@ export interface HttpFaultRule extends Occasion {
   /** Where a redirect leads; a loopback address. */
   readonly to?: string;
   readonly bytes?: number;
+  /** What is answered by `json`; an empty object when left out. */
+  readonly body?: unknown;
 }
 
 export interface SocketFaultRule extends Occasion {
@@ -113,6 +116,7 @@ const planSchema = closed({
         status: { type: "integer", minimum: 200, maximum: 599 },
         to: { type: "string", pattern: "^http://(127\\.0\\.0\\.1|localhost)(:\\d{1,5})?/" },
         bytes: { type: "integer", minimum: 1, maximum: 1_073_741_824 },
+        body: {},
         ...occasion,
       },
       ["kind"],
@@ -130,7 +134,7 @@ const planSchema = closed({
   listings: closed({ lagMs: { ...span, exclusiveMinimum: 0 } }, ["lagMs"]),
 });
 
-const optional: readonly FaultField[] = ["ms", "leg", "status", "to", "bytes"];
+const optional: readonly FaultField[] = ["ms", "leg", "status", "to", "bytes", "body"];
 
 const ruleProblems = (rule: HttpFaultRule | SocketFaultRule, reads: readonly FaultField[], place: string): readonly string[] => {
   const idle = optional.filter((field) => field in rule && !reads.includes(field));

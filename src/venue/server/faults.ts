@@ -29,6 +29,7 @@ export interface HttpFault {
   readonly status: number | undefined;
   readonly to: string | undefined;
   readonly bytes: number;
+  readonly body: unknown;
   /** For choices inside the fault, such as which field goes missing. */
   readonly random: Random;
 }
@@ -64,8 +65,8 @@ export const createFaults = (plan: FaultPlan | undefined, clock: Clock, random: 
     http: (endpoint) => {
       const hit = first(http, elapsed, ({ endpoint: only }) => only === undefined || only === endpoint);
       if (hit === undefined) return undefined;
-      const { kind, leg, status, to, bytes = bytesDefault } = hit.rule;
-      return { kind, leg: leg ?? (kind === "redirect" ? "in" : "out"), status, to, bytes, ms: msOf(hit), random: hit.random };
+      const { kind, leg, status, to, bytes = bytesDefault, body = {} } = hit.rule;
+      return { kind, leg: leg ?? (kind === "redirect" ? "in" : "out"), status, to, bytes, body, ms: msOf(hit), random: hit.random };
     },
     socket: (channel) => {
       const hit = first(socket, elapsed, ({ channel: only }) => only === undefined || only === channel);

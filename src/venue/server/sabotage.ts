@@ -101,6 +101,9 @@ const spoils: Readonly<Record<HttpFault["kind"], Spoil>> = {
   html: ({ response }, _reply, { status = 502 }) => {
     sendText(response, status, { "content-type": "text/html" }, page);
   },
+  json: (way, { status }, { status: given = status, body }) => {
+    send(way, { status: given, headers: {}, body });
+  },
   truncated: truncate,
   not_json: ({ response }, { status, headers }, fault) => {
     sendText(response, fault.status ?? status, { ...json, ...headers }, noJson);
