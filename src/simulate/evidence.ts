@@ -1,8 +1,8 @@
 /**
  * What a process has been told about its placements, read from the answers themselves and not by the engine's own reader.
  *
- * Invariants: only an answer that was delivered to this process counts; an error, a limit or a body that cannot be read is never
- * evidence; a negative answer counts only long enough after the placement left, and what an earlier process may have sent left
+ * Invariants: only an answer that was delivered to this process counts; an error, a limit, a body that is not the service's or a
+ * code that is not one of its rejections is never evidence; a negative answer counts only long enough after the placement left, and what an earlier process may have sent left
  * just before this one began.
  */
 import type { Contract } from "../contract/contract.ts";
@@ -44,14 +44,21 @@ export const createEvidence = ({ profile }: Contract, bornAt: number): Evidence 
     }
     return file;
   };
+  /** Codes and statuses with which this service rejects, spelled out once more. */
+  const { answers } = profile;
+  const ofOrders = [answers.parameterCode, answers.instrumentCode, answers.priceCode, answers.sizeCode, answers.fundsCode];
+  const rejecting: readonly (readonly [status: number, codes: readonly string[]])[] = [
+    [answers.orderErrorStatus, [...ofOrders, answers.postOnlyCode, answers.positionCode]],
+    [answers.badRequestStatus, [answers.badRequestCode]],
+    [answers.authStatus, [answers.authCode]],
+    [answers.permissionStatus, [answers.permissionCode]],
+  ];
   const isRefusal = (response: WireResponse): boolean => {
-    const { status } = response;
     const body = bodyOf(response);
-    if (status === 429 || status === 408 || status >= 500) return false;
-    if (body === undefined) return status >= 400;
+    if (typeof body?.["msg"] !== "string") return false;
     const [first] = Array.isArray(body["data"]) ? (body["data"] as Readonly<Record<string, unknown>>[]) : [];
-    const code = first?.["sCode"] ?? first?.["code"] ?? body["code"];
-    return code !== "0" && code !== profile.answers.unavailableCode;
+    const code = String(first?.["sCode"] ?? first?.["code"] ?? body["code"]);
+    return rejecting.some(([status, codes]) => status === response.status && codes.includes(code));
   };
   const since = (times: readonly number[], from: number): number => times.filter((at) => at >= from).length;
 

@@ -35,6 +35,7 @@ export const faultTable = {
   "error-after": { perMinute: usual, words: "a request is executed and answered 502 with a page of HTML" },
   "error-before": { perMinute: usual, words: "a request is answered 503 with HTML and not executed" },
   "not-json": { perMinute: usual, words: "an answer's body is cut off" },
+  "other-answer": { perMinute: usual, words: "a request is executed, and what is read is not the service's answer to it but $form" },
   "timed-out": { perMinute: usual, words: "a request is executed and answered 408" },
   "busy": { perMinute: usual, words: "a request is answered with the code for unavailable and not executed" },
   "broken-record": { perMinute: usual, words: "a record of a listing lacks its state" },
@@ -131,6 +132,22 @@ const outageManners = ["error-before", "drop-request", "busy", "error-after", "d
 export const outageAimOf = ({ pick }: Fault): (typeof outageAims)[number] => outageAims[pick % outageAims.length] ?? "every request";
 export const outageMannerOf = ({ pick }: Fault): (typeof outageManners)[number] =>
   outageManners[Math.floor(pick / outageAims.length) % outageManners.length] ?? "error-before";
+/** What machines on the way answer instead of the service, or the service when it has lost count of a call. */
+export const otherForms = [
+  "a page with status 400",
+  "a page with status 403",
+  "a page with status 404",
+  "nothing with status 401",
+  "nothing with status 499",
+  "a proxy's JSON with status 403",
+  "not found in JSON with status 404",
+  "too early in JSON with status 425",
+  "a time-out in an empty envelope",
+  "unavailable as the result of an element",
+  "a code on no list",
+] as const;
+export type OtherForm = (typeof otherForms)[number];
+export const otherFormOf = ({ pick }: Fault): OtherForm => otherForms[Math.floor(pick / aims.length) % otherForms.length] ?? otherForms[0];
 /** Before the next process starts, somebody cancels by hand what the one without a journal left behind. */
 export const clearsUp = ({ pick }: Fault): boolean => pick % 2 === 0;
 
@@ -142,6 +159,7 @@ export const spellFault = (fault: Fault): string =>
     .replace("$kept", diskFateOf(fault))
     .replace("$whom", outageAimOf(fault))
     .replace("$how", rowOf(outageMannerOf(fault)).words)
+    .replace("$form", otherFormOf(fault))
     .replace("$clearing", clearsUp(fault) ? ", its orders are cancelled by hand" : "")
     .replace("$stop", cancelsAtStop(fault) ? "orders cancelled" : "orders kept");
 

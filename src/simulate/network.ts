@@ -10,7 +10,7 @@ import type { VirtualClock } from "../clock/virtual-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Latency } from "../transport/in-process.ts";
 import type { Transport, WireRequest, WireResponse } from "../transport/transport.ts";
-import { aimOf, type Fault, type FaultKind, outageAimOf, outageMannerOf } from "./fault.ts";
+import { aimOf, type Fault, type FaultKind, type OtherForm, otherFormOf, outageAimOf, outageMannerOf } from "./fault.ts";
 import type { LifeClock } from "./life-clock.ts";
 
 export interface Sender {
@@ -54,6 +54,7 @@ export const networkKinds: readonly FaultKind[] = [
   "error-after",
   "error-before",
   "not-json",
+  "other-answer",
   "timed-out",
   "busy",
   "broken-record",
@@ -113,7 +114,7 @@ export const createNetwork = (options: NetworkOptions): Network => {
     if (kind === "busy")
       return { status: 200, headers: { date: options.date() }, body: { code: options.unavailableCode, msg: "Busy", data: [] } };
     if (kind === "double-request") handle(request, true);
-    if (kind !== "nibble") return spoil(fault, handle(request, late));
+    if (kind !== "nibble") return spoil(fault, handle(request, late), options.unavailableCode);
     if (request.endpoint === "cancelBatch") {
       options.nibble(request);
       return handle(request, late);
@@ -175,6 +176,24 @@ export const createNetwork = (options: NetworkOptions): Network => {
   };
 };
 
+/** Bodies and statuses of answers that are not the service's word on the call. */
+const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<WireResponse, "status" | "body">>> => ({
+  "a page with status 400": { status: 400, body: undefined },
+  "a page with status 403": { status: 403, body: undefined },
+  "a page with status 404": { status: 404, body: undefined },
+  "nothing with status 401": { status: 401, body: undefined },
+  "nothing with status 499": { status: 499, body: undefined },
+  "a proxy's JSON with status 403": { status: 403, body: { message: "Forbidden" } },
+  "not found in JSON with status 404": { status: 404, body: { code: 404, msg: "Not Found" } },
+  "too early in JSON with status 425": { status: 425, body: { code: "425", msg: "Too Early" } },
+  "a time-out in an empty envelope": { status: 200, body: { code: "1", msg: "timeout", data: [] } },
+  "unavailable as the result of an element": {
+    status: 200,
+    body: { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: unavailableCode, sMsg: "Busy" }] },
+  },
+  "a code on no list": { status: 200, body: { code: "59999", msg: "Try again.", data: [] } },
+});
+
 /** An answer as it is after `kind` met it; `date` is what the page of somebody on the way may carry. */
 const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>> = {
   "error-after": (_, headers) => ({ status: 502, headers, body: undefined }),
@@ -184,8 +203,9 @@ const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireRes
   "broken-record": (response, _, pick) => ({ ...response, body: withoutState(response.body, pick) }),
 };
 
-const spoil = (fault: Fault | undefined, response: WireResponse): WireResponse => {
+const spoil = (fault: Fault | undefined, response: WireResponse, unavailableCode: string): WireResponse => {
   if (fault === undefined) return response;
+  if (fault.kind === "other-answer") return { headers: {}, ...otherAnswers(unavailableCode)[otherFormOf(fault)] };
   const date = response.headers["date"];
   const headers: WireResponse["headers"] = date === undefined || fault.pick % 2 === 0 ? {} : { date };
   return spoilers[fault.kind]?.(response, headers, fault.pick) ?? response;

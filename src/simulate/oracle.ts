@@ -117,7 +117,7 @@ export const createOracle = (options: OracleOptions): Oracle => {
         fail("I9", `${clOrdId} is taken for ${phase} and is ${truth?.state ?? "unknown"} at the service`);
     } else if (truth !== undefined && !(phase === "absent" && vanishes(truth))) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) and was ${truth.state} at the service`);
-    } else if (phase === "rejected" ? !life.evidence.refused(clOrdId) : !life.evidence.absent(clOrdId)) {
+    } else if (!life.evidence.absent(clOrdId) && !(phase === "rejected" && life.evidence.refused(clOrdId))) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) without enough evidence`);
     }
   };

@@ -17,6 +17,7 @@ export interface Canary {
 }
 
 const gateway = "src/gateway/read-answer.ts";
+const rejections = "src/contract/rejections.ts";
 const placements = "src/orders/placements.ts";
 const resolve = "src/orders/resolve.ts";
 const withdrawals = "src/orders/withdrawals.ts";
@@ -31,10 +32,14 @@ const slots = "src/orders/slots.ts";
 
 // biome-ignore format: one canary a line
 export const canaries: readonly Canary[] = [
-  { name: "an error page of the service is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus", put: "return status >= 400", seed: 2, quick: true },
-  { name: "a time-out on the way is a refusal", file: gateway, find: "status < 500 && status !== timedOutStatus\n", put: "status < 500\n", seed: 45 },
-  { name: "an unreadable success is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus", put: "return status >= 200", seed: 2 },
-  { name: "the code for unavailable is a refusal", file: gateway, find: "if (code === answers.unavailableCode) return", put: "if (code === '?') return", seed: 4 },
+  { name: "an error page of the service is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus && !changes", put: "return status >= 400", seed: 2, quick: true },
+  { name: "a page of somebody on the way is a rejection", file: gateway, find: "status !== timedOutStatus && !changes", put: "status !== timedOutStatus", seed: 42, quick: true },
+  { name: "a time-out on the way is a refusal", file: gateway, find: "status < 500 && status !== timedOutStatus && !changes\n", put: "status < 500\n", seed: 45 },
+  { name: "an unreadable success is a refusal", file: gateway, find: "return status >= 400 && status < 500 && status !== timedOutStatus && !changes", put: "return status >= 200", seed: 2 },
+  { name: "whatever the envelope says is a rejection", file: gateway, find: `const verdict = verdictOn(profile, status, code);`, put: `const verdict = "rejected" as ReturnType<typeof verdictOn>;`, seed: 4 },
+  { name: "a code on no list is a rejection", file: rejections, find: `? "rejected" : "unlisted";\n};`, put: `? "rejected" : "rejected";\n};`, seed: 24 },
+  { name: "whatever the result of an element says is a rejection", file: placements, find: `if (verdict === "rejected") reject(`, put: `if (sCode !== "0") reject(`, seed: 4 },
+  { name: "the code for unavailable is a rejection", file: rejections, find: `if (never.has(code)) return "unproven";`, put: `if (never.has(code)) return "rejected";`, seed: 4 },
   { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };`, seed: 61 },
   { name: "an unanswered placement is taken for absent", file: placements, find: "doubts.doubt(order, outcome.message);", put: `options.lives().end(order, "absent", outcome.message);`, seed: 2 },
   { name: "an unanswered placement is sent again", file: placements, find: "doubts.doubt(order, outcome.message);", put: "options.lives().takeBack(order, outcome.message);", seed: 4, quick: true },
