@@ -40,6 +40,7 @@ import { createNotices, type NoticeListener, type Notices } from "./journal/noti
 import { createLastQuotes } from "./market/last-quotes.ts";
 import { createOrders, type OrderUpdate } from "./orders/orders.ts";
 import { defaultRules } from "./orders/rules.ts";
+import { headersRead } from "./quota/headers.ts";
 import { type Charge, layersOf } from "./quota/layers.ts";
 import { createLedger, type Ledger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -100,7 +101,9 @@ const assemble = (
     journal.append({ type: "anomaly", what, detail });
   };
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
-  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave });
+  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
+  const headers = headersRead(layers);
+  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers });
   const lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
@@ -108,7 +111,6 @@ const assemble = (
   const durable = durableOf(config, service, (uid) => branches.of(uid, "a placement").desk, openDisk);
   if (durable !== undefined) journal.attach(durable.note);
   const notices = createNotices(journal, onError);
-  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
   const transport = lifetime.interceptor(durable === undefined ? service.transport : durable.interceptor(service.transport));

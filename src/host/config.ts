@@ -118,7 +118,11 @@ const layerSchema = {
       type: "object",
       additionalProperties: false,
       required: ["name", "kind"],
-      properties: { name: { type: "string" }, kind: { type: "string", enum: ["used", "remaining"] } },
+      // What a header may be called; any case.
+      properties: {
+        name: { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
+        kind: { type: "string", enum: ["used", "remaining"] },
+      },
     },
   },
 } as const;

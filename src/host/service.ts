@@ -24,6 +24,8 @@ export interface ServiceEnv {
    * now and has been charged, otherwise the instant to ask again.
    */
   readonly leave: (ip: string) => number | undefined;
+  /** Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out. */
+  readonly headers?: readonly string[];
   /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */
   readonly faultyKeys?: boolean;
 }

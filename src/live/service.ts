@@ -18,8 +18,10 @@ import { createServiceTime, type ServiceTime } from "../transport/service-time.t
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
 import { createSocketPool, type Login } from "../transport/socket-pool.ts";
+import { compose } from "../transport/transport.ts";
 import { type Anomalies, createAnomalies } from "./anomalies.ts";
 import { confirmationPath, confirms, readConfirmation } from "./confirmation.ts";
+import { noteEndings } from "./endpoint-endings.ts";
 import { type KnownUser, type LiveKey, type LiveUsers, readUsers } from "./keys.ts";
 import { createListed } from "./listed.ts";
 import { createLiveMarket } from "./market.ts";
@@ -109,7 +111,15 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   const anomalies = createAnomalies(env.onAnomaly);
   const time = createServiceTime(clock);
   const signers = signersOf(contract, users, env.faultyKeys === true);
-  const http = httpTransport({ baseUrl, profile, signers, clock, time, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const http = httpTransport({
+    baseUrl,
+    profile,
+    signers,
+    clock,
+    time,
+    headers: env.headers ?? [],
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
   const listed = createListed(contract);
   const pool = createSocketPool({
     url: options.wsUrl ?? socketUrlOf(baseUrl, profile.websocket.path),
@@ -135,7 +145,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   const refusal = refusalOf(options, contract);
   return {
     clock,
-    transport: listed.watch(http.transport),
+    transport: compose(http.transport, listed.watch, noteEndings(anomalies.note)),
     market,
     users: pushed.map(({ user }) => user),
     ordersRefused: () => refusal,

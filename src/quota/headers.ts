@@ -1,9 +1,18 @@
 /**
- * What an answer's headers say about the quota.
+ * What an answer's headers say about the quota, and which headers a transport has to keep for it.
  *
- * Invariants: absent or malformed headers say nothing; nothing here throws.
+ * Invariants: absent or malformed headers say nothing; names are compared in lower case, as they arrive; nothing here throws.
  */
 import type { LayerSpec } from "./layers.ts";
+
+/** Names of the headers that are read here, in lower case. */
+export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
+  ...new Set(["date", "retry-after", ...layers.flatMap(({ header }) => (header === undefined ? [] : [header.name.toLowerCase()]))]),
+];
+
+/** The layer with its header's name as it arrives. */
+export const withArrivingName = (layer: LayerSpec): LayerSpec =>
+  layer.header === undefined ? layer : { ...layer, header: { ...layer.header, name: layer.header.name.toLowerCase() } };
 
 /** Digits as a number, or undefined for anything else: counts of a window have at most nine. */
 const countOf = (text: string): number | undefined => {
@@ -24,6 +33,20 @@ export const usedOf = (layer: LayerSpec, headers: Readonly<Record<string, string
   const value = text === undefined ? undefined : countOf(text);
   if (value === undefined) return undefined;
   return layer.header.kind === "used" ? value : Math.max(0, layer.capacity - value);
+};
+
+/** A refusal that asks for more is asked about again after so long, with one light call. */
+const holdMsMax = 600_000;
+const holding: readonly number[] = [403, 429, 503];
+
+/** How long a refusal asks to be left alone by `Retry-After`, in seconds or as a date; undefined where it does not say. */
+export const holdMsOf = (status: number, headers: Readonly<Record<string, string>>): number | undefined => {
+  const text = headers["retry-after"];
+  if (text === undefined || !holding.includes(status)) return undefined;
+  const seconds = countOf(text);
+  const sentAt = dateOf(headers);
+  const ms = seconds === undefined ? (sentAt === undefined ? Number.NaN : Date.parse(text) - sentAt) : seconds * 1_000;
+  return ms > 0 ? Math.min(ms, holdMsMax) : undefined;
 };
 
 /** The instant in `Date`, milliseconds, whole seconds. */

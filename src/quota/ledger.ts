@@ -9,7 +9,7 @@
 import type { EndpointName } from "../contract/endpoints.ts";
 import { createCeilings, type Rank } from "./ceilings.ts";
 import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./gauge.ts";
-import { dateOf, usedOf } from "./headers.ts";
+import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
 import { type LayerState, layerStates } from "./layer-state.ts";
 import { type Charge, extraOf, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import { type Refusal, refusalBy } from "./refusals.ts";
@@ -33,7 +33,7 @@ export interface Ledger {
   /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
   ask(charge: Charge, rank: Rank, now: number, offered?: number): Verdict;
   spend(charge: Charge, now: number, elements?: number): Ticket;
-  /** An answer was read. Returns the instant until which a layer is shut, when the service refused. */
+  /** An answer was read. Returns the instant until which a layer is shut, when the service refused or asked to be left alone. */
   settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined;
   /** No answer was read. */
   lose(ticket: Ticket, now: number): void;
@@ -71,7 +71,7 @@ const isSilent = ({ status, headers }: Answer): boolean =>
   status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);
 
 export const createLedger = (options: LedgerOptions): Ledger => {
-  const { layers } = options;
+  const layers = options.layers.map(withArrivingName);
   const policy: ReservePolicy = { ...defaultReserve, ...options.reserve };
   const quietMs = options.quietMs ?? 1_050;
   const clock = createServerClock(options.clock);
@@ -218,10 +218,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       return undefined;
     }
     const { standing, gauges: touched } = ticket.route;
+    const holdMs = holdMsOf(answer.status, answer.headers);
     // A page of something in between says nothing of the quota, nor that the service counted the call.
     if (isSilent(answer) && touched.every(({ spec }) => usedOf(spec, answer.headers) === undefined)) {
       lose(ticket, receivedAt);
-      return undefined;
+      return holdMs === undefined ? undefined : hold(standing, receivedAt + holdMs);
     }
     const dateMs = dateOf(answer.headers);
     if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
@@ -248,7 +249,8 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       }
     }
     probeBack(ticket);
-    if (answer.status === limited) return strike(ticket, standing, receivedAt);
+    if (answer.status === limited) return hold(standing, Math.max(strike(ticket, standing, receivedAt), receivedAt + (holdMs ?? 0)));
+    if (holdMs !== undefined) return hold(standing, receivedAt + holdMs);
     standing.succeed();
     // An answer that may be of two minutes does not tell where the current one stands.
     if (!standing.warm && !(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) {
@@ -284,7 +286,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       const whole = standing.strikes > 1 || ticket.probe || near;
       if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
     }
-    // The next window is entered with one call, not with all that wait.
+    return until;
+  }
+
+  /** What comes after is entered with one call, not with all that wait. */
+  function hold(standing: Standing, until: number): number {
     standing.restart(until);
     turns++;
     return until;

@@ -31,8 +31,7 @@ export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => Ses
   const config = checkConfig(input);
   const { configPath = "", redact, openDisk = fileDisk, ...engineOptions } = options;
   const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
-  const headers = (config.quota.layers ?? []).flatMap(({ header }) => (header === undefined ? [] : [header.name]));
-  const service = recorded(config.service, sink, { headers, ...(redact !== undefined && { redact }) });
+  const service = recorded(config.service, sink, redact === undefined ? {} : { redact });
   const engine = createEngine({ ...config, service }, { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) });
   const turns = service.turns() as Turns;
   engine.events$.subscribe((event) => {

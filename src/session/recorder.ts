@@ -21,8 +21,6 @@ export interface SessionSink extends RecordWriter {
 }
 
 export interface RecorderOptions {
-  /** Headers of answers that are kept, beside `date` and those of the service's three layers. Lower case. */
-  readonly headers?: readonly string[];
   /** Takes out what must not be kept, such as a key that an answer repeats; the engine gets the text without it, too. */
   readonly redact?: (text: string) => string;
 }
@@ -96,7 +94,7 @@ const recordedService = (inner: OpenService, turns: Turns, env: ServiceEnv, opti
   return {
     ...inner,
     clock: recordingClock(inner.clock, turns),
-    transport: recordedTransport(inner.transport, turns, options),
+    transport: recordedTransport(inner.transport, turns, env, options),
     market: recordedMarket(inner.market, turns, env.onError),
     users: inner.users.map((user) => recordedUser(user, turns, env.onError, copier(options))),
     ...(ordersRefused !== undefined && {
@@ -127,9 +125,9 @@ const copier =
   (value: unknown): unknown =>
     value === undefined ? undefined : (JSON.parse(redact(JSON.stringify(value))) as unknown);
 
-const recordedTransport = (inner: Transport, turns: Turns, options: RecorderOptions): Transport => {
+const recordedTransport = (inner: Transport, turns: Turns, { headers: read = [] }: ServiceEnv, options: RecorderOptions): Transport => {
   const copy = copier(options);
-  const kept = new Set(["date", ...Object.values(limitHeaders), ...(options.headers ?? [])]);
+  const kept = new Set(["date", ...Object.values(limitHeaders), ...read]);
   const cleaned = ({ status, headers, body }: WireResponse): WireResponse => ({
     status,
     headers: copy(Object.fromEntries(Object.entries(headers).filter(([name]) => kept.has(name)))) as WireResponse["headers"],

@@ -13,7 +13,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Profile } from "../contract/profile.ts";
 import { authHeaderNames, queryText } from "../contract/signing.ts";
 import { isSluiceError, SluiceError } from "../errors.ts";
-import { encodingOf, keptHeaders, readJson } from "./answer-body.ts";
+import { encodingOf, keptHeaders, readJson, usualHeaders } from "./answer-body.ts";
 import { type Origin, readBaseUrl } from "./base-url.ts";
 import { createConnections } from "./connections.ts";
 import type { ServiceTime } from "./service-time.ts";
@@ -33,6 +33,8 @@ export interface HttpOptions {
   readonly sockets?: number;
   /** Lets a connection that is not encrypted leave this machine. */
   readonly plainAllowed?: boolean;
+  /** Names of further headers that somebody reads of an answer, in lower case. */
+  readonly headers?: readonly string[];
   /** The only authority to trust, as PEM; the machine's own when left out. */
   readonly ca?: string;
 }
@@ -55,6 +57,7 @@ export const httpTransport = (options: HttpOptions): HttpTransport => {
   checkHeaderNames(profile);
   const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
   const connections = createConnections(origin, sockets, options.ca);
+  const kept = [...new Set([...usualHeaders, ...(options.headers ?? [])])];
   const flights = new Set<() => void>();
   let closing = false;
 
@@ -88,7 +91,7 @@ export const httpTransport = (options: HttpOptions): HttpTransport => {
       lose("no answer was complete");
     });
     flights.add(cut);
-    listen(sent, { end, lose, bytesMax: options.bodyBytesMax ?? defaults.bodyBytesMax, arrived: stamp(clock, time, sentAt) });
+    listen(sent, { end, lose, kept, bytesMax: options.bodyBytesMax ?? defaults.bodyBytesMax, arrived: stamp(clock, time, sentAt) });
   };
 
   return {
@@ -178,6 +181,7 @@ interface Listener {
   readonly lose: (why: string) => void;
   readonly arrived: (answer: IncomingMessage) => void;
   readonly bytesMax: number;
+  readonly kept: readonly string[];
 }
 
 /** Whatever the connection does, one of `end` and `lose` is called; what is called after the first is not heard. */
@@ -198,7 +202,7 @@ const listen = (sent: ClientRequest, listener: Listener): void => {
   });
 };
 
-const collect = (answer: IncomingMessage, { end, lose, bytesMax }: Listener): void => {
+const collect = (answer: IncomingMessage, { end, lose, bytesMax, kept }: Listener): void => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   answer.on("data", (chunk: Buffer) => {
@@ -212,7 +216,7 @@ const collect = (answer: IncomingMessage, { end, lose, bytesMax }: Listener): vo
     if (!answer.complete) lose("the answer was cut");
     else if (encoding !== undefined && status < 400)
       lose(`the answer is compressed (${encoding}), which was not asked for, and was not read`);
-    else end({ status, headers: keptHeaders(answer.headers), body: bodyOf(status, encoding, chunks) });
+    else end({ status, headers: keptHeaders(answer.headers, kept), body: bodyOf(status, encoding, chunks) });
   });
   answer.on("close", () => {
     lose("the answer was cut");

@@ -1,7 +1,10 @@
 /** What an answer's headers say, and that what they do not say is not guessed. */
 import { describe, expect, it, vi } from "vitest";
-import { dateOf, usedOf } from "../../src/quota/headers.ts";
-import type { LayerSpec } from "../../src/quota/layers.ts";
+import { createContract } from "../../src/contract/contract.ts";
+import { limitHeaders } from "../../src/contract/limits.ts";
+import { dateOf, headersRead, holdMsOf, usedOf } from "../../src/quota/headers.ts";
+import { type LayerSpec, layersOf } from "../../src/quota/layers.ts";
+import { usualHeaders } from "../../src/transport/answer-body.ts";
 
 const bare: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
 const used: LayerSpec = { ...bare, header: { name: "x-used", kind: "used" } };
@@ -72,5 +75,35 @@ describe("the stamp of an answer", () => {
     } finally {
       parse.mockRestore();
     }
+  });
+});
+
+describe("a pause that a refusal asks for", () => {
+  const date = "Mon, 05 Jan 2026 08:00:00 GMT";
+  it.each<[string, number, Readonly<Record<string, string>>, number | undefined]>([
+    ["seconds", 429, { "retry-after": "3" }, 3_000],
+    ["of a machine in front", 503, { "retry-after": "120" }, 120_000],
+    ["of a firewall", 403, { "retry-after": "1" }, 1_000],
+    ["a date", 429, { date, "retry-after": "Mon, 05 Jan 2026 08:01:30 GMT" }, 90_000],
+    ["a date, but not what date it is", 429, { "retry-after": "Mon, 05 Jan 2026 08:01:30 GMT" }, undefined],
+    ["a date that is over", 429, { date, "retry-after": "Mon, 05 Jan 2026 07:59:00 GMT" }, undefined],
+    ["a day: asked about again after ten minutes", 429, { "retry-after": "86400" }, 600_000],
+    ["nothing", 429, {}, undefined],
+    ["no time", 429, { "retry-after": "0" }, undefined],
+    ["words", 429, { date, "retry-after": "soon" }, undefined],
+    ["with a success", 200, { "retry-after": "3" }, undefined],
+    ["with a refusal of what was asked", 400, { "retry-after": "3" }, undefined],
+  ])("%s", (_, status, headers, ms) => {
+    expect(holdMsOf(status, headers)).toBe(ms);
+  });
+});
+
+describe("the headers a transport has to keep", () => {
+  it("are those of every layer, of the contract and of a config, in lower case, and those that belong to no layer", () => {
+    const own: LayerSpec = { ...bare, header: { name: "X-Used-Weight", kind: "used" } };
+    const names = headersRead([...layersOf(createContract()), own, bare]);
+    expect([...names].sort()).toEqual(["date", "retry-after", ...Object.values(limitHeaders), "x-used-weight"].sort());
+    // What is read of every service is kept without being named.
+    expect(usualHeaders).toEqual(expect.arrayContaining([...headersRead(layersOf(createContract()))]));
   });
 });

@@ -77,6 +77,24 @@ describe("a refusal", () => {
     expect(refuse(warm(), noon + 11_500, used)).toBe(until);
   });
 
+  it.each([
+    [429, "40", noon + 51_500],
+    // The layers stay shut for longer by themselves.
+    [429, "1", noon + 12_500],
+    [403, "40", noon + 51_500],
+    [503, "40", noon + 51_500],
+    [503, "86400", noon + 611_500],
+    [200, "40", undefined],
+  ])("%i that asks for %s s is heeded until %s", (status, seconds, until) => {
+    const ledger = warm();
+    const told = answer(noon + 11_500, { status });
+    const headers = { ...told.headers, "retry-after": seconds };
+    expect(ledger.settle(ledger.spend(charge, noon + 11_500), { ...told, headers }, noon + 11_500)).toBe(until);
+    const verdict = ledger.ask(charge, "emergency", noon + 11_600);
+    expect(verdict).toMatchObject(until === undefined ? { granted: true } : { granted: false, until });
+    if (until !== undefined) expect(ledger.ask(charge, "emergency", until).granted).toBe(true);
+  });
+
   const extra: LayerSpec = { name: "extra", scope: "ip", unit: "requests", capacity: 1_000, windowMs: 500, anchor: "wall_clock", banMs: 0 };
   it.each<[string, Partial<LayerSpec>, number]>([
     ["nothing is shorter of the key, whatever is of the address", {}, noon + 12_000],
