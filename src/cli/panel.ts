@@ -198,6 +198,10 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "order.changed": (event, paint) => orderWords(event, paint),
   "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
   "order.foreign": ({ instId, ordId }, paint) => `${paint.yellow("foreign order")} ${printable(ordId)} in ${printable(instId)}`,
+  "order.inexact": ({ strategy, slot, reason }, paint) => `${paint.yellow("inexact")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
+    `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
+  "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,
   "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by layer ${printable(layer)}, silent until ${clockOf(until)}`,
   // How it stops is said by whoever stops it.
   "mode.changed": ({ mode, reason }, paint) =>

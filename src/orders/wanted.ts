@@ -35,6 +35,12 @@ export interface WantedOrder {
   readonly notional?: string;
   /** Size in whatever unit the service counts, sent as it is. */
   readonly sz?: string;
+  /**
+   * An exit: the service reduces the account's position with it and never opens one. It waits until cancels of other exits of its
+   * side have taken effect, and is placed again, later each time, while it was rejected, cut or canceled by the service and the
+   * strategy still holds what it should reduce; `position.unprotected` tells that. One that rests and is canceled by another client
+   * is told and not placed again.
+   */
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
   readonly keepWithin?: string;
