@@ -64,7 +64,15 @@ export const endpointNotes: Readonly<Record<EndpointName, EndpointNote>> = {
     summary: "Get order history",
     tag: "Trade",
     says: "Recently completed orders: filled or canceled.",
-    assumes: ["weights.orderHistory", "history.retentionMs", "history.unfilledCanceledVanish", ...pages, ...orderWords, ...signedCall],
+    assumes: [
+      "weights.orderHistory",
+      "history.retentionMs",
+      "history.ordersMax",
+      "history.unfilledCanceledVanish",
+      ...pages,
+      ...orderWords,
+      ...signedCall,
+    ],
   },
   placeOrder: {
     summary: "Place an order",

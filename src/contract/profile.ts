@@ -93,6 +93,7 @@ export const defaultProfile = {
   },
   history: {
     retentionMs: row(7 * 86_400_000, "H11", "Recently completed is taken as a week."),
+    ordersMax: row(100_000, "H11", "Of one user; a bound of the embedded service's memory that is rarely met within the week."),
     unfilledCanceledVanish: row(false, "H11", "Some services forget orders that never traded."),
   },
   cancelBatch: {

@@ -1,9 +1,10 @@
 /**
- * What one user owns: money per currency, positions, leverage, and all orders ever sent.
+ * What one user owns: money per currency, positions, leverage, open orders, and completed ones as long as the service keeps them.
  *
  * Invariants: orders are kept in the order of their ids; a position's entry value is the signed sum of what its lots cost, so
  * profit never needs an average that was rounded.
- * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (listing.ts).
+ * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (listing.ts),
+ * how long orders are kept (retention.ts).
  */
 import type { InstType } from "../contract/inst-id.ts";
 import type { MarginMode } from "../contract/profile.ts";
@@ -37,7 +38,10 @@ export interface Account {
   readonly modeDefault: MarginMode;
   /** Kept only where fees depend on it. */
   readonly traded: Partial<Record<InstType, Traded>>;
+  /** Some of them may have been dropped already: `byOrdId` does not know those. */
   readonly orders: Order[];
+  /** Completed orders in the order of their ends, from `first` on; those before were dropped. */
+  readonly ended: { readonly orders: Order[]; first: number };
   readonly open: Set<Order>;
   readonly byOrdId: Map<string, Order>;
   /** The latest order of each client id. */
@@ -55,6 +59,7 @@ export const createAccount = (uid: string, balances: Readonly<Record<string, Amo
   marginModes: new Map(),
   traded: {},
   orders: [],
+  ended: { orders: [], first: 0 },
   open: new Set(),
   byOrdId: new Map(),
   byClOrdId: new Map(),

@@ -23,6 +23,7 @@ import type { MarginRules } from "./margin.ts";
 import { type Amount, one, spell } from "./money.ts";
 import { feeText, isOpen, leftOf, type Order, orderRecordOf, sideOf } from "./order.ts";
 import type { Matching } from "./queue.ts";
+import { dropOld, noteEnd } from "./retention.ts";
 import { reducibleLots, setHold, settle } from "./settlement.ts";
 
 export interface Fill {
@@ -83,6 +84,11 @@ export interface Exchange {
   telling: boolean;
 }
 
+const close = (order: Order): void => {
+  order.account.open.delete(order);
+  noteEnd(order);
+};
+
 /** Lots an order may fill now: a reducing order never more than the position has. */
 const room = (order: Order): number =>
   order.reduceOnly ? Math.min(leftOf(order), reducibleLots(order.account, order.product, order.sign)) : leftOf(order);
@@ -96,7 +102,7 @@ const newBook = (exchange: Exchange, instId: string): Book =>
       const cost = settle(order, px, lots, ratesFor(schedule, account, product.instType, at), liquidity, at);
       noteTraded(schedule, account, product.instType, worthOf(product, px, lots), at);
       if (product.instType === "SWAP") marketOf(exchange, instId).lookAt = at;
-      if (!isOpen(order)) account.open.delete(order);
+      if (!isOpen(order)) close(order);
       touched.add(order);
       fills.push({
         uid: account.uid,
@@ -150,6 +156,7 @@ export const newOrder = (exchange: Exchange, ticket: Ticket, at: number): Order 
 
 export const register = (exchange: Exchange, order: Order): void => {
   const { account } = order;
+  dropOld(account, exchange.profile, order.createdAt);
   exchange.orderCount++;
   account.orders.push(order);
   account.open.add(order);
@@ -163,7 +170,7 @@ export const finish = (exchange: Exchange, order: Order, state: "filled" | "canc
   order.state = state;
   order.updatedAt = at;
   setHold(order, 0n);
-  order.account.open.delete(order);
+  close(order);
   const market = exchange.markets.get(order.product.instId);
   if (market !== undefined) remove(market.book, order);
   exchange.touched.add(order);

@@ -122,7 +122,8 @@ export const listHistory = (exchange: Exchange, account: Account, query: Infer<t
       !isOpen(order) &&
       (query.instType === undefined || order.product.instType === query.instType) &&
       (query.state === undefined || order.state === query.state) &&
-      !isForgotten(exchange, order, at),
+      !isForgotten(exchange, order, at) &&
+      account.byOrdId.has(order.ordId),
   );
 
 const shortUnit = 10n ** BigInt(places - averagePlaces);

@@ -53,7 +53,7 @@ export type {
 };
 
 export interface Truth {
-  /** All orders, newest first, forgotten ones included. */
+  /** All orders the service keeps, newest first, those it does not show any more included. */
   readonly orders: readonly OrderRecord[];
   readonly balances: readonly BalanceRecord[];
   readonly positions: readonly PositionRecord[];
@@ -143,7 +143,10 @@ const holdingsOf = (exchange: Exchange, account: Account): ReturnType<Venue["hol
 const truthOf = (exchange: Exchange, uid: string): Truth => {
   const account = holderOf(exchange, uid);
   return {
-    orders: account.orders.map((order) => orderRecordOf(order, exchange.profile)).reverse(),
+    orders: account.orders
+      .filter(({ ordId }) => account.byOrdId.has(ordId))
+      .map((order) => orderRecordOf(order, exchange.profile))
+      .reverse(),
     ...holdingsOf(exchange, account),
     equity: equityOf(exchange, account),
   };

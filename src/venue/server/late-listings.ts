@@ -2,7 +2,8 @@
  * Order listings that lag behind: what pending orders and the history looked like a while ago.
  *
  * Invariants: limits, permissions and form are the venue's to judge, only the records of a success are replaced; a record shown
- * is one that was true at that moment; pages keep the profile's rules of order and cursors.
+ * is one that was true at that moment; pages keep the profile's rules of order and cursors; a completed order is kept as long as the
+ * service would have shown it.
  * Not here: getOrder, which is always up to date, as where listings come from a copy of the books.
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -32,10 +33,21 @@ interface Version {
 export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, lagMs: number): Listings => {
   /** By user and order id, oldest version first. */
   const users = new Map<string, Map<string, readonly Version[]>>();
+  /** Completed orders in the order of their ends; those before `first` were dropped. */
+  let ended: { readonly at: number; readonly drop: () => void }[] = [];
+  let first = 0;
+  const dropOld = (at: number): void => {
+    for (let end = ended[first]; end !== undefined && end.at < at; end = ended[++first]) end.drop();
+    if (first < Math.max(gatheredMax, ended.length / 2)) return;
+    ended = ended.slice(first);
+    first = 0;
+  };
   const stop = venue.onOrder((uid, record, at) => {
     const orders = users.get(uid) ?? new Map<string, readonly Version[]>();
     users.set(uid, orders);
     orders.set(record.ordId, [...sinceOf(orders.get(record.ordId) ?? [], at - lagMs), { at, record }]);
+    dropOld(at - lagMs - profile.history.retentionMs);
+    if (!isActive(record.state)) ended.push({ at, drop: () => orders.delete(record.ordId) });
   });
   const recordsAt = (uid: string, at: number): readonly OrderRecord[] =>
     [...(users.get(uid)?.values() ?? [])].flatMap((versions) => versions.findLast((version) => version.at <= at)?.record ?? []);
@@ -52,6 +64,9 @@ export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, 
     },
   };
 };
+
+/** Dropped ends that may still stand in the array. */
+const gatheredMax = 256;
 
 const isSuccess = (status: number, body: unknown): body is object =>
   status === 200 && body !== null && typeof body === "object" && "code" in body && body.code === "0";
