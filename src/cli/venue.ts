@@ -55,7 +55,7 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .option("--port <n>", "port to listen on; 0 takes a free one", portOf, 0)
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--fixture <dir>", "recorded market to play; a made one when left out")
-    .option("--instruments <list>", "products of the made market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP)", listOf)
+    .option("--instruments <list>", "products of the made market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP,BTC-USDT)", listOf)
     .option("--speed <n>", "how many times faster than recorded the market plays", speedOf, 1)
     .option("--seed <text>", "what keys, the made market and chance grow from; a new one each time when left out")
     .option("--faults <file>", "JSON with the faults to play")
@@ -149,7 +149,8 @@ const open = async ({ contract, venue, keys, seed, faults, clock, port, io }: Op
   });
 };
 
-const instrumentsDefault = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
+/** Swaps first, and a spot product, so that spot orders and balances can be tried without an option. */
+const instrumentsDefault = ["BTC-USDT-SWAP", "ETH-USDT-SWAP", "BTC-USDT"];
 const minutesMade = 240;
 
 const marketOf = ({ fixture, instruments }: Flags, seed: string): Tape => {

@@ -79,7 +79,7 @@ describe("sluice venue --json", () => {
       ["user-1", ["read"]],
       ["user-2", ["read", "trade_futures", "trade_spot"]],
     ]);
-    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual(["BTC-USDT-SWAP", "ETH-USDT-SWAP"]);
+    expect((await ask("GET", instruments)).body.data.map(({ instId }) => instId)).toEqual(["BTC-USDT-SWAP", "ETH-USDT-SWAP", "BTC-USDT"]);
     clock.advanceTo(startAt + 61_000);
     io.stop();
     expect(await code).toBe(0);
@@ -96,7 +96,10 @@ describe("sluice venue --json", () => {
     expect((await ask("POST", "/api/v1/trade/order", trade, order)).body).toMatchObject({ code: "0" });
     expect((await ask("GET", "/api/v1/trade/orders/pending", read)).body.data).toMatchObject([{ px: "30000", state: "live" }]);
     expect((await ask("GET", "/api/v1/trade/orders/pending", other)).body.data).toEqual([]);
-    expect((await ask("GET", balance, other)).body.data).toMatchObject([{ currency: "USDT", available: "10000" }]);
+    expect((await ask("GET", balance, other)).body.data).toMatchObject([
+      { currency: "BTC", available: "10" },
+      { currency: "USDT", available: "10000" },
+    ]);
   });
 
   it("gives the same keys for the same seed, and others without one", async () => {
