@@ -141,13 +141,13 @@ export const createExits = (options: ExitsOptions): Exits => {
     const slot = slots.of(order);
     return order.cancelClass === "cancel" || order.cancelClass === "emergency" || slot?.wish === undefined || slot.order !== order;
   };
-  const waitsForCancel = (slot: Slot, { instId, side }: WantedOrder): boolean =>
-    slots
-      .orders()
-      .some(
-        (order) =>
-          order.spec.reduceOnly && order.spec.instId === instId && order.spec.side === side && isLeaving(order) && order.slot !== "",
-      ) && slot.order === undefined;
+  const waitsForCancel = ({ instId, side }: WantedOrder): boolean =>
+    slots.orders().some((order) => {
+      const { spec, slot, wish } = order;
+      // A record does not say whether an order found at the service only reduces: it may.
+      const mayReduce = spec.reduceOnly || wish === undefined;
+      return mayReduce && spec.instId === instId && spec.side === side && slot !== "" && isLeaving(order);
+    });
 
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
   const renew = (slot: Slot, wish: WantedOrder, rest: Rest): boolean => {
@@ -194,7 +194,7 @@ export const createExits = (options: ExitsOptions): Exits => {
         if (!renew(slot, wish, slot.rest)) return true;
       }
       if (wish.reduceOnly !== true) return false;
-      if (!waitsForCancel(slot, wish)) {
+      if (!waitsForCancel(wish)) {
         waits.delete(slot);
         return false;
       }
@@ -220,7 +220,7 @@ export const createExits = (options: ExitsOptions): Exits => {
       const { instId, reduceOnly } = order.spec;
       const own = slots.of(order);
       if (own !== undefined && own.rest === undefined && order.phase === "filled") tellProtected(own, instId);
-      if (reduceOnly) for (const slot of [...waits.keys()]) if (slot.order === undefined) consider(slot);
+      if (reduceOnly || order.wish === undefined) for (const slot of [...waits.keys()]) if (slot.order === undefined) consider(slot);
       for (const slot of retries) {
         const { rest } = slot;
         if (slot === own || rest === undefined || slot.wish?.instId !== instId || clock.now() + retryMs >= rest.at) continue;

@@ -79,6 +79,18 @@ describe("a stop that replaces a take-profit of another slot", () => {
     expect(rig.journalled("position.unprotected")).toEqual([]);
   });
 
+  it("waits for the cancel of a take-profit that a previous run left behind", () => {
+    const earlier = long();
+    const rig = ready({ earlier });
+    rig.resources.pending.value$.subscribe();
+    rig.run(1_000);
+    rig.want(takeProfit());
+    rig.want(stop);
+    rig.run(2_000);
+    expect(position(rig)).toBe("0");
+    expect(rig.phases("sl")).toEqual(["sent", "filled"]);
+  });
+
   it("is forgotten when the strategy wants nothing any more", () => {
     const rig = long();
     rig.want(takeProfit(), stop);
