@@ -1,8 +1,8 @@
 /**
  * `sluice backtest <config>`: replays a recorded market against the strategies of a config and reports.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed still reports, and
- * then fails; a file that cannot be written is known before the run, which may take long.
+ * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed or no order was accepted
+ * still reports, and then fails; a file that cannot be written is known before the run, which may take long.
  * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts,
  * report/tearsheet.ts).
  */
@@ -20,6 +20,7 @@ import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { tearsheet } from "../report/tearsheet.ts";
+import { unacceptedIn } from "../report/warnings.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./given.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
 import { progressLine } from "./panel.ts";
@@ -81,6 +82,8 @@ const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestPa
   io.out(flags.json ? jsonOf(kept.report, lifted) : textOf(kept.report, lifted, io));
   for (const file of kept.written) io.err(`${printable(`Wrote ${file}.`)}\n`);
   failWithStrategies(kept.report);
+  const reason = unacceptedIn(kept.report);
+  if (reason !== undefined) throw new SluiceError("ORDER_REFUSED", `No order was accepted: ${reason}.`);
 };
 
 type Run = (config: unknown, options?: RunOptions) => Promise<RunReport>;

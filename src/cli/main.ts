@@ -1,7 +1,7 @@
 /**
  * The command line: which commands exist, and how each ending becomes an exit code and one message.
  *
- * Invariants: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted; a failure is one message on stderr without a stack, unless
+ * Invariants: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped; a failure is one message on stderr without a stack, unless
  * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions; a command nobody asked
  * for is not loaded.
  * Not here: what a command does (one file each), the loader for our own sources (sluice.mjs).
@@ -21,7 +21,7 @@ import type { SweepParts } from "./sweep.ts";
 import type { VenueParts } from "./venue.ts";
 import type { WatchdogParts } from "./watchdog.ts";
 
-export type ExitCode = 0 | 1 | 2 | 3;
+export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
 /** What the commands stand on; tests hand in their own. */
 export type CliParts = BacktestParts &
@@ -95,7 +95,7 @@ const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): P
   for (const add of await Promise.all(concerned(argv).map((load) => load()))) add(program, io, parts);
   program.addHelpText(
     "after",
-    "\nExit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",
+    "\nExit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",
   );
   return program;
 };
@@ -115,6 +115,7 @@ const explain = (error: unknown, io: CliIo): ExitCode => {
 
 const exitCodeOf = (row: (typeof errorCodes)[keyof typeof errorCodes] | undefined): ExitCode => {
   if (row?.fix === "resume") return 3;
+  if (row?.fix === "again") return 130;
   return row?.fix === "config" || row?.fix === "usage" ? 2 : 1;
 };
 

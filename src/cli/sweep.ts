@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { SluiceError } from "../errors.ts";
+import { type ErrorCode, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { counted, duration } from "../report/figures.ts";
 import type { SweepPlan } from "../sweep/plan.ts";
@@ -195,17 +195,19 @@ const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void>
   io.out(sweepText(report, { columns: io.columns, colour: colourOf(io), top: flags.top }));
 };
 
+const reasonsMax = 5;
+
 const end = ({ runs, results }: SweepReport, { out }: Flags): void => {
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.error] : []));
-  const missing = runs.wanted - runs.done - runs.failed;
-  if (failed.length > 0) {
-    throw new SluiceError(
-      "STRATEGY_FAILED",
-      `${counted(failed.length, "run")} of ${runs.wanted} failed:`,
-      [...new Set(failed)].slice(0, 5),
-    );
+  const unaccepted = results.flatMap((result) => (result.status === "unaccepted" ? [result.reason] : []));
+  const missing = runs.wanted - runs.done - runs.failed - runs.unaccepted;
+  if (failed.length > 0) throw allOf("STRATEGY_FAILED", `${counted(failed.length, "run")} of ${runs.wanted} failed:`, failed);
+  if (missing > 0) {
+    const remedy = out === undefined ? "Keep results with --out DIR, so that --resume can go on." : `Go on with --out ${out} --resume.`;
+    throw new SluiceError("STOPPED", `Stopped with ${missing} of ${runs.wanted} runs missing. ${remedy}`);
   }
-  if (missing === 0) return;
-  const remedy = out === undefined ? "Keep results with --out DIR, so that --resume can go on." : `Go on with --out ${out} --resume.`;
-  throw new SluiceError("ENGINE_STATE", `Stopped with ${missing} of ${runs.wanted} runs missing. ${remedy}`);
+  if (runs.done === 0) throw allOf("ORDER_REFUSED", "No order was accepted in any run:", unaccepted);
 };
+
+const allOf = (code: ErrorCode, message: string, reasons: readonly string[]): SluiceError =>
+  new SluiceError(code, message, [...new Set(reasons)].slice(0, reasonsMax));

@@ -35,8 +35,9 @@ export const cagrPercentMax = 1_000_000;
 /** Recordings end a moment before the full day. */
 export const isAnnualised = (ms: number): boolean => ms >= daysMin * dayMs - 60_000;
 
-/** A Sharpe ratio of a part of so many milliseconds, brought to a day, so that parts of different lengths can be compared. */
-export const perDay = (sharpe: number, ms: number): number => sharpe * Math.sqrt(dayMs / (isAnnualised(ms) ? yearMs : ms));
+/** A Sharpe ratio of so many milliseconds brought to a day, so that parts of different lengths can be compared. */
+export const perDay = (sharpe: number, per: Returns["per"], ms: number): number =>
+  sharpe * Math.sqrt(dayMs / (per === "year" ? yearMs : ms));
 
 /** Undefined when the run began with nothing. `equity` holds every sample, not the thinned ones. */
 export const returnsOf = (equity: readonly EquityPoint[], ms: number): Returns | undefined => {

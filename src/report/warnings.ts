@@ -4,7 +4,7 @@
  * Invariants: pure text from the report alone; a run without peculiarities has none.
  */
 import { compare } from "../decimal.ts";
-import { counted, grouped } from "./figures.ts";
+import { counted } from "./figures.ts";
 import type { RunReport } from "./report.ts";
 
 export const warningsOf = (report: RunReport): readonly string[] => {
@@ -29,11 +29,25 @@ const liquidated = ({ liquidations, currency }: RunReport): readonly string[] =>
 };
 
 /** Said first, because every figure of such a run is a zero that looks like a calm market. */
-const noneAccepted = ({ orders: { placed, rejected, refused }, fills }: RunReport): readonly string[] => {
-  if (placed === 0 && refused > 0) {
-    return [`No order was sent: all ${grouped(refused)} were refused before sending. See "Turned down".`];
-  }
-  if (placed === 0) return ["No order was wanted in this run."];
-  if (rejected === placed) return [`No order was accepted: the service rejected all ${counted(placed, "order")}. See "Turned down".`];
-  return fills === 0 ? ["No order was filled in this run."] : [];
+const noneAccepted = (report: RunReport): readonly string[] => {
+  const { placed, refused } = report.orders;
+  const unaccepted = unacceptedIn(report);
+  if (unaccepted !== undefined) return [`No order was accepted: ${unaccepted}.`];
+  if (placed + refused === 0) return ["No order was wanted in this run."];
+  return report.fills === 0 ? ["No order was filled in this run."] : [];
 };
+
+type Orders = Pick<RunReport, "orders" | "turnedDown">;
+
+/** Why no order of a run was accepted, where some were wanted; undefined where one was, or none was wanted. */
+export const unacceptedIn = ({ orders: { placed, rejected, refused }, turnedDown }: Orders): string | undefined => {
+  if (placed + refused === 0 || rejected < placed) return undefined;
+  const who = [
+    ...(refused === 0 ? [] : [`${allOf(refused)} refused before sending`]),
+    ...(rejected === 0 ? [] : [`${allOf(rejected)} rejected by the service`]),
+  ].join(" and ");
+  const [first] = turnedDown;
+  return first === undefined ? who : `${who}, most often: ${first.example.reason.replace(/\.$/, "")}`;
+};
+
+const allOf = (count: number): string => (count === 1 ? "its only order" : `all ${counted(count, "order")}`);

@@ -11,10 +11,15 @@ import { spelled } from "./space.ts";
 const figureNames = [
   "pnl",
   "sharpe",
+  "sharpePer",
   "drawdown",
   "drawdownPercent",
   "fees",
   "volume",
+  "trades",
+  "winPercent",
+  "profitFactor",
+  "expectancy",
   "fills",
   "placed",
   "canceled",
@@ -35,8 +40,8 @@ export const csvOf = ({ space, results }: SweepReport): string => {
     const own = names.map((name) => spelled(result.options[name]));
     const [figures, hash, error] =
       result.status === "done"
-        ? [figureNames.map((name) => String(result.figures[name])), result.resultHash, ""]
-        : [figureNames.map(() => ""), "", result.error];
+        ? [figureNames.map((name) => String(result.figures[name] ?? "")), result.resultHash, ""]
+        : [figureNames.map(() => ""), "", result.status === "failed" ? result.error : result.reason];
     return [
       String(result.index),
       result.part,

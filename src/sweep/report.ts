@@ -56,8 +56,8 @@ export interface SweepReport {
   readonly by: Score;
   readonly choice: Choice;
   readonly space: readonly { readonly name: string; readonly values: readonly unknown[] }[];
-  readonly runs: { readonly wanted: number; readonly done: number; readonly failed: number };
-  /** The best first. */
+  readonly runs: { readonly wanted: number; readonly done: number; readonly failed: number; readonly unaccepted: number };
+  /** The best first; without runs that failed or had no order accepted. */
   readonly ranking: readonly PointScore[];
   readonly luck?: Luck;
   readonly folds?: readonly FoldReport[];
@@ -67,6 +67,7 @@ export interface SweepReport {
 export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>): SweepReport => {
   const { by, fixture, manifest, windows } = plan;
   const results = [...byIndex.values()].sort((a, b) => a.index - b.index);
+  const count = (status: Result["status"]): number => results.filter((result) => result.status === status).length;
   const ranking = rankingOf(results, by);
   const luck =
     windows.length === 0
@@ -82,7 +83,7 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
     by,
     choice: plan.choice,
     space: plan.space.map(({ name, values }) => ({ name, values })),
-    runs: { wanted: runsOf(plan), done: results.filter(isDone).length, failed: results.filter(({ status }) => status === "failed").length },
+    runs: { wanted: runsOf(plan), done: count("done"), failed: count("failed"), unaccepted: count("unaccepted") },
     ranking,
     ...(luck === undefined ? {} : { luck }),
     ...(windows.length === 0 ? {} : { folds: windows.map((_, fold) => foldReport(plan, results, fold)) }),

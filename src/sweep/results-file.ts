@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from "node:util";
 import { SluiceError } from "../errors.ts";
 import type { Result } from "./report.ts";
 
-export const resultsFormat = "sluice-sweep/1";
+export const resultsFormat = "sluice-sweep/2";
 const fileName = "results.ndjson";
 
 export interface ResultsFile {
@@ -29,7 +29,7 @@ export const openResults = (dir: string, identity: Identity, resume: boolean): R
   const kept = new Map<number, Result>();
   if (existsSync(path)) {
     if (!resume) throw new SluiceError("USAGE", `${path} exists. Go on with it by --resume, or name another folder with --out.`);
-    for (const result of readResults(path, header)) if (result.status === "done") kept.set(result.index, result);
+    for (const result of readResults(path, header)) if (result.status !== "failed") kept.set(result.index, result);
   } else {
     if (resume) throw new SluiceError("USAGE", `--resume: there is no ${path}. Leave --resume out to begin.`);
     mkdirSync(dir, { recursive: true });
@@ -48,8 +48,10 @@ const readResults = (path: string, header: Identity): readonly Result[] => {
   const end = bytes.lastIndexOf(10) + 1;
   const [first, ...lines] = bytes.subarray(0, end).toString("utf8").split("\n").slice(0, -1);
   const found = first === undefined ? undefined : (parsed(first, path, 1) as Identity);
-  if (found?.["format"] !== resultsFormat) {
-    throw new SluiceError("JOURNAL_INVALID", `${path}: line 1 is not the head of a sweep. Name another folder with --out.`);
+  const format = String(found?.["format"]);
+  if (found === undefined || format !== resultsFormat) {
+    const problem = format.startsWith("sluice-sweep/") ? `was written by another version (${format})` : "is not the head of a sweep";
+    throw new SluiceError("JOURNAL_INVALID", `${path}: line 1 ${problem}. Name another folder with --out.`);
   }
   checkSame(path, found, header);
   const results = lines.map((line, index) => parsed(line, path, index + 2) as Result);

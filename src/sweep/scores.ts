@@ -6,18 +6,25 @@
  * Not here: what a run reports (report/report.ts), what ranks mean (luck.ts).
  */
 
-import { approximate, compare, fromApproximate } from "../decimal.ts";
-import type { EquityPoint, RunReport } from "../report/report.ts";
+import { compare } from "../decimal.ts";
+import type { RunReport } from "../report/report.ts";
+import type { Returns } from "../report/returns.ts";
 
 export interface Figures {
   /** What remained, after fees. */
   readonly pnl: string;
-  /** Change of equity over the root of its summed squared changes along the run: a Sharpe ratio of the whole run, not of a year. */
-  readonly sharpe: string;
+  /** As in the run's own report, and what it is scaled to; absent where equity never moved, and ranked as 0 then. */
+  readonly sharpe?: string;
+  readonly sharpePer?: Returns["per"];
   readonly drawdown: string;
   readonly drawdownPercent: string;
   readonly fees: string;
   readonly volume: string;
+  /** Closed, as in the run's own report; what there were too few for is absent. */
+  readonly trades: number;
+  readonly winPercent?: string;
+  readonly profitFactor?: string;
+  readonly expectancy?: string;
   readonly fills: number;
   readonly placed: number;
   readonly canceled: number;
@@ -31,13 +38,14 @@ export interface Figures {
   readonly currency: string;
 }
 
-export const figuresOf = ({ pnl, fees, volume, drawdown, fills, orders, quota, equity, currency }: RunReport): Figures => ({
+export const figuresOf = ({ pnl, fees, volume, drawdown, fills, orders, quota, returns, trades, currency }: RunReport): Figures => ({
   pnl,
-  sharpe: sharpeOf(equity),
+  ...(returns?.sharpe !== undefined && { sharpe: returns.sharpe, sharpePer: returns.per }),
   drawdown: drawdown.max,
   drawdownPercent: drawdown.maxPercent,
   fees,
   volume,
+  ...tradeFiguresOf(trades),
   fills,
   placed: orders.placed,
   canceled: orders.canceled,
@@ -51,14 +59,12 @@ export const figuresOf = ({ pnl, fees, volume, drawdown, fills, orders, quota, e
   currency,
 });
 
-/** Needs no even spacing of the points, so that a thinned curve serves as well. A curve that never moved has 0. */
-export const sharpeOf = (equity: readonly EquityPoint[]): string => {
-  const values = equity.map((point) => approximate(point.equity));
-  let squares = 0;
-  for (let index = 1; index < values.length; index++) squares += ((values[index] as number) - (values[index - 1] as number)) ** 2;
-  if (squares === 0) return "0";
-  return fromApproximate(((values.at(-1) as number) - (values[0] as number)) / Math.sqrt(squares), 4);
-};
+const tradeFiguresOf = ({ count, winPercent, profitFactor, expectancy }: RunReport["trades"]) => ({
+  trades: count,
+  ...(winPercent !== undefined && { winPercent }),
+  ...(profitFactor !== undefined && { profitFactor }),
+  ...(expectancy !== undefined && { expectancy }),
+});
 
 /** What may decide, and whether more of it is better. */
 export const scores = {
@@ -76,7 +82,7 @@ export const scores = {
 export type Score = keyof typeof scores;
 
 /** The value of a score as decimal text. */
-export const scoreOf = (figures: Figures, by: Score): string => String(figures[by]);
+export const scoreOf = (figures: Figures, by: Score): string => String(figures[by] ?? "0");
 
 /** The best first. */
 export const ranked = <T>(runs: readonly T[], by: Score, figures: (run: T) => Figures): readonly T[] => {

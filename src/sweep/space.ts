@@ -81,7 +81,9 @@ export const overridesOf = (space: Space, point: readonly number[]): Overrides =
 export const nameOf = (space: Space, point: readonly number[]): string =>
   space.map(({ name, values }, index) => `${name}=${spelled(values[point[index] ?? 0])}`).join(" ");
 
-export const spelled = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+/** A dash where there is no value yet, such as that of a choice before all trainings are done. */
+export const spelled = (value: unknown): string =>
+  typeof value === "string" ? value : ((JSON.stringify(value) as string | undefined) ?? "-");
 
 /** The config with other options; throws what its strategies have against them. */
 export const varied = <C extends Pick<CheckedConfig, "strategies">>(config: C, overrides: Overrides): C => ({

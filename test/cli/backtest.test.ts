@@ -121,11 +121,14 @@ describe("--compare-limits", () => {
 });
 
 describe("a run in which every order was refused", () => {
-  it("ends with 0 and says so first", async () => {
+  it("reports, says so first, and fails with the reason", async () => {
     const orders = { placed: 0, canceled: 0, filled: 0, rejected: 0, refused: 5 };
-    const { code, out } = await sluice([config], { runBacktest: () => Promise.resolve({ ...sampleReport(), orders, fills: 0 }) });
-    expect(code).toBe(0);
-    expect(out.indexOf("! No order was sent: all 5 were refused")).toBeGreaterThan(0);
-    expect(out.indexOf("! No order was sent")).toBeLessThan(out.indexOf("Equity"));
+    const runBacktest = () => Promise.resolve({ ...sampleReport(), orders, fills: 0 });
+    const { code, out, err } = await sluice([config], { runBacktest });
+    expect(code).toBe(1);
+    expect(out.indexOf("! No order was accepted: all 5 orders refused before")).toBeGreaterThan(0);
+    expect(out.indexOf("! No order was accepted")).toBeLessThan(out.indexOf("Equity"));
+    expect(err).toContain("error: No order was accepted: all 5 orders refused before sending, most often: 51026 ");
+    expect((await sluice([config, "--json"], { runBacktest })).code).toBe(1);
   });
 });

@@ -78,7 +78,7 @@ describe("help and version", () => {
     const { code, out, err } = await sluice(["--help"]);
     expect([code, err]).toEqual([0, ""]);
     for (const name of ["backtest", "run", "import", "generate"]) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
-    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted.");
+    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.");
   });
 
   it("explain each command", async () => {
@@ -177,12 +177,13 @@ describe("backtest", () => {
 });
 
 describe("failures", () => {
+  const codes: Readonly<Record<string, number>> = { config: 2, usage: 2, resume: 3, again: 130 };
   it.each((Object.keys(errorCodes) as ErrorCode[]).map((code) => [code, errorCodes[code].fix] as const))(
     "%s, to be mended in %s",
     async (code, fix) => {
       const ended = await sluice(["backtest", config], failing(new SluiceError(code, "broken", ["here"])));
       expect(ended).toEqual({
-        code: fix === "config" || fix === "usage" ? 2 : fix === "resume" ? 3 : 1,
+        code: codes[fix] ?? 1,
         out: "",
         err: "error: broken\n  - here\n",
       });

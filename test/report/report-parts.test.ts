@@ -236,8 +236,8 @@ describe("returns", () => {
   });
 
   it("of parts of different lengths are compared by the day", () => {
-    expect(perDay(2, 4 * dayMs)).toBeCloseTo(1, 9);
-    expect(perDay(Math.sqrt(365), 30 * dayMs)).toBeCloseTo(1, 9);
+    expect(perDay(2, "run", 4 * dayMs)).toBeCloseTo(1, 9);
+    expect(perDay(Math.sqrt(365), "year", 30 * dayMs)).toBeCloseTo(1, 9);
   });
 
   it("have no ratio where they never varied or never fell", () => {
@@ -260,11 +260,15 @@ describe("warnings", () => {
 
   it.each<[string, Partial<RunReport>, RegExp | undefined]>([
     ["nothing of an ordinary run", {}, undefined],
-    ["that every order was refused", { orders: { ...orders, refused: 12 }, fills: 0 }, /^No order was sent: all 12 were refused/],
+    [
+      "that every order was refused",
+      { orders: { ...orders, refused: 12 }, fills: 0 },
+      /^No order was accepted: all 12 orders refused before sending, most often: 51026 /,
+    ],
     [
       "that every order was rejected",
       { orders: { ...orders, placed: 3, rejected: 3 }, fills: 0 },
-      /^No order was accepted: .* all 3 orders/,
+      /^No order was accepted: all 3 orders rejected by the service, most often: /,
     ],
     ["that nothing was wanted", { orders, fills: 0 }, /^No order was wanted/],
     ["that nothing was filled", { orders: { ...orders, placed: 3 }, fills: 0 }, /^No order was filled/],

@@ -111,7 +111,7 @@ describe("the tearsheet of a run in which nothing happened", () => {
     const orders = { placed: 0, canceled: 0, filled: 0, rejected: 0, refused: 3 };
     const page = tearsheet({ ...sampleReport(), orders, fills: 0, positions: [], turnedDown: [], perStrategy: { idle: row() } }, noDetails);
     walk(page);
-    expect(page).toContain("No order was sent: all 3 were refused before sending.");
+    expect(page).toContain("No order was accepted: all 3 orders refused before sending");
     for (const sentence of ["No order was sent.", "No strategy held anything at the end.", "No order was refused or rejected."]) {
       expect(page).toContain(sentence);
     }

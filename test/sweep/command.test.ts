@@ -46,7 +46,7 @@ describe("sluice sweep", () => {
     const first = await sweep(...given);
     expect(first.code).toBe(0);
     const report = JSON.parse(first.out) as SweepReport;
-    expect(report.runs).toEqual({ wanted: 2, done: 2, failed: 0 });
+    expect(report.runs).toEqual({ wanted: 2, done: 1, failed: 0, unaccepted: 1 });
     const resumed = await sweep(...given, "--resume");
     expect(resumed.out).toBe(first.out);
     const again = await sweep(...given);
@@ -110,9 +110,16 @@ describe("sluice sweep", () => {
       });
     }
     io.stop();
-    expect(await running).toBe(1);
+    expect(await running).toBe(130);
     expect(io.outText).toContain("1 run done, 1 not run");
     expect(io.errText).toContain(`error: Stopped with 1 of 2 runs missing. Go on with --out ${dir} --resume.`);
+  });
+
+  it("in which no order of any run was accepted ends with 1 and the reason", async () => {
+    const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "ladder.notional=0.000001");
+    expect(code).toBe(1);
+    expect(out).toContain("0 runs done, 1 without an accepted order");
+    expect(err).toMatch(/error: No order was accepted in any run:\n {2}- all [\d,]+ orders refused before sending, most often: /);
   });
 
   it.each([

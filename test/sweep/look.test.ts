@@ -15,10 +15,13 @@ import { folder, marketOf, planOf, stand } from "./arena.ts";
 const figures = (pnl: string): Figures => ({
   pnl,
   sharpe: "0.5",
+  sharpePer: "run",
   drawdown: "1234.5",
   drawdownPercent: "1.5",
   fees: "-1",
   volume: "10000",
+  trades: 7,
+  winPercent: "42.85",
   fills: 12,
   placed: 20,
   canceled: 3,
@@ -55,10 +58,11 @@ describe("the page of a sweep", () => {
     expect(text).toContain("4 points, the best by pnl first; 4 runs done, 1 failed, 1 not run");
     const rows = text.split("\n").filter((line) => /^ [12] {5}/.test(line));
     expect(rows).toEqual([
-      " 1              2          0.1  +3.46    0.50  1,234.50  -1.00     12   1,800    0  10,000",
-      " 2              1          0.1  +1.00    0.50  1,234.50  -1.00     12   1,800    0  10,000",
+      " 1              2          0.1  +3.46    0.50  1,234.50       7     43       -  -1.00     12   1,800    0  10,000",
+      " 2              1          0.1  +1.00    0.50  1,234.50       7     43       -  -1.00     12   1,800    0  10,000",
     ]);
     expect(text).toContain("2 more; --top, --csv or --json show them");
+    expect(text).toContain("Sharpe is of each run, not annualised (that needs 7 days);");
     expect(text).toContain('1 run failed:\n ladder.levels=2 ladder.step=0.2: it said "no",\\nand =left');
   });
 
@@ -73,6 +77,81 @@ describe("the page of a sweep", () => {
     const lines = sweepText(reported(["1", "2", "3"]), { ...look, columns: 60 }).split("\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
     expect(lines.find((line) => line.includes("pnl  sharpe"))).toMatch(/ladder\.levels {2}ladder\.step {4}pnl {2}sharpe {2}drawdown$/);
+  });
+});
+
+describe("the page of a walk-forward sweep", () => {
+  const parts = { fixture: marketOf(2), folds: { count: 2, train: 0.5 } };
+  const walked = async (share: number, by: "pnl" | "sharpe" = "pnl", whole = true): Promise<SweepReport> => {
+    const over = await planOf(["ladder.levels=1..3", "ladder.notional=100,200"], { ...parts, by });
+    const { points, windows } = over;
+    const trainings = windows.length * points.length;
+    const results = Array.from({ length: trainings + windows.length }, (_, index): Result => {
+      const test = index >= trainings;
+      const point = test ? 0 : index % points.length;
+      const fold = test ? index - trainings : Math.floor(index / points.length);
+      const options = Object.fromEntries(over.space.map(({ name, values }, at) => [name, values[points[point]?.[at] ?? 0]]));
+      const head = { index, part: test ? ("test" as const) : ("train" as const), fold, point, options };
+      return { ...head, status: "done", resultHash: "h", figures: figures(String(-point)) };
+    });
+    const done = results.slice(0, Math.floor(trainings * share) + (whole ? windows.length : 0));
+    return reportOf({ ...over, fixture: "f", configPath: "config.ts" }, new Map(done.map((one) => [one.index, one])));
+  };
+
+  it.each([0, 0.25, 0.5, 0.75, 1])("shows what there is when it was stopped after the share %d of its trainings", async (share) => {
+    const report = await walked(share, "pnl", false);
+    for (const columns of [60, 80, 200]) {
+      const text = sweepText(report, { ...look, columns });
+      expect(text).toContain("out of sample");
+      expect(text).toMatch(share === 1 ? /by chance\n/ : /not run/);
+    }
+    expect(heatMap(report)).toContain("</html>");
+    expect(csvOf(report)).toContain("index,part,fold");
+  });
+
+  it("keeps at 80 columns what its legend explains, and names the options on lines of their own", async () => {
+    const report = await walked(1);
+    const lines = sweepText(report, { ...look, columns: 80 }).split("\n");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines.find((line) => line.includes("fold  "))).toMatch(/fold {2}.*test from .*in sample {2}out of sample {2}by chance$/);
+    expect(lines.filter((line) => line.trim() === "ladder.levels=1 ladder.notional=100")).toHaveLength(2);
+    expect(sweepText(report, { ...look, columns: 200 })).not.toContain("ladder.levels=1 ");
+  });
+
+  it("brings Sharpe ratios of parts to a day", async () => {
+    const text = sweepText(await walked(1, "sharpe"), { ...look, columns: 200 });
+    // A training of 40 s has 0.5 × √(86,400 / 40), its test of 40 s as much.
+    expect(text).toMatch(/sharpe in {2}sharpe out/);
+    expect(text).toMatch(/ 23\.\d\d +23\.\d\d /);
+    expect(text).toContain("Sharpe ratios are per day");
+  });
+});
+
+describe("runs without an accepted order", () => {
+  const reason = "all 3 orders refused before sending, most often: the notional is below one lot";
+  const mixed = (pnls: readonly string[]): SweepReport => {
+    const report = reported(["1", "-2", "3", "0"]);
+    const results = report.results.map((result): Result => {
+      if (pnls.includes(String(result.index))) return result;
+      const { index, part, point, options } = result;
+      return { index, part, point, options, status: "unaccepted", resultHash: "h", reason };
+    });
+    return reportOf({ ...plan, fixture: "f", configPath: "c" }, new Map(results.map((one) => [one.index, one])));
+  };
+
+  it("are told with their reason and are never ranked, however much the others lost", () => {
+    const report = mixed(["1"]);
+    expect(report.ranking.map(({ point }) => point)).toEqual([1]);
+    const text = sweepText(report, { ...look, columns: 80 });
+    expect(text).toContain("1 run done, 3 without an accepted order, 2 not run");
+    expect(text).toContain("3 runs without an accepted order, not ranked:\n ladder.levels=1 ladder.step=0.1: all 3 orders");
+    expect(csvOf(report)).toContain(`,unaccepted,`);
+    expect(heatMap(report).match(/<rect /g)).toHaveLength(1);
+  });
+
+  it("leave nothing to rank when all are so", () => {
+    expect(sweepText(mixed([]), look)).toContain("No run has figures to rank.");
+    expect(heatMap(mixed([]))).toContain("</html>");
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { expectedMaximum, luckOf } from "../../src/sweep/luck.ts";
-import { sharpeOf } from "../../src/sweep/scores.ts";
 
 describe("the luck of the best", () => {
   // Means of the largest of n standard normal draws, from tables of order statistics.
@@ -24,18 +23,5 @@ describe("the luck of the best", () => {
     expect(more).toMatchObject({ trials: 4, best: 4, median: 2.5, mean: 2.5, spread: 1.291 });
     expect(less).toMatchObject({ best: 1 });
     expect((more?.bestByChance ?? 0) - 2.5).toBeCloseTo(2.5 - (less?.bestByChance ?? 0), 3);
-  });
-});
-
-describe("the Sharpe ratio of a run", () => {
-  const curve = (...values: readonly string[]) => values.map((equity, at) => ({ at, equity }));
-  it.each([
-    ["steady gain", curve("100", "101", "102", "103", "104"), "2"],
-    ["steady loss", curve("104", "103", "102", "101", "100"), "-2"],
-    ["noise that comes back", curve("100", "105", "100"), "0"],
-    ["nothing", curve("100", "100"), "0"],
-    ["a single point", curve("100"), "0"],
-  ])("of %s", (_, equity, expected) => {
-    expect(sharpeOf(equity)).toBe(expected);
   });
 });

@@ -54,7 +54,7 @@ describe("a sweep", () => {
       [{ "fickle.mood": "exits", "ladder.levels": 1 }, "its worker died: it ended with code 3"],
       [{ "fickle.mood": "exits", "ladder.levels": 2 }, "its worker died: it ended with code 3"],
     ]);
-    expect(report.runs).toEqual({ wanted: 8, done: 4, failed: 4 });
+    expect(report.runs).toEqual({ wanted: 8, done: 4, failed: 4, unaccepted: 0 });
     expect(report.ranking).toHaveLength(4);
   });
 
@@ -81,7 +81,7 @@ describe("a sweep", () => {
         if (done === 2) stop();
       },
     });
-    expect(stopped.runs).toEqual({ wanted: 6, done: 2, failed: 0 });
+    expect(stopped.runs).toEqual({ wanted: 6, done: 2, failed: 0, unaccepted: 0 });
     appendFileSync(join(dir, "results.ndjson"), '{"index":2,"part":"who');
     const seen: number[] = [];
     const file = openResults(dir, plan.identity, true);
@@ -107,7 +107,7 @@ describe("a sweep", () => {
         if (done === 1) setImmediate(stop);
       },
     });
-    expect(report.runs).toEqual({ wanted: 2, done: 1, failed: 0 });
+    expect(report.runs).toEqual({ wanted: 2, done: 1, failed: 0, unaccepted: 0 });
   });
 });
 
@@ -129,7 +129,7 @@ describe("walking forward", () => {
       [4, "train", 1, 1],
       [5, "train", 1, 2],
     ]);
-    expect(report.runs).toEqual({ wanted: 8, done: 8, failed: 0 });
+    expect(report.runs).toEqual({ wanted: 8, done: 8, failed: 0, unaccepted: 0 });
     const { journal: _, ...config } = (await loadConfigFile(stand)) as Config;
     const { tape } = readFixture(fixture);
     for (const { fold, train, test, chosen, inSample, outOfSample } of report.folds ?? []) {
@@ -167,7 +167,7 @@ describe("walking forward", () => {
     writeFixture(other, createTape(tape.instruments, bent), { source: "test" });
     const bentReport = await runSweep(await planOf([levels], { fixture: other, folds }), { threads: 1 });
     const figuresIn = ({ results }: SweepReport, fold: number, part: string) =>
-      results.filter((one) => one.fold === fold && one.part === part).map((one) => (one.status === "done" ? one.figures : one.error));
+      results.filter((one) => one.fold === fold && one.part === part).map((one) => (one.status === "done" ? one.figures : one.status));
     expect(figuresIn(bentReport, 0, "train")).toEqual(figuresIn(report, 0, "train"));
     expect(bentReport.folds?.[0]?.chosen).toEqual(report.folds?.[0]?.chosen);
     expect(figuresIn(bentReport, 1, "train")).not.toEqual(figuresIn(report, 1, "train"));
