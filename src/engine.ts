@@ -250,6 +250,11 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       state.is = "started";
       try {
         const recovered = await parts.durable?.open();
+        // The stop came too early to close what was not open yet.
+        if (isStopped(state)) {
+          await parts.durable?.close();
+          throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
+        }
         // The first thing that is said: nothing else matters as much to whoever starts it.
         if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
         beating.start();

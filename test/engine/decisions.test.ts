@@ -71,6 +71,19 @@ describe("a halt", () => {
     await stop(world, fourth.engine);
   });
 
+  it("is stopped while it opens its journal: nothing goes on, and the next one may have it", async () => {
+    const world = worldOf();
+    const first = lifeOf(world);
+    const started = first.engine.start().catch((error: unknown) => String(error));
+    const stopped = first.engine.stop();
+    await until(world, stopped);
+    await pass(world, 10_000);
+    expect(await started).toContain("The engine was stopped while it started.");
+    expect(first.events.filter(({ type }) => type === "action.sent")).toEqual([]);
+    const second = await begun(world);
+    await stop(world, second.engine);
+  });
+
   /** A disk that takes a second for each flush, for as long as it is slow. */
   const slowDisk = (world: World) => {
     const disk = { slow: true };
