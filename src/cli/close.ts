@@ -6,7 +6,7 @@
  * Not here: how positions are closed (engine/closing.ts).
  */
 import type { Command } from "commander";
-import { EMPTY, firstValueFrom, from, lastValueFrom, merge, skip, tap } from "rxjs";
+import { EMPTY, firstValueFrom, from, ignoreElements, lastValueFrom, map, merge, tap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { Engine } from "../engine.ts";
@@ -16,7 +16,7 @@ import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type CliIo, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
-import { abandoned, stopRequests } from "./stopping.ts";
+import { listenForStop } from "./stopping.ts";
 
 export interface CloseParts {
   readonly clock?: Clock;
@@ -45,31 +45,39 @@ const embeddedMessage = "the config's service is embedded: nothing is held there
 
 const goesOnMessage = "Positions are being closed, which has an end of its own. Ask again to leave it half done.\n";
 
+const unstarted = (): never => {
+  throw new SluiceError("ENGINE_STATE", "Stopped before the service was read: no order was canceled and no position closed.");
+};
+
 const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const config = (await loadConfigFile(path, { command: "run", clock })) as { readonly service?: unknown; readonly journal?: object };
   if (placeOf(config.service) === undefined) throw new SluiceError("USAGE", `${path}: ${embeddedMessage}`);
   if (flags.mainnet === undefined) checkEnvironment(config.service, "testnet", mainnetMessage);
+  const stopping = listenForStop(io);
   const { createClosing = (await import("../engine.ts")).createEngine } = parts;
   const engine = createClosing(closingOnly(config));
   const endings: PositionEnding[] = [];
   try {
-    await engine.start();
+    await firstValueFrom(merge(from(engine.start()), stopping.first$.pipe(map(unstarted))));
     const closing = engine.closePositions("sluice close").pipe(
       tap((ending) => {
         endings.push(ending);
         io.out(flags.json === true ? `${JSON.stringify(ending)}\n` : `${printable(lineOf(ending))}\n`);
       }),
     );
-    const requests$ = stopRequests(io).pipe(
+    const asked$ = stopping.first$.pipe(
       tap(() => {
         io.err(goesOnMessage);
       }),
-      skip(1),
+      ignoreElements(),
     );
-    await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), abandoned(requests$)));
+    await firstValueFrom(merge(from(lastValueFrom(closing, { defaultValue: undefined })), asked$, stopping.abandoned$));
   } finally {
-    await engine.stop({ cancel: true });
+    // Abandoned, it is asked for and not waited for.
+    await firstValueFrom(merge(from(engine.stop({ cancel: true })), stopping.abandoned$)).finally(() => {
+      stopping.end();
+    });
   }
   if (config.journal !== undefined) io.err("Trading with this journal stays halted until `sluice run --resume`.\n");
   if (endings.some(({ kind }) => kind !== "closed"))

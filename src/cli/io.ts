@@ -2,9 +2,13 @@
  * Where the command line speaks: two streams of text and what is known about their reader.
  *
  * Invariants: `out` carries results only, `err` everything said to people on the side; neither throws, and a reader who left
- * (`| head`) is nobody to complain to; colour is used only where a person can see it and did not decline.
- * Not here: what is said (one file a command), colour itself (report/ink.ts).
+ * (`| head`) or a closed terminal ends no process by itself; colour is used only where a person can see it and did not decline.
+ * This is the one place that listens to signals: the first of any kind is a request to stop, and a later one counts only when it
+ * was typed again.
+ * Not here: what is said (one file a command), what a command does when asked to stop (stopping.ts), colour itself (report/ink.ts).
  */
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { type Ink, ink } from "../report/ink.ts";
 
 export { printable } from "../report/ink.ts";
@@ -18,34 +22,53 @@ export interface CliIo {
   readonly isTty: boolean;
   readonly columns: number;
   env(name: string): string | undefined;
-  /** Calls `run` for each request to stop until the returned function is called. */
+  /**
+   * Calls `run` for each request to stop until the returned function is called: with the first signal, and with each SIGINT or
+   * SIGTERM that comes `againMs` or more after it. A terminal and a supervisor may both pass on the same Ctrl-C.
+   */
   onStop(run: (reason: StopReason) => void): () => void;
 }
 
-/** Somebody said so (Ctrl-C, SIGTERM), or whoever read the results left. */
-export type StopReason = "asked" | "unread";
+const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+type StopSignal = (typeof stopSignals)[number];
+
+/** The signal that arrived, or `unread`: the reader of the results left. */
+export type StopReason = StopSignal | "unread";
 
 /** The part of the process that a command line touches. */
-export type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off">;
+export type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off" | "kill" | "pid">;
 
 export const columnsDefault = 100;
-const stopSignals = ["SIGINT", "SIGTERM"] as const;
+/** Two signals closer than this are one request that came on two ways. */
+export const againMs = 1_000;
 
-export const processIo = (host: Host = process): CliIo => {
+export interface ProcessIo extends CliIo {
+  /** The terminal was closed. */
+  readonly hungUp: boolean;
+}
+
+export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = createSystemClock()): ProcessIo => {
   const { stdout, stderr } = host;
   const stops = createStops();
-  const asked = (): void => {
-    stops.call("asked");
+  const signals = listenToSignals(host, stops, clock);
+  let isLost = false;
+  const failed = (error: NodeJS.ErrnoException): void => {
+    isLost ||= error.code === "EIO";
+    // A terminal that was closed sends a signal where it means the process; one that was left behind by `disown` does not.
+    if (error.code === "EIO") return;
+    if (error.code !== "EPIPE" && stops.none()) throw error;
+    // The reader has seen enough, or the disk is full: no reason to end anyhow but in order.
+    if (!signals.heard()) stops.call("unread");
   };
-  // Whoever closed the pipe has read enough: no failure, but a reason to end.
-  const closed = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== "EPIPE") throw error;
-    stops.call("unread");
-  };
-  stdout.on("error", closed);
-  stderr.on("error", closed);
+  stdout.on("error", failed);
+  stderr.on("error", failed);
   const write = (stream: NodeJS.WriteStream, text: string): void => {
-    if (!stream.destroyed && stream.writable) stream.write(text);
+    if (isLost || stream.destroyed || !stream.writable) return;
+    try {
+      stream.write(text);
+    } catch (error) {
+      failed(error as NodeJS.ErrnoException);
+    }
   };
   return {
     out: (text) => {
@@ -60,15 +83,58 @@ export const processIo = (host: Host = process): CliIo => {
     get columns() {
       return columnsOf(stdout.columns, host.env["COLUMNS"]);
     },
+    get hungUp() {
+      return isLost || signals.hungUp();
+    },
     env: (name) => host.env[name],
     onStop: (run) => {
-      // Listening takes away the platform's own answer to a signal, so nobody listens while nothing can be stopped.
-      if (stops.none()) for (const signal of stopSignals) host.on(signal, asked);
+      signals.listen();
       const leave = stops.add(run);
       return () => {
         leave();
-        if (stops.none()) for (const signal of stopSignals) host.off(signal, asked);
+        signals.rest();
       };
+    },
+  };
+};
+
+type Stops = ReturnType<typeof createStops>;
+
+/** Listening takes away the platform's own answer to a signal, which is to end the process: it is done while something can be stopped. */
+const listenToSignals = (host: Host, stops: Stops, clock: Pick<Clock, "now">) => {
+  let listening = false;
+  let firstAt: number | undefined;
+  let hungUp = false;
+  const signalled = (signal: StopSignal): void => {
+    hungUp ||= signal === "SIGHUP";
+    if (firstAt !== undefined) {
+      const isTypedAgain = (signal === "SIGINT" || signal === "SIGTERM") && clock.now() - firstAt >= againMs;
+      if (!isTypedAgain) return;
+      if (stops.none()) giveUp(signal);
+    }
+    firstAt ??= clock.now();
+    stops.call(signal);
+  };
+  const off = (): void => {
+    listening = false;
+    for (const signal of stopSignals) host.off(signal, signalled);
+  };
+  /** The command is over and the process still here: it ends as it would have without us. */
+  const giveUp = (signal: StopSignal): void => {
+    off();
+    host.kill(host.pid, signal);
+  };
+  return {
+    heard: () => firstAt !== undefined,
+    hungUp: () => hungUp,
+    listen: () => {
+      if (listening) return;
+      listening = true;
+      for (const signal of stopSignals) host.on(signal, signalled);
+    },
+    /** Once a stop was asked for, no signal may end the process halfway: listening goes on to its end. */
+    rest: () => {
+      if (listening && stops.none() && firstAt === undefined) off();
     },
   };
 };
@@ -129,7 +195,7 @@ export const capturedIo = ({ isTty = false, columns = columnsDefault, env = {} }
     get errText() {
       return written.err;
     },
-    stop: (reason = "asked") => {
+    stop: (reason = "SIGINT") => {
       stops.call(reason);
     },
   };

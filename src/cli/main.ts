@@ -6,7 +6,7 @@
  * for is not loaded.
  * Not here: what a command does (one file each), the loader for our own sources (sluice.mjs).
  */
-import { readFileSync, realpathSync } from "node:fs";
+import { closeSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
@@ -158,10 +158,25 @@ const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   modules.register();
 };
 
+/** The platform puts the terminal's settings back at its exit, and aborts where the terminal is gone. */
+const closeStreams = (): void => {
+  for (const fd of [0, 1, 2]) {
+    try {
+      closeSync(fd);
+    } catch {
+      // Closed before.
+    }
+  }
+};
+
 if (isStarted(process.argv[1])) {
   const argv = process.argv.slice(2);
   await prepare(argv);
-  process.exitCode = await main(argv, processIo());
+  const io = processIo();
+  process.exitCode = await main(argv, io);
   // A timer some loaded file left behind must not hold the command; what was written must still arrive.
-  process.stdout.write("", () => process.exit());
+  process.stdout.write("", () => {
+    if (io.hungUp) closeStreams();
+    process.exit();
+  });
 }

@@ -1,22 +1,20 @@
 /**
  * `sluice record <config>`: runs the strategies of a config like `sluice run` and writes down everything that passes.
  *
- * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order on Ctrl-C, SIGTERM,
- * --seconds, a closed pipe and its own end; what was recorded is finished also when stopping is abandoned or a strategy failed.
+ * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (engine-run.ts); what was recorded is finished also when stopping is abandoned or a strategy failed.
  * Not here: what a session is (session/format.ts), how it is recorded (session/recorded-engine.ts).
  */
 import { type Command, InvalidArgumentError } from "commander";
-import { defaultIfEmpty, firstValueFrom, from, ignoreElements, merge, NEVER } from "rxjs";
-import { after, type Clock } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
-import type { RecordedEngine } from "../session/recorded-engine.ts";
+import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
-import { count, createTally, eventLine, type Tally } from "./panel.ts";
-import { abandoned, stopRequests } from "./stopping.ts";
+import { count, createTally, eventLine } from "./panel.ts";
+import { listenForStop } from "./stopping.ts";
 
 export interface RecordParts {
   readonly clock?: Clock;
@@ -72,9 +70,14 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
     count(tally, event);
     show(event, flags.json === true, io);
   });
+  const stopping = listenForStop(io);
   try {
-    await runToEnd(engine, tally, flags, io, clock);
+    const ending = (): void => {
+      tally.stopping = true;
+    };
+    await runToEnd({ engine, stopping, clock, seconds: flags.seconds, ending, stop: () => engine.stop() });
   } finally {
+    stopping.end();
     watching.unsubscribe();
     await finish(dir, io);
   }
@@ -85,18 +88,6 @@ const show = (event: Event, json: boolean, io: CliIo): void => {
   const { seq, at, type, ...rest } = event;
   const line = json ? JSON.stringify({ seq, at, type, ...rest }) : eventLine(event, inkOf(io));
   if (line !== undefined) io.out(`${line}\n`);
-};
-
-const runToEnd = async (engine: RecordedEngine, tally: Tally, { seconds }: Flags, io: CliIo, clock: Clock): Promise<void> => {
-  const requests = stopRequests(io);
-  const over$ = seconds === undefined ? NEVER : after(clock, seconds * 1_000);
-  const ended$ = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended"));
-  const started = engine.start();
-  await firstValueFrom(merge(from(started).pipe(ignoreElements()), requests, over$, ended$));
-  // A start that is asked to stop is still let finish, so that there is one thing to stop.
-  await started;
-  tally.stopping = true;
-  await firstValueFrom(merge(from(engine.stop()), abandoned(requests)));
 };
 
 /** Ends the file where that is missing, writes the market data beside it and says what there is. */

@@ -2,13 +2,12 @@
  * `sluice run <config>`: runs the strategies of a config on real time until told to stop.
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
- * engine is stopped in order on Ctrl-C, SIGTERM, --seconds, a closed pipe and its own end; a second request to stop abandons the
- * first; orders that stay, or of which nothing is known, are named at the end.
+ * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
  * Not here: what the engine does (engine.ts), what lines look like (panel.ts), what became of orders (run-orders.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, type Observable, Subscription } from "rxjs";
-import { after, type Clock, every } from "../clock/clock.ts";
+import { Subscription } from "rxjs";
+import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { Profile, ProfileOverrides } from "../contract/profile.ts";
@@ -17,12 +16,13 @@ import { SluiceError } from "../errors.ts";
 import type { QuotaState } from "../host/context.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
+import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, remedyOf } from "./halts.ts";
-import { type CliIo, inkOf, printable, type StopReason } from "./io.ts";
+import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
-import { abandoned, stopRequests } from "./stopping.ts";
+import { listenForStop } from "./stopping.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
@@ -94,20 +94,26 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   const orders = createRunOrders();
   const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profile).profile, flags), path);
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
-  const requests = stopRequests(io);
+  const stopping = listenForStop(io);
   let unread = false;
   try {
-    const started = engine.start().then(() => {
-      watching.add(watchState(engine, tally, screen, clock));
+    await runToEnd({
+      engine,
+      stopping,
+      clock,
+      seconds: flags.seconds,
+      started: () => {
+        watching.add(watchState(engine, tally, screen, clock));
+      },
+      ending: (reason) => {
+        unread = reason === "unread";
+        if (!unread) screen.note(`Stopping: ${endings[reason]}.`);
+        tally.stopping = true;
+      },
+      stop: () => engine.stop({ cancel: flags.cancel === true, settleMs }),
     });
-    // A start that fails ends the wait; a start that is asked to stop is still let finish, so that there is one thing to stop.
-    const reason = await firstValueFrom(merge(from(started).pipe(ignoreElements()), endOf(engine, requests, flags, clock)));
-    await started;
-    unread = reason === "unread";
-    if (!unread) screen.note(`Stopping: ${endings[reason]}.`);
-    tally.stopping = true;
-    await firstValueFrom(merge(from(engine.stop({ cancel: flags.cancel === true, settleMs })), abandoned(requests)));
   } finally {
+    stopping.end();
     watching.unsubscribe();
     const policy = flags.cancel === true ? "cancel" : "keep";
     for (const line of orders.closingLines(policy, placeOf(service)?.baseUrl, path)) screen.note(line);
@@ -161,22 +167,6 @@ const unitsOn = (screen: Screen, profile: Profile, { json }: Flags): Screen => (
 });
 
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine.ts")).createEngine;
-
-type Ending = StopReason | "over" | "ended";
-
-/** Why to stop, whichever comes first. */
-const endOf = (engine: RunningEngine, requests: Observable<StopReason>, { seconds }: Flags, clock: Clock): Observable<Ending> => {
-  const over = seconds === undefined ? NEVER : after(clock, seconds * 1_000).pipe(map(() => "over" as const));
-  const ended = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended" as const));
-  return merge(requests, over, ended);
-};
-
-const endings: Readonly<Record<Ending, string>> = {
-  asked: "asked to",
-  unread: "nobody reads",
-  over: "the time is over",
-  ended: "the engine ended",
-};
 
 const statusMs = 1_000;
 const plainStatusTicks = 10;

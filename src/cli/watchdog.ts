@@ -15,7 +15,7 @@ import { loadConfigFile } from "../host/load.ts";
 import { checkHeartbeat } from "../watchdog/heartbeat-check.ts";
 import { createKeeper, type Keeper, type KeeperNews, type KeeperOptions } from "../watchdog/keeper.ts";
 import { type CliIo, printable } from "./io.ts";
-import { abandoned, stopRequests } from "./stopping.ts";
+import { listenForStop } from "./stopping.ts";
 
 export interface WatchdogParts {
   readonly clock?: Clock;
@@ -79,23 +79,24 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
     ...(listen === undefined ? {} : { listen }),
   });
   // Whoever reads its words may leave: it is needed most when everything else is gone.
-  const asked$ = stopRequests(io).pipe(filter((reason) => reason === "asked"));
+  const stopping = listenForStop(io, { unread: false });
   const done$ = news$.pipe(filter(({ kind }) => kind === "goodbye" || kind === "over"));
   const sayIdle = (): void => {
     if (keeper.state !== "armed" && keeper.state !== "cancelling") say({ kind: "waiting", heard }, flags.json === true, clock, io);
   };
   const status = new Subscription();
   try {
-    const ended = firstValueFrom(merge(asked$, flags.once === true ? done$ : NEVER));
+    const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER));
     await keeper.start();
     sayIdle();
     status.add(every(clock, statusMs).subscribe(sayIdle));
     await ended;
     if (keeper.state === "cancelling") {
       io.err("Orders are being cancelled: it ends when they are gone. Ask again to end it now.\n");
-      await firstValueFrom(merge(done$.pipe(take(1)), abandoned(asked$)).pipe(map(() => undefined)));
+      await firstValueFrom(merge(done$.pipe(take(1)), stopping.abandoned$).pipe(map(() => undefined)));
     } else if (keeper.state === "armed") io.err("Nobody watches the engine now.\n");
   } finally {
+    stopping.end();
     status.unsubscribe();
     const { state } = keeper;
     await keeper.stop();

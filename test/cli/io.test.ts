@@ -1,6 +1,8 @@
 import { EventEmitter } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { capturedIo, colourOf, type Host, inkOf, processIo } from "../../src/cli/io.ts";
+import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 
 describe("the captured streams", () => {
   it("keep results and messages apart, in order", () => {
@@ -31,8 +33,11 @@ describe("the process behind the command line", () => {
   };
   const stage = (out: object = {}, err: object = {}, env: Readonly<Record<string, string>> = {}) => {
     const [stdout, stderr, signals] = [stream(out), stream(err), new EventEmitter()];
-    const host = { stdout, stderr, env, on: signals.on.bind(signals), off: signals.off.bind(signals) } as unknown as Host;
-    return { io: processIo(host), stdout, stderr, signals };
+    const killed: unknown[] = [];
+    const clock = createVirtualClock(0);
+    const methods = { on: signals.on.bind(signals), off: signals.off.bind(signals), kill: (...given: unknown[]) => killed.push(given) };
+    const host = { stdout, stderr, env, pid: 7, ...methods } as unknown as Host;
+    return { io: processIo(host, clock), stdout, stderr, signals, clock, killed };
   };
 
   it("writes results and messages to their streams", () => {
@@ -48,13 +53,111 @@ describe("the process behind the command line", () => {
     expect(stdout.written).toEqual([]);
   });
 
-  it("takes a closed pipe for a reason to stop, and any other failure for one", () => {
+  it("takes a closed pipe for a reason to stop, and any other failure where nothing can be stopped for one to fail", () => {
     const { io, stdout } = stage();
     const heard: string[] = [];
+    const fail = (code: string): boolean => stdout.emit("error", Object.assign(new Error(`write ${code}`), { code }));
+    const leave = io.onStop((reason) => heard.push(reason));
+    fail("EPIPE");
+    fail("ENOSPC");
+    expect(heard).toEqual(["unread", "unread"]);
+    leave();
+    expect(() => fail("ENOSPC")).toThrow("write ENOSPC");
+  });
+
+  it("is not ended by a closed terminal, nor by a stream that fails at once", () => {
+    const broken = {
+      write: () => {
+        throw Object.assign(new Error("write EIO"), { code: "EIO" });
+      },
+    };
+    const { io, stderr } = stage(broken);
+    const heard: string[] = [];
     io.onStop((reason) => heard.push(reason));
-    stdout.emit("error", Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
-    expect(heard).toEqual(["unread"]);
-    expect(() => stdout.emit("error", Object.assign(new Error("disk full"), { code: "ENOSPC" }))).toThrow("disk full");
+    io.out("a");
+    stderr.emit("error", Object.assign(new Error("write EIO"), { code: "EIO" }));
+    expect(heard).toEqual([]);
+  });
+
+  it.each<[string, readonly (readonly [at: number, signal: string])[], readonly string[]]>([
+    ["each signal begins a stop: SIGHUP", [[0, "SIGHUP"]], ["SIGHUP"]],
+    ["each signal begins a stop: SIGQUIT", [[0, "SIGQUIT"]], ["SIGQUIT"]],
+    [
+      "a Ctrl-C that comes on two ways is one",
+      [
+        [0, "SIGINT"],
+        [50, "SIGINT"],
+      ],
+      ["SIGINT"],
+    ],
+    [
+      "SIGINT and SIGTERM together are one",
+      [
+        [0, "SIGINT"],
+        [1, "SIGTERM"],
+      ],
+      ["SIGINT"],
+    ],
+    [
+      "typed again it is a second",
+      [
+        [0, "SIGINT"],
+        [50, "SIGINT"],
+        [1_000, "SIGINT"],
+      ],
+      ["SIGINT", "SIGINT"],
+    ],
+    [
+      "SIGTERM after a while is a second",
+      [
+        [0, "SIGHUP"],
+        [5_000, "SIGTERM"],
+      ],
+      ["SIGHUP", "SIGTERM"],
+    ],
+    [
+      "a terminal that closes later is none",
+      [
+        [0, "SIGINT"],
+        [5_000, "SIGHUP"],
+        [6_000, "SIGQUIT"],
+      ],
+      ["SIGINT"],
+    ],
+    [
+      "nor is a reader who leaves",
+      [
+        [0, "SIGHUP"],
+        [1, "EPIPE"],
+        [5_000, "EPIPE"],
+      ],
+      ["SIGHUP"],
+    ],
+  ])("%s", (_, story, expected) => {
+    const { io, signals, stdout, clock } = stage();
+    const heard: string[] = [];
+    io.onStop((reason) => heard.push(reason));
+    for (const [at, what] of story) {
+      clock.advanceTo(at);
+      if (what === "EPIPE") stdout.emit("error", Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+      else signals.emit(what, what);
+    }
+    expect(heard).toEqual(expected);
+  });
+
+  it("once asked to stop, is not ended by a signal between two steps; left behind, it is by one that is typed again", () => {
+    const { io, signals, clock, killed } = stage();
+    io.onStop(() => undefined)();
+    expect(signals.listenerCount("SIGTERM")).toBe(0);
+    const leave = io.onStop(() => undefined);
+    signals.emit("SIGINT", "SIGINT");
+    leave();
+    signals.emit("SIGTERM", "SIGTERM");
+    signals.emit("SIGHUP", "SIGHUP");
+    expect([signals.listenerCount("SIGTERM"), killed]).toEqual([1, []]);
+    clock.advanceTo(1_500);
+    signals.emit("SIGTERM", "SIGTERM");
+    expect([signals.listenerCount("SIGTERM"), killed]).toEqual([0, [[7, "SIGTERM"]]]);
   });
 
   it("hears signals only while something can be stopped", () => {
@@ -62,12 +165,18 @@ describe("the process behind the command line", () => {
     const heard: string[] = [];
     expect(signals.listenerCount("SIGINT")).toBe(0);
     const leave = [io.onStop((reason) => heard.push(`first ${reason}`)), io.onStop((reason) => heard.push(`second ${reason}`))];
-    signals.emit("SIGINT");
     leave[0]?.();
-    signals.emit("SIGTERM");
-    leave[1]?.();
-    expect(heard).toEqual(["first asked", "second asked", "second asked"]);
-    expect([signals.listenerCount("SIGINT"), signals.listenerCount("SIGTERM")]).toEqual([0, 0]);
+    signals.emit("SIGTERM", "SIGTERM");
+    expect(heard).toEqual(["second SIGTERM"]);
+  });
+
+  it("is the one place that listens to signals, and commands that run an engine ask for it in one way", () => {
+    const cli = new URL("../../src/cli/", import.meta.url);
+    const texts = readdirSync(cli).map((name) => [name, readFileSync(new URL(name, cli), "utf8")] as const);
+    const using = (words: RegExp): readonly string[] => texts.filter(([, text]) => words.test(text)).map(([name]) => name);
+    expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["io.ts"]);
+    expect(using(/listenForStop\(io/)).toEqual(["close.ts", "record.ts", "run.ts", "watchdog.ts"]);
+    expect(using(/onStop\(/)).toEqual(["check.ts", "doctor.ts", "io.ts", "stopping.ts", "sweep.ts", "venue.ts"]);
   });
 
   it.each([

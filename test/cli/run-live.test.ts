@@ -140,7 +140,7 @@ describe("resting orders at the end of a run", () => {
 
   it("are nothing to tell of when the service ends with the run", async () => {
     const { io } = await run(paper, [], [changed("a", "live"), changed("b", "unknown")]);
-    expect(io.errText).toBe("Stopping: asked to.\n");
+    expect(io.errText).toBe("Stopping: Ctrl-C.\n");
   });
 });
 

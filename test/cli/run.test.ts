@@ -87,7 +87,7 @@ describe("run", () => {
     io.stop();
     expect(await ended).toBe(0);
     expect(log).toEqual([{ command: "run" }, "start", "stop"]);
-    expect(io.errText).toBe("Stopping: asked to.\n");
+    expect(io.errText).toBe("Stopping: Ctrl-C.\n");
     expect(io.outText).toContain("stopped: asked\nRan 0:00:00: 0 requests");
   });
 
@@ -97,7 +97,7 @@ describe("run", () => {
     expect(log).not.toContain("stop");
     clock.advanceTo(2_500);
     expect(await ended).toBe(0);
-    expect(io.errText).toBe("Stopping: the time is over.\n");
+    expect(io.errText).toBe("Stopping: --seconds is over.\n");
     expect(io.outText).toContain("Ran 0:00:02:");
     expect(clock.pending).toBe(0);
   });
@@ -117,17 +117,66 @@ describe("run", () => {
     expect(io.errText).toBe("Stopping: the engine ended.\n");
   });
 
-  it("lets a start that was asked to stop finish first", async () => {
-    const act = stage();
+  const answered: Extract<EventBody, { type: "action.answered" }> = {
+    type: "action.answered",
+    endpoint: "instruments",
+    outcome: "done",
+    status: 200,
+    code: "0",
+    elapsedMs: 5,
+  };
+  const starts = async (...argv: readonly string[]) => {
+    const act = stage(argv);
     const [ready, release] = gate();
     act.engine.starting = () => ready;
     await act.begun;
+    return { ...act, release };
+  };
+
+  it("lets a start that was asked to stop finish first", async () => {
+    const act = await starts();
+    const { release } = act;
     act.io.stop();
     await new Promise((resolve) => setImmediate(resolve));
     expect(act.log).not.toContain("stop");
     release();
     expect(await act.ended).toBe(0);
     expect(act.log).toContain("stop");
+  });
+
+  it.each<[string, readonly EventBody[], number]>([
+    ["at a service that answers stops soon", [answered], 5_000],
+    ["before the first answer stops soon", [], 5_000],
+    ["at a service that does not answer stops at once", [{ ...answered, outcome: "unknown", status: 0 }], 0],
+  ])("a start that is asked to stop %s, and does not look done", async (_, story, ms) => {
+    const act = await starts("--cancel");
+    for (const body of story) act.say(body);
+    act.io.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    act.clock.advanceTo(Math.max(0, ms - 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(act.log.includes("stop")).toBe(ms === 0);
+    act.clock.advanceTo(ms);
+    expect(await act.ended).toBe(1);
+    expect(act.log).toContain("stop");
+    expect(act.io.errText).toContain("error: Stopped (Ctrl-C) before the engine had started: nothing was traded or canceled.");
+  });
+
+  it("bounds a start by --seconds", async () => {
+    const act = await starts("--seconds", "5");
+    act.say({ ...answered, outcome: "unknown", status: 0 });
+    act.clock.advanceTo(5_000);
+    expect(await act.ended).toBe(1);
+    expect(act.io.errText).toContain("Stopped (--seconds is over) before the engine had started");
+  });
+
+  it("a second request abandons a start that is let finish", async () => {
+    const act = await starts();
+    act.io.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    act.io.stop();
+    expect(await act.ended).toBe(1);
+    expect(act.io.errText).toContain("Abandoned while stopping");
   });
 
   it("fails when the start fails, and leaves nothing behind", async () => {

@@ -1,0 +1,92 @@
+/**
+ * One engine from its start to its orderly stop, for every command that runs one.
+ *
+ * Invariants: it stops on the first of a request, the end of its time, its own end; a start that is asked to stop is let finish
+ * where the service answers, for some seconds at most, so that what is to be canceled is known; a run that never started is never
+ * reported as done; a second request abandons each of these steps.
+ * Not here: requests to stop (stopping.ts), what is shown meanwhile (run.ts, record.ts).
+ */
+import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, type Observable, type Subscription } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
+import type { Engine } from "../engine.ts";
+import { SluiceError } from "../errors.ts";
+import type { StopReason } from "./io.ts";
+import type { Stopping } from "./stopping.ts";
+
+export type Ending = StopReason | "over" | "ended";
+
+export const endings: Readonly<Record<Ending, string>> = {
+  SIGINT: "Ctrl-C",
+  SIGTERM: "SIGTERM",
+  SIGHUP: "the terminal was closed",
+  SIGQUIT: "SIGQUIT",
+  unread: "the reader of its output left",
+  over: "--seconds is over",
+  ended: "the engine ended",
+};
+
+export interface EngineRun {
+  readonly engine: Pick<Engine, "events$" | "start">;
+  readonly stopping: Stopping;
+  readonly clock: Clock;
+  readonly seconds: number | undefined;
+  /** The engine trades from now on. */
+  readonly started?: () => void;
+  /** Called once, before the engine is stopped. */
+  readonly ending: (reason: Ending) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** So long a start may go on after it was asked to stop, unless its requests fail. */
+const startMsMax = 5_000;
+
+/** Resolves when the engine has stopped in order; rejects when it did not start, or when stopping was abandoned. */
+export const runToEnd = async (run: EngineRun): Promise<void> => {
+  const { engine, stopping, clock, ending, stop } = run;
+  const answers = watchAnswers(engine);
+  let isStarted = false;
+  const ended$ = endOf(run);
+  const started = engine.start().then(() => {
+    isStarted = true;
+    run.started?.();
+  });
+  const started$ = from(started);
+  // Whoever stops a start is not told that it was stopped.
+  started.catch(() => undefined);
+  try {
+    const reason = await firstValueFrom(merge(started$.pipe(ignoreElements()), ended$, stopping.abandoned$));
+    ending(reason);
+    if (!isStarted && !answers.fail()) {
+      const enough$ = after(clock, startMsMax).pipe(map(() => undefined));
+      await firstValueFrom(merge(started$, enough$, stopping.abandoned$));
+    }
+    await firstValueFrom(merge(from(stop()), stopping.abandoned$));
+    if (!isStarted) throw unstarted(reason);
+  } finally {
+    answers.end();
+  }
+};
+
+const unstarted = (reason: Ending): SluiceError =>
+  new SluiceError("ENGINE_STATE", `Stopped (${endings[reason]}) before the engine had started: nothing was traded or canceled.`);
+
+/** Why to stop, whichever comes first. */
+const endOf = ({ engine, stopping, seconds, clock }: EngineRun): Observable<Ending> => {
+  const over$ = seconds === undefined ? NEVER : after(clock, seconds * 1_000).pipe(map(() => "over" as const));
+  const ended$ = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended" as const));
+  return merge(stopping.first$, over$, ended$);
+};
+
+/** Whether the last request was not answered. */
+const watchAnswers = ({ events$ }: Pick<Engine, "events$">) => {
+  let fails = false;
+  const watching: Subscription = events$.subscribe((event) => {
+    if (event.type === "action.answered") fails = event.status === 0;
+  });
+  return {
+    fail: () => fails,
+    end: () => {
+      watching.unsubscribe();
+    },
+  };
+};
