@@ -19,6 +19,13 @@ if (existsSync(here("./main.ts"))) {
   commonJs.register();
   modules.register();
   await import("./main.ts");
-} else {
+} else if (existsSync(here("../../dist/cli/main.js"))) {
   await import("../../dist/cli/main.js");
+} else {
+  const folder = here("../..");
+  process.stderr.write(
+    `error: ${folder} holds no dist: this package was packed or installed without its build.\n` +
+      "Install a package made by `npm pack` in a clone (it builds first), or from git with scripts allowed (without --ignore-scripts).\n",
+  );
+  process.exitCode = 1;
 }

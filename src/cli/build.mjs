@@ -1,0 +1,25 @@
+/**
+ * Compiles the package to `dist`: for `npm run build`, before it is packed, and where npm installs it from git or from a folder.
+ *
+ * Invariants: nothing of an earlier build is left in `dist`; with --when-installed a clone of one's own is left alone, as it runs
+ * from source; needs nothing but the compiler among the dev dependencies.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
+const whenInstalled = process.argv.includes("--when-installed");
+
+/** npm tells where it was called: for whoever works in a clone that is the clone. */
+const isOwnClone = process.env.INIT_CWD !== undefined && !relative(root, process.env.INIT_CWD).startsWith("..");
+
+if (whenInstalled && isOwnClone) process.exit(0);
+if (!existsSync(compiler)) {
+  process.stderr.write("sluice: dist is not built, as the compiler is not installed. Run in this folder: npm install && npm run build\n");
+  process.exit(whenInstalled ? 0 : 1);
+}
+rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true });
+execFileSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root, stdio: ["ignore", 2, 2] });
