@@ -5,7 +5,7 @@
  */
 import { type Command, InvalidArgumentError } from "commander";
 import { SluiceError } from "../errors.ts";
-import { writeFixture } from "../tape/fixture.ts";
+import { checkWritable, writeFixture } from "../tape/fixture.ts";
 import { defaultStartAt, generateTape, instrumentFor } from "../tape/generate.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import type { CliIo } from "./io.ts";
@@ -17,6 +17,7 @@ interface Given {
   readonly instrument: readonly string[];
   readonly quotesPerMinute: number;
   readonly start: string;
+  readonly force?: boolean;
   readonly json?: true;
 }
 
@@ -30,13 +31,15 @@ export const addGenerateCommand = (program: Command, io: CliIo): void => {
     .option("--minutes <n>", "length of the market", wholeNumber, 60)
     .option("--quotes-per-minute <n>", "how often the best prices change, on average", wholeNumber, 120)
     .option("--start <instant>", "first instant, ISO 8601 in UTC", new Date(defaultStartAt).toISOString())
+    .option("--force", "replace the fixture that --out holds")
     .option("--json", "print one JSON object")
     .action((given: Given) => {
       io.out(fixtureSummary(given.out, generate(given), given.json === true));
     });
 };
 
-const generate = ({ out, seed, minutes, instrument, quotesPerMinute, start }: Given) => {
+const generate = ({ out, seed, minutes, instrument, quotesPerMinute, start, force = false }: Given) => {
+  checkWritable(out, { force });
   const startAt = instantOf(start);
   const instruments = instrument.map(instrumentFor);
   const tape = generateTape({ seed, minutes, instruments, quotesPerMinute, startAt });
@@ -46,7 +49,7 @@ const generate = ({ out, seed, minutes, instrument, quotesPerMinute, start }: Gi
     ...(startAt === defaultStartAt ? [] : [`--start ${new Date(startAt).toISOString()}`]),
     `--instrument ${instrument.join(" ")}`,
   ].join(" ");
-  return writeFixture(out, tape, { source: `A synthetic market, made by: ${command}` });
+  return writeFixture(out, tape, { source: `A synthetic market, made by: ${command}` }, { force });
 };
 
 const wholeNumber = (text: string): number => {

@@ -18,6 +18,7 @@ interface Given {
   readonly disorderMs: number;
   readonly axis: "receive" | "exchange";
   readonly terms?: string[];
+  readonly force?: boolean;
   readonly json?: true;
 }
 
@@ -35,6 +36,7 @@ export const addImportCommand = (program: Command, io: CliIo): void => {
     .option("--disorder-ms <n>", "how far receive times may fall back and still be sorted", milliseconds, 1_000)
     .addOption(new Option("--axis <clock>", "messages: whose time dates the rows").choices(["receive", "exchange"]).default("receive"))
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
+    .option("--force", "replace the fixture that --out holds")
     .option("--json", "print one JSON object")
     .action((file: string, { json, ...given }: Given) => {
       io.out(fixtureSummary(given.out, importRecording({ file, ...given }), json === true));

@@ -7,7 +7,8 @@
  * fixture-blocks.ts. Prices are counts of `tickSize`, quantities counts of `lotSize`, times microseconds since the epoch.
  *
  * Invariants: what is read equals what was written or is refused by file, expectation and finding; writing makes a whole
- * fixture or leaves the target as it was; only a fixture is ever replaced, and only if nothing else lies in its folder.
+ * fixture or leaves the target as it was; only a fixture is ever replaced, only if nothing else lies in its folder, and only by
+ * who asks for it.
  * Not here: where data comes from (import*.ts, generate.ts).
  */
 import { createHash } from "node:crypto";
@@ -42,11 +43,16 @@ export interface Fixture {
 
 const manifestFile = "manifest.json";
 
-/** Writes `tape` as the fixture `dir` and returns its manifest. An existing fixture is replaced, anything else is refused. */
-export const writeFixture = (dir: string, tape: Tape, meta: FixtureMeta): FixtureManifest => {
+export interface WriteOptions {
+  /** Replaces the fixture that is there. Default false: it is refused. */
+  readonly force?: boolean;
+}
+
+/** Writes `tape` as the fixture `dir` and returns its manifest. A folder that holds something is refused, unless it is a fixture to be replaced. */
+export const writeFixture = (dir: string, tape: Tape, meta: FixtureMeta, options: WriteOptions = {}): FixtureManifest => {
   const target = resolve(dir);
   if (tape.length === 0) throw new SluiceError("FIXTURE_INVALID", `${dir}: there are no rows to write.`);
-  checkReplaceable(dir, target);
+  checkWritable(dir, options);
   mkdirSync(dirname(target), { recursive: true });
   // A fresh folder inside the temporary one, because the temporary one is closed to everybody else.
   const workplace = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
@@ -151,8 +157,9 @@ const manifestOf = (tape: Tape, meta: FixtureMeta, series: readonly FixtureSerie
 
 const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Refuses a target whose replacement would destroy something that is not a fixture of ours. */
-const checkReplaceable = (dir: string, target: string): void => {
+/** Refuses a folder that `writeFixture` would refuse; ask before a long work is begun. */
+export const checkWritable = (dir: string, { force = false }: WriteOptions = {}): void => {
+  const target = resolve(dir);
   if (!existsSync(target)) return;
   if (!statSync(target).isDirectory()) throw occupied(dir, "it is a file");
   const entries = readdirSync(target);
@@ -162,6 +169,19 @@ const checkReplaceable = (dir: string, target: string): void => {
   if (!/"format":\s*"sluice-fixture\//.test(text)) throw occupied(dir, "its manifest.json is not that of a fixture");
   const foreign = entries.filter((entry) => entry !== manifestFile && !entry.endsWith(".bin"));
   if (foreign.length > 0) throw occupied(dir, `it also holds ${foreign.slice(0, 3).join(", ")}`);
+  if (force) return;
+  const problem = `${dir} holds a fixture already: ${held(text)}. Name a new folder, or replace what is there with --force (from code: { force: true }).`;
+  throw new SluiceError("USAGE", problem);
+};
+
+/** What a fixture holds, in a few words. */
+const held = (text: string): string => {
+  try {
+    const { instruments, rows, source } = parseManifest(text, manifestFile);
+    return `${rows} rows of ${instruments.map(({ instId }) => instId).join(", ")} (${source.replace(/\.$/, "")})`;
+  } catch {
+    return "one whose manifest cannot be read";
+  }
 };
 
 const occupied = (dir: string, why: string): SluiceError =>

@@ -10,7 +10,7 @@ import { parseInstId } from "../contract/inst-id.ts";
 import { decimal, isPositive } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape, type TapeInstrument } from "../market/tape.ts";
-import { type FixtureManifest, type FixtureMeta, type FixtureNote, writeFixture } from "./fixture.ts";
+import { checkWritable, type FixtureManifest, type FixtureMeta, type FixtureNote, type WriteOptions, writeFixture } from "./fixture.ts";
 import { readCandles } from "./import-candles.ts";
 import { type Growing, held } from "./import-columns.ts";
 import { createDecimalPool } from "./import-decimals.ts";
@@ -41,7 +41,7 @@ export interface RecordingOptions {
   readonly terms?: readonly string[];
 }
 
-export interface ImportOptions extends RecordingOptions {
+export interface ImportOptions extends RecordingOptions, WriteOptions {
   /** The fixture's folder. */
   readonly out: string;
 }
@@ -52,8 +52,10 @@ export interface Recording {
 }
 
 export const importRecording = (options: ImportOptions): FixtureManifest => {
+  const { out, force = false } = options;
+  checkWritable(out, { force });
   const { tape, meta } = readRecording(options);
-  return writeFixture(options.out, tape, meta);
+  return writeFixture(out, tape, meta, { force });
 };
 
 /** The recording as a tape, without writing anything. */

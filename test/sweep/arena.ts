@@ -20,7 +20,7 @@ afterAll(() => {
 /** A generated market of one swap; the folder it lies in. */
 export const marketOf = (minutes: number, seed = "test"): string => {
   const dir = join(folder, `market-${minutes}-${seed}`);
-  writeFixture(dir, generateTapeFor(["BTC-USDT-SWAP"], minutes, seed), { source: "test" });
+  writeFixture(dir, generateTapeFor(["BTC-USDT-SWAP"], minutes, seed), { source: "test" }, { force: true });
   return dir;
 };
 

@@ -133,6 +133,16 @@ describe("sluice generate", () => {
     expect(JSON.parse(text)).toEqual({ fixture: out, ...readFixture(out).manifest });
   });
 
+  it("replaces a fixture only with --force", async () => {
+    const out = join(home, "twice");
+    await run("--out", out, "--minutes", "1", "--instrument", "BTC-USDT");
+    const again = ["--out", out, "--minutes", "1", "--instrument", "ETH-USDT"];
+    await expect(run(...again)).rejects.toThrow(/twice holds a fixture already: \d+ rows of BTC-USDT .*--force/);
+    expect(readFixture(out).manifest.instruments.map(({ instId }) => instId)).toEqual(["BTC-USDT"]);
+    await run(...again, "--force");
+    expect(readFixture(out).manifest.instruments.map(({ instId }) => instId)).toEqual(["ETH-USDT"]);
+  });
+
   it.each([
     [["--instrument", "btc"], /INST|product id/],
     [["--instrument", "BTC-USDT", "--start", "yesterday"], /not an instant in UTC/],

@@ -93,12 +93,12 @@ describe("a fixture", () => {
 
   it("has a contentHash that depends on the data and not on the words about it", () => {
     const first = writeFixture(dir, everyKind(), meta);
-    expect(writeFixture(dir, everyKind(), { source: "other words" }).contentHash).toBe(first.contentHash);
+    expect(writeFixture(dir, everyKind(), { source: "other words" }, { force: true }).contentHash).toBe(first.contentHash);
     const other = createTape(
       [{ ...instruments[0], tickSize: "0.2" } as TapeInstrument, instruments[1] as TapeInstrument],
       everyKind().series,
     );
-    expect(writeFixture(dir, other, meta).contentHash).not.toBe(first.contentHash);
+    expect(writeFixture(dir, other, meta, { force: true }).contentHash).not.toBe(first.contentHash);
   });
 
   it("keeps any whole counts and microseconds, also across blocks", () => {
@@ -209,7 +209,7 @@ describe("writing", () => {
     writeFixture(dir, everyKind(), meta);
     const trades = seriesBuilder("trade", 0);
     trades.push(1, 1, 1, 1);
-    writeFixture(dir, createTape(instruments, [trades.series()]), meta);
+    writeFixture(dir, createTape(instruments, [trades.series()]), meta, { force: true });
     expect(readdirSync(dir).sort()).toEqual(["BTC-USDT-SWAP.trade.bin", "manifest.json"]);
   });
 
@@ -223,7 +223,7 @@ describe("writing", () => {
   it("leaves nothing beside the target", () => {
     mkdirSync(dir);
     writeFixture(join(dir, "one"), everyKind(), meta);
-    writeFixture(join(dir, "one"), everyKind(), meta);
+    writeFixture(join(dir, "one"), everyKind(), meta, { force: true });
     expect(readdirSync(dir)).toEqual(["one"]);
   });
 
@@ -233,7 +233,7 @@ describe("writing", () => {
     const before = writeFixture(target, everyKind(), meta);
     const trades = seriesBuilder("trade", 0);
     trades.push(1, 1, 1, 2 ** 52);
-    expect(() => writeFixture(target, createTape(instruments, [trades.series()]), meta)).toThrow(
+    expect(() => writeFixture(target, createTape(instruments, [trades.series()]), meta, { force: true })).toThrow(
       /trade of BTC-USDT-SWAP: row 0 holds 4503599627370496/,
     );
     expect(readManifest(target)).toEqual(before);
@@ -255,9 +255,22 @@ describe("writing", () => {
       () => folderWith("notes.md", writeFixture(dir, everyKind(), meta).source),
       /also holds notes.md/,
     ],
-  ])("refuses to replace %s", (_, prepare, message) => {
+  ])("refuses to replace %s, whoever asks", (_, prepare, message) => {
     prepare();
     expect(() => writeFixture(dir, everyKind(), meta)).toThrow(message);
+    expect(() => writeFixture(dir, everyKind(), meta, { force: true })).toThrow(message);
+  });
+
+  it("refuses to replace a fixture that nobody asked to be replaced, and names what it holds", () => {
+    const before = writeFixture(dir, everyKind(), { source: "Messages from first.gz." });
+    const held =
+      "holds a fixture already: 6 rows of BTC-USDT-SWAP, ETH-USDT (Messages from first.gz). Name a new folder, or replace what is there with --force";
+    expect(() => writeFixture(dir, everyKind(), meta)).toThrow(
+      expect.objectContaining({ code: "USAGE", message: expect.stringContaining(held) }),
+    );
+    expect(readManifest(dir)).toEqual(before);
+    edit("manifest.json", (text) => text.replace('"rows"', '"lines"'));
+    expect(() => writeFixture(dir, everyKind(), meta)).toThrow(/one whose manifest cannot be read/);
   });
 
   it("refuses a tape without rows", () => {

@@ -62,6 +62,19 @@ describe("sluice import", () => {
     expect(readFixture(join(home, "command")).manifest.source).not.toContain(home);
   });
 
+  it("replaces a fixture only with --force, and says so before it reads the recording", async () => {
+    const out = join(home, "twice");
+    await run(csv, "--instrument", "BTC-USDT", "--out", out);
+    const before = readFixture(out).manifest;
+    await expect(run("none.csv", "--instrument", "ETH-USDT", "--out", out)).rejects.toThrow(
+      /twice holds a fixture already: 2 rows of BTC-USDT \(Candles from bars.csv; .*\). Name a new folder, or replace what is there with --force/,
+    );
+    await expect(run("none.csv", "--instrument", "ETH-USDT", "--out", out, "--force")).rejects.toThrow(/there is no such file/);
+    expect(readFixture(out).manifest).toEqual(before);
+    await run(csv, "--instrument", "ETH-USDT", "--out", out, "--force");
+    expect(readFixture(out).manifest.instruments.map(({ instId }) => instId)).toEqual(["ETH-USDT"]);
+  });
+
   it.each([
     [[csv, "--instrument", "BTCUSDT"], /not a product id/],
     [[csv, "--instrument", "BTC-USDT", "--timestamp", "middle"], /Allowed choices are open, close/],
