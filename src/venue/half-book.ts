@@ -30,7 +30,7 @@ export interface HalfBook {
   /** Displayed quantity by price, when the recording has more than best quotes; what quotes told of their prices is among them. */
   readonly levels: Map<number, number>;
   levelled: boolean;
-  /** Best price among `levels`; may name one that was removed since. */
+  /** Best price among `levels`, or one better than it that was removed since; infinitely bad when there is none. */
   top: number;
 }
 
@@ -44,7 +44,7 @@ export const createHalfBook = (sign: Sign, matching: Matching): HalfBook => ({
   toldQty: 0,
   levels: new Map(),
   levelled: false,
-  top: sign === 1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+  top: -sign * Number.POSITIVE_INFINITY,
 });
 
 const setBest = (half: HalfBook): void => {
@@ -109,8 +109,11 @@ export const showQuote = (half: HalfBook, px: number, qty: number): void => {
   half.toldQty = qty;
   half.quotePx = qty > 0 ? px : Number.NaN;
   if (half.levelled) {
-    if (qty === 0) half.levels.clear();
-    else prune(half, px);
+    if (qty > 0) prune(half, px);
+    else {
+      half.levels.clear();
+      half.top = -half.sign * Number.POSITIVE_INFINITY;
+    }
     keepQuote(half);
   }
   if ((half.best < half.sign * px && qty > 0) || matching.joins === "unknown") return;
@@ -144,20 +147,38 @@ export const consume = (half: HalfBook, px: number, qty: number): void => {
   }
 };
 
+/** The best of `levels`, found again where it was removed: mostly a few ticks away. */
+const topOf = (half: HalfBook): number => {
+  const { levels, sign } = half;
+  if (levels.has(half.top)) return half.top;
+  const worst = -sign * Number.POSITIVE_INFINITY;
+  let top = worst;
+  if (levels.size > 0) {
+    const last = half.top - sign * levels.size;
+    for (let at = half.top - sign; at !== last && top === worst; at -= sign) if (levels.has(at)) top = at;
+    if (top === worst) for (const at of levels.keys()) if (sign * at > sign * top) top = at;
+  }
+  half.top = top;
+  return top;
+};
+
 /** Best displayed price, or undefined. */
 export const bestDisplayed = (half: HalfBook): number | undefined => {
-  let best = half.quoteQty > 0 ? half.quotePx : undefined;
-  for (const px of half.levels.keys()) if (best === undefined || half.sign * px > half.sign * best) best = px;
-  return best;
+  const top = topOf(half);
+  if (half.quoteQty > 0 && half.sign * half.quotePx >= half.sign * top) return half.quotePx;
+  return half.levels.size > 0 ? top : undefined;
 };
 
 /** Everything a taker may meet at `rankMin` or better, best first. Orders for which `skips` holds are left out. */
 export const offersOf = (half: HalfBook, rankMin: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
   const { sign } = half;
-  const prices = new Set<number>(half.levels.keys());
-  if (half.quoteQty > 0) prices.add(half.quotePx);
-  for (const order of half.orders) prices.add(order.px);
-  const sorted = [...prices].filter((px) => sign * px >= rankMin).sort((a, b) => sign * (b - a));
+  const displayed = bestDisplayed(half);
+  if (half.best < rankMin && (displayed === undefined || sign * displayed < rankMin)) return [];
+  const prices = new Set<number>();
+  for (const px of half.levels.keys()) if (sign * px >= rankMin) prices.add(px);
+  if (half.quoteQty > 0 && sign * half.quotePx >= rankMin) prices.add(half.quotePx);
+  for (const { px } of half.orders) if (sign * px >= rankMin) prices.add(px);
+  const sorted = [...prices].sort((a, b) => sign * (b - a));
   return sorted.flatMap((px) => offersAt(half, px, room, skips));
 };
 
