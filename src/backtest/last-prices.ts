@@ -10,29 +10,22 @@ import type { FillChoice } from "./fill-choice.ts";
 import type { FillModel } from "./fill-models.ts";
 import { doubleLastTrade } from "./fill-trades.ts";
 
-/** What tells more comes first. */
+/** How much each tells; what tells nothing of prices has none. */
 const worth: Readonly<Record<Series["kind"], number>> = { mark: 5, quote: 4, level: 3, trade: 2, candle: 1, funding: 0, change: 0 };
 
 /** As the fill models read the tape, where they are given. */
 export const lastPrices = (tape: Tape, fills?: Pick<FillChoice, "models" | "plays">): ReadonlyMap<string, string> => {
-  const best = new Map<string, { readonly rank: number; readonly px: string }>();
-  for (const series of tape.series) {
-    const instrument = tape.instruments[series.instrument];
-    const rank = worth[series.kind];
-    if (
-      instrument === undefined ||
-      series.at.length === 0 ||
-      fills?.plays(series) === false ||
-      rank <= (best.get(instrument.instId)?.rank ?? 0)
-    )
-      continue;
-    const px =
-      series.kind === "mark"
-        ? lastMark(series, instrument.tickSize)
-        : lastPx(series, instrument.tickSize, fills?.models[series.instrument]);
-    if (px !== undefined) best.set(instrument.instId, { rank, px });
+  const found = new Map<string, string>();
+  // What tells more comes first, so that nothing is looked through in vain: a book has to be played from its first row.
+  const series = tape.series.filter((one) => one.at.length > 0 && worth[one.kind] > 0 && fills?.plays(one) !== false);
+  for (const one of series.sort((a, b) => worth[b.kind] - worth[a.kind])) {
+    const instrument = tape.instruments[one.instrument];
+    if (instrument === undefined || found.has(instrument.instId)) continue;
+    const { instId, tickSize } = instrument;
+    const px = one.kind === "mark" ? lastMark(one, tickSize) : lastPx(one, tickSize, fills?.models[one.instrument]);
+    if (px !== undefined) found.set(instId, px);
   }
-  return new Map([...best].map(([instId, { px }]) => [instId, px]));
+  return found;
 };
 
 const lastMark = ({ px, part }: MarkSeries, tickSize: string): string => {
