@@ -33,8 +33,8 @@ export default defineStrategy({
       // Without any movement there is no band, and nothing to earn between its edges.
       filter(({ lower, upper }) => lower > 0 && lower < upper),
       map(({ lower, upper }) => [
-        { ...order, slot: "buy", side: "buy" as const, px: fromApproximate(lower, places) },
-        { ...order, slot: "sell", side: "sell" as const, px: fromApproximate(upper, places) },
+        { slot: "buy", side: "buy" as const, px: fromApproximate(lower, places), ...order },
+        { slot: "sell", side: "sell" as const, px: fromApproximate(upper, places), ...order },
       ]),
     );
   },

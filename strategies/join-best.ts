@@ -29,8 +29,8 @@ export default defineStrategy({
     const order = { instId, ordType: "post_only", notional, keepWithin } as const;
     return combineLatest([market.quotes(instId), ahead$]).pipe(
       map(([{ bidPx, askPx }, ahead]) => [
-        ...(ahead < most ? [{ ...order, slot: "buy", side: "buy" as const, px: bidPx }] : []),
-        ...(ahead > -most ? [{ ...order, slot: "sell", side: "sell" as const, px: askPx }] : []),
+        ...(ahead < most ? [{ slot: "buy", side: "buy" as const, px: bidPx, ...order }] : []),
+        ...(ahead > -most ? [{ slot: "sell", side: "sell" as const, px: askPx, ...order }] : []),
       ]),
     );
   },

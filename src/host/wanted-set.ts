@@ -59,8 +59,7 @@ const quickCopy = (order: unknown): WantedOrder | undefined => {
   if (round !== undefined) given++;
   if (tag !== undefined) given++;
   // As many fields as are known: then all of them are.
-  for (const _ in order) given--;
-  if (given !== 0) return undefined;
+  if (Object.keys(order).length !== given) return undefined;
   return { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } as WantedOrder;
 };
 
