@@ -9,7 +9,10 @@ import { limitedStatus } from "./limits.ts";
 import type { Profile } from "./profile.ts";
 import type { Json } from "./published.ts";
 
-type FailureName = "BadRequest" | "Unauthenticated" | "Forbidden" | "Limited" | "Refused";
+type FailureName = "BadRequest" | "Unauthenticated" | "Forbidden" | "TooLarge" | "Limited" | "Refused";
+
+/** Of a body that is larger than a server reads. */
+export const tooLargeStatus = 413;
 
 interface FailureKind {
   readonly name: FailureName;
@@ -36,6 +39,12 @@ const kinds: readonly FailureKind[] = [
     status: ({ answers }) => answers.permissionStatus,
     code: ({ answers }) => answers.permissionCode,
     says: "The key lacks the permission.",
+  },
+  {
+    name: "TooLarge",
+    status: () => tooLargeStatus,
+    code: ({ answers }) => answers.badRequestCode,
+    says: "The body is larger than the server reads.",
   },
   { name: "Limited", status: () => limitedStatus, code: ({ answers }) => answers.limitedCode, says: "A rate-limit layer is exceeded." },
   {
@@ -66,7 +75,7 @@ export const failureGroups = ({ profile }: Contract): readonly FailureGroup[] =>
   return [...groups.values()];
 };
 
-const dataSchemas = { array: { type: "array" }, object: { type: "object" }, absent: undefined } as const;
+const dataSchemas = { array: { type: "array", items: {} }, object: { type: "object" }, absent: undefined } as const;
 
 export const failureSchema = ({ profile }: Contract): Json => {
   const data = dataSchemas[profile.answers.dataOnError];

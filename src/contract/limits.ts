@@ -30,6 +30,9 @@ export const limitedStatus = 429;
 
 export const paging = { limitMax: 100, limitDefault: 20 } as const;
 
+/** As texts: a limit up to `limitMax`, and an ordId that the embedded service can read. */
+export const pagePatterns = { limit: "^([1-9]\\d?|100)$", cursor: "^\\d{1,30}$" } as const;
+
 export const websocketLimits = { connectionsPerIp: 30, subscriptionsPerConnection: 100 } as const;
 
 export const versionPrefix = "/api/v1/";

@@ -45,10 +45,12 @@ const infoOf = (contract: Contract): Json => {
     description: [
       "Spot products and perpetual swaps: orders, product ids, limits.",
       `Every request must pass three layers: ${ip.capacity} requests a minute of one address, ${key.capacity} requests a second of one API key, a weight of ${uid.capacity} a minute of one user (UID). Beyond any of them the answer is at once HTTP ${limitedStatus}; a user over the weight is blocked on all keys until the next minute begins.`,
+      `A method and path that are not listed here are answered with HTTP ${contract.profile.answers.unknownPathStatus}, whatever the method; OPTIONS tells the methods of a path.`,
       "Assumed for all calls, as the description leaves it open:",
       assumptionLines(contract, [
         "answers.successMsg",
         "answers.dataOnError",
+        "answers.unknownPathStatus",
         "limits.anchor",
         "limits.refusedCounts",
         "limits.failedCounts",
@@ -173,6 +175,7 @@ const responsesOf = (contract: Contract, name: EndpointName): Json => {
   const answers: Record<string, Json> = { "200": ok };
   for (const { name: response, status, kinds } of failureGroups(contract)) {
     if (kinds.every((kind) => kind === "Refused") && !refusable.includes(name)) continue;
+    if (kinds.every((kind) => kind === "TooLarge") && contract.endpoints[name].method === "GET") continue;
     answers[String(status)] = { $ref: `#/components/responses/${response}` };
   }
   return answers;

@@ -2,10 +2,11 @@
  * The schemas as documents publish them: in the spelling the profile names, every format explained.
  *
  * Invariants: pure; schemas.ts is never changed, copies are; what a document shows is what a service built from the same profile
- * answers.
+ * answers, and what it takes: bounds that stand in the profile or in code are written into the copies.
  * Not here: the schemas (schemas.ts), the documents (openapi.ts, asyncapi.ts).
  */
 import type { Contract } from "./contract.ts";
+import { pagePatterns } from "./limits.ts";
 import type { Profile } from "./profile.ts";
 import * as schemas from "./schemas.ts";
 
@@ -54,9 +55,33 @@ export const publishedRecord = (profile: Profile, record: Json, schema: object):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [names[key] ?? key, value]));
 };
 
+/** Cursors and page sizes as the service reads them. */
+const pageOf = ({ paging: { limitAboveMax } }: Profile, query: Json): Json => {
+  const properties = query["properties"] as { readonly limit: Json };
+  const cursor = { type: "string", pattern: pagePatterns.cursor };
+  const limit = limitAboveMax === "refused" ? { ...properties.limit, pattern: pagePatterns.limit } : properties.limit;
+  return { ...query, properties: { ...properties, limit, after: cursor, before: cursor } };
+};
+
+/** A batch names its orders by one of two ids, all by the same where the profile says so. */
+const batchOf = ({ cancelBatch: { elementsMax, oneIdKind } }: Profile, { items, ...batch }: Json): Json => {
+  const { required, properties, ...element } = items as { readonly required: readonly string[]; readonly properties: Json };
+  const { ordId: _, clOrdId, ...others } = properties;
+  const byOrdId = { ...element, title: "CancelByOrdId", required: [...required, "ordId"], properties };
+  const byClOrdId = { ...element, title: "CancelByClOrdId", required: [...required, "clOrdId"], properties: { ...others, clOrdId } };
+  const of = (elements: Json): Json => ({ ...batch, maxItems: elementsMax, items: elements });
+  return oneIdKind ? { anyOf: [of(byOrdId), of(byClOrdId)] } : of({ anyOf: [byOrdId, byClOrdId] });
+};
+
+/** What the service enforces beyond the schema, written into a copy of it. */
+const boundedBy = (profile: Profile, copy: Json, schema: object): Json => {
+  if (schema === schemas.pendingQuery || schema === schemas.historyQuery) return pageOf(profile, copy);
+  return schema === schemas.cancelBody ? batchOf(profile, copy) : copy;
+};
+
 /** A schema of an object or an array, as published. Optional fields may be missing, unknown ones do not appear. */
 export const publishedSchema = (profile: Profile, schema: object): Json => {
-  const copy = explained(schema) as Json;
+  const copy = boundedBy(profile, explained(schema) as Json, schema);
   const names = spellingOf(profile, schema);
   if (Object.keys(names).length === 0) return copy;
   const properties = publishedRecord(profile, copy["properties"] as Json, schema);

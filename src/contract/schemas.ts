@@ -16,7 +16,7 @@ const decimalOrEmpty = { type: "string", format: "decimal-or-empty" } as const;
 export const digits = { type: "string", pattern: "^\\d{1,20}$" } as const;
 export const instId = { type: "string", maxLength: 48, format: "inst-id" } as const;
 const anyId = { type: "string", minLength: 1, maxLength: 64 } as const;
-const limit = { type: "string", pattern: "^\\d{1,4}$" } as const;
+const limit = { type: "string", pattern: "^[1-9]\\d{0,3}$" } as const;
 const instType = { type: "string", enum: ["SPOT", "SWAP"] } as const;
 
 export const orderStates = ["live", "partially_filled", "filled", "canceled"] as const;

@@ -6,7 +6,7 @@
  * Not here: who may ask (door.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
-import { paging } from "../contract/limits.ts";
+import { pagePatterns, paging } from "../contract/limits.ts";
 import type * as schemas from "../contract/schemas.ts";
 import type { Infer, PositionRecord } from "../contract/schemas.ts";
 import type { Account, Position } from "./account.ts";
@@ -50,16 +50,17 @@ const badPage = ({ profile }: Exchange, msg: string): Refusal => ({ code: profil
 
 const readLimit = (exchange: Exchange, text: string | undefined): number | Refusal => {
   const limit = text === undefined ? paging.limitDefault : Number(text);
-  if (limit < 1) return badPage(exchange, "limit is at least 1.");
   if (limit <= paging.limitMax) return limit;
   return exchange.profile.paging.limitAboveMax === "clamped" ? paging.limitMax : badPage(exchange, `limit is at most ${paging.limitMax}.`);
 };
+
+const cursorForm = new RegExp(pagePatterns.cursor);
 
 const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
   const { cursorIncluded, afterAndBefore } = exchange.profile.paging;
   const { after, before } = query;
   for (const cursor of [after, before]) {
-    if (cursor !== undefined && !/^\d{1,30}$/.test(cursor)) return badPage(exchange, "after and before are ordIds: digits.");
+    if (cursor !== undefined && !cursorForm.test(cursor)) return badPage(exchange, "after and before are ordIds: digits.");
   }
   if (after !== undefined && before !== undefined && afterAndBefore === "refused")
     return badPage(exchange, "Send after or before, not both.");

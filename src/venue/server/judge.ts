@@ -9,6 +9,7 @@
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
+import { tooLargeStatus } from "../../contract/failures.ts";
 import { limitedStatus } from "../../contract/limits.ts";
 import { badRequest, unauthenticated } from "../answer.ts";
 import type { Venue, VenueRequest, VenueResponse } from "../venue.ts";
@@ -35,8 +36,6 @@ export interface JudgeOptions {
 }
 
 export type Judge = (arrival: Arrival) => VenueResponse;
-
-const tooLargeStatus = 413;
 
 const keyProblems: Readonly<Record<KeyProblem, string>> = {
   unknown_key: "The API key is unknown.",
