@@ -197,7 +197,11 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "engine.stopped": ({ reason }) => `stopped: ${printable(reason)}`,
   "order.changed": (event, paint) => orderWords(event, paint),
   "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
-  "order.foreign": ({ instId, ordId }, paint) => `${paint.yellow("foreign order")} ${printable(ordId)} in ${printable(instId)}`,
+  "order.foreign": ({ instId, ordId, side, px, sz, state }, paint) => {
+    const how = state === "live" ? "open order" : state === "partially_filled" ? "partly filled order" : `${state} order`;
+    const order = `${side} ${sz} ${instId} ${px === "" || px === "0" ? "at the market" : `at ${px}`} (${ordId})`;
+    return `${paint.yellow(how)} not placed by this instance: ${printable(order)}`;
+  },
   "order.inexact": ({ strategy, slot, reason }, paint) => `${paint.yellow("inexact")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,

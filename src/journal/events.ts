@@ -94,7 +94,10 @@ export type EventBody =
     }
   /** The exit is in place, or there is nothing to reduce any more. */
   | { readonly type: "position.protected"; readonly strategy: string; readonly slot: string; readonly instId: string }
-  | { readonly type: "order.foreign"; readonly ordId: string; readonly instId: string }
+  /** An order of the account that this instance did not place is open, or it was and has changed: `state` says how it stands. */
+  | ({ readonly type: "order.foreign" } & Pick<OrderRecord, "ordId" | "clOrdId" | "instId" | "side" | "px" | "sz" | "state">)
+  /** So many orders that this instance did not place had ended before it traded. */
+  | { readonly type: "history.foreign"; readonly orders: number }
   /** The account's position is being closed; `pos` is positive long. */
   | { readonly type: "position.closing"; readonly uid: string; readonly instId: string; readonly pos: string }
   /** A reading afterwards does not show it any more. */

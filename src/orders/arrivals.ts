@@ -2,7 +2,7 @@
  * What the service's records mean for our orders: progress of those we know, and orders of an earlier life to take in.
  *
  * Invariants: a record of ours never goes unnoticed: it belongs to a known order, gets a home in its slot, or waits for one; an
- * order more than a slot can hold has to go; orders of others are journalled and left alone.
+ * order more than a slot can hold has to go; orders of others are told of (foreign-orders.ts) and left alone.
  * Not here: reading records (resources/), telling ids apart (client-order-id.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -13,6 +13,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { OrderChange, OrderStore } from "../resources/order-store.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import type { Doubts } from "./doubts.ts";
+import { createForeignOrders } from "./foreign-orders.ts";
 import type { Lives } from "./lives.ts";
 import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } from "./order.ts";
 import type { Slot, Slots } from "./slots.ts";
@@ -89,7 +90,9 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     settleIn();
     if (options.isHalted()) withdrawals.request(found, "emergency", "found while halted");
   };
-  const onChange = ({ record, previous }: OrderChange): void => {
+  const foreign = createForeignOrders(journal);
+  const onChange = (change: OrderChange): void => {
+    const { record } = change;
     const order = slots.byClientId(record.clOrdId);
     if (order !== undefined) {
       onRecord(order, record);
@@ -99,7 +102,7 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     if (own !== undefined) {
       slots.skip(own.generation);
       if (isActive(record.state)) adopt(record);
-    } else if (previous === undefined) journal.append({ type: "order.foreign", ordId: record.ordId, instId: record.instId });
+    } else foreign.take(change);
   };
 
   store.changes$.subscribe(onChange);

@@ -129,6 +129,7 @@ const namesOf = (event: Event): readonly string[] => {
   switch (event.type) {
     case "order.refused":
       return refusals.filter(([words]) => words.test(event.reason)).map(([, name]) => name);
+    case "history.foreign":
     case "order.foreign":
       return ["a foreign order was seen"];
     case "action.held":

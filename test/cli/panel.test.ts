@@ -14,6 +14,17 @@ const order = {
   reason: "why",
 } as const;
 
+const foreign = {
+  type: "order.foreign",
+  ordId: "7",
+  clOrdId: "",
+  instId: "BTC-USDT",
+  side: "buy",
+  px: "42000",
+  sz: "5",
+  state: "live",
+} as const;
+
 const tallied = (...bodies: readonly EventBody[]) => {
   const tally = createTally(0);
   for (const body of bodies) count(tally, event(body));
@@ -66,7 +77,12 @@ describe("the line of an event", () => {
     ["rejection", { ...order, phase: "rejected" }, "rejected ladder/bid: why"],
     ["unknown outcome", { ...order, phase: "unknown" }, "unknown ladder/bid: why"],
     ["local refusal", { type: "order.refused", strategy: "ladder", slot: "bid", reason: "no exit" }, "refused ladder/bid: no exit"],
-    ["stranger's order", { type: "order.foreign", ordId: "7", instId: "BTC-USDT" }, "foreign order 7 in BTC-USDT"],
+    ["another client's order", foreign, "open order not placed by this instance: buy 5 BTC-USDT at 42000 (7)"],
+    [
+      "another client's order that ended",
+      { ...foreign, px: "", state: "canceled" },
+      "canceled order not placed by this instance: buy 5 BTC-USDT at the market (7)",
+    ],
     ["429", { type: "quota.refused", layer: "uid", until: Date.UTC(2026, 0, 5, 1, 3) }, "429 by layer uid, silent until 01:03:00.000"],
     [
       "429 without end",

@@ -1,0 +1,51 @@
+/**
+ * Orders of the account that this instance did not place, as users hear of them.
+ *
+ * Invariants: told are those that are open when first seen, and afterwards how each of them goes on; one that ended before the
+ * engine traded is only counted, once for all of them; one that came and went while it traded is told with its end.
+ * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
+ */
+import { isActive } from "../contract/order-states.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { OrderChange } from "../resources/order-store.ts";
+
+export interface ForeignOrders {
+  take(change: OrderChange): void;
+}
+
+export const createForeignOrders = (journal: Journal): ForeignOrders => {
+  /** Told of and not over. */
+  const open = new Set<string>();
+  let isTrading = false;
+  let endedBefore = 0;
+  /** When the last of those ended, on the service's calendar: what is read of its history later may be older. */
+  let endedAt = 0;
+
+  journal.attach(({ type }) => {
+    if (type !== "engine.started") return;
+    isTrading = true;
+    if (endedBefore > 0) journal.append({ type: "history.foreign", orders: endedBefore });
+  });
+  const tell = ({ ordId, clOrdId, instId, side, px, sz, state }: OrderRecord): void => {
+    journal.append({ type: "order.foreign", ordId, clOrdId, instId, side, px, sz, state });
+  };
+
+  return {
+    take: ({ record, previous }) => {
+      const { ordId, state } = record;
+      if (isActive(state)) {
+        if (open.has(ordId) && previous?.state === state) return;
+        open.add(ordId);
+        tell(record);
+      } else if (open.delete(ordId)) tell(record);
+      else if (previous !== undefined) return;
+      else if (isTrading) {
+        if (Number(record.updatedAt) > endedAt) tell(record);
+      } else {
+        endedBefore++;
+        endedAt = Math.max(endedAt, Number(record.updatedAt));
+      }
+    },
+  };
+};
