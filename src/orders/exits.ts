@@ -123,16 +123,27 @@ export const createExits = (options: ExitsOptions): Exits => {
     order.phase === "rejected" ||
     (order.phase === "canceled" && order.cancelClass === undefined && !order.cancelSent && !order.mayBeCut);
 
-  const follow = (slot: Slot, order: TrackedOrder, left: Extract<Remainder, { kind: "rest" | "exit" }>): void => {
-    const before = slot.rest?.mark === order.mark ? slot.rest.vain : 0;
-    const vain = isPositive(filledOf(order, rules)) ? 0 : before + 1;
-    const waitMs = left.kind === "rest" ? 0 : vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax);
-    const at = clock.now() + waitMs;
-    slot.rest = { mark: order.mark, kind: left.kind, qty: left.qty, at, vain, reason: order.reason };
+  const follow = (slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void => {
+    const { mark, reason } = order;
+    const before = slot.rest?.mark === mark ? slot.rest.vain : 0;
+    const vain = kind === "early" || isPositive(filledOf(order, rules)) ? 0 : before + 1;
+    const waitMs = vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax);
+    const at = kind === "rest" ? clock.now() : kind === "early" ? Number.POSITIVE_INFINITY : clock.now() + waitMs;
+    slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, reason };
     order.goesOn = true;
-    if (waitMs === 0) return;
+    if (kind === "rest") return;
     retries.add(slot);
-    wakeAt(slot, at);
+    if (kind === "exit") wakeAt(slot, at);
+  };
+  /** Exits that came before their entry leave now that there is something to reduce. */
+  const followEntry = ({ strategy, spec: { instId } }: TrackedOrder): void => {
+    for (const slot of retries) {
+      const { rest, wish } = slot;
+      if (rest?.at !== Number.POSITIVE_INFINITY || slot.strategy !== strategy || wish?.instId !== instId) continue;
+      if (!isPositive(reducibleBy(strategy, instId, wish.side))) continue;
+      rest.at = clock.now();
+      wakeAt(slot, rest.at);
+    }
   };
 
   /** Whether an order of the same side is on its way out and still counts at the service. */
@@ -158,13 +169,13 @@ export const createExits = (options: ExitsOptions): Exits => {
       tellProtected(slot, wish.instId);
       return false;
     }
-    if (compare(reducible, rest.qty) < 0) rest.qty = reducible;
-    if (rest.vain > 0) tellUnprotected(slot, wish, rest.qty, rest.reason);
+    if (rest.vain > 0) tellUnprotected(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);
     return true;
   };
 
   return {
     take: (order) => {
+      if (retries.size > 0 && !order.spec.reduceOnly) followEntry(order);
       const slot = slots.of(order);
       if (slot === undefined || slot.order !== order) return;
       if (isResting(order)) tellProtected(slot, order.spec.instId);
@@ -172,10 +183,10 @@ export const createExits = (options: ExitsOptions): Exits => {
       const left = remainder(order);
       if (left.kind === "exit" && order.phase === "canceled" && rests(order)) {
         drop(slot);
-        tellUnprotected(slot, order.wish as WantedOrder, left.qty, "canceled by another client or by the service");
+        tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, "canceled by another client or by the service");
         return;
       }
-      if (left.kind === "rest" || (left.kind === "exit" && !slot.byHand)) {
+      if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && !slot.byHand)) {
         follow(slot, order, left);
         return;
       }
@@ -223,7 +234,8 @@ export const createExits = (options: ExitsOptions): Exits => {
       if (reduceOnly || order.wish === undefined) for (const slot of [...waits.keys()]) if (slot.order === undefined) consider(slot);
       for (const slot of retries) {
         const { rest } = slot;
-        if (slot === own || rest === undefined || slot.wish?.instId !== instId || clock.now() + retryMs >= rest.at) continue;
+        const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || clock.now() + retryMs >= rest.at;
+        if (isDue || slot === own || slot.wish?.instId !== instId) continue;
         rest.at = clock.now() + retryMs;
         wakeAt(slot, rest.at);
       }

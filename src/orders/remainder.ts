@@ -28,7 +28,9 @@ export type Remainder =
   /** The rest of a quantity: the next order can leave at once. */
   | { readonly kind: "rest"; readonly qty: string }
   /** A position that should be reduced and was not, or not far enough. */
-  | { readonly kind: "exit"; readonly qty: string }
+  | { readonly kind: "exit"; readonly qty: string; readonly uncovered: string }
+  /** An exit that came before its entry: it is placed again when there is something to reduce. */
+  | { readonly kind: "early"; readonly qty: string }
   /** Executed for good and not what was wanted. */
   | { readonly kind: "differs"; readonly reason: string };
 
@@ -40,20 +42,24 @@ const isPlaceable = (qty: string, { lotSize, minSize }: Ending["instrument"]): b
 const lesser = (a: string, b: string): string => (compare(a, b) <= 0 ? a : b);
 
 export const remainderOf = (ending: Ending): Remainder => {
-  const { order, filledQty, instrument, inQuote, reducible } = ending;
+  const { order, filledQty, instrument, inQuote } = ending;
   const { phase, spec, wish, qty } = order;
   if (wish === undefined || qty === "") return none;
   const left = sub(qty, filledQty);
   const byQty = wish.qty !== undefined;
-  if (spec.reduceOnly && (phase !== "filled" || byQty)) {
-    const exit = toStep(lesser(left, reducible), instrument.lotSize, "down");
-    return isPositive(exit) && isPlaceable(exit, instrument) ? { kind: "exit", qty: exit } : none;
-  }
+  if (spec.reduceOnly) return phase !== "filled" || byQty ? exitOf(ending, left) : none;
   if (phase !== "filled" || !byQty) return none;
   if (compare(left, instrument.lotSize) < 0 && compare(sub(filledQty, qty), instrument.lotSize) < 0) return none;
-  if (spec.reduceOnly) return none;
   if (spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument)) return { kind: "rest", qty: left };
   return { kind: "differs", reason: differs(ending, left) };
+};
+
+const exitOf = ({ order: { phase, spec }, instrument, reducible }: Ending, left: string): Remainder => {
+  const uncovered = toStep(lesser(left, reducible), instrument.lotSize, "down");
+  if (isPositive(uncovered) && isPlaceable(uncovered, instrument)) return { kind: "exit", qty: left, uncovered };
+  // At the market it would take the next position at once.
+  const canRest = spec.ordType === "limit" || spec.ordType === "post_only";
+  return phase === "rejected" && canRest && !isPositive(reducible) ? { kind: "early", qty: left } : none;
 };
 
 const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string): string => {

@@ -112,6 +112,33 @@ describe("a stop that replaces a take-profit of another slot", () => {
   });
 });
 
+describe("a take-profit wanted together with its entry", () => {
+  it("rests as soon as the entry is executed", () => {
+    const rig = ready();
+    show(rig, 600_000, 600_001);
+    // The take-profit arrives first and is rejected: there is nothing to reduce yet.
+    rig.want(takeProfit(), entry);
+    rig.run(300);
+    expect(position(rig)).toBe("0.01");
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+    expect(rig.count("placeOrder")).toBe(3);
+  });
+
+  it("waits for an entry that rests, without asking again and again", () => {
+    const rig = ready();
+    show(rig, 600_000, 600_001);
+    rig.want({ ...entry, ordType: "limit", px: "59900" }, takeProfit());
+    rig.run(600_000);
+    expect(rig.count("placeOrder")).toBe(2);
+    show(rig, 598_000, 598_001);
+    rig.run(300);
+    expect(position(rig)).toBe("0.01");
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+  });
+});
+
 describe("an exit that is executed in part", () => {
   it("is followed by another for the rest when the book was too thin", () => {
     const rig = long();
