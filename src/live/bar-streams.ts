@@ -6,7 +6,7 @@
  * service tells is whole whatever we missed. A bar from minutes carries the service's own instants and its volume as told.
  */
 import { plain } from "../decimal.ts";
-import { SluiceError } from "../errors.ts";
+import { checkBarLength } from "../market/bar-length.ts";
 import type { HotStream } from "../market/hot-stream.ts";
 import type { Candle } from "../market/market-data.ts";
 import type { InstrumentParts } from "./instrument-market.ts";
@@ -75,7 +75,7 @@ export const createBarStreams = (parts: InstrumentParts): BarStreams => {
     },
   });
   const create = (barMs: number): Length => {
-    checkLength(barMs);
+    checkBarLength(barMs);
     const bars = createLiveBars({
       clock,
       barMs,
@@ -104,11 +104,6 @@ export const createBarStreams = (parts: InstrumentParts): BarStreams => {
       }
     },
   };
-};
-
-const checkLength = (barMs: number): void => {
-  if (Number.isSafeInteger(barMs) && barMs > 0) return;
-  throw new SluiceError("CONFIG_INVALID", `candles: ${barMs} is not a bar length; give whole milliseconds, such as 60000 for a minute.`);
 };
 
 /** Tells of each new state whether something was missed: the line was live before and is lost, or is back. */

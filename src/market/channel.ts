@@ -4,7 +4,7 @@
  * Invariants: rows become objects only while somebody observes; the latest quote is rebuilt from its row when a subscriber
  * comes, so keeping it costs two stores an event.
  */
-import { SluiceError } from "../errors.ts";
+import { checkBarLength } from "./bar-length.ts";
 import { Bars } from "./bars.ts";
 import { type BookTrack, type BookTrackOptions, createBookTrack } from "./book-track.ts";
 import { HotStream } from "./hot-stream.ts";
@@ -65,7 +65,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
     barsOf: (barMs) => {
       const known = lengths.get(barMs);
       if (known !== undefined) return known;
-      checkLength(barMs);
+      checkBarLength(barMs);
       const bars = new Bars(scale, barMs, hot);
       lengths.set(barMs, bars);
       return bars;
@@ -100,11 +100,6 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
       for (const bars of lengths.values()) bars.stream.complete();
     },
   };
-};
-
-const checkLength = (barMs: number): void => {
-  if (Number.isSafeInteger(barMs) && barMs > 0) return;
-  throw new SluiceError("CONFIG_INVALID", `candles: ${barMs} is not a bar length; give whole milliseconds, such as 60000 for a minute.`);
 };
 
 /** The quotes of one product, and which row was the latest. */

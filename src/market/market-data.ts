@@ -71,7 +71,7 @@ export interface Market {
   trades(instId: string): Observable<Trade>;
   quotes(instId: string): Observable<Quote>;
   books(instId: string): Observable<BookView>;
-  /** Bars of `barMs`, recorded ones where the recording holds that length, otherwise built from trades. */
+  /** Bars of `barMs` milliseconds, recorded ones where the recording holds that length, otherwise built from trades. */
   candles(instId: string, barMs: number): Observable<Candle>;
   /** Price of the latest trade or bar delivered; undefined before any. */
   lastPx(instId: string): string | undefined;

@@ -124,7 +124,7 @@ describe("subscriptions", () => {
     stage.say("trades", [trade("1", "1")]);
     stage.market.stop();
     listen("late");
-    stage.market.candles("B-USDT", 7).subscribe({ complete: () => ends.push("new candles") });
+    stage.market.candles("B-USDT", 7_000).subscribe({ complete: () => ends.push("new candles") });
     expect(ends).toHaveLength(11);
     expect(stage.subscribed.size).toBe(0);
     expect(stage.clock.pending).toBe(0);

@@ -285,4 +285,17 @@ describe("candles", () => {
   it.each([0, -1, 1.5, Number.NaN])("refuse a length of %s", (barMs) => {
     expect(() => feedOf().candles(btc, barMs)).toThrow(/not a bar length/);
   });
+
+  it.each([
+    [60, "60 would be 60 ms; for bars of 60 seconds write 60000."],
+    [5, "for bars of 5 seconds write 5000."],
+    [300, "write 300000."],
+    [86_400, "write 86400000."],
+  ])("refuses a length of %i, which counts seconds, with what to write", (barMs, words) => {
+    expect(() => feedOf().candles(btc, barMs)).toThrow(words);
+  });
+
+  it.each([100, 250, 500, 1_000, 60_000, 90_000])("takes a length of %i milliseconds", (barMs) => {
+    expect(() => feedOf().candles(btc, barMs)).not.toThrow();
+  });
 });
