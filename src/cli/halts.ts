@@ -20,9 +20,16 @@ export const haltAdvice = ({ halted, remedy }: Tally, path: string): string | un
   return `${whom} is placed while halted. To resume: stop, look, and start with\n  sluice run ${path}${flag}`;
 };
 
-/** The end of a run in which something failed, or which ended halted. */
+/** The end of a run in which something failed, which ended halted, or in which no order was accepted. */
 export const failWith = (tally: Tally, failed: string): void => {
   const halt = haltWords(tally);
   if (halt !== undefined) throw new SluiceError("TRADING_HALTED", halt, tally.failures);
   if (tally.failures.length > 0) throw new SluiceError("STRATEGY_FAILED", failed, tally.failures);
+  const { placed, rejected, refused, turnedDown } = tally;
+  if (turnedDown === undefined || rejected < placed) return;
+  throw new SluiceError(
+    "ORDER_REFUSED",
+    `No order was accepted: ${refused} refused before sending, ${rejected} rejected by the service, first:`,
+    [turnedDown],
+  );
 };

@@ -34,6 +34,8 @@ export interface Tally {
   canceled: number;
   rejected: number;
   refused: number;
+  /** Why the first order was refused or rejected. */
+  turnedDown: string | undefined;
   anomalies: number;
   readonly failures: string[];
 }
@@ -55,6 +57,7 @@ export const createTally = (startedAt: number, remedy = "resume with --resume"):
   canceled: 0,
   rejected: 0,
   refused: 0,
+  turnedDown: undefined,
   anomalies: 0,
   failures: [],
 });
@@ -77,11 +80,14 @@ const counters: PerEvent<Tally, void> = {
   "quota.refused": (_, tally) => {
     tally.limited++;
   },
-  "order.changed": ({ phase }, tally) => {
+  "order.changed": ({ phase, reason }, tally) => {
     if (phase === "filled" || phase === "canceled" || phase === "rejected") tally[phase]++;
+    if (phase === "rejected") tally.turnedDown ??= reason;
   },
-  "order.refused": (_, tally) => {
+  "order.refused": ({ reason }, tally) => {
     tally.refused++;
+    // What the stop itself takes back was not refused for a fault of its own.
+    if (!tally.stopping) tally.turnedDown ??= reason;
   },
   "engine.started": (_, tally) => {
     tally.started = true;

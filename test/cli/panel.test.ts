@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { failWith } from "../../src/cli/halts.ts";
 import { closingText, count, createTally, eventLine, progressLine, statusLine } from "../../src/cli/panel.ts";
 import type { Event, EventBody } from "../../src/journal/events.ts";
 import { layerState, orderRecord, quotaState } from "./samples.ts";
@@ -180,5 +181,43 @@ describe("the closing summary", () => {
     expect(closingText({ ...tally, unknown: 2, anomalies: 1 }, 0)).toContain(
       "2 requests were never answered.\n1 anomaly; see the events.\n",
     );
+  });
+});
+
+describe("the end of a run in which orders came to nothing", () => {
+  const refused = { type: "order.refused", strategy: "a", slot: "s", reason: "too small" };
+  const rejected = { type: "order.changed", phase: "rejected", strategy: "a", slot: "s", reason: "51008 no balance" };
+  const placed = { type: "action.sent", endpoint: "placeOrder", weight: 10 };
+  const ended = (events: readonly object[], stopping = false): string => {
+    const tally = createTally(0);
+    tally.stopping = stopping;
+    for (const event of events) count(tally, { seq: 1, at: 0, ...event } as unknown as Event);
+    try {
+      failWith(tally, "Failed:");
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it.each([
+    [
+      "all were refused",
+      [refused, refused],
+      "No order was accepted: 2 refused before sending, 0 rejected by the service, first:\n  - too small",
+    ],
+    [
+      "all were rejected",
+      [placed, rejected],
+      "No order was accepted: 0 refused before sending, 1 rejected by the service, first:\n  - 51008 no balance",
+    ],
+    ["one was accepted", [placed, placed, rejected, refused], ""],
+    ["none was wanted", [], ""],
+  ])("fails with the reason only where none was accepted: %s", (_, events, expected) => {
+    expect(ended(events)).toBe(expected);
+  });
+
+  it("does not fail for what the stop took back", () => {
+    expect(ended([refused], true)).toBe("");
   });
 });
