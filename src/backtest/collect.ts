@@ -11,7 +11,7 @@ import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import { type AskedWatch, watchAsked } from "../report/asked.ts";
+import { type AskedByStrategies, type AskedWatch, watchAsked } from "../report/asked.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import {
@@ -28,6 +28,7 @@ import { createResting, type Resting } from "../report/resting.ts";
 import { isAnnualised, returnsOf } from "../report/returns.ts";
 import { createTally, type Tally } from "../report/tally.ts";
 import { createReasons, type Reasons } from "../report/turned-down.ts";
+import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { Detailed } from "./detailed.ts";
 import { lastPrices } from "./last-prices.ts";
@@ -56,8 +57,13 @@ interface Heard {
   readonly before: () => MeterReport | undefined;
 }
 
-export const createCollector = (engine: Engine, service: OpenBacktest & Detailed, config: CheckedConfig): Collector => {
-  const heard = listen(engine, service, config);
+export const createCollector = (
+  engine: Engine,
+  service: OpenBacktest & Detailed,
+  config: CheckedConfig,
+  asking: AskedByStrategies,
+): Collector => {
+  const heard = listen(engine, service, config, asking);
   const equity: EquityPoint[] = [];
   const recorder = service.onDetails && recordDetails(service, engine.updates$, heard.tally.ownerOf);
   return {
@@ -68,7 +74,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest & Detailed
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
       const traded = tradedOf(heard, service, equity);
-      const report: Omit<RunReport, "resultHash" | "wallMs"> = {
+      const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
         events: heard.tally.events(),
@@ -82,6 +88,7 @@ export const createCollector = (engine: Engine, service: OpenBacktest & Detailed
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
         assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };
+      const report = { ...told, warnings: warningsOf(told) };
       tellDetails(service, recorder, equity, heard.minutes);
       return { resultHash: hashOf(report), wallMs, ...report };
     },
@@ -98,7 +105,7 @@ const tellDetails = (
   onDetails(recorder.details({ equity, minutes: quota.minutes(tradesAt, tape.endAt) }));
 };
 
-const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig): Heard => {
+const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, asking: AskedByStrategies): Heard => {
   const { simulated, tape } = service;
   const contract = createContract(config.profile);
   const tally = createTally(
@@ -108,7 +115,7 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig): H
   );
   const reasons = createReasons();
   const minutes = createQuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
-  const asked = watchAsked(simulated.feed);
+  const asked = watchAsked(simulated.feed, asking);
   const resting = createResting(contract.profile);
   // In a warm-up only what is asked for counts, because it is asked for at the start.
   let counting = service.tradesAt === tape.startAt;

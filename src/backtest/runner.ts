@@ -12,6 +12,7 @@ import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { followPromises } from "../host/engine-time.ts";
 import type { ServiceEnv } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
+import { type AskedByStrategies, createAskedByStrategies } from "../report/asked.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { type Collector, createCollector } from "./collect.ts";
 import { createPlayer } from "./player.ts";
@@ -38,11 +39,12 @@ const tailMs = 1_000;
 export const runBacktest = async (input: unknown, options: RunOptions = {}): Promise<RunReport> => {
   const elapsed = stopwatch();
   const config = checkConfig(input);
-  const { engine, service, seed } = assemble(config, options);
+  const asking = createAskedByStrategies();
+  const { engine, service, seed } = assemble(watchedBy(asking, config), options);
   const promises = watchPromises();
   const unfollow = followPromises();
   try {
-    const collector = createCollector(engine, service, config);
+    const collector = createCollector(engine, service, config, asking);
     const warms = checkWarmUp(service);
     const halts = lastHalt(engine);
     if (warms) engine.halt(warming);
@@ -60,6 +62,15 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     service.simulated.feed.complete();
   }
 };
+
+/** What its strategies ask of the market is noted by name. */
+const watchedBy = ({ marketOf }: AskedByStrategies, config: CheckedConfig): CheckedConfig => ({
+  ...config,
+  strategies: config.strategies.map((strategy) => ({
+    ...strategy,
+    start: (context) => strategy.start({ ...context, market: marketOf(strategy.name, context.market) }),
+  })),
+});
 
 const assemble = (config: CheckedConfig, { fixture, market, seed = config.seed, limits, print }: RunOptions) => {
   const spec = config.service as BacktestSpec;

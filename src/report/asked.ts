@@ -1,5 +1,5 @@
 /**
- * Which market data was asked for during a run.
+ * Which market data was asked for during a run, and by which strategies.
  *
  * Invariants: each stream is noted once, in the order of asking; what the market answers is handed on untouched, refusals
  * included, which are not noted. Quotes that only the engine asked for, to price a market order, are not noted either.
@@ -13,6 +13,8 @@ export interface Asked {
   readonly instId: string;
   /** Length of bars; 0 for what is not bars. */
   readonly barMs: number;
+  /** Names of the strategies that asked; absent where it was none of them. */
+  readonly by?: readonly string[];
 }
 
 export interface AskedWatch {
@@ -20,29 +22,63 @@ export interface AskedWatch {
   readonly list: () => readonly Asked[];
 }
 
+type Note = (kind: SeriesKind, instId: string, barMs?: number) => void;
+
+/** What strategies ask for, each on a market of its own. */
+export interface AskedByStrategies {
+  /** The market as one strategy sees it. */
+  readonly marketOf: (strategy: string, market: Market) => Market;
+  readonly list: () => readonly Required<Asked>[];
+}
+
+export const createAskedByStrategies = (): AskedByStrategies => {
+  const asked = new Map<string, Required<Asked> & { readonly by: string[] }>();
+  return {
+    marketOf: (strategy, market) => ({
+      ...market,
+      ...watched(market, (kind, instId, barMs = 0) => {
+        const name = nameOf(kind, instId, barMs);
+        const known = asked.get(name);
+        if (known === undefined) asked.set(name, { kind, instId, barMs, by: [strategy] });
+        else if (!known.by.includes(strategy)) known.by.push(strategy);
+      }),
+    }),
+    list: () => [...asked.values()],
+  };
+};
+
+const nameOf = (kind: SeriesKind, instId: string, barMs: number): string => `${kind} ${barMs} ${instId}`;
+
 /** Takes the place of the market's own questions: everybody was handed the one market object before anybody asked. */
-export const watchAsked = (market: Market): AskedWatch => {
+export const watchAsked = (market: Market, strategies: AskedByStrategies): AskedWatch => {
   const asked = new Map<string, Asked>();
   const atMarket = new Set<string>();
-  const note = (kind: SeriesKind, instId: string, barMs = 0): void => {
-    const name = `${kind} ${barMs} ${instId}`;
+  const note: Note = (kind, instId, barMs = 0) => {
+    const name = nameOf(kind, instId, barMs);
     if (!asked.has(name)) asked.set(name, { kind, instId, barMs });
   };
-  const asker: Market = { ...market };
-  const watched: Pick<Market, "trades" | "quotes" | "books" | "candles"> = {
-    trades: (instId) => noted(asker.trades(instId), () => note("trade", instId)),
-    quotes: (instId) => noted(asker.quotes(instId), () => note("quote", instId)),
-    books: (instId) => noted(asker.books(instId), () => note("level", instId)),
-    candles: (instId, barMs) => noted(asker.candles(instId, barMs), () => note("candle", instId, barMs)),
-  };
-  Object.assign(market, watched);
+  Object.assign(market, watched({ ...market }, note));
   return {
     onEvent: (event) => {
       if (event.type === "order.changed" && event.record?.ordType === "market") atMarket.add(event.record.instId);
     },
-    list: () => [...asked.values()].filter(({ kind, instId }) => kind !== "quote" || !atMarket.has(instId)),
+    list: () => {
+      const own = new Map(strategies.list().map((one) => [nameOf(one.kind, one.instId, one.barMs), one]));
+      return [...asked].flatMap(([name, one]) => {
+        const byStrategies = own.get(name);
+        if (byStrategies !== undefined) return [byStrategies];
+        return one.kind === "quote" && atMarket.has(one.instId) ? [] : [one];
+      });
+    },
   };
 };
+
+const watched = (market: Market, note: Note): Pick<Market, "trades" | "quotes" | "books" | "candles"> => ({
+  trades: (instId) => noted(market.trades(instId), () => note("trade", instId)),
+  quotes: (instId) => noted(market.quotes(instId), () => note("quote", instId)),
+  books: (instId) => noted(market.books(instId), () => note("level", instId)),
+  candles: (instId, barMs) => noted(market.candles(instId, barMs), () => note("candle", instId, barMs)),
+});
 
 const noted = <T>(stream: T, note: () => void): T => {
   note();

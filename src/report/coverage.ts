@@ -34,16 +34,33 @@ export interface Coverage {
   readonly warmUp?: { readonly untilAt: string; readonly ms: number };
   /** Market data that was asked for and that the recording cannot give, such as `quotes of BTC-USDT`. */
   readonly missing: readonly string[];
+  /** Who of the strategies asked for it, and what there is of that product instead; absent where none did. */
+  readonly missed?: readonly Missed[];
+}
+
+export interface Missed {
+  readonly strategies: readonly string[];
+  /** As in `missing`. */
+  readonly what: string;
+  /** Such as `candles of 1 min and trades`, or `nothing`. */
+  readonly instead: string;
 }
 
 export const gapMsMin = 5 * 60_000;
 
-export const coverageOf = (tape: Tape, asked: readonly Asked[], tradesAt = tape.startAt): Coverage => ({
-  gapMs: gapMsMin,
-  ...(tradesAt > tape.startAt && { warmUp: { untilAt: new Date(tradesAt).toISOString(), ms: Math.round(tradesAt - tape.startAt) } }),
-  series: tape.series.map((series) => seriesCoverage(series, tape)),
-  missing: asked.filter((wanted) => !canGive(tape, wanted)).map(nameOf),
-});
+export const coverageOf = (tape: Tape, asked: readonly Asked[], tradesAt = tape.startAt): Coverage => {
+  const inVain = asked.filter((wanted) => !canGive(tape, wanted));
+  const missed = inVain.flatMap((wanted) =>
+    wanted.by === undefined ? [] : [{ strategies: wanted.by, what: nameOf(wanted), instead: heldOf(tape, wanted.instId) }],
+  );
+  return {
+    gapMs: gapMsMin,
+    ...(tradesAt > tape.startAt && { warmUp: { untilAt: new Date(tradesAt).toISOString(), ms: Math.round(tradesAt - tape.startAt) } }),
+    series: tape.series.map((series) => seriesCoverage(series, tape)),
+    missing: inVain.map(nameOf),
+    ...(missed.length > 0 && { missed }),
+  };
+};
 
 const seriesCoverage = (series: Series, tape: Tape): SeriesCoverage => {
   const threshold = thresholdOf(series);
@@ -129,8 +146,20 @@ const plural = {
   change: "changes",
 } as const;
 
-const nameOf = ({ kind, instId, barMs }: Asked): string =>
-  `${kind === "candle" ? `candles of ${spanName(barMs)}` : plural[kind]} of ${instId}`;
+const kindName = (kind: Asked["kind"], barMs: number): string => (kind === "candle" ? `candles of ${spanName(barMs)}` : plural[kind]);
+
+const nameOf = ({ kind, instId, barMs }: Asked): string => `${kindName(kind, barMs)} of ${instId}`;
+
+/** What can be traded on; funding, marks and changes alone move nothing. */
+const heldOf = ({ series, instruments }: Tape, instId: string): string => {
+  const own = series.filter(({ instrument, at }) => instruments[instrument]?.instId === instId && at.length > 0);
+  const names = own.flatMap((one) =>
+    one.kind === "funding" || one.kind === "mark" || one.kind === "change"
+      ? []
+      : [kindName(one.kind, one.kind === "candle" ? one.barMs : 0)],
+  );
+  return names.length === 0 ? "nothing" : names.join(" and ");
+};
 
 /** 60 s bars are called as people write them. */
 const spanName = (ms: number): string => {

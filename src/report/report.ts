@@ -167,6 +167,8 @@ export interface RunReport {
   /** Left out of runs that began with nothing. */
   readonly returns?: Returns;
   readonly coverage: Coverage;
+  /** What a reader must know before the figures, the gravest first; none of an ordinary run. */
+  readonly warnings: readonly string[];
   readonly assumptions: readonly string[];
 }
 

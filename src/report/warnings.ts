@@ -7,19 +7,38 @@ import { compare } from "../decimal.ts";
 import { counted } from "./figures.ts";
 import type { RunReport } from "./report.ts";
 
-export const warningsOf = (report: RunReport): readonly string[] => {
+export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "warnings">): readonly string[] => {
   const failed = Object.entries(report.perStrategy).filter(([, { state }]) => state === "failed");
   return [
     ...(report.quota.limits ? [] : ["Limits were not enforced: what this run did may be impossible at the service."]),
     ...liquidated(report),
     ...noneAccepted(report),
     ...failed.map(([name]) => `The strategy ${name} failed; its orders were withdrawn.`),
-    ...report.coverage.missing.map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
+    ...missing(report.coverage),
+    ...silent(report),
     ...(compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0 ? ["Nothing is left: equity ended at or below zero."] : []),
   ];
 };
 
-const liquidated = ({ liquidations, currency }: RunReport): readonly string[] => {
+const missing = ({ missing: all, missed = [] }: RunReport["coverage"]): readonly string[] => {
+  const told = new Set(missed.map(({ what }) => what));
+  return [
+    ...missed.flatMap(({ strategies, what, instead }) =>
+      strategies.map((name) => `${name} subscribes to ${what}; this fixture has ${instead}${instead === "nothing" ? " of it" : " only"}.`),
+    ),
+    ...all.filter((what) => !told.has(what)).map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
+  ];
+};
+
+/** Where no strategy wanted an order, the run says so itself. */
+const silent = ({ perStrategy, orders: { placed, refused } }: Pick<RunReport, "perStrategy" | "orders">): readonly string[] =>
+  placed + refused === 0
+    ? []
+    : Object.entries(perStrategy)
+        .filter(([, own]) => own.state !== "failed" && own.placed + own.refused === 0)
+        .map(([name]) => `${name} wanted no order in this run.`);
+
+const liquidated = ({ liquidations, currency }: Pick<RunReport, "liquidations" | "currency">): readonly string[] => {
   const [first] = liquidations?.first ?? [];
   if (liquidations === undefined || first === undefined) return [];
   const { count, covered } = liquidations;
@@ -29,7 +48,7 @@ const liquidated = ({ liquidations, currency }: RunReport): readonly string[] =>
 };
 
 /** Said first, because every figure of such a run is a zero that looks like a calm market. */
-const noneAccepted = (report: RunReport): readonly string[] => {
+const noneAccepted = (report: Orders & Pick<RunReport, "fills">): readonly string[] => {
   const { placed, refused } = report.orders;
   const unaccepted = unacceptedIn(report);
   if (unaccepted !== undefined) return [`No order was accepted: ${unaccepted}.`];

@@ -132,8 +132,31 @@ describe("market data asked for in vain", () => {
       merge(market.quotes(swap), market.books(swap), market.trades(swap), market.candles(swap, 10_000)).pipe(ignoreElements()),
   });
 
-  it("is told, and what was delivered is not", async () => {
-    expect((await run(dir, [asking])).coverage.missing).toEqual([`books of ${swap}`, `trades of ${swap}`, `candles of 10 s of ${swap}`]);
+  it("is told with who asked and what there is instead, and what was delivered is not", async () => {
+    const { coverage, warnings } = await run(dir, [asking]);
+    expect(coverage.missing).toEqual([`books of ${swap}`, `trades of ${swap}`, `candles of 10 s of ${swap}`]);
+    expect(warnings).toContain(`asking subscribes to books of ${swap}; this fixture has quotes only.`);
+    expect(warnings).toContain("No order was wanted in this run.");
+  });
+
+  it("is told of the strategy that asked, also where another one trades the product at the market", async () => {
+    const bars = stored(candleTape(Array.from({ length: 3 }, () => [600_000, 600_100, 599_900, 600_050])));
+    const order = { slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" };
+    const trader = strategy("trader", { desired: () => timer(100_000).pipe(map(() => [order])) });
+    const maker = strategy("waits-for-quotes", { desired: ({ market }) => market.quotes(swap).pipe(map(() => [])) });
+    const { warnings, orders } = await run(bars, [maker, trader]);
+    expect(orders.placed).toBe(1);
+    expect(warnings).toEqual([
+      `waits-for-quotes subscribes to quotes of ${swap}; this fixture has candles of 1 min only.`,
+      "waits-for-quotes wanted no order in this run.",
+    ]);
+  });
+
+  it("names a strategy that never emits beside one that trades", async () => {
+    const never = strategy("never", { desired: () => NEVER });
+    const order = { slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" };
+    const trader = strategy("trader", { desired: () => timer(20_000).pipe(map(() => [order])) });
+    expect((await run(dir, [never, trader])).warnings).toEqual(["never wanted no order in this run."]);
   });
 
   it("is not what only the engine asked for to price a market order", async () => {

@@ -105,6 +105,7 @@ export const sampleReport = (): RunReport => ({
     ],
     missing: [],
   },
+  warnings: [],
   assumptions: ["Sizes are amounts of quote currency (H3).", "Entry latency is lognormal with a median of 25 ms."],
 });
 
