@@ -25,11 +25,13 @@ export interface ShownMarket {
   rewind(): void;
 }
 
+type Level = readonly [px: number, qty: number];
+
 interface Shown {
   readonly scale: Scale;
   readonly bars: ServedBars;
   readonly kinds: ReadonlySet<Series["kind"]>;
-  readonly book: { readonly buy: BookSide; readonly sell: BookSide };
+  readonly book: { readonly buy: BookSide<Level>; readonly sell: BookSide<Level> };
   /** Levels at the start of the recording; another round begins with no others. */
   readonly opening: { readonly buy: ReadonlySet<number>; readonly sell: ReadonlySet<number> };
   last: string;
@@ -48,13 +50,6 @@ const openingOf = (series: readonly Series[]): Shown["opening"] => {
   return opening;
 };
 
-type Level = readonly [px: number, qty: number];
-
-const levelsOf = (side: BookSide, depth = Number.POSITIVE_INFINITY): readonly Level[] => {
-  const { px, qty } = side.top(depth);
-  return Array.from(px, (price, index) => [price, qty[index] as number]);
-};
-
 /** Shows a level: to whoever looks, and in the book that is kept to know what there is to take away. */
 const showLevel = (board: Board, { scale, book }: Shown, side: Side, px: number, qty: number, at: number): void => {
   book[side].set(px, qty);
@@ -63,7 +58,7 @@ const showLevel = (board: Board, { scale, book }: Shown, side: Side, px: number,
 
 /** The one level of a side that a quote shows. */
 const showBest = (board: Board, one: Shown, side: Side, px: number, qty: number, at: number): void => {
-  const [best] = levelsOf(one.book[side], 1);
+  const { best } = one.book[side];
   if (best !== undefined && (best[0] !== px || qty === 0)) showLevel(board, one, side, best[0], 0, at);
   if (qty > 0 && (best?.[0] !== px || best[1] !== qty)) showLevel(board, one, side, px, qty, at);
 };
@@ -76,11 +71,12 @@ const tell = (board: Board, { scale, last }: Shown, [bidPx, bidQty]: Level, [ask
 };
 
 const noLevel: Level = [0, 0];
+const levelOf = (px: number, qty: number): Level => [px, qty];
 
 /** Tells the top of a book that nobody quotes, when it has moved. */
 const tellTop = (board: Board, one: Shown, at: number): void => {
-  const [bid = noLevel] = levelsOf(one.book.buy, 1);
-  const [ask = noLevel] = levelsOf(one.book.sell, 1);
+  const { buy, sell } = one.book;
+  const [bid, ask] = [buy.best ?? noLevel, sell.best ?? noLevel];
   const top = [...bid, ...ask].join(" ");
   if (top === one.top) return;
   one.top = top;
@@ -137,7 +133,7 @@ export const createShownMarket = (
       for (const [instId, { kinds, book, opening }] of shown) {
         if (!kinds.has("level")) continue;
         for (const side of ["buy", "sell"] as const) {
-          for (const [px] of levelsOf(book[side])) if (!opening[side].has(px)) level(instId, side, px, 0, 0);
+          for (const [px] of book[side].levels()) if (!opening[side].has(px)) level(instId, side, px, 0, 0);
         }
       }
     },
@@ -170,7 +166,7 @@ const shownOf = (tape: Tape, index: number, barsOf: (scale: Scale, instrument: n
     scale,
     bars: barsOf(scale, index),
     kinds: new Set(series.map(({ kind }) => kind)),
-    book: { buy: createBookSide(1), sell: createBookSide(-1) },
+    book: { buy: createBookSide(1, levelOf), sell: createBookSide(-1, levelOf) },
     opening: openingOf(series),
     last: "",
     top: "",

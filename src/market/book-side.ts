@@ -1,70 +1,70 @@
 /**
- * One side of an order book: sorted price levels in two columns.
+ * One side of an order book: price levels, sorted, each made once and shown as often as it is asked for.
  *
  * Invariants: prices are unique and sorted from the worst to the best, so that changes near the top move few cells; a level of
- * quantity 0 is not kept.
+ * quantity 0 is not kept; a list of levels that was handed out does not change any more: the next change is made to a copy, which
+ * costs one copy of pointers however many levels there are.
  */
-export interface BookSide {
-  readonly size: number;
+export interface BookSide<Level> {
+  readonly best: Level | undefined;
   set(px: number, qty: number): void;
   clear(): void;
-  /** Copies of the best `depth` levels, worst first. */
-  top(depth: number): { readonly px: Float64Array; readonly qty: Float64Array };
+  /** All levels, worst first. */
+  levels(): readonly Level[];
 }
 
-/** `better` is 1 for bids (a higher price is better) and -1 for asks. */
-export const createBookSide = (better: 1 | -1): BookSide => {
-  let px = new Float64Array(64);
-  let qty = new Float64Array(64);
-  let size = 0;
+/** `better` is 1 for bids (a higher price is better) and -1 for asks; `make` makes what is shown of a level. */
+export const createBookSide = <Level>(better: 1 | -1, make: (px: number, qty: number) => Level): BookSide<Level> => {
+  let prices = new Float64Array(64);
+  let levels: Level[] = [];
+  let handedOut = false;
   const slotOf = (price: number): number => {
     let low = 0;
-    let high = size;
+    let high = levels.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (((px[middle] as number) - price) * better < 0) low = middle + 1;
+      if (((prices[middle] as number) - price) * better < 0) low = middle + 1;
       else high = middle;
     }
     return low;
   };
   const grow = (): void => {
-    const [oldPx, oldQty] = [px, qty];
-    px = new Float64Array(size * 2);
-    qty = new Float64Array(size * 2);
-    px.set(oldPx);
-    qty.set(oldQty);
+    const before = prices;
+    prices = new Float64Array(before.length * 2);
+    prices.set(before);
   };
-  const move = (to: number, from: number): void => {
-    px.copyWithin(to, from, size);
-    qty.copyWithin(to, from, size);
+  const own = (): Level[] => {
+    if (handedOut) levels = levels.slice();
+    handedOut = false;
+    return levels;
   };
   return {
-    get size() {
-      return size;
+    get best() {
+      return levels.at(-1);
     },
     set: (price, quantity) => {
       const slot = slotOf(price);
-      const known = slot < size && px[slot] === price;
+      const size = levels.length;
+      const known = slot < size && prices[slot] === price;
       if (quantity === 0) {
         if (!known) return;
-        move(slot, slot + 1);
-        size--;
-        return;
+        prices.copyWithin(slot, slot + 1, size);
+        own().splice(slot, 1);
+      } else if (known) own()[slot] = make(price, quantity);
+      else {
+        if (size === prices.length) grow();
+        prices.copyWithin(slot + 1, slot, size);
+        prices[slot] = price;
+        own().splice(slot, 0, make(price, quantity));
       }
-      if (!known) {
-        if (size === px.length) grow();
-        move(slot + 1, slot);
-        size++;
-        px[slot] = price;
-      }
-      qty[slot] = quantity;
     },
     clear: () => {
-      size = 0;
+      levels = [];
+      handedOut = false;
     },
-    top: (depth) => {
-      const from = Math.max(0, size - depth);
-      return { px: px.slice(from, size), qty: qty.slice(from, size) };
+    levels: () => {
+      handedOut = true;
+      return levels;
     },
   };
 };

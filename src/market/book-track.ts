@@ -2,13 +2,13 @@
  * The book of one instrument, kept up only as far as somebody looks.
  *
  * Invariants: an emitted book holds every row delivered so far and none after it; a snapshot row empties the book first;
- * rows of one instant are one change, so a half-applied message is never shown; emitted books are copies.
+ * rows of one instant are one change, so a half-applied message is never shown; emitted books do not change.
  */
 import { createBookSide } from "./book-side.ts";
 import { HotStream } from "./hot-stream.ts";
 import type { BookView } from "./market-data.ts";
 import type { LevelSeries } from "./tape.ts";
-import { BookSnapshot, type Scale } from "./views.ts";
+import { BookLevelView, BookSnapshot, type Scale } from "./views.ts";
 
 export interface BookTrack {
   readonly stream: HotStream<BookView>;
@@ -22,8 +22,9 @@ export interface BookTrackOptions {
 }
 
 export const createBookTrack = (scale: Scale, { onError, bookDepth = Number.POSITIVE_INFINITY }: BookTrackOptions): BookTrack => {
-  const bids = createBookSide(1);
-  const asks = createBookSide(-1);
+  const make = (px: number, qty: number): BookLevelView => new BookLevelView(scale, px, qty);
+  const bids = createBookSide(1, make);
+  const asks = createBookSide(-1, make);
   let series: LevelSeries | undefined;
   let applied = 0;
   let delivered = 0;
@@ -40,7 +41,7 @@ export const createBookTrack = (scale: Scale, { onError, bookDepth = Number.POSI
   const view = (): BookView | undefined => {
     if (series === undefined || delivered === 0) return undefined;
     catchUp(series);
-    return new BookSnapshot(scale, deliveredAt, bids.top(bookDepth), asks.top(bookDepth));
+    return new BookSnapshot(scale.instId, deliveredAt, bids.levels(), asks.levels(), bookDepth);
   };
   const stream = new HotStream<BookView>({ ...(onError ? { onError } : {}), latest: view });
   return {

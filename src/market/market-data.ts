@@ -48,6 +48,7 @@ export interface Candle {
   readonly closeFloat: number;
 }
 
+/** Spelled when it is read, so that only what is looked at costs anything. */
 export interface BookLevel {
   readonly px: string;
   readonly qty: string;

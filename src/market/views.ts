@@ -181,38 +181,60 @@ export class CandleView implements Candle {
   }
 }
 
-/** Levels of one side as counts, worst first; the view owns them. */
-export interface LevelCounts {
-  readonly px: Float64Array;
-  readonly qty: Float64Array;
+/** A level of a book. Books share those that did not change between them. */
+export class BookLevelView implements BookLevel {
+  readonly #scale: Scale;
+  readonly #px: number;
+  readonly #qty: number;
+  constructor(scale: Scale, px: number, qty: number) {
+    this.#scale = scale;
+    this.#px = px;
+    this.#qty = qty;
+  }
+  get px(): string {
+    return this.#scale.tick.format(this.#px);
+  }
+  get qty(): string {
+    return this.#scale.lot.format(this.#qty);
+  }
+  toJSON(): BookLevel {
+    const { px, qty } = this;
+    return { px, qty };
+  }
+  [inspect.custom](): BookLevel {
+    return this.toJSON();
+  }
 }
 
 export class BookSnapshot implements BookView {
-  readonly #scale: Scale;
+  readonly #instId: string;
   readonly #at: number;
-  readonly #bids: LevelCounts;
-  readonly #asks: LevelCounts;
-  #bidLevels: readonly BookLevel[] | undefined;
-  #askLevels: readonly BookLevel[] | undefined;
-  constructor(scale: Scale, at: number, bids: LevelCounts, asks: LevelCounts) {
-    this.#scale = scale;
+  readonly #depth: number;
+  readonly #worstBids: readonly BookLevel[];
+  readonly #worstAsks: readonly BookLevel[];
+  #bids: readonly BookLevel[] | undefined;
+  #asks: readonly BookLevel[] | undefined;
+  /** Levels come worst first, in lists that do not change any more; the best `depth` are shown. */
+  constructor(instId: string, at: number, bids: readonly BookLevel[], asks: readonly BookLevel[], depth: number) {
+    this.#instId = instId;
     this.#at = at;
-    this.#bids = bids;
-    this.#asks = asks;
+    this.#worstBids = bids;
+    this.#worstAsks = asks;
+    this.#depth = depth;
   }
   get instId(): string {
-    return this.#scale.instId;
+    return this.#instId;
   }
   get at(): number {
     return this.#at;
   }
   get bids(): readonly BookLevel[] {
-    this.#bidLevels ??= spelled(this.#scale, this.#bids);
-    return this.#bidLevels;
+    this.#bids ??= bestFirst(this.#worstBids, this.#depth);
+    return this.#bids;
   }
   get asks(): readonly BookLevel[] {
-    this.#askLevels ??= spelled(this.#scale, this.#asks);
-    return this.#askLevels;
+    this.#asks ??= bestFirst(this.#worstAsks, this.#depth);
+    return this.#asks;
   }
   toJSON(): BookView {
     const { instId, at, bids, asks } = this;
@@ -223,10 +245,6 @@ export class BookSnapshot implements BookView {
   }
 }
 
-// Frozen, because all subscribers read the same array once it has been spelled.
-const spelled = ({ tick, lot }: Scale, { px, qty }: LevelCounts): readonly BookLevel[] => {
-  const last = px.length - 1;
-  const level = (_: number, index: number): BookLevel =>
-    Object.freeze({ px: tick.format(px[last - index] as number), qty: lot.format(qty[last - index] as number) });
-  return Object.freeze(Array.from(px, level));
-};
+// Frozen, because all subscribers read the same list.
+const bestFirst = (levels: readonly BookLevel[], depth: number): readonly BookLevel[] =>
+  Object.freeze((depth < levels.length ? levels.slice(levels.length - depth) : levels).toReversed());

@@ -1,4 +1,5 @@
 /** Books from levels: compared with a plain map, and never shown half-applied. */
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createBookSide } from "../../src/market/book-side.ts";
@@ -96,21 +97,38 @@ describe("books", () => {
     expect(seen.at(-1) && spell(seen.at(-1) as BookView)).toBe("9: 45x0.1 | ");
   });
 
-  it.each([1, -1] as const)("keep the same levels as a map would (side %i)", (better) => {
-    const changes = fc.array(fc.tuple(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 0, max: 3 })), { maxLength: 300 });
+  it("are shown as text whatever reads them", () => {
+    const feed = createFeed(instruments);
+    const seen = watch(feed);
+    play(feed, tapeOf(...story), 0, 3);
+    const bids = [
+      { px: "50", qty: "0.5" },
+      { px: "49", qty: "0.7" },
+    ];
+    expect(JSON.parse(JSON.stringify(seen[0]))).toEqual({ instId: "BTC-USDT", at: 1, bids, asks: [{ px: "51", qty: "0.4" }] });
+    expect(inspect(seen[0]?.bids)).toBe("[ { px: '50', qty: '0.5' }, { px: '49', qty: '0.7' } ]");
+  });
+
+  it.each([1, -1] as const)("keep the same levels as a map would, in every list that was handed out (side %i)", (better) => {
+    const change = fc.tuple(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 0, max: 3 }), fc.boolean());
     fc.assert(
-      fc.property(changes, fc.integer({ min: 0, max: 90 }), (list, depth) => {
-        const side = createBookSide(better);
+      fc.property(fc.array(change, { maxLength: 300 }), (list) => {
+        const side = createBookSide(better, (px, qty) => [px, qty] as const);
         const levels = new Map<number, number>();
-        for (const [px, qty] of list) {
+        const handed: (readonly [got: unknown, expected: unknown])[] = [];
+        for (const [px, qty, shows] of list) {
           side.set(px, qty);
           if (qty === 0) levels.delete(px);
           else levels.set(px, qty);
+          const sorted = [...levels].sort(([a], [b]) => (a - b) * better);
+          expect(side.best).toEqual(sorted.at(-1));
+          if (shows) handed.push([side.levels(), sorted]);
+          if (shows && qty === 3 && px < 5) {
+            side.clear();
+            levels.clear();
+          }
         }
-        const sorted = [...levels].sort(([a], [b]) => (a - b) * better).slice(-depth || levels.size);
-        const { px, qty } = side.top(depth);
-        expect(Array.from(px, (price, index) => [price, qty[index]])).toEqual(depth === 0 ? [] : sorted);
-        expect(side.size).toBe(levels.size);
+        for (const [got, expected] of handed) expect(got).toEqual(expected);
       }),
     );
   });
