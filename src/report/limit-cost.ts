@@ -79,8 +79,8 @@ const rows: readonly Row[] = [
   ["fills", "fills", "count"],
   ["requests", "requests", "count"],
   ["weight", "weight", "count"],
-  ["fullest minute", "peakWeight", "count"],
-  ["waited in all", "waitedMs", "ms"],
+  ["peak minute", "peakWeight", "count"],
+  ["delayed in all", "waitedMs", "ms"],
   ["submit to placed, p99", "placeP99Ms", "ms"],
   ["submit to canceled, p99", "cancelP99Ms", "ms"],
 ];

@@ -5,7 +5,7 @@
  */
 import { type LayerName, layers } from "../contract/limits.ts";
 import { counted, duration, grouped, percent } from "./figures.ts";
-import { cut, padEnd, padStart, widthOf } from "./ink.ts";
+import { padEnd, padStart, widthOf, wrapped } from "./ink.ts";
 import type { Page } from "./page.ts";
 import type { QuotaMinute, WaitedFor } from "./quota-minutes.ts";
 
@@ -25,7 +25,7 @@ export const quotaText = (page: Page): readonly string[] => {
     "",
     ...waits(
       [
-        ["waited for quota", heldMs, `max ${duration(heldMs.max)}, ${duration(heldMs.total)} in all`],
+        ["scheduling delay", heldMs, `max ${duration(heldMs.max)}`],
         ["submit to placed", latency.place, counted(latency.place.count, "order")],
         ["submit to canceled", latency.cancel, counted(latency.cancel.count, "cancel")],
       ],
@@ -37,11 +37,11 @@ export const quotaText = (page: Page): readonly string[] => {
 
 type Sample = { readonly count: number; readonly p50: number; readonly p99: number };
 
-const waits = (rows: readonly (readonly [string, Sample, string])[], { paint, width }: Page): readonly string[] =>
+const waits = (rows: readonly (readonly [string, Sample, string])[], { paint }: Page): readonly string[] =>
   rows.map(([label, { count, p50, p99 }, note]) => {
     const told = (ms: number): string => padStart(count === 0 ? "-" : duration(ms), 9);
     const figures = `${padEnd(label, 20)}p50 ${told(p50)}   p99 ${told(p99)}   `;
-    return `${figures}${paint.dim(count === 0 ? "none" : cut(note, width - widthOf(figures)))}`;
+    return `${figures}${paint.dim(count === 0 ? "none" : note)}`;
   });
 
 const waitNames: Readonly<Record<WaitedFor, string>> = {
@@ -49,14 +49,16 @@ const waitNames: Readonly<Record<WaitedFor, string>> = {
   key: "the key's second",
   ip: "the address",
   other: "other layers",
-  turn: "its turn",
+  turn: "earlier actions",
 };
 
 const waitedBy = ({ report: { quota }, width }: Page): readonly string[] => {
   const parts = (Object.entries(waitNames) as [WaitedFor, string][])
     .filter(([layer]) => quota.waitedMs[layer] > 0)
     .map(([layer, name]) => `${duration(quota.waitedMs[layer])} for ${name}`);
-  return parts.length === 0 ? [] : [cut(`${padEnd("waited in all", 20)}${parts.join(", ")}`, width)];
+  if (parts.length === 0) return [];
+  const lines = wrapped(`${duration(quota.heldMs.total)}: ${parts.join(", ")}`, width - 20);
+  return lines.map((line, index) => `${padEnd(index === 0 ? "delayed in all" : "", 20)}${line}`);
 };
 
 const windowNames: Readonly<Record<LayerName, string>> = { uid: "weight a minute", key: "requests a second", ip: "requests a minute" };
@@ -88,7 +90,7 @@ const overTime = ({ report: { quota }, width, paint }: Page): readonly string[] 
   const blocks = peaks.map((peak) => blockOf(peak, capacity)).join("");
   const tone = peaks.some((peak) => peak > capacity) ? paint.red : paint.cyan;
   const span = Math.ceil(spans.length / peaks.length) * spanMs;
-  return [`${padEnd("", 4)}${padEnd("over time", 19)}${tone(blocks)} ${paint.dim(`fullest minute of each ${duration(span)}`)}`];
+  return [`${padEnd("", 4)}${padEnd("over time", 19)}${tone(blocks)} ${paint.dim(`peak minute of each ${duration(span)}`)}`];
 };
 
 const peakOf = (spans: readonly QuotaMinute[]): number => spans.reduce((most, { peakWeight }) => Math.max(most, peakWeight), 0);

@@ -36,7 +36,7 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...quotaText(page),
     "",
     title(page, "Strategies"),
-    ...strategyTable(report.perStrategy, page),
+    ...strategyTable(report, page),
     "",
     ...positions(page),
     ...turnedDown(page),
@@ -59,7 +59,10 @@ const headline = ({ report, width, paint }: Page): readonly string[] => {
   const name = cut(printable(fixture.name), width - 30);
   return [
     `${paint.bold(`Backtest of ${name}`)}${paint.dim(`  seed ${cut(printable(report.seed), 16)}`)}`,
-    `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
+    ...wrapped(
+      `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, fixture ${cut(fixture.contentHash, 9)}`,
+      width,
+    ),
     `${counted(events, "event")} in ${duration(wallMs)}${speed}`,
     ...warningsOf(report).flatMap((warning) => wrapped(printable(`! ${warning}`), width).map(paint.yellow)),
     "",
@@ -223,7 +226,7 @@ const turnedDown = (page: Page): readonly string[] => {
     ];
   };
   const more = reasons + others === 0 ? [] : [paint.dim(`and ${counted(reasons, "more reason")}, ${counted(others, "order")} in all`)];
-  return [title(page, "Turned down"), ...report.turnedDown.flatMap(block), ...more, ""];
+  return [title(page, "Refused and rejected orders"), ...report.turnedDown.flatMap(block), ...more, ""];
 };
 
 const assumptions = ({ report, width, paint }: Page): readonly string[] =>

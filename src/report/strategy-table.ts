@@ -38,7 +38,7 @@ const gap = "  ";
 const nameMin = 12;
 const nameMax = 32;
 
-export const strategyTable = (perStrategy: RunReport["perStrategy"], { width, paint, places }: Place): readonly string[] => {
+export const strategyTable = ({ perStrategy, quota }: RunReport, { width, paint, places }: Place): readonly string[] => {
   const rows = Object.entries(perStrategy);
   if (rows.length === 0) return [paint.dim("none")];
   const names = rows.map(([name, { state }]) => `${printable(name)}${state === "running" ? "" : ` (${state})`}`);
@@ -55,7 +55,9 @@ export const strategyTable = (perStrategy: RunReport["perStrategy"], { width, pa
     const line = `${row.state === "failed" ? paint.red(name) : name}${cells}`;
     return row.error === undefined ? [line] : [line, ...wrapped(printable(row.error), width - 2).map((text) => `  ${paint.red(text)}`)];
   });
-  return [paint.dim(header), ...lines];
+  const shared = quota.weight - rows.reduce((total, [, { weight }]) => total + weight, 0);
+  const rest = shared <= 0 ? [] : wrapped(`Batch cancels and the engine's own reads weighed ${grouped(shared)}: no strategy's.`, width);
+  return [paint.dim(header), ...lines, ...rest.map(paint.dim)];
 };
 
 /** The columns that fit into `width`, in their own order, with the width each needs. */

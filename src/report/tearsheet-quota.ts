@@ -34,8 +34,8 @@ const peaks = ({ perLayerPeak }: RunReport["quota"]): Markup => {
     grouped(layers[layer].capacity),
     percent(perLayerPeak[layer], layers[layer].capacity),
   ]);
-  const columns = [{ name: "layer" }, { name: "counts" }, ...["fullest window", "allowed", "used"].map((name) => ({ name, figure: true }))];
-  return tableOf("The fullest window of each layer", columns, rows);
+  const columns = [{ name: "layer" }, { name: "counts" }, ...["peak window", "allowed", "used"].map((name) => ({ name, figure: true }))];
+  return tableOf("The peak window of each layer", columns, rows);
 };
 
 interface Bars {
@@ -67,8 +67,8 @@ const barPlot = (sheet: Sheet, what: string, capacity: number, value: (span: Quo
   const bars = barsOf(sheet, Math.max(capacity, peak) * 1.08);
   const { spans, spanMs, frame } = bars;
   return plotOf({
-    label: `${what}: ${grouped(peak)} of ${grouped(capacity)} in the fullest ${window}`,
-    caption: `${what} in the fullest ${window} of each ${duration(spanMs)}; the dashed line is the limit of ${grouped(capacity)}`,
+    label: `${what}: ${grouped(peak)} of ${grouped(capacity)} in the peak ${window}`,
+    caption: `${what} in the peak ${window} of each ${duration(spanMs)}; the dashed line is the limit of ${grouped(capacity)}`,
     height: 130,
     frame,
     ticks: valueTicks(0, frame.high, 4),
@@ -76,7 +76,7 @@ const barPlot = (sheet: Sheet, what: string, capacity: number, value: (span: Quo
       path("bar", spans.map((span) => bar(bars, span.at, 0, value(span))).join("")),
       path("limit", `M0 ${unit(yOf(capacity, frame))}H${size}`),
     ],
-    names: ["", "fullest", "sum of weight", "refused"],
+    names: ["", "peak", "sum of weight", "refused"],
     reads: spans.map((span) => ({
       at: readAt(span.at, bars),
       texts: [momentOf(span.at, bars), grouped(value(span)), grouped(span.weight), grouped(span.refused)],
@@ -89,7 +89,7 @@ const waitNames: Readonly<Record<WaitedFor, string>> = {
   key: "the key's second",
   ip: "the address",
   other: "other layers",
-  turn: "their turn",
+  turn: "earlier actions",
 };
 const tones: Readonly<Record<WaitedFor, string>> = { uid: "uid", key: "k-key", ip: "ip", other: "other", turn: "turn" };
 
@@ -133,7 +133,7 @@ const waitTable = ({ heldMs }: RunReport["quota"], { place, cancel }: RunReport[
     ...rest,
   ];
   const rows = [
-    row("waited for quota", heldMs, [told(heldMs.count, heldMs.max), told(heldMs.count, heldMs.total)]),
+    row("scheduling delay", heldMs, [told(heldMs.count, heldMs.max), told(heldMs.count, heldMs.total)]),
     row("submit to placed", place, [nothing, nothing]),
     row("submit to canceled", cancel, [nothing, nothing]),
   ];

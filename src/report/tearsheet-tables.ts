@@ -1,5 +1,5 @@
 /**
- * The tables of a tearsheet: result, orders, strategies, what is held, what was turned down, the recording.
+ * The tables of a tearsheet: result, orders, strategies, what is held, refused and rejected orders, the recording.
  *
  * Invariants: figures are those of the report, rounded for show alone; an empty table is a sentence.
  */
@@ -28,7 +28,7 @@ ${tile("Sharpe ratio", returns?.sharpe === undefined ? "–" : signedCell(amount
 ${tile(compare(fees, "0") < 0 ? "Rebates earned" : "Fees paid", amount(abs(fees), places), `${amount(feeBpsOf(abs(fees), volume), 2)} bp of volume`)}
 ${tile("Volume", amount(volume, places), `${amount(turnover, 2)} × equity`)}
 ${tile("Fills", grouped(fills), `${grouped(liquidity.maker.fills)} maker, ${grouped(liquidity.taker.fills)} taker`)}
-${tile("Quota, fullest minute", percent(quota.perLayerPeak.uid, layers.uid.capacity), quota.heldMs.total === 0 ? "nothing waited" : `${duration(quota.heldMs.total)} waited in all`)}
+${tile("Quota, peak minute", percent(quota.perLayerPeak.uid, layers.uid.capacity), quota.heldMs.total === 0 ? "no scheduling delay" : `${duration(quota.heldMs.total)} scheduling delay in all`)}
 </dl>`;
 };
 

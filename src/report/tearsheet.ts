@@ -38,7 +38,7 @@ ${section("Trades", tradeTable(sheet))}
 ${section("Market and orders", marketSection(sheet))}
 ${section("Strategies", strategyTables(sheet))}
 ${section("Quota", quotaSection(sheet))}
-${section("Turned down", turnedDownTable(sheet))}
+${section("Refused and rejected orders", turnedDownTable(sheet))}
 ${section("Recording", coverageTable(sheet))}
 ${section("Assumptions", html`<ul>${report.assumptions.map((text) => html`<li>${text}</li>`)}</ul>`)}
 <footer><p class="soft">Result hash: the same config, recording and seed give the same.</p><p class="hash">${report.resultHash}</p></footer>

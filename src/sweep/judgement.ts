@@ -19,9 +19,9 @@ const overOne = ({ trials, best, median, spread, bestByChance }: Luck, by: Sweep
   if (trials < 3) return `Only ${counted(trials, "trial")}: nothing can be said about luck.`;
   const stands = scores[by] === "more" ? best > bestByChance : best < bestByChance;
   return [
-    `Beware of choosing by hindsight: the best of ${trials} trials has ${by} ${text(best)}, the median ${text(median)}, the spread is ${text(spread)}.`,
+    `Multiple-testing warning: the best of ${trials} trials has ${by} ${text(best)}, the median ${text(median)}, the spread is ${text(spread)}.`,
     `If the options did not matter at all, the best of ${trials} would still be about ${text(bestByChance)};`,
-    stands ? "this one is beyond that, which is a hint and no proof." : "this one is no better than that.",
+    stands ? "this one is beyond that, which is evidence, not proof." : "this one is no better than that.",
     "--folds shows how choices fare on the time that follows.",
   ].join(" ");
 };

@@ -50,7 +50,8 @@ describe("the report as a page", () => {
   });
 
   it("tells what the limits cost in waiting", () => {
-    expect(rowOf(show(), "waited for quota")).toMatch(/p50 +0 ms +p99 +1\.23 s +max 14 s, 1 h 5 min in all/);
+    expect(rowOf(show(), "scheduling delay")).toMatch(/p50 +0 ms +p99 +1\.23 s +max 14 s$/);
+    expect(rowOf(show(), "delayed in all")).toContain("1 h 5 min: 1 h 5 min for weight, 20 s for the key's second");
     expect(rowOf(show(), "submit to canceled")).toMatch(/p50 +24 ms +p99 +81 ms +611 cancels/);
   });
 
@@ -140,6 +141,21 @@ describe("the report as a page", () => {
     );
   });
 
+  it("cuts no figure and no unit, however long a run waited", () => {
+    const { quota } = sampleReport();
+    const heldMs = { ...quota.heldMs, max: 495_000, total: 185_000_000 };
+    const waitedMs = { uid: 185_000_000, key: 495_000, ip: 495_000, other: 495_000, turn: 495_000 };
+    const words = show({ quota: { ...quota, heldMs, waitedMs }, virtualMs: 31 * 86_400_000 }, { columns: 60, colour: false });
+    const section = words.slice(words.indexOf(" Quota "), words.indexOf(" Strategies "));
+    expect(section).not.toContain("…");
+    expect(section).toContain("max 8 min 15 s\n");
+    expect(section.replace(/\s+/g, " ")).toContain("delayed in all 2 d 3 h: 2 d 3 h for weight, 8 min 15 s for the key's second");
+  });
+
+  it("says which weight is of no strategy", () => {
+    expect(show()).toContain("Batch cancels and the engine's own reads weighed 20,220: no strategy's.");
+  });
+
   it("prints a dash where nothing was measured, and no total of nothing beside a maximum", () => {
     const { quota } = sampleReport();
     const none = { count: 0, p50: 0, p99: 0 };
@@ -147,7 +163,7 @@ describe("the report as a page", () => {
       latency: { p50: 0, p99: 0, cancel: none, place: none },
       quota: { ...quota, heldMs: { ...none, max: 0, total: 0 } },
     });
-    for (const label of ["waited for quota", "submit to placed", "submit to canceled"]) {
+    for (const label of ["scheduling delay", "submit to placed", "submit to canceled"]) {
       expect(rowOf(text, label)).toMatch(/p50 +- +p99 +- +none$/);
     }
   });
@@ -274,25 +290,26 @@ describe("the report as a page", () => {
        uid weight a minute    █████████████████████████████▋   1,185 of 1,200    99 %
        key requests a second  ██████████████████████████████      10 of    10   100 %
        ip  requests a minute  ███████▊······················     312 of 1,200    26 %
-           over time          ▄▆▇█▅▇█▅▆█▄▆▇█▅▇█▅▇█▅▇█▅ fullest minute of each 3 min
+           over time          ▄▆▇█▅▇█▅▆█▄▆▇█▅▇█▅▇█▅▇█▅ peak minute of each 3 min
 
        4,310 requests, weight 58,220, no 429, no minute blocked, reserve used 3 times
 
-       waited for quota    p50      0 ms   p99    1.23 s   max 14 s, 1 h 5 min in all
+       scheduling delay    p50      0 ms   p99    1.23 s   max 14 s
        submit to placed    p50     25 ms   p99    1.31 s   2,204 orders
        submit to canceled  p50     24 ms   p99     81 ms   611 cancels
-       waited in all       1 h 5 min for weight, 20 s for the key's second
+       delayed in all      1 h 5 min: 1 h 5 min for weight, 20 s for the key's second
 
        Strategies ───────────────────────────────────────────────────────────────────
                      placed  filled  canceled   result   fees  weight       held
        ladder         1,402     401     1,001  +150.20  30.11  38,000       0 ms
        market-maker     800     210       587   -21.80  12.10       0  1 h 5 min
+       Batch cancels and the engine's own reads weighed 20,220: no strategy's.
 
        Held at the end ──────────────────────────────────────────────────────────────
                               quantity    average       mark  unrealised
        ladder  BTC-USDT-SWAP     +0.05  60,010.50  60,420.50      +20.50
 
-       Turned down ──────────────────────────────────────────────────────────────────
+       Refused and rejected orders ──────────────────────────────────────────────────
        31 × by the service: 51026 a post-only order would have taken
             ladder, slot bid 1
         4 × before sending: the size is below one lot of 0.001 BTC

@@ -66,9 +66,9 @@ describe("the page of a sweep", () => {
     expect(text).toContain('1 run failed:\n ladder.levels=2 ladder.step=0.2: it said "no",\\nand =left');
   });
 
-  it("warns of choosing by hindsight, with the best against the median and against chance", () => {
+  it("warns of multiple testing, with the best against the median and against chance", () => {
     expect(sweepText(reported(["1", "2", "3", "4"]), look).replaceAll(/\n ?/g, " ")).toContain(
-      "the best of 4 trials has pnl 4.00, the median 2.50, the spread is 1.29. If the options did not matter at all, the best of 4 would still be about 3.86; this one is beyond that, which is a hint and no proof.",
+      "the best of 4 trials has pnl 4.00, the median 2.50, the spread is 1.29. If the options did not matter at all, the best of 4 would still be about 3.86; this one is beyond that, which is evidence, not proof.",
     );
     expect(sweepText(reported(["1", "2"]), look)).toContain("Only 2 trials: nothing can be said about luck.");
   });
