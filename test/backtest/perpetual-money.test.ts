@@ -330,18 +330,25 @@ describe("terms", () => {
     expect([report.equity[0]?.equity, report.pnl]).toEqual(["120005", "2000"]);
   });
 
-  it("are asked for again at most once a minute, when orders are refused by them", () => {
+  it("are asked for again at most once a minute for each product, when orders are refused by them", () => {
     const clock = createVirtualClock(0);
     const updates$ = new Subject<OrderUpdate>();
     let asked = 0;
     rulesDoubted(updates$, createContract().profile, clock).subscribe(() => asked++);
-    const refuse = (reason: string, phase: OrderUpdate["phase"] = "rejected"): number => {
-      updates$.next({ strategy: "s", slot: "a", clOrdId: "", ordId: "", phase, spec: undefined, record: undefined, reason });
+    const refuse = (reason: string, phase: OrderUpdate["phase"] = "rejected", instId = swap): number => {
+      const spec = { instId, side: "buy", ordType: "limit", px: "1", sz: "1", reduceOnly: false } as const;
+      updates$.next({ strategy: "s", slot: "a", clOrdId: "", ordId: "", phase, spec, record: undefined, reason });
       return asked;
     };
     expect([refuse("51008 no money"), refuse("51006 px", "refused"), refuse("51006 px"), refuse("51020 sz")]).toEqual([0, 0, 1, 1]);
     clock.advanceTo(60_000);
     expect([refuse("51001 gone"), refuse("51001 gone")]).toEqual([2, 2]);
+    // Another product's rules may have changed after the list was read.
+    clock.advanceTo(70_000);
+    const other = (): number => refuse("51006 px", "rejected", "ETH-USDT-SWAP");
+    expect([other(), other(), refuse("51006 px")]).toEqual([3, 3, 3]);
+    clock.advanceTo(120_000);
+    expect([other(), refuse("51006 px")]).toEqual([3, 4]);
   });
 });
 
