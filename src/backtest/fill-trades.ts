@@ -39,8 +39,7 @@ export interface TradeTaker {
 }
 
 /** Prints each row at the venue, then shows what it tells of the best prices. */
-export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue: Venue): TradeTaker => {
-  const quote = emptyQuote();
+export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue: Venue, quote = emptyQuote()): TradeTaker => {
   let next = 0;
   const take = (row: number, now: number): void => {
     next = row + 1;

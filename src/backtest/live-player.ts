@@ -16,17 +16,25 @@ export interface LivePlayer {
   readonly stop: () => void;
 }
 
-export const createLivePlayer = (tape: Tape, simulated: Simulated, shiftMs: number): LivePlayer => {
+/** `more` gives what comes after the tape, of the same products and kinds of rows; undefined at the end. */
+export const createLivePlayer = (
+  first: Tape,
+  simulated: Simulated,
+  shiftMs: number,
+  more: () => Tape | undefined = () => undefined,
+): LivePlayer => {
   const { clock, feed } = simulated;
-  const { series: seriesIn, row: rowIn } = tape.order;
   const waiting = new Set<Timer>();
+  let tape = first;
   let next = 0;
   let lastDue = Number.NEGATIVE_INFINITY;
   let barAt = Number.POSITIVE_INFINITY;
   let stopped = false;
 
-  const timeOf = (index: number): number =>
-    ((tape.series[seriesIn[index] as number] as { at: Float64Array }).at[rowIn[index] as number] as number) + shiftMs;
+  const timeOf = (index: number): number => {
+    const { series, row } = tape.order;
+    return ((tape.series[series[index] as number] as { at: Float64Array }).at[row[index] as number] as number) + shiftMs;
+  };
   const later = (at: number, run: () => void): void => {
     const timer = clock.setTimer(at, () => {
       waiting.delete(timer);
@@ -42,24 +50,40 @@ export const createLivePlayer = (tape: Tape, simulated: Simulated, shiftMs: numb
       closeBars();
     });
   };
-  const deliver = (index: number): void => {
-    feed.deliver(tape, index, clock.now());
+  const deliver = (from: Tape, index: number): void => {
+    feed.deliver(from, index, clock.now());
     closeBars();
   };
-  const step = (): void => {
-    const now = clock.now();
-    const first = next;
+  const playTo = (now: number): void => {
+    const from = tape;
+    const begin = next;
     for (; next < tape.length && timeOf(next) <= now; next++) {
       const index = next;
       lastDue = Math.max(lastDue, now + simulated.feedMs());
       later(lastDue, () => {
-        deliver(index);
+        deliver(from, index);
       });
     }
     // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is told after the row.
-    for (let index = first; index < next && !stopped; index++) simulated.apply(index, now);
+    for (let index = begin; index < next && !stopped; index++) simulated.apply(index, now);
+  };
+  /** Goes on with what comes after a tape that was played; true when there is nothing. */
+  const isOver = (): boolean => {
+    while (next === tape.length) {
+      const following = more();
+      if (following === undefined) return true;
+      tape = following;
+      next = 0;
+      simulated.follow(tape);
+    }
+    return false;
+  };
+  const step = (): void => {
+    const now = clock.now();
+    playTo(now);
+    while (!stopped && !isOver() && timeOf(next) <= now) playTo(now);
     if (stopped) return;
-    if (next < tape.length) later(timeOf(next), step);
+    if (!isOver()) later(timeOf(next), step);
     else {
       later(lastDue, () => {
         feed.complete();

@@ -18,7 +18,7 @@ import {
 import type { Venue } from "../venue/venue.ts";
 import { createCandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
-import { tradeTaker } from "./fill-trades.ts";
+import { emptyQuote, type TradeQuote, tradeTaker } from "./fill-trades.ts";
 
 /** Takes row `row` of its series; `now` is the service's own time. */
 export interface RowTaker {
@@ -31,9 +31,28 @@ export interface RowTaker {
 
 type Fills = Pick<FillChoice, "models" | "plays">;
 
-/** One taker for each series of the tape; of those that `fills` does not read one that does nothing. */
-export const rowTakers = (tape: Tape, venue: Venue, clock: Clock, skewMs: number, fills?: Fills): readonly RowTaker[] =>
-  tape.series.map((series) => (fills?.plays(series) === false ? () => undefined : takerOf(series, tape, venue, clock, skewMs, fills)));
+/**
+ * One taker for each series of the tape; of those that `fills` does not read one that does nothing. `prints` keeps what trades told of
+ * the best prices, by product, where one tape follows another.
+ */
+export const rowTakers = (
+  tape: Tape,
+  venue: Venue,
+  clock: Clock,
+  skewMs: number,
+  fills?: Fills,
+  prints = new Map<string, TradeQuote>(),
+): readonly RowTaker[] =>
+  tape.series.map((series) => {
+    if (fills?.plays(series) === false) return () => undefined;
+    const { instId } = tape.instruments[series.instrument] as TapeInstrument;
+    if (series.kind !== "trade" || fills?.models[series.instrument]?.from !== "trades") {
+      return takerOf(series, tape, venue, clock, skewMs, fills);
+    }
+    const quote = prints.get(instId) ?? emptyQuote();
+    prints.set(instId, quote);
+    return tradeTaker(series, instId, venue, quote);
+  });
 
 const sideOf = (sign: number | undefined): "buy" | "sell" => ((sign ?? 0) > 0 ? "buy" : "sell");
 
@@ -49,7 +68,6 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
       };
     }
     case "trade": {
-      if (model?.from === "trades") return tradeTaker(series, instId, venue);
       const { side, px, qty } = series;
       return (row, now) => {
         venue.trade(instId, sideOf(side[row]), px[row] as number, qty[row] as number, now);

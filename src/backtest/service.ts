@@ -13,7 +13,7 @@ import { SluiceError } from "../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
 import { readFixture } from "../tape/fixture.ts";
-import { generateTape, instrumentFor } from "../tape/generate.ts";
+import { generateParts, instrumentFor } from "../tape/generate.ts";
 import type { Fees } from "../venue/venue.ts";
 import { type AnnouncingClock, announcing } from "./announcing-clock.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
@@ -255,10 +255,11 @@ export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceS
     kind: "paper",
     open: (env) => {
       const clock = given ?? createSystemClock();
-      const tape = rest.fixture === undefined ? generated(instruments) : market(rest.fixture).tape;
+      const more = rest.fixture === undefined ? generated(instruments) : (): undefined => undefined;
+      const tape = more() ?? market(rest.fixture).tape;
       const shiftMs = clock.now() + paperLeadMs - tape.startAt;
       const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
-      const player = createLivePlayer(tape, simulated, shiftMs);
+      const player = createLivePlayer(tape, simulated, shiftMs, more);
       return { ...simulated, realTime: given === undefined, start: player.start, stop: () => stopAll(player, simulated) };
     },
   };
@@ -274,5 +275,6 @@ const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
 /** The market begins when the engine has read the service's state. */
 const paperLeadMs = 1_500;
 
-const generated = (instruments: readonly string[]): Tape =>
-  generateTape({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 240 });
+/** Made as it is played, because hours of hundreds of products would be a gigabyte. */
+const generated = (instruments: readonly string[]): (() => Tape) =>
+  generateParts({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 2 });

@@ -19,6 +19,7 @@ import type { WireRequest } from "../transport/transport.ts";
 import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
 import { chooseFills, type FillChoice } from "./fill-choice.ts";
 import type { Fills } from "./fill-models.ts";
+import type { TradeQuote } from "./fill-trades.ts";
 import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
 import { lateRows } from "./late-rows.ts";
 import type { LatencyModel } from "./latency.ts";
@@ -54,6 +55,8 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   quietUntil(from: number, to: number): number;
   /** Applies row `index` of the tape's order at the service. */
   apply(index: number, at: number): void;
+  /** What is applied from now on are rows of this tape, which has the same products and series. */
+  follow(next: Tape): void;
   /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
   applyLate(from: number, to: number): void;
   /** Told of every request as it leaves; what it returns is told the instant of arrival and the status. */
@@ -98,12 +101,14 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     fills$.next(fill);
   });
   const feed = createFeed(tape.instruments, { onError, shiftMs });
-  const { series: seriesIn, row: rowIn } = tape.order;
   const { funding = "recorded", skewMs } = options;
   openAsRecorded(tape, venue, clock.now() + skewMs);
   const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
   const quiet = watchQuiet(tape, venue, filledBy);
-  const takers = rowTakers(tape, played, clock, skewMs, filledBy);
+  const prints = new Map<string, TradeQuote>();
+  const takersOf = (from: Tape): readonly RowTaker[] => rowTakers(from, played, clock, skewMs, filledBy, prints);
+  let { order } = tape;
+  let takers = takersOf(tape);
   return {
     clock,
     ...wireTo(venue, clock, latency, options, quiet),
@@ -123,7 +128,11 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     quietUntil: quiet.until,
     applyLate: lateRows(tape, takers, clock, skewMs),
     apply: (index, at) => {
-      (takers[seriesIn[index] as number] as RowTaker)(rowIn[index] as number, at + options.skewMs);
+      (takers[order.series[index] as number] as RowTaker)(order.row[index] as number, at + skewMs);
+    },
+    follow: (next) => {
+      order = next.order;
+      takers = takersOf(next);
     },
   };
 };

@@ -3,14 +3,14 @@
  *
  * Invariants: whole-number arithmetic from a seed, so the same options give the same tape on every machine; the bid is always
  * below the ask; a trade prints at the quote it met and never for more than it displayed; an instrument's market does not
- * depend on which others are made beside it.
+ * depend on which others are made beside it; made in parts it is the same market.
  * Not here: any claim that a strategy that earns on this earns anywhere else.
  */
 import { parseInstId } from "../contract/inst-id.ts";
 import { grid } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { type SeriesBuilder, seriesBuilder } from "../market/series-builder.ts";
-import { createTape, type Tape, type TapeInstrument } from "../market/tape.ts";
+import { createTape, type Series, type Tape, type TapeInstrument } from "../market/tape.ts";
 import { createRandom, type Random } from "../random.ts";
 
 export interface GeneratedInstrument extends TapeInstrument {
@@ -49,21 +49,37 @@ const perMinuteMax = 6_000;
 
 export const generateTape = ({ seed, instruments, minutes, startAt = defaultStartAt, quotesPerMinute = 120 }: GenerateOptions): Tape => {
   wholeIn("minutes", minutes, 1, minutesMax);
+  return generateParts({ seed, instruments, minutes, startAt, quotesPerMinute })();
+};
+
+/** Makes the market `minutes` at a time, one tape a call, without end: what was played need not be kept. */
+export const generateParts = ({
+  seed,
+  instruments,
+  minutes,
+  startAt = defaultStartAt,
+  quotesPerMinute = 120,
+}: GenerateOptions): (() => Tape) => {
   wholeIn("quotesPerMinute", quotesPerMinute, 1, perMinuteMax);
   wholeIn("startAt", startAt, 0, Number.MAX_SAFE_INTEGER);
   if (instruments.length === 0) throw new SluiceError("CONFIG_INVALID", "generate: name at least one instrument.");
   const random = createRandom(seed);
-  const endAt = startAt + minutes * 60_000;
-  const series = instruments.flatMap((instrument, index) => {
-    const quotes = seriesBuilder("quote", index);
-    const trades = seriesBuilder("trade", index);
-    walk(random.fork(instrument.instId), instrument, startAt, endAt, Math.floor(60_000 / quotesPerMinute), quotes, trades);
-    return [quotes.series(), trades.series()];
-  });
-  return createTape(
-    instruments.map(({ instId, tickSize, lotSize }) => ({ instId, tickSize, lotSize })),
-    series,
-  );
+  const meanGapMs = Math.floor(60_000 / quotesPerMinute);
+  const walks = instruments.map((instrument) => createWalk(random.fork(instrument.instId), instrument, startAt, meanGapMs));
+  const listed = instruments.map(({ instId, tickSize, lotSize }) => ({ instId, tickSize, lotSize }));
+  let endAt = startAt;
+  return () => {
+    endAt += minutes * 60_000;
+    return createTape(
+      listed,
+      walks.flatMap((walk, index): Series[] => {
+        const quotes = seriesBuilder("quote", index);
+        const trades = seriesBuilder("trade", index);
+        walk(endAt, quotes, trades);
+        return [quotes.series(), trades.series()];
+      }),
+    );
+  };
 };
 
 const wholeIn = (name: string, value: number, from: number, to: number): void => {
@@ -86,26 +102,35 @@ interface Market {
   lean: 1 | -1;
 }
 
-const walk = (
-  random: Random,
-  { startPx, tickSize }: GeneratedInstrument,
-  startAt: number,
-  endAt: number,
-  meanGapMs: number,
-  quotes: SeriesBuilder<"quote">,
-  trades: SeriesBuilder<"trade">,
-): void => {
+type Trades = Pick<SeriesBuilder<"trade">, "push">;
+
+/** One instrument's market, which goes on from where it was up to `endAt`. */
+const createWalk = (random: Random, { startPx, tickSize }: GeneratedInstrument, startAt: number, meanGapMs: number) => {
   const start = grid(tickSize).parse(startPx);
   if (start < 100) throw new SluiceError("CONFIG_INVALID", `generate: a price of ${startPx} is fewer than 100 ticks of ${tickSize}.`);
   const unit = Math.max(1, Math.floor(start / 24_000));
   const market: Market = { random, unit, floorPx: Math.floor(start / 4), bidPx: start, spread: 1, bidQty: 0, askQty: 0, heat: 20, lean: 1 };
-  for (let at = startAt; at < endAt; ) {
-    requote(market);
-    quotes.push(at, market.bidPx, market.bidQty, market.bidPx + market.spread, market.askQty);
-    const next = at + gapMs(market, meanGapMs);
-    burst(market, at, Math.min(next, endAt), trades);
-    at = next;
-  }
+  let at = startAt;
+  /** Trades before the next quote that come after the end of the part. */
+  let late: Parameters<Trades["push"]>[] = [];
+  return (endAt: number, quotes: SeriesBuilder<"quote">, trades: Trades): void => {
+    const due: Trades = {
+      push: (...trade) => {
+        if (trade[0] < endAt) trades.push(...trade);
+        else late.push(trade);
+      },
+    };
+    const waiting = late;
+    late = [];
+    for (const trade of waiting) due.push(...trade);
+    while (at < endAt) {
+      requote(market);
+      quotes.push(at, market.bidPx, market.bidQty, market.bidPx + market.spread, market.askQty);
+      const next = at + gapMs(market, meanGapMs);
+      burst(market, at, next, due);
+      at = next;
+    }
+  };
 };
 
 const gapMs = ({ random, heat }: Market, meanMs: number): number =>
@@ -132,7 +157,7 @@ const requote = (market: Market): void => {
 const sizeOf = (random: Random): number => random.whole(1, 400) * (random.whole(1, 8) === 1 ? random.whole(2, 12) : 1);
 
 /** The trades that meet the quote of `at` before the next one at `until`. */
-const burst = (market: Market, at: number, until: number, trades: SeriesBuilder<"trade">): void => {
+const burst = (market: Market, at: number, until: number, trades: Trades): void => {
   const { random } = market;
   if (random.whole(1, 100) > 12 + (market.heat >> 1)) return;
   if (random.whole(1, 100) > 65) market.lean = market.lean === 1 ? -1 : 1;
