@@ -71,6 +71,7 @@ export interface GatewayOptions {
 
 const readTries = 3;
 const readPauseMs = 1_000;
+const unreadableMax = 1_000;
 const always = (): boolean => true;
 
 /** A read on its way to its slot, and what each of its listeners says of the need for it. */
@@ -105,6 +106,8 @@ const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown
 
 export const createGateway = ({ clock, contract, scheduler, journal, user }: GatewayOptions): Gateway => {
   const shared = new Map<string, SharedRead<EndpointName>>();
+  /** Records that could not be read, as they were told. */
+  const unreadable = new Set<string>();
   /** Statuses and codes on no list, told once each. */
   const unlisted = new Set<string>();
   const accounts = new Map<string, Account>();
@@ -141,14 +144,26 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
     }
   };
 
+  /** A record that cannot be read stays in a list for days: each is told once. */
+  const tellUnread = (endpoint: EndpointName, { problems, unread = [] }: Extract<Outcome<unknown>, { kind: "done" }>): void => {
+    for (const [index, problem] of problems.entries()) {
+      const { ordId = "", clOrdId = "" } = unread[index] ?? {};
+      const name =
+        ordId === "" && clOrdId === ""
+          ? `${endpoint}: ${problem}`
+          : `${endpoint}: order ${ordId || clOrdId}: ${problem.replace(/^data\[\d+\]/, "")}`;
+      if (unreadable.has(name)) continue;
+      if (unreadable.size === unreadableMax) unreadable.clear();
+      unreadable.add(name);
+      journal.append({ type: "anomaly", what: "answer.unreadable", detail: name });
+    }
+  };
   const note = (endpoint: EndpointName, ending: Ending, outcome: Outcome<unknown>): void => {
     const status = ending.kind === "answered" ? ending.response.status : 0;
     const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
     const code = outcome.kind === "refused" ? outcome.code : "";
     journal.append({ type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
-    if (outcome.kind === "done" && outcome.problems.length > 0) {
-      journal.append({ type: "anomaly", what: "answer.unreadable", detail: `${endpoint}: ${outcome.problems[0]}` });
-    }
+    if (outcome.kind === "done") tellUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, contract.profile);
     if (strange === undefined || unlisted.has(`${strange.status} ${strange.code}`)) return;
     unlisted.add(`${strange.status} ${strange.code}`);

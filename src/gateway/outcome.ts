@@ -2,9 +2,14 @@
  * How a call to the service can end. Expected endings are values; nothing here throws.
  *
  * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call that changes
- * something `refused` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`
- * without problems.
+ * something `refused` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`, and
+ * a record that cannot be read stands in the way of its own order only (`hiddenIn`).
  */
+
+export interface Ids {
+  readonly ordId?: string | undefined;
+  readonly clOrdId?: string | undefined;
+}
 
 /** The service says no in its own form, with a code that is not known to mean "not executed". */
 export interface Unlisted {
@@ -17,8 +22,10 @@ export type Outcome<R> =
   | {
       readonly kind: "done";
       readonly records: readonly R[];
-      /** Records that could not be read. While there are any, the answer proves no absence. */
+      /** Records that could not be read. */
       readonly problems: readonly string[];
+      /** What each of them names itself by, as far as that can be read. Left out, each may be any record. */
+      readonly unread?: readonly Ids[];
       readonly at: number;
     }
   /** The service said no: it did not execute the call. */
@@ -29,6 +36,17 @@ export type Outcome<R> =
   | { readonly kind: "unknown"; readonly message: string; readonly unlisted?: Unlisted }
   /** It was never sent. */
   | { readonly kind: "dropped"; readonly reason: string };
+
+/** Why this order may be among the records that could not be read; undefined where each of them names another. */
+export const hiddenIn = (
+  { problems, unread = [] }: Pick<Extract<Outcome<never>, { readonly kind: "done" }>, "problems" | "unread">,
+  { ordId = "", clOrdId = "" }: Ids,
+): string | undefined =>
+  problems.find((_, index) => {
+    const named = unread[index];
+    const isOther = (name: string | undefined, ours: string): boolean => ours !== "" && name !== undefined && name !== ours;
+    return !isOther(named?.ordId, ordId) && !isOther(named?.clOrdId, clOrdId);
+  });
 
 /** The service does not let these keys do it, or does not know them. */
 export const isDenied = (outcome: Outcome<unknown>): boolean =>

@@ -56,9 +56,13 @@ const judged = (outcome: Outcome<OrderRecord>, cursor: string | undefined, pages
     return { outcome: { kind: "unknown", message: `the page after ${cursor} holds orders that are not older` }, cursor: undefined, pages };
   }
   const last = oldestOf(records);
-  const reached = since !== undefined && last !== undefined && Number(last.createdAt) < since;
-  const ended = outcome.records.length + outcome.problems.length < paging.limitMax || last === undefined || reached;
-  return { outcome: { ...outcome, records }, cursor: ended ? undefined : last.ordId, pages };
+  const reached = since === Number.POSITIVE_INFINITY || (since !== undefined && last !== undefined && Number(last.createdAt) < since);
+  const ended = outcome.records.length + outcome.problems.length < paging.limitMax || reached;
+  const whole: Outcome<OrderRecord> = { ...outcome, records };
+  if (ended) return { outcome: whole, cursor: undefined, pages };
+  const next = (outcome.unread ?? []).reduce((oldest, { ordId }) => olderOf(oldest, ordId), last?.ordId);
+  if (next !== undefined && next !== cursor) return { outcome: whole, cursor: next, pages };
+  return { outcome: { kind: "unknown", message: "a whole page of orders has no ids that can be read" }, cursor: undefined, pages };
 };
 
 /** The cursor of the next page; by the ids, since a service may list a page from old to new. */
@@ -69,6 +73,10 @@ const oldestOf = (records: readonly OrderRecord[]): OrderRecord | undefined => {
   return areDigits(first.ordId, last.ordId) && isOlder(first.ordId, last.ordId) ? first : last;
 };
 
+/** Where records cannot be read at the end of a page, the next one begins behind them. */
+const olderOf = (oldest: string | undefined, ordId: string | undefined): string | undefined =>
+  oldest === undefined || (ordId !== undefined && areDigits(ordId, oldest) && isOlder(ordId, oldest)) ? ordId : oldest;
+
 const tooLong = (endpoint: string, pagesMax: number): Walk => ({
   outcome: { kind: "unknown", message: `${endpoint}: more than ${pagesMax} pages` },
   cursor: undefined,
@@ -78,5 +86,7 @@ const tooLong = (endpoint: string, pagesMax: number): Walk => ({
 const joined = (whole: Outcome<OrderRecord> | undefined, next: Outcome<OrderRecord>): Outcome<OrderRecord> => {
   if (whole === undefined || whole.kind !== "done" || next.kind !== "done")
     return whole !== undefined && whole.kind !== "done" ? whole : next;
-  return { kind: "done", records: [...whole.records, ...next.records], problems: [...whole.problems, ...next.problems], at: next.at };
+  const problems = [...whole.problems, ...next.problems];
+  const unread = [whole, next].flatMap((part) => part.problems.map((_, index) => part.unread?.[index] ?? {}));
+  return { kind: "done", records: [...whole.records, ...next.records], problems, unread, at: next.at };
 };

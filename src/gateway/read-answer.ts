@@ -14,7 +14,7 @@ import type { Profile } from "../contract/profile.ts";
 import { verdictOn } from "../contract/rejections.ts";
 import { wireProblems } from "../contract/validate.ts";
 import type { WireResponse } from "../transport/transport.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Ids, Outcome } from "./outcome.ts";
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -90,23 +90,36 @@ const readRecords = <R>(
   data: readonly unknown[],
   code: string,
   contract: Contract,
-): { records: R[]; problems: string[] } => {
+): { records: R[]; problems: string[]; unread?: Ids[] } => {
   const records: R[] = [];
   const problems: string[] = [];
+  const unread: Ids[] = [];
+  const fail = (problem: string, ids: Ids): void => {
+    problems.push(problem);
+    unread.push(ids);
+  };
   for (const [index, item] of data.entries()) {
-    if (problems.length === problemsMax) break;
+    if (problems.length === problemsMax) {
+      fail("more records cannot be read", {});
+      break;
+    }
     if (!isRaw(item)) {
-      problems.push(`data[${index}] is not an object`);
+      fail(`data[${index}] is not an object`, {});
       continue;
     }
     const record = normal(endpoint, item, code, contract.profile);
     const wrong = wireProblems(contract.endpoints[endpoint].record, record);
-    if (wrong.length > 0) problems.push(`data[${index}]${wrong[0]}`);
+    if (wrong.length > 0) fail(`data[${index}]${wrong[0]}`, idsOf(item));
     // Everybody who looks is handed the same record: nobody may change it for the others.
     else records.push(Object.freeze(record) as R);
   }
-  return { records, problems };
+  return problems.length === 0 ? { records, problems } : { records, problems, unread };
 };
+
+const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
+  ordId: typeof ordId === "string" && ordId !== "" ? ordId : undefined,
+  clOrdId: typeof clOrdId === "string" ? clOrdId : undefined,
+});
 
 /** Whether it is the service that answers and not a machine on the way: by the form of its envelope, or a header only it sends. */
 const isOwn = ({ headers, body }: WireResponse): boolean =>

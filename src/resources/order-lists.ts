@@ -9,7 +9,7 @@ import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { CallOptions, Gateway } from "../gateway/gateway.ts";
-import type { Outcome } from "../gateway/outcome.ts";
+import { hiddenIn, type Outcome } from "../gateway/outcome.ts";
 import { type WalkOptions, walkOrders } from "../gateway/paging.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderStore } from "./order-store.ts";
@@ -53,7 +53,7 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
         gateway.read("getOrder", idsOf(listed), { ...call, class: "resolve", needed: () => isUntold(listed) }).pipe(
           map((outcome) => {
             const { ordId, instId } = listed;
-            if (outcome.kind !== "done" || outcome.problems.length > 0) return;
+            if (outcome.kind !== "done" || hiddenIn(outcome, listed) !== undefined) return;
             const record = outcome.records.find((candidate) => candidate.ordId === ordId);
             if (record !== undefined) store.merge(record);
             else if (outcome.records.length === 0 && isSettled(ordId, clock.now())) {
@@ -85,8 +85,8 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
         if (outcome.kind !== "done") return of(failedReading(outcome));
         const listed = new Set(outcome.records.map(({ ordId }) => ordId));
         for (const record of outcome.records) store.merge(record);
-        // An unreadable record may be any order: nothing is missing until all can be read.
-        const missing = outcome.problems.length > 0 ? [] : store.active().filter((record) => isMissing(record, listed, startedAt));
+        const isHidden = (record: OrderRecord): boolean => hiddenIn(outcome, record) !== undefined;
+        const missing = store.active().filter((record) => isMissing(record, listed, startedAt) && !isHidden(record));
         if (missing.length === 0) return of(whole());
         const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
         return sweepHistory({ since, needed: () => missing.some(isUntold) }).pipe(

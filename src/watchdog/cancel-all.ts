@@ -28,7 +28,7 @@ export interface CancelAllOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;
-  readonly isOurs: (order: OrderRecord) => boolean;
+  readonly isOurs: (order: Pick<OrderRecord, "clOrdId">) => boolean;
 }
 
 const call = { class: "emergency", owner: "watchdog" } as const;
@@ -38,7 +38,8 @@ const pauseMsMax = 30_000;
 const elementsLeast = 1;
 
 export type Listed =
-  | { readonly kind: "orders"; readonly orders: readonly OrderRecord[] }
+  /** `hidden`: why one more may be of ours, which cannot be read. */
+  | { readonly kind: "orders"; readonly orders: readonly OrderRecord[]; readonly hidden?: string }
   /** The service said no: asking again will not change that. */
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "unread"; readonly why: string };
@@ -47,11 +48,17 @@ export type Listed =
 export const listOpen = ({ gateway, isOurs }: Pick<CancelAllOptions, "gateway" | "isOurs">): Observable<Listed> =>
   walkOrders(gateway, "pendingOrders", {}, call).pipe(map((outcome) => readListing(outcome, isOurs)));
 
-const readListing = (outcome: Outcome<OrderRecord>, isOurs: (order: OrderRecord) => boolean): Listed => {
+const readListing = (outcome: Outcome<OrderRecord>, isOurs: CancelAllOptions["isOurs"]): Listed => {
   switch (outcome.kind) {
     case "done": {
-      const [problem] = outcome.problems;
-      return problem === undefined ? { kind: "orders", orders: outcome.records.filter(isOurs) } : { kind: "unread", why: problem };
+      // A record of another program's that cannot be read is none of ours, and does not keep ours from being canceled.
+      const isHidden = (_: string, index: number): boolean => {
+        const { clOrdId } = outcome.unread?.[index] ?? {};
+        return clOrdId === undefined || isOurs({ clOrdId });
+      };
+      const orders = outcome.records.filter(isOurs);
+      const problem = outcome.problems.find(isHidden);
+      return problem === undefined ? { kind: "orders", orders } : { kind: "orders", orders, hidden: problem };
     }
     case "refused":
       return { kind: "refused", why: `${outcome.code} ${outcome.msg}`.trim() };
@@ -96,16 +103,18 @@ export const cancelAll = (options: CancelAllOptions): Observable<CancelNews> =>
       };
       return from(batches).pipe(concatMap(send));
     };
+    const unread = (why: string, orders: readonly OrderRecord[]): Step => {
+      subscriber.next({ kind: "unread", why });
+      empty = 0;
+      pause = Math.min(pause * 2, pauseMsMax);
+      return { waitMs: pause, orders };
+    };
     const judge = (listed: Listed): Step | "flat" => {
-      if (listed.kind !== "orders") {
-        subscriber.next({ kind: "unread", why: listed.why });
-        empty = 0;
-        pause = Math.min(pause * 2, pauseMsMax);
-        return { waitMs: pause, orders: [] };
-      }
+      if (listed.kind !== "orders") return unread(listed.why, []);
       const stuck = listed.orders.filter(isStuck);
       const orders = listed.orders.filter((order) => !isStuck(order));
       for (const { ordId } of orders) seen.add(ordId);
+      if (listed.hidden !== undefined) return unread(listed.hidden, orders);
       const gone = seen.size - orders.length;
       subscriber.next({ kind: "listed", open: orders.length, gone });
       if (stuck.length > 0 && !toldStuck) {

@@ -10,7 +10,6 @@ import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
 import { after } from "../clock/clock.ts";
 import { createContract } from "../contract/contract.ts";
-import type { OrderRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import { createGateway } from "../gateway/gateway.ts";
 import { type CheckedConfig, checkConfig, watchdogDefaults } from "../host/config.ts";
@@ -145,7 +144,7 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
   const { config, service } = opened;
   const { scope, silenceMs } = { ...watchdogDefaults, ...config.watchdog, ...options };
   const ids = createClientOrderIds(config.instance);
-  const isOurs = ({ clOrdId }: OrderRecord): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
+  const isOurs: Door["isOurs"] = ({ clOrdId }): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
   let acting: Subscription | undefined;
   let over: "flat" | "left" | undefined;
   const deeds = options.deeds ?? fileDeeds(deedsPath(meetingOf(config, service.users)));

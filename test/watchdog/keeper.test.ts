@@ -348,6 +348,21 @@ describe("a trip", () => {
     expect([keeper.state, resting()]).toEqual(["flat", 0]);
   });
 
+  it("cancels beside another program's order that it cannot read", async () => {
+    const strange = { ordId: "7", clOrdId: "x1", state: "untriggered" };
+    const { place, quietly, say, run, resting, keeper, kinds } = await setup({
+      spoil: ({ endpoint }, answer) => {
+        const { status, headers, body } = answer();
+        const { data, ...rest } = body as { readonly data: readonly unknown[] };
+        return { status, headers, body: endpoint === "pendingOrders" ? { ...rest, data: [strange, ...data] } : body };
+      },
+    });
+    await quietly(() => place(1));
+    say(hello);
+    await run(60_000);
+    expect([keeper.state, resting(), kinds().at(-1)]).toEqual(["flat", 0, "over"]);
+  });
+
   it("asks ever more seldom while its cancels change nothing, and never ceases", async () => {
     const refused = {
       status: 200,
