@@ -129,7 +129,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   const doubts = createDoubts({
     clock,
     store,
-    resolver: createResolver({ clock, gateway, profile: contract.profile }),
+    resolver: createResolver({ clock, gateway, journal, profile: contract.profile }),
     lives: () => lives,
     onEvidence: (order) => {
       arrivals.take(order);

@@ -69,8 +69,8 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
     const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
     resolver.look(order.clOrdId, order.spec.instId, needed).subscribe((answer) => {
       if (isOver(order)) return;
-      if (answer !== undefined && answer !== "void") {
-        store.merge(answer);
+      if (answer.kind === "found") {
+        store.merge(answer.record);
         onEvidence(order);
       } else if (needed()) pursue(order);
     });

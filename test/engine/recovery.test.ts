@@ -1,7 +1,9 @@
 /** One life after another on one journal and one service: no order is lost, none is placed twice. */
+import { concat, map, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { after } from "../../src/clock/clock.ts";
 import { crashStory } from "./crash-story.ts";
-import { begun, crash, idsIn, lifeOf, pass, resting, stop, until, worldOf } from "./lives.ts";
+import { begun, crash, far, idsIn, lifeOf, pass, resting, stop, until, worldOf } from "./lives.ts";
 
 describe("a journal of an engine", () => {
   it("is told of every placement before it leaves, and of every end", async () => {
@@ -33,6 +35,41 @@ describe("a journal of an engine", () => {
     await pass(world, 120_000);
     expect(resting(world)).toEqual(["29000", "30000"]);
     expect(world.venue.truth("main").orders).toHaveLength(2);
+    await stop(world, second.engine);
+  });
+
+  it.each([
+    [0, 2_000, 2_000],
+    [12, 2_000, 50_000],
+    [40, 2_000, 65_000],
+  ])("looks for %i orders and meanwhile places those of other slots", async (lost, othersMs, lastMs) => {
+    const world = worldOf();
+    const slots = (name: string, count: number, px: number) =>
+      Array.from({ length: count }, (_, index) => far(`${name}${index}`, String(px + index)));
+    const kept = slots("kept", 8, 30_000);
+    const doubted = slots("doubted", lost, 31_000);
+    world.orders = { openPerStrategy: 200, openInAll: 200 };
+    world.wanted$ = concat(of(kept), after(world.clock, 20_000).pipe(map(() => [...kept, ...doubted])), NEVER);
+    world.lose = ({ endpoint, body }) =>
+      endpoint === "placeOrder" && Number((body as { px: string }).px) >= 31_000 ? "request" : undefined;
+    const first = await begun(world);
+    await pass(world, 25_000 + lost * 400);
+    await crash(world, first);
+    world.lose = () => undefined;
+    world.wanted$ = concat(of([...kept, ...slots("other", 4, 32_000), ...doubted]), NEVER);
+    const startAt = world.clock.now();
+    const second = await begun(world);
+    expect(second.events.find(({ type }) => type === "journal.opened")).toMatchObject({ unresolved: 8 + lost });
+    await pass(world, 120_000);
+    const sentAfter = (slot: RegExp): number[] =>
+      second.events.flatMap((event) =>
+        event.type === "order.changed" && event.phase === "sent" && slot.test(event.slot) ? [event.at - startAt] : [],
+      );
+    expect(Math.min(...sentAfter(/^other/))).toBeLessThan(othersMs);
+    expect(sentAfter(/^doubted/)).toHaveLength(lost);
+    expect(Math.max(0, ...sentAfter(/^doubted/))).toBeLessThan(lastMs);
+    expect(resting(world)).toHaveLength(12 + lost);
+    expect(world.venue.truth("main").orders).toHaveLength(12 + lost);
     await stop(world, second.engine);
   });
 

@@ -97,7 +97,8 @@ describe("a placement that never arrived", () => {
     expect(rig.places()).toHaveLength(2);
     expect(new Set(placedIds(rig)).size).toBe(2);
     const asked = rig.arrivals.filter(({ at }) => at - sentAt >= 30_000).map(({ endpoint }) => endpoint);
-    expect(asked).toEqual([...Array(3).fill("getOrder"), ...Array(2).fill(["pendingOrders", "orderHistory"]).flat(), "placeOrder"]);
+    const sweep = ["pendingOrders", "orderHistory"];
+    expect(asked).toEqual(["getOrder", ...sweep, "getOrder", "getOrder", ...sweep, "placeOrder"]);
   });
 
   it("is not placed again when it is not wanted any more", () => {
@@ -168,6 +169,87 @@ describe("a placement that never arrived", () => {
     rig.want(bid());
     rig.run(300_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+  });
+
+  const amounts = { px: "1", sz: "1", avgPx: "", accFillSz: "0", fee: "0", createdAt: "1700000000000", updatedAt: "1700000000000" };
+  const strange = (clOrdId: string) => ({
+    ...amounts,
+    ordId: "77",
+    clOrdId,
+    instId: swap,
+    ordType: "limit",
+    side: "buy",
+    state: "untriggered",
+  });
+
+  it.each([
+    ["another program's order", "x1"],
+    ["an order without a client id", ""],
+  ])("is called absent by listings with %s that cannot be read, which is told once", (_, clOrdId) => {
+    const listing = { answer: () => ({ status: 200, headers: {}, body: { code: "0", msg: "", data: [strange(clOrdId)] } }) };
+    const rig = ready({ fault: ({ endpoint }) => (endpoint === "orderHistory" || endpoint === "pendingOrders" ? listing : undefined) });
+    rig.next("placeOrder", lostRequest);
+    rig.want(bid());
+    rig.run(120_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
+    const told = rig.journalled("anomaly").map((event) => (event.type === "anomaly" ? event.detail : ""));
+    expect(told).toHaveLength(2);
+    for (const detail of told) expect(detail).toMatch(/order 77: .*untriggered/);
+  });
+
+  it("is not called absent by its own record that cannot be read, and that is told at once", () => {
+    let placed = "";
+    const rig = ready({
+      fault: ({ endpoint, body }) => {
+        if (endpoint === "placeOrder") placed = (body as { clOrdId: string }).clOrdId;
+        if (endpoint === "placeOrder") return lostRequest;
+        return endpoint === "orderHistory" ? reply(200, { code: "0", msg: "", data: [strange(placed)] }) : undefined;
+      },
+    });
+    rig.want(bid());
+    rig.run(300_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+    const told = rig.journalled("anomaly").filter((event) => event.type === "anomaly" && event.what === "order.unresolved");
+    expect(told[0]).toMatchObject({ detail: expect.stringMatching(new RegExp(`${placed} .*keeps its slot: orderHistory: .*untriggered`)) });
+    expect((told[0]?.at ?? 0) - rig.clock.now()).toBeLessThan(-200_000);
+  });
+
+  it("is told, with the reason, when the service does not say, later and later", () => {
+    const rig = ready({
+      fault: ({ endpoint }) =>
+        endpoint === "placeOrder" ? lostRequest : endpoint === "getOrder" ? reply(401, { code: "9", msg: "API key not found" }) : undefined,
+    });
+    rig.want(bid());
+    rig.run(800_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown"]);
+    const told = rig.journalled("anomaly").map((event) => (event.type === "anomaly" ? event.detail : ""));
+    expect(told).toHaveLength(4);
+    expect(told[0]).toMatch(/in doubt for 9\d s .*getOrder: 9 API key not found/);
+  });
+
+  it("is found by the lists when it was executed and questions by id fail", () => {
+    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "getOrder" ? reply(500) : undefined) });
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    rig.run(100);
+    rig.trade("sell", 59999, 1);
+    rig.run(60_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "filled"]);
+    expect(rig.places()).toHaveLength(1);
+  });
+
+  it("leaves other slots their quota, however many are in doubt, and each has its proof", () => {
+    const rig = ready({ limits: true, rules: { openPerStrategy: 100, openInAll: 100 } });
+    const doubted = Array.from({ length: 30 }, (_, index) => bid({ slot: `d${index}` }));
+    for (const _ of doubted) rig.next("placeOrder", lostRequest);
+    rig.want(...doubted);
+    rig.run(39_000);
+    expect(rig.places()).toHaveLength(30);
+    rig.want(...doubted, bid({ slot: "other" }));
+    rig.run(3_000);
+    expect(rig.phases("other")).toEqual(["sent", "live"]);
+    rig.run(150_000);
+    for (const { slot } of doubted) expect(rig.phases(slot ?? "")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
   });
 
   it("is taken over when it arrives late after all, so that one order rests", () => {
