@@ -39,6 +39,7 @@ export const faultTable = {
   "timed-out": { perMinute: usual, words: "a request is executed and answered 408" },
   "busy": { perMinute: usual, words: "a request is answered with the code for unavailable and not executed" },
   "broken-record": { perMinute: usual, words: "a record of a listing lacks its state" },
+  "strange-order": { perMinute: [0, 0], once: true, words: "the lists hold another program's order in a state that is not described" },
   "no-data": { perMinute: usual, words: "an answer's data is null" },
   "outage": { perMinute: [0.1, 1], forMs: [2_000, 120_000], words: "for $forMs ms $whom fails, always in the same way: $how" },
   "nibble": { perMinute: rare, words: "the market takes a part of an order as it is cancelled, or as it is placed and nobody hears of it" },
@@ -145,9 +146,15 @@ export const otherForms = [
   "a time-out in an empty envelope",
   "unavailable as the result of an element",
   "a code on no list",
+  "a code on no list as the result of an element",
 ] as const;
 export type OtherForm = (typeof otherForms)[number];
-export const otherFormOf = ({ pick }: Fault): OtherForm => otherForms[Math.floor(pick / aims.length) % otherForms.length] ?? otherForms[0];
+/** Results of elements mean something to a placement or a batch only: they are drawn more often. */
+const drawnForms: readonly OtherForm[] = [
+  ...otherForms,
+  ...otherForms.filter((form) => form.endsWith("element")).flatMap((form) => [form, form]),
+];
+export const otherFormOf = ({ pick }: Fault): OtherForm => drawnForms[Math.floor(pick / aims.length) % drawnForms.length] ?? otherForms[0];
 /** Before the next process starts, somebody cancels by hand what the one without a journal left behind. */
 export const clearsUp = ({ pick }: Fault): boolean => pick % 2 === 0;
 

@@ -55,7 +55,7 @@ const single = [
   "an order ended while nobody was there", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
   "a cancel did not take", "a cancel of ours was confirmed", "somebody else cancelled our order", "an order filled at once", "a partial fill",
   "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen", "a position was without the exit its strategy wanted",
-  "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "halted",
+  "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "an order stayed in doubt for long", "an order was rejected with a code on no list", "halted",
   "resumed", "an emergency cancel left", "several orders were cancelled by one call", "an exit had to wait", "a look by id was needed", 
   "a read had to wait", "a look had to wait", "a placement had to wait", "an action was dropped", "reducing", "a change while pushes were cut", "a change while pushes were silent",
   "an answer lost after a placement was executed", "a dead process's placement was executed", "a placement was executed after its sender gave up",
@@ -64,7 +64,7 @@ const single = [
 
 const endpoints = ["placeOrder", "cancelBatch", "getOrder", "pendingOrders", "orderHistory", "instruments"] as const;
 const metBy = (kind: FaultKind): readonly string[] =>
-  kind === "broken-record"
+  kind === "broken-record" || kind === "strange-order"
     ? ["pendingOrders", "orderHistory"]
     : kind === "nibble"
       ? ["placeOrder", "cancelBatch"]
@@ -192,4 +192,6 @@ const anomalies: Readonly<Record<string, string>> = {
   "clock.step": "a clock step was noticed",
   "answer.unreadable": "an answer was partly unreadable",
   "order.vanished": "an order vanished from all listings",
+  "order.unresolved": "an order stayed in doubt for long",
+  "answer.unlisted": "an order was rejected with a code on no list",
 };

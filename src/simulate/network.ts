@@ -59,6 +59,7 @@ export const networkKinds: readonly FaultKind[] = [
   "busy",
   "broken-record",
   "no-data",
+  "strange-order",
   "outage",
   "nibble",
 ];
@@ -90,6 +91,7 @@ export const createNetwork = (options: NetworkOptions): Network => {
   const { time, latency, timeoutMs, handle, mark } = options;
   let armed: Timed[] = [];
   let outages: Timed[] = [];
+  let strange = false;
 
   const take = (request: WireRequest): Fault | undefined => {
     const now = time.now();
@@ -128,7 +130,8 @@ export const createNetwork = (options: NetworkOptions): Network => {
 
   return {
     arm: (fault) => {
-      if (fault.kind === "outage") outages.push({ fault, until: time.now() + fault.forMs });
+      if (fault.kind === "strange-order") strange = true;
+      else if (fault.kind === "outage") outages.push({ fault, until: time.now() + fault.forMs });
       else armed.push({ fault, until: time.now() + armedMs });
     },
     calm: () => {
@@ -163,7 +166,9 @@ export const createNetwork = (options: NetworkOptions): Network => {
           if (request.endpoint === "placeOrder" && late) mark("a placement was executed after its sender gave up");
           if (request.endpoint === "placeOrder" && !sender.clock.alive) mark("a dead process's placement was executed");
           if (request.endpoint === "placeOrder" && fault?.kind === "drop-answer") mark("an answer lost after a placement was executed");
-          const response = serve(request, fault, late || !sender.clock.alive);
+          const served = serve(request, fault, late || !sender.clock.alive);
+          const response = strange && listings.includes(request.endpoint) ? withStrange(served) : served;
+          if (response !== served) mark(`strange-order met ${request.endpoint}`);
           if (response === undefined || fault?.kind === "drop-answer") return;
           time.setTimer(time.now() + backMs, () => {
             tell(response);
@@ -176,6 +181,11 @@ export const createNetwork = (options: NetworkOptions): Network => {
   };
 };
 
+const resultOf = (sCode: string, sMsg: string): Pick<WireResponse, "status" | "body"> => ({
+  status: 200,
+  body: { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode, sMsg }] },
+});
+
 /** Bodies and statuses of answers that are not the service's word on the call. */
 const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<WireResponse, "status" | "body">>> => ({
   "a page with status 400": { status: 400, body: undefined },
@@ -187,11 +197,9 @@ const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<
   "not found in JSON with status 404": { status: 404, body: { code: 404, msg: "Not Found" } },
   "too early in JSON with status 425": { status: 425, body: { code: "425", msg: "Too Early" } },
   "a time-out in an empty envelope": { status: 200, body: { code: "1", msg: "timeout", data: [] } },
-  "unavailable as the result of an element": {
-    status: 200,
-    body: { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: unavailableCode, sMsg: "Busy" }] },
-  },
+  "unavailable as the result of an element": resultOf(unavailableCode, "Busy"),
   "a code on no list": { status: 200, body: { code: "59999", msg: "Try again.", data: [] } },
+  "a code on no list as the result of an element": resultOf("59999", "Try again."),
 });
 
 /** An answer as it is after `kind` met it; `date` is what the page of somebody on the way may carry. */
@@ -205,10 +213,20 @@ const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireRes
 
 const spoil = (fault: Fault | undefined, response: WireResponse, unavailableCode: string): WireResponse => {
   if (fault === undefined) return response;
-  if (fault.kind === "other-answer") return { headers: {}, ...otherAnswers(unavailableCode)[otherFormOf(fault)] };
+  if (fault.kind === "other-answer") {
+    const other = otherAnswers(unavailableCode)[otherFormOf(fault)];
+    return { ...other, headers: other.status === 200 ? response.headers : {} };
+  }
   const date = response.headers["date"];
   const headers: WireResponse["headers"] = date === undefined || fault.pick % 2 === 0 ? {} : { date };
   return spoilers[fault.kind]?.(response, headers, fault.pick) ?? response;
+};
+
+/** The listing with an order of another program in front that no reader of four states can read. */
+const withStrange = (response: WireResponse | undefined): WireResponse | undefined => {
+  const { data, ...rest } = (response?.body ?? {}) as { readonly data?: unknown };
+  if (response === undefined || !Array.isArray(data)) return response;
+  return { ...response, body: { ...rest, data: [{ ordId: "1", clOrdId: "other1", state: "untriggered" }, ...(data as unknown[])] } };
 };
 
 const withoutState = (body: unknown, pick: number): unknown => {
