@@ -4,7 +4,6 @@
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
-import { resolve } from "node:path";
 import { lastValueFrom, merge, type Observable, ReplaySubject, type Subscription, share, takeUntil } from "rxjs";
 import { after } from "./clock/clock.ts";
 import { createContract } from "./contract/contract.ts";
@@ -13,7 +12,7 @@ import { type Beating, beatingOf } from "./engine/beating.ts";
 import { type Branch, streamsOf } from "./engine/branch.ts";
 import { createBranches } from "./engine/branches.ts";
 import { closingWith } from "./engine/closing.ts";
-import { createDurable, type Durable, type DurableOptions } from "./engine/durable.ts";
+import { durableOf } from "./engine/durable.ts";
 import { readState } from "./engine/first-reads.ts";
 import { watchForeignUse } from "./engine/foreign-watch.ts";
 import { holdAsBefore, recall } from "./engine/inheritance.ts";
@@ -23,6 +22,7 @@ import { haltWith, type Switches, setMode, switchesOf } from "./engine/modes.ts"
 import { quotaReader } from "./engine/quota-reader.ts";
 import { settled } from "./engine/settling.ts";
 import { watchStalls } from "./engine/stall-watch.ts";
+import { createStartWatch } from "./engine/start-watch.ts";
 import { SluiceError } from "./errors.ts";
 import { type CheckedConfig, checkConfig } from "./host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "./host/context.ts";
@@ -39,12 +39,12 @@ import { createJournal } from "./journal/journal.ts";
 import { createNotices, type NoticeListener, type Notices } from "./journal/notices.ts";
 import { createLastQuotes } from "./market/last-quotes.ts";
 import { createOrders, type OrderUpdate } from "./orders/orders.ts";
-import { defaultRules } from "./orders/rules.ts";
 import { headersRead } from "./quota/headers.ts";
 import { type Charge, layersOf } from "./quota/layers.ts";
 import { createLedger, type Ledger } from "./quota/ledger.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
+import { compose } from "./transport/transport.ts";
 import type { Dial } from "./watchdog/line.ts";
 import type { Meeting } from "./watchdog/place.ts";
 import { socketDial } from "./watchdog/socket-line.ts";
@@ -113,7 +113,9 @@ const assemble = (
   const notices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
-  const transport = lifetime.interceptor(durable === undefined ? service.transport : durable.interceptor(service.transport));
+  const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
+  const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
+  const transport = compose(written, startWatch.interceptor, lifetime.interceptor);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
   const quotes = createLastQuotes(service.market);
   const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
@@ -125,19 +127,7 @@ const assemble = (
   const branches = createBranches(shared, service);
   const halt = haltWith(branches, names(config.strategies));
   const beating: Beating = beatingOf({ config, service, journal, dial, branches: () => branches.all, halt: (reason) => void halt(reason) });
-  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, beating, halt, onError };
-};
-
-const durableOf = (
-  { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
-  { clock, users }: OpenService,
-  deskOf: DurableOptions["deskOf"],
-  openDisk: (dir: string) => Promise<Disk>,
-): Durable | undefined => {
-  if (journal === undefined) return undefined;
-  const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
-  const rules = { ...defaultRules, ...orders };
-  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
+  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, beating, halt, startWatch, onError };
 };
 
 /** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
@@ -259,7 +249,9 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
         beating.start();
         service.start();
-        for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch));
+        // A recorded session knows no address; what it says must be what its replay says.
+        if (service.realTime === true) parts.startWatch.begin();
+        for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch), parts.startWatch);
         await setLeverage(clock, branches.all, config.leverage);
         if (recovered !== undefined) recall({ branches, journal, clock }, recovered);
         if (service.watchful === true) stalls = watchStalls({ clock, journal, branches: branches.all });
@@ -269,6 +261,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         beating.stop();
         await end();
         throw error;
+      } finally {
+        parts.startWatch.end();
       }
       if (isStopped(state)) return;
       begin();

@@ -14,14 +14,15 @@ import { SluiceError } from "../errors.ts";
 import type { PositionEnding } from "../host/context.ts";
 import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
-import { type CliIo, printable } from "./io.ts";
+import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
+import { eventLine } from "./panel.ts";
 import { listenForStop } from "./stopping.ts";
 
 export interface CloseParts {
   readonly clock?: Clock;
   /** What makes the engine, for tests. */
-  readonly createClosing?: (config: object) => Pick<Engine, "start" | "stop" | "closePositions">;
+  readonly createClosing?: (config: object) => Pick<Engine, "start" | "stop" | "closePositions"> & Partial<Pick<Engine, "events$">>;
 }
 
 interface Flags {
@@ -57,6 +58,9 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
   const stopping = listenForStop(io);
   const { createClosing = (await import("../engine.ts")).createEngine } = parts;
   const engine = createClosing(closingOnly(config));
+  const waiting = engine.events$?.subscribe((event) => {
+    if (event.type === "start.waiting") io.err(`${eventLine(event, inkOf(io))}\n`);
+  });
   const endings: PositionEnding[] = [];
   try {
     await firstValueFrom(merge(from(engine.start()), stopping.first$.pipe(map(unstarted))));
@@ -76,6 +80,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
   } finally {
     // Abandoned, it is asked for and not waited for.
     await firstValueFrom(merge(from(engine.stop({ cancel: true })), stopping.abandoned$)).finally(() => {
+      waiting?.unsubscribe();
       stopping.end();
     });
   }

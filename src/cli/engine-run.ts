@@ -55,20 +55,25 @@ export const runToEnd = async (run: EngineRun): Promise<void> => {
   started.catch(() => undefined);
   try {
     const reason = await firstValueFrom(merge(started$.pipe(ignoreElements()), ended$, stopping.abandoned$));
+    // A start that fails ends the engine, and says why.
+    if (reason === "ended" && !isStarted) await started;
     ending(reason);
     if (!isStarted && !answers.fail()) {
       const enough$ = after(clock, startMsMax).pipe(map(() => undefined));
       await firstValueFrom(merge(started$, enough$, stopping.abandoned$));
     }
     await firstValueFrom(merge(from(stop()), stopping.abandoned$));
-    if (!isStarted) throw unstarted(reason);
+    if (!isStarted) throw unstarted(reason, answers.problem());
   } finally {
     answers.end();
   }
 };
 
-const unstarted = (reason: Ending): SluiceError =>
-  new SluiceError("ENGINE_STATE", `Stopped (${endings[reason]}) before the engine had started: nothing was traded or canceled.`);
+const unstarted = (reason: Ending, problem: string): SluiceError =>
+  new SluiceError(
+    "ENGINE_STATE",
+    `Stopped (${endings[reason]}) before the engine had started${problem === "" ? "" : ` (${problem})`}: nothing was traded or canceled.`,
+  );
 
 /** Why to stop, whichever comes first. */
 const endOf = ({ engine, stopping, seconds, clock }: EngineRun): Observable<Ending> => {
@@ -77,14 +82,17 @@ const endOf = ({ engine, stopping, seconds, clock }: EngineRun): Observable<Endi
   return merge(stopping.first$, over$, ended$);
 };
 
-/** Whether the last request was not answered. */
+/** Whether the last request was not answered, and what the start last waited for. */
 const watchAnswers = ({ events$ }: Pick<Engine, "events$">) => {
   let fails = false;
+  let problem = "";
   const watching: Subscription = events$.subscribe((event) => {
     if (event.type === "action.answered") fails = event.status === 0;
+    if (event.type === "start.waiting") problem = event.reason;
   });
   return {
     fail: () => fails,
+    problem: () => problem,
     end: () => {
       watching.unsubscribe();
     },

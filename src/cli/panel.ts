@@ -200,6 +200,7 @@ export const eventLine = (event: Event, paint: Ink = ink(false)): string | undef
 const sayings: PerEvent<Ink, string | undefined> = {
   "engine.started": ({ strategies, plugins }) =>
     `started ${listed(strategies, "without strategies")}${plugins.length === 0 ? "" : ` with plugins ${listed(plugins, "")}`}`,
+  "start.waiting": ({ reason }, paint) => `${paint.yellow("not started yet")}: ${printable(reason)}`,
   "engine.stopped": ({ reason }) => `stopped: ${printable(reason)}`,
   "order.changed": (event, paint) => orderWords(event, paint),
   "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,

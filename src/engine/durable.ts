@@ -6,12 +6,13 @@
  * could not be written is not sent, and no further one is tried; cancels and reads never wait for the disk; a halt outlives the
  * process until somebody resumes; one engine at a time uses a journal.
  */
+import { resolve } from "node:path";
 import { defer, from, type Observable, switchMap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
-import type { JournalConfig } from "../host/config.ts";
-import type { ServiceUser } from "../host/service.ts";
+import type { CheckedConfig, JournalConfig } from "../host/config.ts";
+import type { OpenService, ServiceUser } from "../host/service.ts";
 import { createDecisions, type DecisionRecord, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { Event } from "../journal/events.ts";
@@ -21,7 +22,7 @@ import { openStore, type Store } from "../journal/store.ts";
 import type { Desk } from "../orders/desk.ts";
 import { finalPhases } from "../orders/order.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk-widening.ts";
-import type { RuleSet } from "../orders/rules.ts";
+import { defaultRules, type RuleSet } from "../orders/rules.ts";
 import type { Interceptor, WireRequest } from "../transport/transport.ts";
 
 export interface Durable {
@@ -197,6 +198,19 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
       }
     },
   };
+};
+
+/** As a config asks for it; undefined where it does not. */
+export const durableOf = (
+  { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
+  { clock, users }: OpenService,
+  deskOf: DurableOptions["deskOf"],
+  openDisk: (dir: string) => Promise<Disk>,
+): Durable | undefined => {
+  if (journal === undefined) return undefined;
+  const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
+  const rules = { ...defaultRules, ...orders };
+  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
 };
 
 type JournalRecord = IntentRecord | DecisionRecord | HeldRecord;

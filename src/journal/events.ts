@@ -28,6 +28,8 @@ export type OrderPhase =
 
 export type EventBody =
   | { readonly type: "engine.started"; readonly strategies: readonly string[]; readonly plugins: readonly string[] }
+  /** The engine has not started yet, and why. */
+  | { readonly type: "start.waiting"; readonly reason: string }
   | { readonly type: "engine.stopped"; readonly reason: string }
   /** A journal was found or begun: which life of it this is, and how many orders of earlier ones are looked for. */
   | { readonly type: "journal.opened"; readonly life: number; readonly unresolved: number; readonly repaired: string | undefined }

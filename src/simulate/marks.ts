@@ -164,6 +164,7 @@ const namesOf = (event: Event): readonly string[] => {
     case "position.closed":
     case "position.left":
     case "engine.started":
+    case "start.waiting":
     case "engine.stopped":
     case "strategy.failed":
     case "strategy.restarting":

@@ -1,8 +1,9 @@
 /**
  * What is read before anybody trades, and when an engine gives up reading it.
  */
-import { NEVER, of, Subject } from "rxjs";
+import { NEVER, type Observable, of, Subject } from "rxjs";
 import { expect, it } from "vitest";
+import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { readState } from "../../src/engine/first-reads.ts";
 import type { StreamsOfState } from "../../src/host/context.ts";
@@ -17,7 +18,10 @@ const desk = { reconsider: () => undefined } as unknown as Desk;
 const start = (pending$: Subject<Snapshot<readonly OrderRecord[]>>) => {
   const read = of({ value: new Map(), at: 0, stale: false });
   const state = { instruments$: read, pending$, history$: of({ value: [], at: 0, stale: false }) };
-  return readState(rig().clock, desk, { ...state, balances$: NEVER, positions$: NEVER, quota$: NEVER } as unknown as StreamsOfState);
+  return readState(rig().clock, desk, { ...state, balances$: NEVER, positions$: NEVER, quota$: NEVER } as unknown as StreamsOfState, {
+    guard: (source$) => source$,
+    limitedAt: () => Number.NEGATIVE_INFINITY,
+  });
 };
 const denial: Snapshot<readonly OrderRecord[]> = { value: [], at: -1, stale: true, problem: "50110 unknown key", denied: true };
 /** Values are awaited in turn. */
@@ -53,6 +57,26 @@ it("two denials while the clocks find together do not end a start", async () => 
   pending$.next(denial);
   pending$.next({ value: [], at: 1, stale: false });
   await expect(started).resolves.toBeUndefined();
+});
+
+it.each([
+  ["ends after a minute and a half", () => Number.NEGATIVE_INFINITY, 90_000],
+  ["does not count time in which a rate limit forbids to read", (at: number) => Math.min(at, 100_000), 190_000],
+  ["ends after a quarter of an hour of that", (at: number) => at, 900_000],
+] as const)("a start that cannot read %s", async (_, limited, endsAt) => {
+  const clock = createVirtualClock(0);
+  let end = "";
+  const watch = { guard: <T>(source$: Observable<T>) => source$, limitedAt: () => limited(clock.now()) };
+  const state = { instruments$: NEVER, pending$: NEVER, history$: NEVER } as unknown as StreamsOfState;
+  const started = readState(clock, desk, state, watch).catch((error: unknown) => {
+    end = String(error);
+  });
+  clock.advanceTo(endsAt - 1);
+  await settled();
+  expect(end).toBe("");
+  clock.advanceTo(endsAt);
+  await started;
+  expect(end).toContain("the list of instruments could not be read");
 });
 
 it.each([

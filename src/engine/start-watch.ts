@@ -1,0 +1,108 @@
+/**
+ * What a start waits for, told while it waits: a service that does not answer, quota, a rate limit.
+ *
+ * Invariants: each reason is told as soon as it is known and again now and then, only while the engine starts; an address at which
+ * the service cannot be ends the start at once; a rate limit never does, as the next window brings new quota.
+ * Not here: reading (first-reads.ts), how long a start may take without a rate limit (there too).
+ */
+import { merge, type Observable, ReplaySubject, tap } from "rxjs";
+import type { Clock, Timer } from "../clock/clock.ts";
+import { limitedStatus } from "../contract/limits.ts";
+import { SluiceError } from "../errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Interceptor, WireRequest, WireResponse } from "../transport/transport.ts";
+
+export interface StartWatch {
+  readonly interceptor: Interceptor;
+  begin(): void;
+  end(): void;
+  /** The source, or an error where the service cannot be at its address. */
+  readonly guard: <T>(source$: Observable<T>) => Observable<T>;
+  /** When a rate limit last refused, or quota was waited for. */
+  readonly limitedAt: () => number;
+}
+
+export interface StartWatchOptions {
+  readonly clock: Clock;
+  readonly journal: Journal;
+  /** Where the service is; undefined where it is no address. */
+  readonly baseUrl: string | undefined;
+}
+
+/** A reason is told again after this. */
+const againMs = 15_000;
+/** A request that was not answered for so long is worth a word. */
+const silentMs = 3_000;
+/** A wait for quota that is shorter is none to tell of. */
+const waitMsLeast = 2_000;
+
+/** Nothing is there, and nothing will be by waiting: no such host, or one that is another by its certificate or protocol. */
+const wrongHost = /^(ENOTFOUND|EPROTO|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|HPE_.*)$/;
+const wrongPath: readonly number[] = [301, 302, 307, 308, 404, 410];
+
+export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions): StartWatch => {
+  const failed$ = new ReplaySubject<never>(1);
+  const place = baseUrl ?? "the service";
+  const toldAt = new Map<string, number>();
+  let isOn = false;
+  let limitedAt = Number.NEGATIVE_INFINITY;
+  let timer: Timer | undefined;
+
+  const tell = (kind: string, reason: string): void => {
+    if (!isOn || clock.now() - (toldAt.get(kind) ?? Number.NEGATIVE_INFINITY) < againMs) return;
+    toldAt.set(kind, clock.now());
+    journal.append({ type: "start.waiting", reason });
+  };
+  const fail = (why: string): void => {
+    failed$.error(new SluiceError("ENGINE_STATE", `The engine cannot start: ${why} Check the service's baseUrl in the config.`));
+  };
+  const answered = ({ method, path }: WireRequest, { status }: WireResponse): void => {
+    timer?.cancel();
+    if (status === limitedStatus) {
+      limitedAt = clock.now();
+      tell("limited", "a rate limit refuses (429): other clients use this quota; waiting for the next window");
+    } else if (baseUrl !== undefined && wrongPath.includes(status)) fail(`${place} has no such path (${status} for ${method} ${path}).`);
+  };
+  const lost = (error: unknown): void => {
+    timer?.cancel();
+    const [, code = "no answer"] = /\(([A-Z][A-Z0-9_]+)\)/.exec(error instanceof Error ? error.message : "") ?? [];
+    if (baseUrl !== undefined && wrongHost.test(code)) fail(`${place} cannot be reached (${code}).`);
+    else tell("lost", `${place} does not answer (${code})`);
+  };
+  journal.attach((event) => {
+    if (!isOn || event.type !== "action.held") return;
+    const ms = event.until - clock.now();
+    if (ms < waitMsLeast) return;
+    limitedAt = clock.now();
+    tell("held", Number.isFinite(ms) ? `waiting for quota: ${Math.ceil(ms / 1_000)} s` : "waiting for quota");
+  });
+
+  return {
+    limitedAt: () => limitedAt,
+    guard: (source$) => merge(source$, failed$),
+    begin: () => {
+      isOn = true;
+      if (baseUrl === undefined) return;
+      timer = clock.setTimer(clock.now() + silentMs, () => {
+        tell("silent", `${place} has not answered for ${silentMs / 1_000} s`);
+      });
+    },
+    end: () => {
+      isOn = false;
+      timer?.cancel();
+    },
+    interceptor: (next) => (request) =>
+      isOn
+        ? next(request).pipe(
+            tap({
+              next: (response) => {
+                if (isOn) answered(request, response);
+              },
+              error: (error: unknown) => {
+                if (isOn) lost(error);
+              },
+            }),
+          )
+        : next(request),
+  };
+};
