@@ -16,10 +16,10 @@ export interface TradeFact {
   readonly cells: readonly string[];
 }
 
-/** Strategies, then all of them together where there are several. */
+/** All strategies together where there are several, first because a narrow screen shows the first columns; then each of them. */
 export const tradeColumns = ({ perStrategy, trades }: RunReport): readonly (readonly [name: string, trades: TradeReport])[] => {
   const own = Object.entries(perStrategy).map(([name, strategy]) => [name, strategy.trades] as const);
-  return own.length === 1 ? own : [...own, ["all", trades]];
+  return own.length === 1 ? own : [["all", trades], ...own];
 };
 
 export const tradeFacts = (columns: readonly TradeReport[], places: number): readonly TradeFact[] => {

@@ -7,9 +7,10 @@ import { csvOf } from "../../src/sweep/csv.ts";
 import { heatMap } from "../../src/sweep/heat-map.ts";
 import type { SweepPlan } from "../../src/sweep/plan.ts";
 import { type Result, reportOf, type SweepReport } from "../../src/sweep/report.ts";
-import type { Figures } from "../../src/sweep/scores.ts";
+import { type Figures, figuresOf, ranked, scoreOf } from "../../src/sweep/scores.ts";
 import { hashOfConfig } from "../../src/sweep/source-hash.ts";
 import { sweepText } from "../../src/sweep/table.ts";
+import { sampleReport } from "../report/sample-report.ts";
 import { folder, marketOf, planOf, stand } from "./arena.ts";
 
 const figures = (pnl: string): Figures => ({
@@ -51,6 +52,24 @@ const reported = (pnls: readonly (string | undefined)[], over: SweepPlan = plan)
 };
 
 const look = { columns: 120, colour: false, top: 2 };
+
+describe("the figures of a run", () => {
+  it("are those of its own report, with the same name and to the last digit", () => {
+    const { trades, returns, pnl } = sampleReport();
+    const { winPercent, profitFactor, expectancy, count } = trades;
+    const own = { pnl, sharpe: returns?.sharpe, sharpePer: returns?.per, trades: count, winPercent, profitFactor, expectancy };
+    expect(figuresOf(sampleReport())).toMatchObject(own);
+  });
+
+  it("have no Sharpe ratio where the report has none, and rank between gains and losses then", () => {
+    const { returns: _, ...flat } = sampleReport();
+    const still = figuresOf(flat);
+    expect(still).not.toHaveProperty("sharpe");
+    expect(scoreOf(still, "sharpe")).toBe("0");
+    const [gain, loss] = ["0.1", "-0.1"].map((sharpe) => ({ ...still, sharpe })) as [Figures, Figures];
+    expect(ranked([loss, still, gain], "sharpe", (one) => one)).toEqual([gain, still, loss]);
+  });
+});
 
 describe("the page of a sweep", () => {
   it("lists the best first, says what is left out, what failed and what is missing", () => {
