@@ -53,7 +53,7 @@ const headerBytesMax = 16_384;
 type Done = (end: WireResponse | SluiceError) => void;
 
 export const httpTransport = (options: HttpOptions): HttpTransport => {
-  const { clock, profile, time, timeoutMs = defaults.timeoutMs, sockets = defaults.sockets } = options;
+  const { clock, profile, timeoutMs = defaults.timeoutMs, sockets = defaults.sockets } = options;
   checkHeaderNames(profile);
   const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
   const connections = createConnections(origin, sockets, options.ca);
@@ -91,7 +91,7 @@ export const httpTransport = (options: HttpOptions): HttpTransport => {
       lose("no answer was complete");
     });
     flights.add(cut);
-    listen(sent, { end, lose, kept, bytesMax: options.bodyBytesMax ?? defaults.bodyBytesMax, arrived: stamp(clock, time, sentAt) });
+    listen(sent, { end, lose, kept, bytesMax: options.bodyBytesMax ?? defaults.bodyBytesMax, arrived: stamp(options, sentAt) });
   };
 
   return {
@@ -117,9 +117,9 @@ export const httpTransport = (options: HttpOptions): HttpTransport => {
 };
 
 const stamp =
-  (clock: Clock, time: ServiceTime, sentAt: number) =>
-  ({ headers }: IncomingMessage): void => {
-    time.observe(headers.date, sentAt, clock.now());
+  ({ clock, time, profile }: HttpOptions, sentAt: number) =>
+  ({ headers, statusCode }: IncomingMessage): void => {
+    time.observe(headers.date, sentAt, clock.now(), statusCode === profile.answers.authStatus);
   };
 
 /** A prefix from the profile that no header can carry would otherwise fail with the first order. */

@@ -5,15 +5,18 @@
  * sides; several answers narrow it, and the middle of what is left is used.
  *
  * Invariants: nothing learned, the machine's calendar is used; after one answer it is not, however wrong it is; an answer that
- * contradicts the others counts only when a second one agrees with it, or when our own clocks have moved
- * apart meanwhile, as after a suspend.
+ * contradicts the others counts only when a second one agrees with it, when our own clocks have moved apart meanwhile, as after a
+ * suspend, or when it refuses a signature, whose timestamp was then made by what is contradicted.
  * Not here: where the service's rate-limit windows begin (quota/server-clock.ts), which takes no middle.
  */
 import type { Clock } from "../clock/clock.ts";
 
 export interface ServiceTime {
-  /** Any answer serves, also one of refusal. Instants are of the steady clock; a header that is missing or not a date is skipped. */
-  observe(dateHeader: string | undefined, sentAt: number, receivedAt: number): void;
+  /**
+   * Any answer serves, also one of refusal; `refused` where it was the signature that was refused. Instants are of the steady
+   * clock; a header that is missing or not a date is skipped.
+   */
+  observe(dateHeader: string | undefined, sentAt: number, receivedAt: number, refused?: boolean): void;
   /** Milliseconds since the Unix epoch, as the service counts them. */
   wallNow(): number;
   /** How far the service's calendar is ahead of this machine's; 0 until something was learned. */
@@ -86,10 +89,12 @@ export const createServiceTime = (clock: Clock): ServiceTime => {
   const offset = (): number => (known === undefined ? clock.wallNow() - clock.now() : (known.lo + known.hi) / 2);
 
   return {
-    observe: (dateHeader, sentAt, receivedAt) => {
+    observe: (dateHeader, sentAt, receivedAt, refused = false) => {
       const dateAt = readDate(dateHeader);
       if (dateAt === undefined || !(receivedAt >= sentAt)) return;
-      learn({ lo: dateAt - receivedAt, hi: dateAt + stepMs - sentAt, asOf: receivedAt }, disturbed());
+      const fresh = { lo: dateAt - receivedAt, hi: dateAt + stepMs - sentAt, asOf: receivedAt };
+      const isOutdated = refused && known !== undefined && meet(known, fresh) === undefined;
+      learn(fresh, disturbed() || isOutdated);
     },
     wallNow: () => clock.now() + offset(),
     get offsetMs() {

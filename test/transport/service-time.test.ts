@@ -45,6 +45,22 @@ describe("the service's calendar", () => {
     },
   );
 
+  it("is known again after the one answer that refused a signature because it had stepped", () => {
+    const { clock, time, answer, ahead, wrongBy } = rig(0);
+    for (let count = 0; count < 5; count++) answer();
+    ahead.ms = 600_000;
+    const date = new Date(clock.now() + ahead.ms).toUTCString();
+    time.observe(date, clock.now(), clock.now(), false);
+    expect(wrongBy()).toBeGreaterThan(toleranceMs);
+    ahead.ms = -600_000;
+    time.observe(new Date(clock.now() + ahead.ms).toUTCString(), clock.now(), clock.now(), true);
+    expect(wrongBy()).toBeLessThanOrEqual(1_000);
+    // A key that is refused for another reason says nothing new.
+    answer();
+    time.observe(new Date(clock.now() + ahead.ms).toUTCString(), clock.now(), clock.now(), true);
+    expect(wrongBy()).toBeLessThanOrEqual(1_000);
+  });
+
   it("is known better with every answer, and never left by the truth", () => {
     fc.assert(
       fc.property(
