@@ -83,7 +83,7 @@ export const canaries: readonly Canary[] = [
   { name: "a lost request hides in what was told before it", file: "src/quota/counter.ts", find: "slot.reported + slot.unheard - slot.included", put: "slot.reported", config: "brimful", seed: 67 },
   { name: "the service's clock is ours", file: "src/quota/server-clock.ts", find: "let lo = Number.NEGATIVE_INFINITY;\n", put: "let lo = Number.NEGATIVE_INFINITY;\n    if (stamps !== undefined) return 0;\n", seed: 8 },
   { name: "nothing is kept for exits", file: "src/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;", seed: 1 },
-  { name: "a refusal by a limit shuts nothing", file: "src/quota/ledger.ts", find: "if (answer.status === limited) return strike(ticket, standing, receivedAt);", put: "", seed: 3 },
+  { name: "a refusal by a limit shuts nothing", file: "src/quota/ledger.ts", find: "if (answer.status === limited) return hold(", put: "if (answer.status === limited && holdMs === -1) return hold(", seed: 3 },
   { name: "a halt ends with its process", file: "src/engine/inheritance.ts", find: `if (strategy === "") setMode(branches, mode, reason);`, put: `if (strategy === "") continue;`, seed: 4 },
   { name: "what waits for the disk leaves after a halt", file: durable, find: "if (reason === undefined) return;", put: `if (reason !== "") return;`, seed: 6 },
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, bornAt)", put: "order.sentAt", seed: 2 },
