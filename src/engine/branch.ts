@@ -19,6 +19,7 @@ import type { Ledger } from "../quota/ledger.ts";
 import { createGuard } from "../resources/guard.ts";
 import { createResources, defaultFreshness, type Resources } from "../resources/resources.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
+import { serviceCalendar } from "./calendar-watch.ts";
 import { rulesDoubted } from "./stale-rules.ts";
 
 export interface Branch {
@@ -64,6 +65,7 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
   const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
   const desk = createDesk({
     clock,
+    serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
     contract,
     gateway,
     journal,

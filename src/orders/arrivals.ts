@@ -51,6 +51,7 @@ export interface ArrivalsOptions {
   /** Counts what an order did and may do, by whoever's wish it is known to be now. */
   readonly recount: (order: TrackedOrder) => void;
   readonly onOpenOrders: (count: number) => void;
+  readonly serviceNow: (() => number | undefined) | undefined;
 }
 
 export const createArrivals = (options: ArrivalsOptions): Arrivals => {
@@ -84,7 +85,7 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     for (const order of slots.housed()) if (!isOver(order)) settle(order);
   };
   const adopt = (record: OrderRecord): void => {
-    const found = slots.adopt(foundOrder(record, clock, contract.profile));
+    const found = slots.adopt(foundOrder(record, clock, contract.profile, options.serviceNow?.()));
     if (found === undefined) return;
     options.onOpenOrders(slots.openCount());
     settleIn();

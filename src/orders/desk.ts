@@ -38,6 +38,8 @@ export type { Mode } from "./risk-modes.ts";
 
 export interface DeskOptions {
   readonly clock: Clock;
+  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
+  readonly serviceNow?: () => number | undefined;
   readonly contract: Contract;
   readonly gateway: Gateway;
   readonly journal: Journal;
@@ -129,7 +131,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
   const doubts = createDoubts({
     clock,
     store,
-    resolver: createResolver({ clock, gateway, journal, profile: contract.profile }),
+    resolver: createResolver({ clock, gateway, journal, profile: contract.profile, serviceNow: options.serviceNow }),
     lives: () => lives,
     onEvidence: (order) => {
       arrivals.take(order);
@@ -171,7 +173,7 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     for (const order of slots.orders()) risk.take(order);
     options.onOpenOrders(count);
   };
-  const arrivals = createArrivals({ ...known, onOpenOrders, onOwner: risk.owned, recount: risk.take });
+  const arrivals = createArrivals({ ...known, serviceNow: options.serviceNow, onOpenOrders, onOwner: risk.owned, recount: risk.take });
   const { admit } = createPace(clock, options.rules.changesPerSecond, consider);
   const parts = { slots, lives, withdrawals, refusals, exits, placements, arrivals, specify, consider, dropSpare, admit };
   return parts;

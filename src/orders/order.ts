@@ -107,11 +107,11 @@ export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number):
 
 const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 
-/** An order of ours that was found resting at the service. */
-export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile): TrackedOrder => {
+/** An order of ours that was found resting at the service; its record is stamped by the service's calendar, ours serves where that is not known. */
+export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): TrackedOrder => {
   const { instId, px, sz, createdAt } = record;
   const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
-  const sentAt = clock.now() - Math.max(0, clock.wallNow() - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
+  const sentAt = clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
   const order = newOrder(nobody, record.clOrdId, undefined, "adopted", spec, sentAt);
   order.ordId = record.ordId;
   order.phase = record.state;

@@ -19,6 +19,8 @@ export interface ResolveOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly profile: Profile;
+  /** The calendar of the service as its answers tell it, at the earliest; undefined while they have not. */
+  readonly serviceNow?: (() => number | undefined) | undefined;
   /** No negative answer counts before this long after the call was sent: it may still be on its way. */
   readonly settleMs?: number;
   readonly everyMs?: number;
@@ -54,8 +56,9 @@ export interface Resolver {
 }
 
 const call = { class: "resolve", owner: "engine" } as const;
-/** How far the service's calendar may be from ours: its history is read so much further back. */
+/** How far the service's calendar may be from what is known of it, and from ours where nothing is: its history is read so much further back. */
 const calendarMs = 120_000;
+const unknownCalendarMs = 900_000;
 const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 /** Up to so many orders a question by id costs less than a sweep. */
 const fewMax = 2;
@@ -102,9 +105,12 @@ export const createResolver = (options: ResolveOptions): Resolver => {
       }),
     );
 
-  /** An instant of ours in the words of the service's records. */
-  const inService = (at: number): number =>
-    (clock.wallNow() - (clock.now() - at) - calendarMs - settleMs) * unitsPerMs[profile.order.timeUnit];
+  /** An instant of ours in the words of the service's records, at the earliest. */
+  const inService = (at: number): number => {
+    const told = options.serviceNow?.();
+    const calendarAt = told === undefined ? clock.wallNow() - unknownCalendarMs : told - calendarMs;
+    return (calendarAt - (clock.now() - at) - settleMs) * unitsPerMs[profile.order.timeUnit];
+  };
   const isSettled = ({ order }: Pursuit): boolean => clock.now() - Math.max(order.sentAt, bornAt) >= settleMs;
 
   const stuck = (pursuit: Pursuit, why: string): void => {

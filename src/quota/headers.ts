@@ -1,14 +1,9 @@
 /**
- * What an answer's headers say about the quota, and which headers a transport has to keep for it.
+ * What an answer's headers say about the quota.
  *
  * Invariants: absent or malformed headers say nothing; names are compared in lower case, as they arrive; nothing here throws.
  */
 import type { LayerSpec } from "./layers.ts";
-
-/** Names of the headers that are read here, in lower case. */
-export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
-  ...new Set(["date", "retry-after", ...layers.flatMap(({ header }) => (header === undefined ? [] : [header.name.toLowerCase()]))]),
-];
 
 /** The layer with its header's name as it arrives. */
 export const withArrivingName = (layer: LayerSpec): LayerSpec =>

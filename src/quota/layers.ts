@@ -37,6 +37,11 @@ export const layersOf = (contract: Contract): readonly LayerSpec[] => {
   ];
 };
 
+/** Names of the headers that tell of layers, of the calendar and of pauses asked for, in lower case. */
+export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
+  ...new Set(["date", "retry-after", ...layers.flatMap(({ header }) => (header === undefined ? [] : [header.name.toLowerCase()]))]),
+];
+
 /**
  * What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. A batch that is
  * put together as it leaves has one element at least; how many more, is agreed upon each time leave is asked for.

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClientOrderIds, generations } from "../../src/orders/client-order-id.ts";
-import { bid, eth, lostRequest, type Rig, type RigOptions, ready } from "./rig.ts";
+import { bid, createRig, eth, lostRequest, type Rig, type RigOptions, ready } from "./rig.ts";
 
 /** A new life of the same instance at the same service, which has read what rests. */
 const reborn = (earlier: Rig, options: RigOptions = {}): Rig => {
@@ -25,6 +25,20 @@ describe("an order of an earlier life", () => {
     second.run(5_000);
     expect(second.count("placeOrder") + second.count("cancelBatch")).toBe(0);
     expect(second.desk.orders()).toMatchObject([{ strategy: "s", slot: "bid", phase: "live", reason: "adopted" }]);
+  });
+
+  it.each([600_000, -600_000])("is as old as the service says, also when our calendar is %i ms ahead of its", (aheadMs) => {
+    const first = ready();
+    first.want(bid());
+    first.run(120_000);
+    const second = createRig({ earlier: first });
+    second.clock.stepWall(aheadMs);
+    second.resources.pending.value$.subscribe();
+    second.run(5_000);
+    const [order] = second.desk.orders();
+    expect(order?.reason).toBe("adopted");
+    // A second for the service's stamp, which counts whole ones, and one for the way.
+    expect(Math.abs(second.clock.now() - (order?.sentAt ?? 0) - 125_000)).toBeLessThan(2_000);
   });
 
   it("settles the wish when it is filled", () => {

@@ -7,6 +7,7 @@ import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
+import { serviceCalendar } from "../../src/engine/calendar-watch.ts";
 import { createGateway, type Gateway } from "../../src/gateway/gateway.ts";
 import type { Event, EventType } from "../../src/journal/events.ts";
 import { createJournal } from "../../src/journal/journal.ts";
@@ -160,6 +161,8 @@ export const createRig = (options: RigOptions = {}) => {
   let marketPx: string | undefined = "60000";
   const desk = createDesk({
     clock,
+    serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
+
     contract,
     gateway,
     journal,

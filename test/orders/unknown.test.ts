@@ -406,6 +406,27 @@ describe("a record that does not follow", () => {
   });
 });
 
+describe("calendars that are apart", () => {
+  it.each([600_000, -600_000, 86_400_000])("by %i ms: an order in doubt is found as far back as it was sent", (aheadMs) => {
+    const noOrder = reply(200, { code: "51603", msg: "No such order.", data: [] });
+    const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "getOrder" ? noOrder : undefined) });
+    rig.clock.stepWall(aheadMs);
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid());
+    // After a step of the calendar the ledger lets nothing leave for a second.
+    rig.run(2_000);
+    rig.trade("sell", 59999, 1);
+    // Whatever came after it fills the first page of the history.
+    for (let count = 0; count < 130; count++) {
+      const body = { instId: swap, side: "buy", ordType: "ioc", px: "1000", sz: "600", clOrdId: `later${count}` };
+      rig.venue.handle({ method: "POST", path: "/api/v1/trade/order", query: {}, body, key: "k1", ip: "2.2.2.2" }, rig.clock.now());
+    }
+    rig.run(120_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "filled"]);
+    expect(rig.places()).toHaveLength(1);
+  });
+});
+
 describe("a rate limit", () => {
   it("leaves a placement as wanted as before, with the id it had", () => {
     const rig = ready();

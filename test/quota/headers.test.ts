@@ -2,8 +2,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import { limitHeaders } from "../../src/contract/limits.ts";
-import { dateOf, headersRead, holdMsOf, usedOf } from "../../src/quota/headers.ts";
-import { type LayerSpec, layersOf } from "../../src/quota/layers.ts";
+import { dateOf, holdMsOf, usedOf } from "../../src/quota/headers.ts";
+import { headersRead, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
 import { usualHeaders } from "../../src/transport/answer-body.ts";
 
 const bare: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };

@@ -1,0 +1,52 @@
+/**
+ * The calendar of this machine against the service's, as its answers tell it: told when they are apart.
+ *
+ * Invariants: nothing depends on it, as signatures, quota windows and records go by the service's calendar; told once, and again
+ * when the distance has changed, to one side of the tolerance or by more than it.
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { ServerClock } from "../quota/server-clock.ts";
+
+export interface ServiceCalendar {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What time it is at the service, in milliseconds since the Unix epoch; undefined while its answers have not told. */
+export const serviceCalendar = (server: ServerClock, now: number): ServiceCalendar | undefined =>
+  server.known ? { from: now + server.lo(now), to: now + server.hi(now) } : undefined;
+
+/** The calendars are compared this often at most. */
+const lookMs = 1_000;
+
+export const watchCalendar = (journal: Journal, clock: Clock, server: ServerClock, toleranceMs: number): void => {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let toldMs = 0;
+  journal.attach(({ type, at }) => {
+    if (type !== "action.answered" || at - lookedAt < lookMs) return;
+    lookedAt = at;
+    const service = serviceCalendar(server, at);
+    if (service === undefined) return;
+    const apartMs = distance(clock.wallNow(), service);
+    const isApart = Math.abs(apartMs) > toleranceMs;
+    if (!isApart && toldMs === 0) return;
+    if (isApart && Math.abs(apartMs - toldMs) <= toleranceMs) return;
+    toldMs = isApart ? apartMs : 0;
+    journal.append({ type: "anomaly", what: isApart ? "clock.apart" : "clock.agrees", detail: sentence(apartMs, isApart) });
+  });
+};
+
+/** How far ahead of the service's calendar ours is at least; negative where it is behind. */
+const distance = (wallNow: number, { from, to }: ServiceCalendar): number => {
+  if (wallNow > to) return wallNow - to;
+  return wallNow < from ? wallNow - from : 0;
+};
+
+const sentence = (apartMs: number, isApart: boolean): string => {
+  if (!isApart) return "this machine's clock agrees with the service's again";
+  const side = apartMs > 0 ? "ahead of" : "behind";
+  return `this machine's clock is ${spelled(Math.abs(apartMs))} ${side} the service's. Orders go by the service's; set the one that is wrong`;
+};
+
+const spelled = (ms: number): string => (ms < 90_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`);
