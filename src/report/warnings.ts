@@ -48,11 +48,12 @@ const liquidated = ({ liquidations, currency }: Pick<RunReport, "liquidations" |
 };
 
 /** Said first, because every figure of such a run is a zero that looks like a calm market. */
-const noneAccepted = (report: Orders & Pick<RunReport, "fills">): readonly string[] => {
+const noneAccepted = (report: Orders & Pick<RunReport, "fills" | "perStrategy">): readonly string[] => {
   const { placed, refused } = report.orders;
   const unaccepted = unacceptedIn(report);
   if (unaccepted !== undefined) return [`No order was accepted: ${unaccepted}.`];
-  if (placed + refused === 0) return ["No order was wanted in this run."];
+  if (placed + refused === 0)
+    return [`No order was wanted in this run (strategies: ${Object.keys(report.perStrategy).join(", ") || "none"}).`];
   return report.fills === 0 ? ["No order was filled in this run."] : [];
 };
 

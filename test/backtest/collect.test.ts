@@ -136,7 +136,7 @@ describe("market data asked for in vain", () => {
     const { coverage, warnings } = await run(dir, [asking]);
     expect(coverage.missing).toEqual([`books of ${swap}`, `trades of ${swap}`, `candles of 10 s of ${swap}`]);
     expect(warnings).toContain(`asking subscribes to books of ${swap}; this fixture has quotes only.`);
-    expect(warnings).toContain("No order was wanted in this run.");
+    expect(warnings).toContain("No order was wanted in this run (strategies: asking).");
   });
 
   it("is told of the strategy that asked, also where another one trades the product at the market", async () => {
