@@ -249,7 +249,6 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
         beating.start();
         service.start();
-        // A recorded session knows no address; what it says must be what its replay says.
         if (service.realTime === true) parts.startWatch.begin();
         for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch), parts.startWatch);
         await setLeverage(clock, branches.all, config.leverage);

@@ -93,6 +93,8 @@ const recordedService = (inner: OpenService, turns: Turns, env: ServiceEnv, opti
   const { ordersRefused } = inner;
   return {
     ...inner,
+    // Nothing that only exists beside a running service takes part, as a replay has none of it.
+    realTime: false,
     clock: recordingClock(inner.clock, turns),
     transport: recordedTransport(inner.transport, turns, env, options),
     market: recordedMarket(inner.market, turns, env.onError),

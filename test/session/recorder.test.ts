@@ -43,6 +43,10 @@ describe("a recorded service", () => {
   };
   const request = { endpoint: "instruments", method: "GET", path: "/x", query: {}, body: undefined, key: "k" } as const;
 
+  it("is not in real time, so that nothing takes part that a replay does not have", () => {
+    expect(open({ realTime: true }).service.realTime).toBe(false);
+  });
+
   it("lets the engine see of an answer what is written, and nothing else", async () => {
     const answers$ = new Subject<never>();
     const { service, records, turns } = open({ transport: () => answers$ });
