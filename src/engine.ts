@@ -22,6 +22,7 @@ import { createLifetime } from "./engine/lifetime.ts";
 import { haltWith, type Switches, setMode, switchesOf } from "./engine/modes.ts";
 import { quotaReader } from "./engine/quota-reader.ts";
 import { settled } from "./engine/settling.ts";
+import { watchSharedAccess } from "./engine/shared-access.ts";
 import { watchStalls } from "./engine/stall-watch.ts";
 import { createStartWatch } from "./engine/start-watch.ts";
 import { SluiceError } from "./errors.ts";
@@ -178,6 +179,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   watchForeignUse(journal, quotaNow);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
+  if (service.watchful === true) watchSharedAccess(journal, quotaNow, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
   const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;

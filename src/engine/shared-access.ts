@@ -1,0 +1,54 @@
+/**
+ * Warns when another program uses this engine's key, or another engine its instance name.
+ *
+ * Invariants: each is told once, in an event that says what to do; an order that a previous run sent and that lands late is no
+ * second engine.
+ * Not here: what the quota and the order manager do about it: they count and adopt what they see.
+ */
+import type { QuotaState } from "../host/context.ts";
+import type { Event } from "../journal/events.ts";
+import type { Journal } from "../journal/journal.ts";
+
+/** Seconds in which the service counted more requests of a key than we sent, before it is told. */
+const keyWindowsLeast = 3;
+/** What a previous run sent has landed by then. */
+const lateMs = 60_000;
+/** So many orders at once are of no previous run. */
+const ordersLeast = 3;
+
+export const watchSharedAccess = (journal: Journal, quotaNow: () => QuotaState, instance: string): void => {
+  let isKeyTold = false;
+  let isInstanceTold = false;
+  let tradesSince: number | undefined;
+  const windows = new Set<string>();
+  const known = new Set<string>();
+  let strange = 0;
+
+  const takeAnswer = (): void => {
+    for (const { layer, scope, foreign, windowEndsAt } of quotaNow().layers) {
+      if (layer !== "key" || foreign <= 0) continue;
+      windows.add(`${scope} ${windowEndsAt}`);
+      if (windows.size < keyWindowsLeast) return;
+      isKeyTold = true;
+      windows.clear();
+      const detail = `another program uses the key "${scope}": they share its requests a second, and each may be refused. Give each program a key of its own.`;
+      journal.append({ type: "anomaly", what: "shared.key", detail });
+      return;
+    }
+  };
+  const takeOrder = ({ clOrdId, reason }: Extract<Event, { type: "order.changed" }>, at: number): void => {
+    if (reason !== "adopted" || known.has(clOrdId)) return;
+    known.add(clOrdId);
+    if (tradesSince === undefined || (++strange < ordersLeast && at - tradesSince < lateMs)) return;
+    isInstanceTold = true;
+    known.clear();
+    const detail = `order ${clOrdId} carries the instance name "${instance}", and this engine did not place it: another engine with that name trades on this account. Stop one of them, or give it another config.instance.`;
+    journal.append({ type: "anomaly", what: "shared.instance", detail });
+  };
+
+  journal.attach((event) => {
+    if (event.type === "engine.started") tradesSince = event.at;
+    else if (event.type === "action.answered" && !isKeyTold) takeAnswer();
+    else if (event.type === "order.changed" && !isInstanceTold) takeOrder(event, event.at);
+  });
+};
