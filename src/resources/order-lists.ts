@@ -9,7 +9,7 @@ import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { CallOptions, Gateway } from "../gateway/gateway.ts";
-import { hiddenIn, type Outcome } from "../gateway/outcome.ts";
+import { hiddenIn, type Outcome, whyNot } from "../gateway/outcome.ts";
 import { type WalkOptions, walkOrders } from "../gateway/paging.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderStore } from "./order-store.ts";
@@ -34,6 +34,8 @@ export interface OrderLists {
 
 const call: CallOptions = { class: "read", owner: "engine" };
 const lookupsMax = 10;
+/** Questions by id that failed before it is told. */
+const toldAfter = 3;
 /** An accepted order may be missing from a listing for so long (the views of a service lag each other). */
 const settleMs = 5_000;
 
@@ -42,9 +44,19 @@ const idsOf = ({ ordId, instId }: OrderRecord) => ({ ordId, instId });
 export const createOrderLists = (options: OrderListsOptions): OrderLists => {
   const { clock, gateway, journal, store } = options;
   const seenAt = new Map<string, number>();
+  const failures = new Map<string, number>();
 
   /** Nobody has told us more of the order than `known`: any news since says that it exists, and how it stands. */
   const isUntold = (known: OrderRecord): boolean => store.find(known) === known;
+
+  /** An order whose end cannot be read is told, later and later. */
+  const fail = ({ ordId, instId }: OrderRecord, why: string): void => {
+    const count = (failures.get(ordId) ?? 0) + 1;
+    failures.set(ordId, count);
+    if (count < toldAfter || !Number.isInteger(Math.log2(count / toldAfter))) return;
+    const detail = `${instId} ${ordId} is in no list, and what became of it cannot be read (${count} times): ${why}`;
+    journal.append({ type: "anomaly", what: "order.unresolved", detail });
+  };
 
   /** Asks for each order by id; what the service does not know any more is forgotten, and said so. */
   const lookUp = (missing: readonly OrderRecord[]): Observable<unknown> =>
@@ -53,8 +65,15 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
         gateway.read("getOrder", idsOf(listed), { ...call, class: "resolve", needed: () => isUntold(listed) }).pipe(
           map((outcome) => {
             const { ordId, instId } = listed;
-            if (outcome.kind !== "done" || hiddenIn(outcome, listed) !== undefined) return;
+            const why = outcome.kind === "done" ? hiddenIn(outcome, listed) : whyNot(outcome);
+            if (why !== undefined) {
+              if (outcome.kind !== "dropped") fail(listed, why);
+              return;
+            }
+            if (outcome.kind !== "done") return;
             const record = outcome.records.find((candidate) => candidate.ordId === ordId);
+            if (record === undefined && outcome.records.length > 0) fail(listed, "the answer is about another order");
+            else failures.delete(ordId);
             if (record !== undefined) store.merge(record);
             else if (outcome.records.length === 0 && isSettled(ordId, clock.now())) {
               store.forget(ordId);
@@ -120,15 +139,19 @@ export const createOrderLists = (options: OrderListsOptions): OrderLists => {
         map((outcome) => (outcome.kind === "done" ? { kind: "value", value: store.finished() } : failedReading(outcome))),
       ),
   });
+  const drop = (ordId: string): void => {
+    seenAt.delete(ordId);
+    failures.delete(ordId);
+  };
   store.changes$.subscribe(({ record, previous }) => {
     if (previous === undefined) seenAt.set(record.ordId, clock.now());
     const active = record.state === "live" || record.state === "partially_filled";
-    if (!active) seenAt.delete(record.ordId);
+    if (!active) drop(record.ordId);
     pending.touch(store.active);
     if (!active) history.touch(store.finished);
   });
   store.forgotten$.subscribe(({ ordId }) => {
-    seenAt.delete(ordId);
+    drop(ordId);
     pending.touch(store.active);
   });
   options.pushes$.subscribe((record) => {

@@ -12,12 +12,13 @@ import {
   defineStrategy,
   type Engine,
   type Event,
+  type OrderRecord,
   type ServiceSpec,
   type Venue,
 } from "../../src/index.ts";
 import type { WantedOrder } from "../../src/orders/wanted.ts";
 import { inProcess } from "../../src/transport/in-process.ts";
-import type { Transport, WireRequest } from "../../src/transport/transport.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
 import { type MemoryDisk, memoryDisk } from "../journal/memory-disk.ts";
 
 // Runs outside of a test runner as well.
@@ -39,6 +40,11 @@ export interface World {
   placementMs: number;
   /** Requests whose answer is lost, or that never arrive. */
   lose: (request: WireRequest) => "request" | "answer" | undefined;
+  /** What is read instead of an answer. */
+  spoil: (request: WireRequest, answer: WireResponse) => WireResponse;
+  /** What is pushed of orders, and whether the engine may rely on it. */
+  pushes$: Observable<OrderRecord>;
+  pushing$: Observable<boolean>;
   /** What the strategy wants. */
   wanted$: Observable<readonly WantedOrder[]>;
   journal: Partial<JournalConfig>;
@@ -71,7 +77,8 @@ export const worldOf = (): World => {
   const venue = venueOf(clock);
   const wanted$ = concat(of([far("a", "30000"), far("b", "29000")]), NEVER);
   const quiet = { step: () => undefined, lose: () => undefined, placementMs: 20, wallOffsetMs: 0 };
-  return { clock, venue, disk: memoryDisk(), ...quiet, wanted$, journal: {}, orders: {}, instance: ++worlds };
+  const plain = { spoil: (_: WireRequest, answer: WireResponse) => answer, pushes$: NEVER, pushing$: of(false) };
+  return { clock, venue, disk: memoryDisk(), ...quiet, ...plain, wanted$, journal: {}, orders: {}, instance: ++worlds };
 };
 let worlds = 0;
 
@@ -98,7 +105,7 @@ export const lifeOf = (world: World) => {
         if (fate === "request") return undefined;
         const { method, path, query, body, key } = request;
         const response = world.venue.handle({ method, path, query, body, key, ip: "local" }, at);
-        return fate === "answer" ? undefined : response;
+        return fate === "answer" ? undefined : world.spoil(request, response);
       },
     });
   const doing = (what: string): void => {
@@ -141,7 +148,7 @@ export const lifeOf = (world: World) => {
       clock,
       transport,
       market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
-      users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
+      users: [{ uid: "main", ip: "local", keys, pushes$: world.pushes$, pushing$: world.pushing$ }],
       assumptions: [],
       start: () => undefined,
       stop: () => undefined,

@@ -173,6 +173,24 @@ describe("an order that a listing leaves out", () => {
     expect(it.anomalies).toEqual([]);
   });
 
+  it("is told later and later when the answers to its id say nothing, and no more once they do", () => {
+    const it = setting({ getOrder: () => of({ kind: "refused", status: 401, code: "9", msg: "API key not found" }) });
+    it.store.merge(record("5"));
+    listed(it, 60_000);
+    it.to(180_000);
+    expect(it.askedFor("getOrder").length).toBeGreaterThanOrEqual(12);
+    expect(it.anomalies.map((event) => (event.type === "anomaly" ? `${event.what} ${event.detail}` : ""))).toEqual(
+      [3, 6, 12].map(
+        (count) =>
+          `order.unresolved BTC-USDT-SWAP 5 is in no list, and what became of it cannot be read (${count} times): 9 API key not found`,
+      ),
+    );
+    it.answers.getOrder = () => of(done([record("5", { state: "filled" })]));
+    it.to(400_000);
+    expect(it.store.find({ ordId: "5" })?.state).toBe("filled");
+    expect(it.anomalies).toHaveLength(3);
+  });
+
   it("is over when the answer to its id says so, whatever else stands there", () => {
     const it = setting({ getOrder: () => of(done([record("6", { state: "filled" }), record("5", { state: "canceled" })])) });
     it.store.merge(record("5"));
