@@ -54,6 +54,8 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
         if (order.ordId !== "") store.forget(order.ordId);
         // The service said no, and there is nothing: two signs of the same.
         if (order.verdict !== "") lives().end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
+        else if (order.ordId !== "")
+          lives().end(order, "absent", "accepted, and not known to the service any more: how it ended is not known");
         else lives().end(order, "absent", "proved not to exist at the service");
         return;
       }

@@ -44,8 +44,10 @@ export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: Li
     const slot = slots.of(order);
     if (slot === undefined || slot.order !== order) return;
     slots.vacate(slot);
-    const cut =
-      (order.phase === "canceled" && (order.cancelClass !== undefined || order.cancelSent || order.mayBeCut)) || order.phase === "absent";
+    const ours = order.cancelClass !== undefined || order.cancelSent || order.mayBeCut;
+    // One that the service took did exist: it may have been executed, and is not placed again for having been forgotten.
+    const neverWas = order.phase === "absent" && order.ordId === "";
+    const cut = neverWas || ((order.phase === "canceled" || order.phase === "absent") && ours);
     if (!cut && !order.goesOn) slot.settledMark = order.mark;
     onFree(slot);
   };

@@ -1,7 +1,8 @@
 /**
  * What became of each wish, as the engine's events tell: a wish that was filled, refused or cancelled has had its time.
  *
- * Invariants: a wish is told apart by its mark; an order that was cut short by the engine or proved absent settles nothing.
+ * Invariants: a wish is told apart by its mark; an order that was cut short by the engine or proved never to have been there settles
+ * nothing.
  */
 import type { Event } from "../journal/events.ts";
 import { type WantedOrder, wishMark } from "../orders/wanted.ts";
@@ -13,6 +14,8 @@ export interface SlotHistory {
   last(slot: string): string;
 }
 
+/** Phases of an order that the service has taken and nobody has canceled. */
+const taken: readonly string[] = ["acked", "live", "partially_filled"];
 const settling: readonly string[] = ["filled", "rejected", "canceled"];
 
 export const createSlotHistory = (wanted: ReadonlyMap<string, readonly WantedOrder[]>): SlotHistory => {
@@ -42,7 +45,8 @@ export const createSlotHistory = (wanted: ReadonlyMap<string, readonly WantedOrd
       const mark = phase === "sent" ? markNow(strategy, slot) : before?.mark;
       lasts.set(name, phase);
       open.set(clOrdId, { mark, phase });
-      if (!settling.includes(phase)) return;
+      const forgotten = phase === "absent" && before !== undefined && taken.includes(before.phase);
+      if (!settling.includes(phase) && !forgotten) return;
       open.delete(clOrdId);
       if (phase === "canceled" && before?.phase === "canceling") return;
       // As it was worded when the order left, or last: either may be what was settled.

@@ -394,6 +394,22 @@ describe("a record that does not follow", () => {
     expect(rig.arrivals).toHaveLength(1);
   });
 
+  it("of an order that the service took and forgot does not have it placed again, and says so", () => {
+    const none = reply(200, { code: "0", msg: "", data: [] });
+    const rig = ready({
+      push: false,
+      fault: ({ endpoint, method }) => (method === "GET" && endpoint !== "instruments" ? none : undefined),
+    });
+    rig.want({ slot: "bid", instId: swap, side: "buy", ordType: "market", qty: "0.01" });
+    rig.run(300_000);
+    expect(rig.phases("bid")).toEqual(["sent", "acked", "absent"]);
+    expect(rig.updates.at(-1)?.reason).toMatch(/^accepted, .* how it ended is not known/);
+    expect(rig.places()).toHaveLength(1);
+    rig.want({ slot: "bid", instId: swap, side: "buy", ordType: "market", qty: "0.02" });
+    rig.run(1_000);
+    expect(rig.places()).toHaveLength(2);
+  });
+
   it("is told when a listed order cannot be found any more, after proof", () => {
     const rig = ready({ push: false });
     rig.want(bid());
