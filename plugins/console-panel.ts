@@ -1,5 +1,5 @@
 /**
- * Prints the quota and the queue every `everyMs`: how full each layer is, what is kept for exits, what waits, who spent what.
+ * Prints the quota and the queue every `everyMs`: how full each layer is, what is reserved for exits, what is queued and in flight, who spent what.
  * Within `columns` the line is as short as it must be: gauges become figures, then the last parts are left out.
  */
 import { definePlugin, type QuotaState } from "sluice";
@@ -16,17 +16,17 @@ const partsOf = ({ at, layers, queued, inFlight, spent }: QuotaState) => {
     time: new Date(at).toISOString().slice(11, 19),
     gauges: layers.map(({ layer, used, capacity }) => `${layer} ${gauge(used, capacity)}`),
     figures: layers.map(({ layer, used, capacity }) => (layer === "uid" ? `uid ${gauge(used, capacity)}` : `${layer} ${used}/${capacity}`)),
-    kept: `kept ${reserved}`,
-    waiting: `waiting ${queued}+${inFlight}`,
+    reserve: `reserve ${reserved}`,
+    queue: `queued ${queued}, in flight ${inFlight}`,
     spent: `spent: ${owners.join(", ") || "nothing"}`,
   };
 };
 
 const line = (state: QuotaState, columns: number): string => {
-  const { time, gauges, figures, kept, waiting, spent } = partsOf(state);
-  const whole = [time, ...gauges, kept, waiting, spent].join("  ");
+  const { time, gauges, figures, reserve, queue, spent } = partsOf(state);
+  const whole = [time, ...gauges, reserve, queue, spent].join("  ");
   if (whole.length <= columns) return whole;
-  const short = [time, ...figures, waiting, kept, spent];
+  const short = [time, ...figures, queue, reserve, spent];
   while (short.length > 2 && short.join("  ").length > columns) short.pop();
   return short.join("  ");
 };

@@ -44,7 +44,7 @@ export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts =
 const mainnetMessage = "config.service is mainnet: positions would be closed for real money. Add --mainnet when you mean it.";
 const embeddedMessage = "the config's service is embedded: nothing is held there before a run begins, nor after it ends.";
 
-const goesOnMessage = "Positions are being closed, which has an end of its own. Ask again to leave it half done.\n";
+const goesOnMessage = "Closing goes on until it is done. Press Ctrl-C again to leave it half done.\n";
 
 const unstarted = (): never => {
   throw new SluiceError("ENGINE_STATE", "Stopped before the service was read: no order was canceled and no position closed.");
@@ -84,10 +84,10 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
       stopping.end();
     });
   }
-  if (config.journal !== undefined) io.err("Trading with this journal stays halted until `sluice run --resume`.\n");
+  if (config.journal !== undefined) io.err("Trading stays halted until you start with `sluice run --resume`.\n");
   if (endings.some(({ kind }) => kind !== "closed"))
     throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be closed: look at the service.");
-  if (flags.json !== true) io.out("Nothing is held.\n");
+  if (flags.json !== true) io.out("No position is open.\n");
 };
 
 /** Runs nothing, so that nothing the config names is started; leverage and shares are matters of trading. */

@@ -213,7 +213,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
   "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,
-  "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by layer ${printable(layer)}, silent until ${clockOf(until)}`,
+  "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
   // How it stops is said by whoever stops it.
   "mode.changed": ({ mode, reason }, paint) =>
     reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
@@ -228,8 +228,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
   "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
   "watchdog.armed": ({ silenceMs, before }, paint) =>
-    `a watchdog listens: it cancels everything after ${silenceMs / 1_000} s without a beat${before === undefined ? "" : `; ${paint.yellow("it did so last")}: ${printable(before)}`}`,
-  "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog hears the beats")}: ${printable(reason)}`,
+    `watchdog connected: it cancels orders after ${silenceMs / 1_000} s of silence${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,
+  "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog is connected")}: ${printable(reason)}`,
   "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
   "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
   anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,

@@ -68,7 +68,7 @@ const openLine = (
 ): readonly string[] => {
   if (open.length === 0) return [];
   const many = `${open.length} ${open.length === 1 ? "order" : "orders"}`;
-  if (policy === "cancel") return [`${many} could not be seen cancelled at ${place}; look for clOrdId ${named(open)}.`];
+  if (policy === "cancel") return [`${many} could not be confirmed as canceled at ${place}; look for clOrdId ${named(open)}.`];
   const counts = new Map<string, number>();
   for (const id of open) {
     const instId = orders.get(id)?.instId ?? "";
@@ -81,9 +81,7 @@ const openLine = (
 const lostLine = (lost: readonly string[], place: string): readonly string[] =>
   lost.length === 0
     ? []
-    : [
-        `Of ${lost.length} ${lost.length === 1 ? "order" : "orders"} it is not known whether ${place} has taken them; look for clOrdId ${named(lost)}.`,
-      ];
+    : [`${lost.length} ${lost.length === 1 ? "order" : "orders"} may or may not have reached ${place}; look for clOrdId ${named(lost)}.`];
 
 const refusedLine = (reasons: ReadonlyMap<string, number>): readonly string[] => {
   const [commonest] = [...reasons].sort(([, a], [, b]) => b - a);

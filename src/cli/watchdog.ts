@@ -92,15 +92,15 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
     status.add(every(clock, statusMs).subscribe(sayIdle));
     await ended;
     if (keeper.state === "cancelling") {
-      io.err("Orders are being cancelled: it ends when they are gone. Ask again to end it now.\n");
+      io.err("Canceling orders; it ends when they are gone. Press Ctrl-C again to end it now.\n");
       await firstValueFrom(merge(done$.pipe(take(1)), stopping.abandoned$).pipe(map(() => undefined)));
-    } else if (keeper.state === "armed") io.err("Nobody watches the engine now.\n");
+    } else if (keeper.state === "armed") io.err("The engine is not protected any more.\n");
   } finally {
     stopping.end();
     status.unsubscribe();
     const { state } = keeper;
     await keeper.stop();
-    if (state === "left") io.err("Orders that the service cannot cancel are left.\n");
+    if (state === "left") io.err("Orders that the service cannot cancel are left open.\n");
   }
   failIfLeft(keeper);
 };
@@ -130,29 +130,29 @@ const wordsOf = (news: KeeperNews | Idle): string => {
     case "proved":
       return `the keys of ${news.user} can read; ${many(news.open)} open`;
     case "unproved":
-      return `the service could not be asked for ${news.user} yet: ${news.why}`;
+      return `${news.user}: the service could not be read yet: ${news.why}`;
     case "waiting":
       return news.heard ? "no engine is running: nothing is protected now" : "no engine has been heard: nothing is protected yet";
     case "armed":
-      return `${news.again ? "a new engine took over" : "an engine beats"}; after ${news.silenceMs / 1_000} s without a beat everything is cancelled`;
+      return `${news.again ? "a new engine took over" : "an engine is heard"}; after ${news.silenceMs / 1_000} s of silence its orders are canceled`;
     case "disconnected":
-      return "the engine's connection ended without a goodbye; the time runs";
+      return "the engine's connection was lost; waiting for it to come back";
     case "goodbye":
-      return "the engine stopped in order; what rests may rest";
+      return "the engine stopped in order; its resting orders stay";
     case "tripped":
-      return `tripped: ${news.reason}; cancelling`;
+      return `tripped: ${news.reason}; canceling its orders`;
     case "taken-over":
-      return "a new engine is here and looks after the orders itself; no more is cancelled";
+      return "a new engine took over; nothing more is canceled";
     case "undead":
-      return "the engine that was taken for dead speaks again; looking once more";
+      return "the silent engine is heard again; its orders are checked once more";
     case "listed":
       return `${news.user}: ${many(news.open)} open, ${news.gone} gone`;
     case "unread":
-      return `${news.user}: the open orders could not be read, so what rests is not known: ${news.why}`;
+      return `${news.user}: open orders could not be read, so they are not known: ${news.why}`;
     case "stuck":
-      return `${news.user}: the service describes no way to cancel ${news.clOrdIds.join(", ")}`;
+      return `${news.user}: the service has no way to cancel ${news.clOrdIds.join(", ")}`;
     case "flat":
-      return `${news.user}: two listings in a row show none of the orders`;
+      return `${news.user}: two listings in a row show no order`;
     case "over":
       return news.stuck === 0
         ? `flat: ${many(news.gone)} gone, none left`

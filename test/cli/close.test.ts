@@ -58,7 +58,7 @@ const run = async (path: string, argv: readonly string[] = [], endings: Observab
 describe("sluice close", () => {
   it("runs nothing of what the config runs, closes, and says that nothing is held", async () => {
     const { code, io, made, log } = await run(given("traded", traded), [], from([ending("closed")]));
-    expect([code, io.outText, io.errText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNothing is held.\n", ""]);
+    expect([code, io.outText, io.errText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNo position is open.\n", ""]);
     expect(log).toEqual(["start", "sluice close", ["stop", { cancel: true }]]);
     const [config = {}] = made;
     expect((config["strategies"] as { name: string }[]).map(({ name }) => name)).toEqual(["close"]);
@@ -89,8 +89,8 @@ describe("sluice close", () => {
         });
       });
     const once = await run(given("once", traded), [], asked(1), io);
-    expect([once.code, io.outText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNothing is held.\n"]);
-    expect(io.errText).toContain("Positions are being closed");
+    expect([once.code, io.outText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNo position is open.\n"]);
+    expect(io.errText).toContain("Closing goes on until it is done");
     const twice = await run(given("twice", traded), [], asked(2), io);
     expect(twice.code).toBe(1);
     expect(io.errText).toContain("Abandoned while stopping");
@@ -100,7 +100,7 @@ describe("sluice close", () => {
   it("prints a line of JSON for each position and nothing else", async () => {
     const { io } = await run(given("json", { ...traded, journal: { dir: "j" } }), ["--json"], from([ending("closed")]));
     expect(io.outText).toBe(`${JSON.stringify(ending("closed"))}\n`);
-    expect(io.errText).toBe("Trading with this journal stays halted until `sluice run --resume`.\n");
+    expect(io.errText).toBe("Trading stays halted until you start with `sluice run --resume`.\n");
   });
 
   it("needs a word for real money, and has nothing to do at an embedded service", async () => {

@@ -84,11 +84,11 @@ describe("the line of an event", () => {
       { ...foreign, px: "", state: "canceled" },
       "canceled order not placed by this instance: buy 5 BTC-USDT at the market (7)",
     ],
-    ["429", { type: "quota.refused", layer: "uid", until: Date.UTC(2026, 0, 5, 1, 3) }, "429 by layer uid, silent until 01:03:00.000"],
+    ["429", { type: "quota.refused", layer: "uid", until: Date.UTC(2026, 0, 5, 1, 3) }, "429 by the uid limit, blocked until 01:03:00.000"],
     [
       "429 without end",
       { type: "quota.refused", layer: "unknown", until: Number.POSITIVE_INFINITY },
-      "429 by layer unknown, silent until -",
+      "429 by the unknown limit, blocked until -",
     ],
     ["halt", { type: "mode.changed", mode: "halted", reason: "loss" }, "HALTED: loss"],
     ["halt of one", { type: "strategy.halted", strategy: "ladder", reason: "loss" }, "HALTED ladder: loss"],

@@ -96,8 +96,8 @@ describe("sluice watchdog", () => {
         io.stop();
       }, 1_500);
     });
-    expect([code, err]).toEqual([0, "Nobody watches the engine now.\n"]);
-    expect(out).toContain("an engine beats; after 15 s without a beat everything is cancelled");
+    expect([code, err]).toEqual([0, "The engine is not protected any more.\n"]);
+    expect(out).toContain("an engine is heard; after 15 s of silence its orders are canceled");
     expect(out).toContain("the keys of main can read; 0 orders open");
   });
 

@@ -97,7 +97,7 @@ describe("console-panel", () => {
     await run(dir, [resting], { plugins: [consolePanel({ everyMs: 30_000 })], print: (line) => said.push(line) });
     expect(said).toHaveLength(2);
     expect(said[0]).toMatch(
-      /^00:00:\d\d {2}ip [#.]{10} \d+\/1200 {2}uid [#.]{10} \d+\/1200 {2}key [#.]{10} \d+\/10 {2}kept \d+ {2}waiting 0\+0 {2}spent: .*resting 20$/,
+      /^00:00:\d\d {2}ip [#.]{10} \d+\/1200 {2}uid [#.]{10} \d+\/1200 {2}key [#.]{10} \d+\/10 {2}reserve \d+ {2}queued 0, in flight 0 {2}spent: .*resting 20$/,
     );
   });
 });

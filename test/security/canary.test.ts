@@ -219,7 +219,7 @@ describe("everything that has a mouth", () => {
       [["import", recording, "--out", to("imported"), ...swap], [0], "not imported"],
       [["import", strangers, "--out", to("never"), ...swap], [1], "no trading"],
       [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
-      [["close", config("closes")], [0], "Nothing is held."],
+      [["close", config("closes")], [0], "No position is open."],
       [["close", config("closes-strangers", { prefix: "ODD" })], [1], "50004"],
       [["check", url, "--keys", keys, "--only", "2.3", "4.6-positions"], [0], "passed"],
       [["check", url, "--keys", strangers, "--json"], [2], "refuses the key odd"],
