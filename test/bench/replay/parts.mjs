@@ -8,8 +8,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bare } from "./bare.mjs";
-import { counting, countingEach, countingOne, crossing, quoting, trading } from "./strategies.mjs";
-import { barTape, instrumentsOf, quoteTape, tradeTape } from "./tapes.mjs";
+import { counting, countingEach, countingOne, crossing, joining, peeking, quoting, trading } from "./strategies.mjs";
+import { barTape, bookTape, instrumentsOf, quoteTape, tradeTape } from "./tapes.mjs";
 
 const stored = ({ writeFixture }, tape) => {
   const root = mkdtempSync(join(tmpdir(), "sluice-replay-"));
@@ -97,6 +97,22 @@ const traded = (bars, barMs, ordType) => ({
   },
 });
 
+/** Rows of a recorded book, with somebody who looks at it or trades in it. */
+const booked = (messages, strategyOf, limits = true) => ({
+  unit: "rows",
+  prepare: (sluice) => {
+    const tape = bookTape(sluice, messages);
+    return { fixture: stored(sluice, tape), rows: tape.length };
+  },
+  run: async (sluice, { fixture, rows }, clocked, extra) => {
+    const seen = { count: 0, digits: 0 };
+    const { orders } = await replay(sluice, fixture, [strategyOf(sluice, seen)], { limits }, clocked);
+    if (seen.count < messages) throw new Error(`only ${seen.count} of ${messages} book changes were seen`);
+    extra.placed = orders.placed;
+    return rows;
+  },
+});
+
 /** `target` is in millions a second, of a machine that does nothing else. */
 export const parts = {
   trades: { unit: "events", target: "25", ...counted(5_000_000, 1, 1, 1) },
@@ -114,6 +130,8 @@ export const parts = {
   "bars, a position held": traded(1_000_000, 3_600_000, "market"),
   maker: { unit: "ticks", target: "3.5", ...made(200_000, true) },
   "maker, no limits": { unit: "re-quotes", target: "2", ...made(20_000, false) },
+  "books, best five": booked(10_000, peeking),
+  "maker on a book": booked(4_000, joining, false),
   load: {
     unit: "rows",
     target: "12",

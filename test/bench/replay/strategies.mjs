@@ -124,3 +124,37 @@ export const quoting = ({ defineStrategy }, seen) =>
         }),
       ),
   })({});
+
+/** Looks at the best five levels of each side of every book. */
+export const peeking = ({ defineStrategy }, seen) =>
+  defineStrategy({
+    name: "peek",
+    options: closed,
+    run: ({ market }) =>
+      market.books("BTC-USDT-SWAP").pipe(
+        tap(({ bids, asks }) => {
+          for (let level = 0; level < 5; level++) seen.digits += bids[level].px.length + asks[level].qty.length;
+          seen.count++;
+        }),
+        ignoreElements(),
+      ),
+  })({});
+
+/** Rests at both best prices, never takes, and moves whenever one of them changes. */
+export const joining = ({ defineStrategy }, seen) =>
+  defineStrategy({
+    name: "join",
+    options: closed,
+    desired: ({ market }) => {
+      const order = { instId: "BTC-USDT-SWAP", ordType: "post_only", qty: "0.001" };
+      return market.quotes("BTC-USDT-SWAP").pipe(
+        map(({ bidPx, askPx }) => {
+          seen.count++;
+          return [
+            { slot: "bid", side: "buy", px: bidPx, ...order },
+            { slot: "ask", side: "sell", px: askPx, ...order },
+          ];
+        }),
+      );
+    },
+  })({});

@@ -85,3 +85,50 @@ export const barTape = ({ createTape }, rows) => {
   }
   return createTape(instrumentsOf(1), [series]);
 };
+
+const levelsAside = 2_000;
+
+/**
+ * `messages` book changes of one product, 50 ms apart and of 30 levels and more, ten quotes for each, and trades: what a maker has to
+ * deal with on a real book. The middle moves with two messages of three, and what it passes is taken away.
+ */
+export const bookTape = ({ createTape }, messages) => {
+  const roll = dice();
+  const levels = { at: [], side: [], px: [], qty: [], snapshot: [] };
+  const quotes = { at: [], bidPx: [], bidQty: [], askPx: [], askQty: [] };
+  const trades = { at: [], side: [], px: [], qty: [] };
+  const push = (columns, ...row) => {
+    for (const [index, column] of Object.values(columns).entries()) column.push(row[index]);
+  };
+  let at = startAt;
+  let bid = 600_000;
+  const show = (side, ticks, qty, snapshot = 0) => {
+    push(levels, at, side, side === 1 ? bid - ticks : bid + 1 + ticks, qty, snapshot);
+  };
+  for (let ticks = 0; ticks < levelsAside; ticks++) {
+    show(1, ticks, 1 + roll(5_000), ticks === 0 ? 1 : 0);
+    show(-1, ticks, 1 + roll(5_000));
+  }
+  for (let message = 0; message < messages; message++) {
+    const move = roll(3) - 1;
+    bid += move;
+    at += 50;
+    if (move !== 0) show(-move, -1, 0);
+    for (const side of [1, -1]) {
+      show(side, 0, 1 + roll(5_000));
+      for (let change = 0; change < 15; change++)
+        show(side, 1 + roll(roll(2) === 0 ? 20 : levelsAside), roll(4) === 0 ? 0 : 1 + roll(5_000));
+    }
+    for (let quote = 0; quote < 10; quote++) push(quotes, at + quote * 4, bid, 1 + roll(5_000), bid + 1, 1 + roll(5_000));
+    const side = roll(2) === 0 ? 1 : -1;
+    push(trades, at + 10, side, side === 1 ? bid + 1 : bid, 1 + roll(500));
+  }
+  const kinds = { side: Int8Array, snapshot: Uint8Array };
+  const typed = (columns) =>
+    Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, (kinds[name] ?? Float64Array).from(values)]));
+  return createTape(instrumentsOf(1), [
+    { kind: "level", instrument: 0, ...typed(levels) },
+    { kind: "quote", instrument: 0, ...typed(quotes) },
+    { kind: "trade", instrument: 0, ...typed(trades) },
+  ]);
+};
