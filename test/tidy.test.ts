@@ -62,7 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   live: ["contract", "clock", "journal", "transport", "gateway", "market", "host"],
   session: ["contract", "clock", "journal", "transport", "gateway", "market", "orders", "host", "engine", "backtest", "tape", "report"],
-  sweep: ["contract", "clock", "host", "engine", "backtest", "tape", "report"],
+  sweep: ["contract", "clock", "host", "engine", "market", "backtest", "tape", "report"],
   compare: ["contract", "clock", "journal", "host", "engine", "backtest", "tape", "report", "session"],
   simulate: [
     "contract",

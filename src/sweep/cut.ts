@@ -2,16 +2,18 @@
  * The part of a recording that lies in a window, as a recording of its own.
  *
  * Invariants: no row at or after the window's end is in it, so that nothing run on it can look ahead; what is known at its start
- * (the last quote, the book as it stood) comes first, at that instant; a bar is in it only if all of its time is, so that no bar
+ * (the last quote, the book as quotes and book changes had left it) comes first, at that instant; a bar is in it only if all of its time is, so that no bar
  * is in a training and in its test; rows keep their order.
  * Not here: where windows lie (folds.ts), files (tape/fixture.ts).
  */
+import { type BookSide, createBookSide } from "../market/book-side.ts";
 import type { Fixture } from "../tape/fixture.ts";
 import type { Window } from "./folds.ts";
 
 type Tape = Fixture["tape"];
 type Series = Tape["series"][number];
 type Levels = Extract<Series, { readonly kind: "level" }>;
+type Quotes = Extract<Series, { readonly kind: "quote" }>;
 type Column = Float64Array | Int8Array | Uint8Array;
 
 /** The rows a window takes of one series: `from` up to `to`, after `head`, which tells the state at its start. */
@@ -23,7 +25,7 @@ interface Part {
 }
 
 export const cutTape = (tape: Tape, window: Window): Tape => {
-  const parts = tape.series.map((series) => partOf(series, window, window.fromAt <= tape.startAt));
+  const parts = tape.series.map((series) => partOf(series, tape, window));
   const series = tape.series.map((one, index) => seriesOf(one, parts[index] as Part));
   const order = orderOf(tape, parts);
   const length = order.row.length;
@@ -33,16 +35,19 @@ export const cutTape = (tape: Tape, window: Window): Tape => {
 
 const none = { head: {}, heads: 0 };
 
-const partOf = (series: Series, { fromAt, toAt }: Window, atStart: boolean): Part => {
-  const { at } = series;
+const partOf = (series: Series, tape: Tape, { fromAt, toAt }: Window): Part => {
+  const { at, instrument } = series;
   if (series.kind === "candle") {
     // A bar that ends with the window has told nothing from beyond it.
     const to = firstAfter(at, toAt);
-    return { from: atStart ? 0 : Math.min(to, firstFrom(at, fromAt + series.barMs)), to, ...none };
+    return { from: fromAt <= tape.startAt ? 0 : Math.min(to, firstFrom(at, fromAt + series.barMs)), to, ...none };
   }
   const [from, to] = [firstFrom(at, fromAt), firstFrom(at, toAt)];
   if (from === 0) return { from, to, ...none };
-  if (series.kind === "level") return { from, to, ...bookHead(series, from, fromAt) };
+  if (series.kind === "level") {
+    const quotes = tape.series.find((one): one is Quotes => one.kind === "quote" && one.instrument === instrument);
+    return { from, to, ...bookHead(series, quotes, from, fromAt) };
+  }
   // What was traded or charged before is over; quotes, marks and rules stand until the next ones.
   if (series.kind === "trade" || series.kind === "funding" || at[from] === fromAt) return { from, to, ...none };
   const row = from - 1;
@@ -64,16 +69,31 @@ const search = (at: Float64Array, late: (time: number) => boolean): number => {
   return low;
 };
 
-/** The book before row `from`, as a snapshot at `fromAt`. */
-const bookHead = ({ side, px, qty, snapshot }: Levels, from: number, fromAt: number): Pick<Part, "head" | "heads"> => {
-  const book = new Map<string, readonly [side: number, px: number, qty: number]>();
+type Level = readonly [px: number, qty: number];
+type Side = BookSide<Level>;
+
+const levelOf = (px: number, qty: number): Level => [px, qty];
+
+/** The book before row `from`, as a snapshot at `fromAt`: of a price that a quote told later than the book the quote's quantity holds. */
+const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, fromAt: number): Pick<Part, "head" | "heads"> => {
+  const { at, side, px, qty, snapshot } = series;
+  const [bids, asks] = [createBookSide(1, levelOf), createBookSide(-1, levelOf)];
   // Nothing before the last snapshot is left in the book.
-  for (let row = Math.max(0, snapshot.subarray(0, from).lastIndexOf(1)); row < from; row++) {
-    const level = [side[row] as number, px[row] as number, qty[row] as number] as const;
-    if (level[2] === 0) book.delete(`${level[0]} ${level[1]}`);
-    else book.set(`${level[0]} ${level[1]}`, level);
+  const begin = Math.max(0, snapshot.subarray(0, from).lastIndexOf(1));
+  let quote = quotes === undefined ? 0 : firstFrom(quotes.at, at[begin] as number);
+  const quotedUntil = (until: number): void => {
+    if (quotes === undefined) return;
+    for (; quote < quotes.at.length && (quotes.at[quote] as number) < until; quote++) {
+      showBest(bids, 1, quotes.bidPx[quote] as number, quotes.bidQty[quote] as number);
+      showBest(asks, -1, quotes.askPx[quote] as number, quotes.askQty[quote] as number);
+    }
+  };
+  for (let row = begin; row < from; row++) {
+    quotedUntil(at[row] as number);
+    (side[row] === 1 ? bids : asks).set(px[row] as number, qty[row] as number);
   }
-  const levels = [...book.values()];
+  quotedUntil(fromAt);
+  const levels = [...rowsOf(1, bids.levels(), quotes?.bidPx[quote - 1]), ...rowsOf(-1, asks.levels(), quotes?.askPx[quote - 1])];
   const head = {
     at: levels.map(() => fromAt),
     side: levels.map(([which]) => which),
@@ -82,6 +102,23 @@ const bookHead = ({ side, px, qty, snapshot }: Levels, from: number, fromAt: num
     snapshot: levels.map((_, index) => (index === 0 ? 1 : 0)),
   };
   return { head, heads: levels.length };
+};
+
+/** A best price that the book has taken away since is taken away again, for the quote is repeated before. */
+const rowsOf = (
+  sign: 1 | -1,
+  levels: readonly Level[],
+  quoted: number | undefined,
+): readonly (readonly [side: number, px: number, qty: number])[] => {
+  const rows = levels.map(([px, qty]) => [sign, px, qty] as const);
+  return quoted === undefined || levels.some(([px]) => px === quoted) ? rows : [...rows, [sign, quoted, 0]];
+};
+
+/** What a quote shows of a side: nothing better than it, and nothing at all where it is empty. */
+const showBest = (side: Side, sign: 1 | -1, px: number, qty: number): void => {
+  if (qty === 0) side.clear();
+  for (let { best } = side; best !== undefined && sign * best[0] > sign * px; { best } = side) side.set(best[0], 0);
+  side.set(px, qty);
 };
 
 const columnsIn = (series: Series): readonly (readonly [string, Column])[] =>
@@ -100,7 +137,7 @@ const seriesOf = (series: Series, { from, to, head, heads }: Part): Series => {
 };
 
 /** The state at the start series by series, then the rows of the whole in their order. */
-const orderOf = ({ order }: Tape, parts: readonly Part[]): Tape["order"] => {
+const orderOf = ({ order, series: all }: Tape, parts: readonly Part[]): Tape["order"] => {
   const length = parts.reduce((total, { from, to, heads }) => total + heads + to - from, 0);
   const series = order.series.slice(0, length);
   const row = order.row.slice(0, length);
@@ -110,7 +147,10 @@ const orderOf = ({ order }: Tape, parts: readonly Part[]): Tape["order"] => {
     made.series[out] = index;
     made.row[out++] = at;
   };
-  for (const [index, { heads }] of parts.entries()) for (let at = 0; at < heads; at++) put(index, at);
+  // The book last: it may have changed since the last quote.
+  const kinds = all.map(({ kind }) => kind === "level");
+  const first = [...parts.keys()].sort((a, b) => Number(kinds[a]) - Number(kinds[b]));
+  for (const index of first) for (let at = 0; at < (parts[index] as Part).heads; at++) put(index, at);
   for (let at = 0; at < order.row.length; at++) {
     const index = order.series[at] as number;
     const { from, to, heads } = parts[index] as Part;

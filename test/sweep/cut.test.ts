@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Column, columnsOf, createTape, type Series, seriesOf, type Tape } from "../../src/market/tape.ts";
 import { cutTape } from "../../src/sweep/cut.ts";
+import { createBook, level, quote } from "../../src/venue/book.ts";
+import { displayedAt } from "../../src/venue/half-book.ts";
+import { leftOf } from "../../src/venue/order.ts";
 
 const btc = { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };
 const eth = { instId: "ETH-USDT-SWAP", tickSize: "0.01", lotSize: "0.01" };
@@ -50,11 +53,59 @@ describe("a part of a recording", () => {
     const snapshot = Uint8Array.from([1, 0, 0, 1, 0, 0, 0]);
     const tape = createTape([btc], [seriesOf("level", 0, at, [side, px, qty, snapshot])]);
     expect(rowsOf(cutTape(tape, { fromAt: 6, toAt: 9 }))).toEqual([
-      "level0 6 1 20 7 1",
+      "level0 6 1 19 6 1",
+      "level0 6 1 20 7 0",
       "level0 6 -1 21 7 0",
-      "level0 6 1 19 6 0",
       "level0 8 -1 22 4 0",
     ]);
+  });
+
+  it("begins with the book that the service shows there, by quotes and book changes", () => {
+    const change = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(1, -1), fc.integer({ min: 0, max: 9 }), fc.nat(5));
+    const shown = (tape: Tape, until: number): readonly string[] => {
+      const book = createBook(() => undefined, leftOf);
+      for (let index = 0; index < tape.length; index++) {
+        const one = tape.series[tape.order.series[index] as number] as Series;
+        const row = tape.order.row[index] as number;
+        if ((one.at[row] as number) >= until) break;
+        const [a, b, c, d] = columnsOf(one).map((column) => column[row] as number) as [number, number, number, number];
+        if (one.kind === "quote") quote(book, a, b, c, d, 0);
+        else level(book, a === 1 ? 1 : -1, b, c, 0);
+      }
+      return [book.bids, book.asks].map((half) => Array.from({ length: 130 }, (_, px) => displayedAt(half, px)).join(" "));
+    };
+    fc.assert(
+      fc.property(
+        fc.array(change, { minLength: 1, maxLength: 60 }),
+        fc.array(change, { minLength: 1, maxLength: 30 }),
+        (changes, quotes) => {
+          // Both sides are told from the first instant on.
+          const levels = [[1, 1, 1, 0] as const, [1, -1, 1, 0] as const, ...changes];
+          const at = (rows: readonly unknown[]) => Float64Array.from(rows, (_, index) => (index * 100) / rows.length);
+          const side = Int8Array.from(levels, ([, sign]) => sign);
+          const px = Float64Array.from(levels, ([price, sign]) => (sign === 1 ? 50 : 80) + (price % 20));
+          const qty = floats(...levels.map(([, , size]) => size));
+          const snapshot = Uint8Array.from(levels, (_, index) => (index === 0 ? 1 : 0));
+          const told = [0, 1, 2, 3].map((which) =>
+            Float64Array.from(quotes, ([price, , size, ask]) => [50 + (price % 20), size + 1, 80 + ask, size + 2][which] as number),
+          );
+          const tape = createTape(
+            [btc],
+            [
+              seriesOf(
+                "level",
+                0,
+                at(levels).map((time, row) => (row === 1 ? 0 : time)),
+                [side, px, qty, snapshot],
+              ),
+              seriesOf("quote", 0, at(quotes), told),
+            ],
+          );
+          const cut = cutTape(tape, { fromAt: 55.5, toAt: 200 });
+          expect(shown(cut, 55.6)).toEqual(shown(tape, 55.6));
+        },
+      ),
+    );
   });
 
   it("leaves out of the book what was taken away", () => {
