@@ -10,6 +10,7 @@ import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import { assert } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
 import type { Coverage } from "./coverage.ts";
+import type { ExitGapReport } from "./exit-gaps.ts";
 import type { PositionReport } from "./holdings.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { Returns } from "./returns.ts";
@@ -71,7 +72,7 @@ export interface LiquidationReport {
   readonly first: readonly Pick<Liquidation, "at" | "uid" | "instId" | "side" | "qty">[];
 }
 
-export interface StrategyReport {
+export interface StrategyReport extends ExitGapReport {
   readonly placed: number;
   readonly canceled: number;
   readonly filled: number;

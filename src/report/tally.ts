@@ -9,6 +9,7 @@ import { add, mul, sub } from "../decimal.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
+import { createExitGaps } from "./exit-gaps.ts";
 import {
   addToHolding,
   chargeHolding,
@@ -102,6 +103,7 @@ const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
 export const createTally = (strategies: readonly string[], currency: string, { fromAt, untilAt }: Span): Tally => {
   const sums = new Map(strategies.map((name) => [name, emptySums(name, createPresence(untilAt))]));
   const anyone = createPresence(untilAt);
+  const gaps = createExitGaps(untilAt);
   const owners = new Map<string, Sums>();
   const waits: number[] = [];
   const liquidity = { maker: noLiquidity, taker: noLiquidity };
@@ -127,7 +129,7 @@ export const createTally = (strategies: readonly string[], currency: string, { f
     else if (event.type === "order.refused") {
       const own = sums.get(event.strategy);
       if (own !== undefined) own.refused++;
-    }
+    } else gaps.onEvent(event);
   };
   const onFill = (fill: Fill): void => {
     const own = owners.get(fill.clOrdId);
@@ -215,6 +217,7 @@ export const createTally = (strategies: readonly string[], currency: string, { f
     ownerOf: (clOrdId) => owners.get(clOrdId)?.name,
     of: (name, marks) => ({
       ...reportOf(sums.get(name) ?? emptySums(name, createPresence(untilAt)), marks),
+      ...gaps.of(name),
       ...(funding !== undefined && { funding: sums.get(name)?.funding ?? "0" }),
       ...(liquidations.length > 0 && { liquidation: sums.get(name)?.liquidation ?? "0" }),
     }),

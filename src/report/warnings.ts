@@ -4,7 +4,7 @@
  * Invariants: pure text from the report alone; a run without peculiarities has none.
  */
 import { compare } from "../decimal.ts";
-import { counted } from "./figures.ts";
+import { counted, duration } from "./figures.ts";
 import type { RunReport } from "./report.ts";
 
 export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "warnings">): readonly string[] => {
@@ -14,11 +14,24 @@ export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "wa
     ...liquidated(report),
     ...noneAccepted(report),
     ...failed.map(([name]) => `The strategy ${name} failed; its orders were withdrawn.`),
+    ...unprotected(report),
     ...missing(report.coverage),
     ...silent(report),
     ...(compare(report.equity.at(-1)?.equity ?? "1", "0") <= 0 ? ["Nothing is left: equity ended at or below zero."] : []),
   ];
 };
+
+const unprotected = ({ perStrategy }: Pick<RunReport, "perStrategy">): readonly string[] =>
+  Object.entries(perStrategy).flatMap(([name, { unprotected: gaps, inexact }]) => [
+    ...(gaps === undefined
+      ? []
+      : [
+          `${name} held a position without the exit it wanted ${counted(gaps.count, "time")}, for ${duration(gaps.ms)} in all (events position.unprotected).`,
+        ]),
+    ...(inexact === undefined
+      ? []
+      : [`${counted(inexact, "order")} of ${name} executed another quantity than was wanted (events order.inexact).`]),
+  ]);
 
 const missing = ({ missing: all, missed = [] }: RunReport["coverage"]): readonly string[] => {
   const told = new Set(missed.map(({ what }) => what));
