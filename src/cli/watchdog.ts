@@ -7,8 +7,8 @@
  * Not here: when it acts (watchdog/watch.ts), what it does (watchdog/cancel-all.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take } from "rxjs";
-import { type Clock, every } from "../clock/clock.ts";
+import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take, tap } from "rxjs";
+import { after, type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
@@ -62,6 +62,12 @@ type Idle = { readonly kind: "waiting"; readonly heard: boolean };
 
 const statusMs = 30_000;
 
+/** One that a run brought along and whose engine never spoke: its start has failed. */
+const aloneMsMax = 120_000;
+const sayAlone = (io: CliIo) => (): void => {
+  io.err(`No engine was heard within ${aloneMsMax / 1_000} s.\n`);
+};
+
 const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock(), listen }: WatchdogParts): Promise<void> => {
   const config = await loadConfigFile(path, { command: "watchdog", clock });
   if (flags.besideRun !== true) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
@@ -86,7 +92,8 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
   };
   const status = new Subscription();
   try {
-    const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER));
+    const alone$ = flags.besideRun === true ? after(clock, aloneMsMax).pipe(filter(() => !heard)) : NEVER;
+    const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER, alone$.pipe(tap(sayAlone(io)))));
     await keeper.start();
     sayIdle();
     status.add(every(clock, statusMs).subscribe(sayIdle));

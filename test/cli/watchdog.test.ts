@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Subject } from "rxjs";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { keepWatchdog, starterBeside } from "../../src/cli/watchdog-child.ts";
@@ -138,6 +138,19 @@ describe("sluice watchdog while no engine is running", () => {
 });
 
 describe("sluice run --watchdog", () => {
+  it("leaves no watchdog behind where the engine never came to speak", async () => {
+    const clock = createVirtualClock(0);
+    const io = capturedIo();
+    const listen: Listen = () => Promise.resolve(() => Promise.resolve());
+    const ended = main(["watchdog", unbeaten, "--once", "--beside-run"], io, { listen, clock });
+    await vi.waitFor(() => {
+      expect(io.outText).toContain("nothing is protected yet");
+    }, 20_000);
+    clock.advanceTo(120_000);
+    expect(await ended).toBe(0);
+    expect(io.errText).toBe("No engine was heard within 120 s.\n");
+  });
+
   it("is refused where orders end with the process", async () => {
     const io = capturedIo();
     expect(await main(["run", paper, "--watchdog"], io)).toBe(2);
