@@ -9,8 +9,10 @@ import { filter, firstValueFrom, map, merge, take } from "rxjs";
 import { after } from "../clock/clock.ts";
 import { parseInstId } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
-import type { InstrumentRecord, OrderRecord, PlaceBody, PositionRecord } from "../contract/schemas.ts";
+import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody, PositionRecord } from "../contract/schemas.ts";
+import type { Unlisted } from "../gateway/outcome.ts";
 import { readAnswer } from "../gateway/read-answer.ts";
+import { unlistedIn, unlistedText } from "../gateway/unlisted.ts";
 import { type CleanUp, createCleanUp } from "./clean-up.ts";
 import { judged, type RowPath, remark, unseen } from "./finding.ts";
 import { farPrice, sizesFrom, unitOf } from "./order-size.ts";
@@ -110,6 +112,8 @@ interface Placed {
 interface Refused {
   readonly code: string;
   readonly msg: string;
+  /** Where the code is not known to be that of a rejection. */
+  readonly unlisted?: Unlisted;
 }
 
 /** The order's ids, why it was refused, or why nothing is known of it. */
@@ -123,9 +127,12 @@ const placeOnce = async (
   cleanUp.expect(clOrdId);
   const answer = await asker.ask("placeOrder", body);
   if (answer.kind === "unanswered") return answer.why;
-  const outcome = readAnswer<{ ordId: string; sCode: string; sMsg: string }>("placeOrder", answer.response, contract, 0);
+  const outcome = readAnswer<ElementResult>("placeOrder", answer.response, contract, 0);
   if (outcome.kind === "refused") return cleanUp.forget(clOrdId, { code: outcome.code, msg: outcome.msg });
   const [record] = outcome.kind === "done" ? outcome.records : [];
+  const unlisted = unlistedIn("placeOrder", outcome, contract.profile);
+  // It proves nothing: the order stays expected until a listing shows that it is not there.
+  if (unlisted !== undefined) return { code: unlisted.code, msg: unlisted.msg, unlisted };
   if (record === undefined) return `placeOrder: status ${answer.status} with no result that can be read`;
   if (record.sCode !== "0") return cleanUp.forget(clOrdId, { code: record.sCode, msg: record.sMsg });
   cleanUp.placed(clOrdId, record.ordId);
@@ -135,16 +142,26 @@ const placeOnce = async (
 /** Smallest number first, whatever it counts: too little is refused, too much could be traded. */
 const placeSmallest = async (visit: Visit, scene: Scene): Promise<Placed | string> => {
   let why = "no size was tried";
+  const warned = new Set<string>();
   for (const sz of sizesFrom(scene.instrument, scene.px)) {
     const result = await placeOnce(visit, scene, scene.cleanUp.nextId(), sz);
     if (typeof result === "string") return result;
     if ("ordId" in result) return result;
+    if (!warned.has(result.code)) noteUnlisted(visit, result);
+    warned.add(result.code);
     why = `placing ${sz} of ${scene.instrument.instId} was refused: ${result.code} ${result.msg}`;
   }
   visit.note(
     remark("G11", "place order", "differs", { assumed: "a post-only order at a smallest size is taken", found: "refused", evidence: why }),
   );
   return why;
+};
+
+const noteUnlisted = ({ note, contract }: Visit, { unlisted }: Refused): void => {
+  if (unlisted === undefined) return;
+  const found = `status ${unlisted.status}, code ${unlisted.code}`;
+  const evidence = unlistedText("placeOrder", unlisted, contract.profile);
+  note(remark("G16", "answers.rejectionCodes", "differs", { assumed: "rejections have codes of the profile", found, evidence }));
 };
 
 /** What is set aside in the currency the swap is settled in. */

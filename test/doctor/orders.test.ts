@@ -53,6 +53,18 @@ describe("an examination with orders", () => {
     expect([differing(again.examination), unaskedRows(again.examination), again.opened]).toEqual([[], [], 0]);
   });
 
+  it("warns of a rejection with a code that is on no list, and of none that was added to it", async () => {
+    const service = { answers: { sizeCode: "59020" } };
+    const { examination, opened } = await examineWith({ service });
+    expect([differing(examination), examination.left, opened]).toEqual([["answers.rejectionCodes"], [], 0]);
+    expect(found(examination, "answers.rejectionCodes")).toMatchObject({
+      found: "status 200, code 59020",
+      evidence: expect.stringContaining('add "59020" to profile.answers.rejectionCodes') as string,
+    });
+    const again = await examineWith({ service }, { answers: { rejectionCodes: ["59020"] } });
+    expect(differing(again.examination)).toEqual([]);
+  });
+
   it("stands on the side that enlarges a short position, as what reduces one sets nothing aside", async () => {
     const ward = createWard({ orders: false });
     const body = { instId: swap, side: "sell", ordType: "market", sz: "600" };
