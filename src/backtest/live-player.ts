@@ -16,13 +16,14 @@ export interface LivePlayer {
   readonly stop: () => void;
 }
 
-/** `more` gives what comes after the tape, of the same products and kinds of rows; undefined at the end. */
-export const createLivePlayer = (
-  first: Tape,
-  simulated: Simulated,
-  shiftMs: number,
-  more: () => Tape | undefined = () => undefined,
-): LivePlayer => {
+/** What comes after a tape, of the same products and kinds of rows; undefined at the end. */
+export interface More {
+  (): Tape | undefined;
+  /** Called whenever rows were played, to make a little of it ahead. */
+  readonly prepare?: () => void;
+}
+
+export const createLivePlayer = (first: Tape, simulated: Simulated, shiftMs: number, more: More = () => undefined): LivePlayer => {
   const { clock, feed } = simulated;
   const waiting = new Set<Timer>();
   let tape = first;
@@ -83,6 +84,7 @@ export const createLivePlayer = (
     playTo(now);
     while (!stopped && !isOver() && timeOf(next) <= now) playTo(now);
     if (stopped) return;
+    more.prepare?.();
     if (!isOver()) later(timeOf(next), step);
     else {
       later(lastDue, () => {

@@ -13,13 +13,13 @@ import { SluiceError } from "../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../host/service.ts";
 import type { Tape } from "../market/tape.ts";
 import { readFixture } from "../tape/fixture.ts";
-import { generateParts, instrumentFor } from "../tape/generate.ts";
+import { generateParts, instrumentFor, type MadeMarket } from "../tape/generate.ts";
 import type { Fees } from "../venue/venue.ts";
 import { type AnnouncingClock, announcing } from "./announcing-clock.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
-import { createLivePlayer, type LivePlayer } from "./live-player.ts";
+import { createLivePlayer, type LivePlayer, type More } from "./live-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
@@ -255,7 +255,7 @@ export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceS
     kind: "paper",
     open: (env) => {
       const clock = given ?? createSystemClock();
-      const more = rest.fixture === undefined ? generated(instruments) : (): undefined => undefined;
+      const more: More = rest.fixture === undefined ? generated(instruments) : () => undefined;
       const tape = more() ?? market(rest.fixture).tape;
       const shiftMs = clock.now() + paperLeadMs - tape.startAt;
       const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
@@ -276,5 +276,5 @@ const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
 const paperLeadMs = 1_500;
 
 /** Made as it is played, because hours of hundreds of products would be a gigabyte. */
-const generated = (instruments: readonly string[]): (() => Tape) =>
+const generated = (instruments: readonly string[]): MadeMarket =>
   generateParts({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 2 });

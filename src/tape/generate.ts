@@ -52,14 +52,20 @@ export const generateTape = ({ seed, instruments, minutes, startAt = defaultStar
   return generateParts({ seed, instruments, minutes, startAt, quotesPerMinute })();
 };
 
-/** Makes the market `minutes` at a time, one tape a call, without end: what was played need not be kept. */
+/** A market made in parts: each call gives the next one. `prepare` makes one instrument of it ahead, so that no call takes long. */
+export interface MadeMarket {
+  (): Tape;
+  readonly prepare: () => void;
+}
+
+/** Makes the market `minutes` at a time, without end: what was played need not be kept. */
 export const generateParts = ({
   seed,
   instruments,
   minutes,
   startAt = defaultStartAt,
   quotesPerMinute = 120,
-}: GenerateOptions): (() => Tape) => {
+}: GenerateOptions): MadeMarket => {
   wholeIn("quotesPerMinute", quotesPerMinute, 1, perMinuteMax);
   wholeIn("startAt", startAt, 0, Number.MAX_SAFE_INTEGER);
   if (instruments.length === 0) throw new SluiceError("CONFIG_INVALID", "generate: name at least one instrument.");
@@ -67,19 +73,27 @@ export const generateParts = ({
   const meanGapMs = Math.floor(60_000 / quotesPerMinute);
   const walks = instruments.map((instrument) => createWalk(random.fork(instrument.instId), instrument, startAt, meanGapMs));
   const listed = instruments.map(({ instId, tickSize, lotSize }) => ({ instId, tickSize, lotSize }));
-  let endAt = startAt;
-  return () => {
-    endAt += minutes * 60_000;
-    return createTape(
-      listed,
-      walks.flatMap((walk, index): Series[] => {
-        const quotes = seriesBuilder("quote", index);
-        const trades = seriesBuilder("trade", index);
-        walk(endAt, quotes, trades);
-        return [quotes.series(), trades.series()];
-      }),
-    );
+  let endAt = startAt + minutes * 60_000;
+  let made: Series[] = [];
+  let count = 0;
+  const prepare = (): void => {
+    const walk = walks[count];
+    if (walk === undefined) return;
+    const quotes = seriesBuilder("quote", count);
+    const trades = seriesBuilder("trade", count);
+    walk(endAt, quotes, trades);
+    made.push(quotes.series(), trades.series());
+    count++;
   };
+  const next = (): Tape => {
+    while (count < walks.length) prepare();
+    const tape = createTape(listed, made);
+    made = [];
+    count = 0;
+    endAt += minutes * 60_000;
+    return tape;
+  };
+  return Object.assign(next, { prepare });
 };
 
 const wholeIn = (name: string, value: number, from: number, to: number): void => {
