@@ -51,23 +51,26 @@ export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = crea
   const { stdout, stderr } = host;
   const stops = createStops();
   const signals = listenToSignals(host, stops, clock);
-  let isLost = false;
-  const failed = (error: NodeJS.ErrnoException): void => {
-    isLost ||= error.code === "EIO";
+  /** Streams to a terminal that was closed. */
+  const lost = new Set<NodeJS.WriteStream>();
+  const failed = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
+    if (error.code === "EIO") lost.add(stream);
     // A terminal that was closed sends a signal where it means the process; one that was left behind by `disown` does not.
     if (error.code === "EIO") return;
     if (error.code !== "EPIPE" && stops.none()) throw error;
     // The reader has seen enough, or the disk is full: no reason to end anyhow but in order.
     if (!signals.heard()) stops.call("unread");
   };
-  stdout.on("error", failed);
-  stderr.on("error", failed);
+  for (const stream of [stdout, stderr])
+    stream.on("error", (error) => {
+      failed(stream, error);
+    });
   const write = (stream: NodeJS.WriteStream, text: string): void => {
-    if (isLost || stream.destroyed || !stream.writable) return;
+    if (lost.has(stream) || stream.destroyed || !stream.writable) return;
     try {
       stream.write(text);
     } catch (error) {
-      failed(error as NodeJS.ErrnoException);
+      failed(stream, error as NodeJS.ErrnoException);
     }
   };
   return {
@@ -84,7 +87,7 @@ export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = crea
       return columnsOf(stdout.columns, host.env["COLUMNS"]);
     },
     get hungUp() {
-      return isLost || signals.hungUp();
+      return lost.size > 0 || signals.hungUp();
     },
     env: (name) => host.env[name],
     onStop: (run) => {

@@ -75,6 +75,8 @@ describe("the process behind the command line", () => {
     const heard: string[] = [];
     io.onStop((reason) => heard.push(reason));
     io.out("a");
+    io.err("to a file");
+    expect(stderr.written).toEqual(["to a file"]);
     stderr.emit("error", Object.assign(new Error("write EIO"), { code: "EIO" }));
     expect(heard).toEqual([]);
   });
