@@ -5,7 +5,7 @@
  * the service cannot be ends the start at once; a rate limit never does, as the next window brings new quota.
  * Not here: reading (first-reads.ts), how long a start may take without a rate limit (there too).
  */
-import { merge, type Observable, ReplaySubject, tap } from "rxjs";
+import { type Observable, ReplaySubject, takeUntil, tap } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { limitedStatus } from "../contract/limits.ts";
 import { SluiceError } from "../errors.ts";
@@ -79,7 +79,8 @@ export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions)
 
   return {
     limitedAt: () => limitedAt,
-    guard: (source$) => merge(source$, failed$),
+    // Ends with its source: an engine that is stopped while it starts reads nothing any more.
+    guard: (source$) => source$.pipe(takeUntil(failed$)),
     begin: () => {
       isOn = true;
       if (baseUrl === undefined) return;

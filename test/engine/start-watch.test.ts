@@ -48,6 +48,17 @@ const stage = (baseUrl?: string) => {
 };
 const url = "http://127.0.0.1:9";
 
+it("what a start watches ends with its source: an engine stopped while it starts waits for nothing", () => {
+  const { watch } = stage(url);
+  let ended = false;
+  watch.guard(of(1)).subscribe({
+    complete: () => {
+      ended = true;
+    },
+  });
+  expect(ended).toBe(true);
+});
+
 describe("a start", () => {
   it("tells at once that the service does not answer, again after a while, and goes on", () => {
     const { clock, told, ask, end } = stage(url);
