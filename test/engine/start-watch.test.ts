@@ -1,5 +1,5 @@
 /** What a start says while it waits, and what ends it at once. */
-import { NEVER, of, throwError } from "rxjs";
+import { EMPTY, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createStartWatch } from "../../src/engine/start-watch.ts";
@@ -60,6 +60,13 @@ it("what a start watches ends with its source: an engine stopped while it starts
 });
 
 describe("a start", () => {
+  it("no longer waits for what has ended, as when the engine stops meanwhile", () => {
+    const { watch } = stage(url);
+    let ended = false;
+    watch.guard(EMPTY).subscribe({ complete: () => (ended = true) });
+    expect(ended).toBe(true);
+  });
+
   it("tells at once that the service does not answer, again after a while, and goes on", () => {
     const { clock, told, ask, end } = stage(url);
     ask(lost("ECONNREFUSED"));
