@@ -148,6 +148,37 @@ describe("an answer to a cancel", () => {
     expect(rig.count("cancelBatch")).toBe(2);
   });
 
+  it.each([
+    ["a page", garbled(403, "<html>")],
+    ["a code on no list", garbled(200, { code: "59999", msg: "try later", data: [] })],
+    ["unavailable for the element", garbled(200, { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode: "50003", sMsg: "" }] })],
+  ])("that was done and answered by %s is our doing: what is wanted again meanwhile is placed again", (_, fault) => {
+    const rig = ready({ push: false });
+    rig.resources.pending.value$.subscribe();
+    rig.want(bid());
+    rig.run(10_000);
+    rig.next("cancelBatch", fault);
+    rig.want();
+    rig.run(100);
+    rig.want(bid());
+    rig.run(60_000);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+    expect(rig.places()).toHaveLength(2);
+  });
+
+  it("rejected as a whole by a code on no list is found out one by one as well", () => {
+    const isPoisoned = (body: unknown): boolean => (body as { ordId: string }[]).some(({ ordId }) => ordId === "1000000000000000001");
+    const rig = ready({
+      fault: ({ endpoint, body }) =>
+        endpoint === "cancelBatch" && isPoisoned(body) ? reply(400, { code: "59999", msg: "bad" }) : undefined,
+    });
+    rig.want(...three());
+    rig.run(3_000);
+    rig.want();
+    rig.run(15_000);
+    expect(rig.resting()).toEqual(["buy 50000"]);
+  });
+
   it("refused as a whole is found out one by one, and does not hold up the others", () => {
     // The first order of a venue has the first id.
     const isPoisoned = (body: unknown): boolean => (body as { ordId: string }[]).some(({ ordId }) => ordId === "1000000000000000001");
