@@ -115,7 +115,7 @@ export const createOracle = (options: OracleOptions): Oracle => {
       const unsent = event.record === undefined && truth === undefined;
       if (!unsent && truth?.state !== phase)
         fail("I9", `${clOrdId} is taken for ${phase} and is ${truth?.state ?? "unknown"} at the service`);
-    } else if (truth !== undefined && !(phase === "absent" && vanishes(truth))) {
+    } else if (truth !== undefined && !(life.evidence.absent(clOrdId) && vanishes(truth))) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) and was ${truth.state} at the service`);
     } else if (!life.evidence.absent(clOrdId) && !(phase === "rejected" && life.evidence.refused(clOrdId))) {
       fail("I9", `${clOrdId} is taken for ${phase} (${reason}) without enough evidence`);
