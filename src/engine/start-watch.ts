@@ -2,7 +2,7 @@
  * What a start waits for, told while it waits: a service that does not answer, quota, a rate limit.
  *
  * Invariants: each reason is told as soon as it is known and again now and then, only while the engine starts; an address at which
- * the service cannot be ends the start at once; a rate limit never does, as the next window brings new quota.
+ * the service cannot be ends the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
  * Not here: reading (first-reads.ts), how long a start may take without a rate limit (there too).
  */
 import { type Observable, ReplaySubject, takeUntil, tap } from "rxjs";
@@ -39,12 +39,15 @@ const waitMsLeast = 2_000;
 /** Nothing is there, and nothing will be by waiting: no such host, or one that is another by its certificate or protocol. */
 const wrongHost = /^(ENOTFOUND|EPROTO|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|HPE_.*)$/;
 const wrongPath: readonly number[] = [301, 302, 307, 308, 404, 410];
+/** A proxy that is being restarted answers so, too, but not again and again. */
+const wrongPathsMax = 3;
 
 export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions): StartWatch => {
   const failed$ = new ReplaySubject<never>(1);
   const place = baseUrl ?? "the service";
   const toldAt = new Map<string, number>();
   let isOn = false;
+  let wrongPaths = 0;
   let limitedAt = Number.NEGATIVE_INFINITY;
   let timer: Timer | undefined;
 
@@ -58,10 +61,14 @@ export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions)
   };
   const answered = ({ method, path }: WireRequest, { status }: WireResponse): void => {
     timer?.cancel();
+    wrongPaths = wrongPath.includes(status) ? wrongPaths + 1 : 0;
     if (status === limitedStatus) {
       limitedAt = clock.now();
       tell("limited", "a rate limit refuses (429): other clients use this quota; waiting for the next window");
-    } else if (baseUrl !== undefined && wrongPath.includes(status)) fail(`${place} has no such path (${status} for ${method} ${path}).`);
+    } else if (baseUrl !== undefined && wrongPaths > 0) {
+      if (wrongPaths >= wrongPathsMax) fail(`${place} has no such path (${status} for ${method} ${path}).`);
+      else tell("path", `${place} has no such path (${status} for ${method} ${path}): is the service's baseUrl right?`);
+    }
   };
   const lost = (error: unknown): void => {
     timer?.cancel();

@@ -88,14 +88,29 @@ describe("a start", () => {
   it.each<[string, Transport, string]>([
     ["a host that does not exist", lost("ENOTFOUND"), `${url} cannot be reached (ENOTFOUND).`],
     ["another host by its certificate", lost("ERR_TLS_CERT_ALTNAME_INVALID"), `${url} cannot be reached (ERR_TLS_CERT_ALTNAME_INVALID).`],
-    ["a path that does not exist", status(404), `${url} has no such path (404 for GET /api/v1/common/instruments).`],
-    ["a redirect", status(301), `${url} has no such path (301 for GET`],
   ])("ends at once at %s, and names it", (_, transport, words) => {
     const { ask, end, told } = stage(url);
     ask(transport);
     expect(end()).toContain(`The engine cannot start: ${words}`);
     expect(end()).toContain("Check the service's baseUrl in the config.");
     expect(told).toEqual([]);
+  });
+
+  it.each([404, 301])("tells a path that does not exist, and ends when that is answered for the third time (%i)", (code) => {
+    const { ask, end, told } = stage(url);
+    ask(status(code));
+    expect(told).toEqual([`0 ${url} has no such path (${code} for GET /api/v1/common/instruments): is the service's baseUrl right?`]);
+    ask(status(code));
+    expect(end()).toBe("");
+    ask(status(code));
+    expect(end()).toContain(`The engine cannot start: ${url} has no such path (${code} for GET /api/v1/common/instruments).`);
+    expect(end()).toContain("Check the service's baseUrl in the config.");
+  });
+
+  it("goes on after a page of a proxy that is being restarted", () => {
+    const { ask, end } = stage(url);
+    for (const code of [404, 404, 200, 404, 404, 200]) ask(status(code));
+    expect(end()).toBe("");
   });
 
   it("waits for a rate limit, and says so", () => {
