@@ -99,6 +99,8 @@ export const createExits = (options: ExitsOptions): Exits => {
     journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
   };
   const rests = ({ spec }: TrackedOrder): boolean => spec.ordType === "limit" || spec.ordType === "post_only";
+  /** It was accepted and is in no list any more: executed or not, nobody knows, and it is not placed again. */
+  const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
   const drop = (slot: Slot): void => {
     slot.rest = undefined;
     retries.delete(slot);
@@ -121,6 +123,7 @@ export const createExits = (options: ExitsOptions): Exits => {
   const isEnded = (order: TrackedOrder): boolean =>
     order.phase === "filled" ||
     order.phase === "rejected" ||
+    isForgotten(order) ||
     (order.phase === "canceled" && order.cancelClass === undefined && !order.cancelSent && !order.mayBeCut);
 
   const follow = (slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void => {
@@ -181,9 +184,10 @@ export const createExits = (options: ExitsOptions): Exits => {
       if (isResting(order)) tellProtected(slot, order.spec.instId);
       if (!isEnded(order)) return;
       const left = remainder(order);
-      if (left.kind === "exit" && order.phase === "canceled" && rests(order)) {
+      if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && rests(order)))) {
         drop(slot);
-        tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, "canceled by another client or by the service");
+        const reason = isForgotten(order) ? "the service forgot it" : "canceled by another client or by the service";
+        tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, reason);
         return;
       }
       if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && !slot.byHand)) {

@@ -187,6 +187,29 @@ describe("a resting exit that another client cancels", () => {
   });
 });
 
+describe("a resting exit that the service forgets", () => {
+  it("is not placed again, as it may have been executed, and the open position is an event", () => {
+    const rig = long("0.01", { profile: { history: { unfilledCanceledVanish: true } }, push: false });
+    const [order] = rig.truth();
+    rig.resources.pending.value$.subscribe();
+    rig.venue.handle(
+      {
+        method: "POST",
+        path: "/api/v1/trade/cancel-batch-orders",
+        query: {},
+        body: [{ instId: swap, ordId: order?.ordId }],
+        key: "k1",
+        ip: "2.2.2.2",
+      },
+      rig.clock.now(),
+    );
+    rig.run(200_000);
+    expect(rig.phases("tp").at(-1)).toBe("absent");
+    expect(rig.resting()).toEqual([]);
+    expect(rig.journalled("position.unprotected")).toMatchObject([{ slot: "tp", qty: "0.01", reason: "the service forgot it" }]);
+  });
+});
+
 describe("an exit refused before it is sent", () => {
   it("is an event while the position is open", () => {
     const rig = long();

@@ -96,7 +96,8 @@ describe("a gateway in front of a service that says what it should not", () => {
     });
     client = createClient(server.url);
     const outcome = await firstValueFrom(createDoor(client).call("pendingOrders", {}, { class: "read", owner: "test" }));
-    expect(outcome.kind === "done" ? [outcome.records.length, outcome.problems.length] : outcome).toEqual([0, 1_000]);
+    // The last one says that there are more.
+    expect(outcome.kind === "done" ? [outcome.records.length, outcome.problems.length] : outcome).toEqual([0, 1_001]);
   });
 
   it.each<[string, Readonly<Record<string, string>>]>([
