@@ -6,7 +6,7 @@
  */
 import { letPromisesSettle } from "../backtest/wall.ts";
 import type { Event } from "../journal/events.ts";
-import { type CrashMoment, cancelsAtStop, crashMomentOf, diskFateOf, type Fault } from "./fault.ts";
+import { type CrashMoment, cancelsAtStop, crashMomentOf, diskFateOf, type Fault, type FaultKind } from "./fault.ts";
 import { type Life, startLife } from "./life.ts";
 import type { World } from "./world.ts";
 
@@ -185,6 +185,7 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
 };
 
 const leftoverMs = 100_000;
-const forgets = ({ kind }: Fault): boolean => kind === "journal-lost" || kind === "orphan";
+const isOrphan = (kind: FaultKind): boolean => kind === "orphan" || kind === "first-orphan";
+const forgets = ({ kind }: Fault): boolean => kind === "journal-lost" || isOrphan(kind);
 const momentOf = (fault: Fault): CrashMoment =>
-  fault.kind === "orphan" ? "as an order leaves" : fault.kind === "crash" ? crashMomentOf(fault) : "at once";
+  isOrphan(fault.kind) ? "as an order leaves" : fault.kind === "crash" ? crashMomentOf(fault) : "at once";

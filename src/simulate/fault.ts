@@ -67,6 +67,7 @@ export const faultTable = {
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
   "journal-lost": { perMinute: rare, size: [200, 20_000], words: "the process dies and its journal is gone$clearing; it is started again after $size ms" },
   "orphan": { perMinute: [0.1, 1], size: [200, 10_000], words: "the process dies as an order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },
+  "first-orphan": { perMinute: [0, 0], size: [200, 10_000], once: true, words: "the first process dies as its first order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },
   "disk-write": { perMinute: [0.02, 0.15], words: "a write to the disk fails; somebody restarts the engine half a minute later" },
   "disk-flush": { perMinute: [0.02, 0.15], words: "a flush of the disk fails; somebody restarts the engine half a minute later" },
   "disk-slow": { perMinute: rare, size: [5, 3_000], forMs: [1_000, 30_000], words: "flushes take $size ms, for $forMs ms" },

@@ -182,6 +182,11 @@ const processActs = (world: World, company: Company): Partial<Record<FaultKind, 
   const crash: Act = (fault) => {
     company.crash(fault);
   };
+  const orphan: Act = (fault) => {
+    const arrivesMs = fault.size + aliveAgainMs + (fault.pick % arrivalMs);
+    world.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
+    crash(fault);
+  };
   const still =
     (sleeping: boolean): Act =>
     ({ forMs }) => {
@@ -203,11 +208,8 @@ const processActs = (world: World, company: Company): Partial<Record<FaultKind, 
           cancelByHand(world, [...world.oracle.live.values()]);
         });
     },
-    orphan: (fault) => {
-      const arrivesMs = fault.size + aliveAgainMs + (fault.pick % arrivalMs);
-      world.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
-      crash(fault);
-    },
+    orphan,
+    "first-orphan": orphan,
     restart: (fault) => {
       company.restart(fault);
     },

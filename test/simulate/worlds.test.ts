@@ -211,6 +211,21 @@ describe("a story in which memory is lost", () => {
     expect(marks.get("a surplus order was cancelled")).toBe(1);
   });
 
+  it("with its very first order on its way: nothing shows that an id was used, and the next process uses others", async () => {
+    const { lines, lives, marks } = await tell(faultOf("first-orphan", 0, { pick: 3_000 }));
+    expect(lives).toBe(2);
+    expect(marks.get("a dead process's placement was executed")).toBe(1);
+    const idsSentBy = (number: number): readonly string[] =>
+      lines.flatMap((line) => new RegExp(`^#${number} sends placeOrder (\\w+)`).exec(line)?.[1] ?? []);
+    const [first = "", ...more] = idsSentBy(1);
+    expect(more).toEqual([]);
+    const arrived = lines.findIndex((line) => line.startsWith(`at the service ${first} is live`));
+    expect(arrived).toBeGreaterThan(lines.findIndex((line) => line.startsWith("#2 sends placeOrder")));
+    const { read } = createClientOrderIds(config.instance);
+    const used = read(first)?.generation ?? Number.NaN;
+    expect(idsSentBy(2).every((clOrdId) => (read(clOrdId)?.generation ?? 0) > used)).toBe(true);
+  });
+
   it("may be one in which somebody clears up before the next process starts", async () => {
     const { lines } = await tell(faultOf("journal-lost", 20_000));
     const between = linesFrom(lines, /process #1 dies/).slice(0, -linesFrom(lines, /process #2 starts/).length);
