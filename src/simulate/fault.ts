@@ -65,6 +65,7 @@ export const faultTable = {
   "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
   "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
+  "unheard-restart": { perMinute: [0.1, 1], size: [200, 5_000], forMs: [5_000, 60_000], words: "the engine is stopped ($stop) and started again after $size ms; five seconds later all requests are executed and answered 502, for $forMs ms" },
   "journal-lost": { perMinute: rare, size: [200, 20_000], words: "the process dies and its journal is gone$clearing; it is started again after $size ms" },
   "orphan": { perMinute: [0.1, 1], size: [200, 10_000], words: "the process dies as an order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },
   "first-orphan": { perMinute: [0, 0], size: [200, 10_000], once: true, words: "the first process dies as its first order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },

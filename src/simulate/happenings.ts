@@ -46,6 +46,10 @@ const pickOf = <T>(list: readonly T[], { pick }: Fault): T | undefined => list[p
 /** Faults of the network with these picks go for a cancel, for a placement. */
 const cancelAim = 3;
 const placementAim = 1;
+/** An outage with this pick lets every request be executed and answers it with an error page. */
+const executedAim = 9;
+/** By then a process that was started again has been told what is left of the minute. */
+const outageAfterMs = 5_000;
 /** Until a process that was started again has read what there is. */
 const aliveAgainMs = 2_000;
 const arrivalMs = 20_000;
@@ -212,6 +216,12 @@ const processActs = (world: World, company: Company): Partial<Record<FaultKind, 
     "first-orphan": orphan,
     restart: (fault) => {
       company.restart(fault);
+    },
+    "unheard-restart": (fault) => {
+      company.restart(fault);
+      later(world, fault.size + outageAfterMs, () => {
+        world.network.arm({ ...fault, kind: "outage", pick: executedAim });
+      });
     },
     "disk-write": () => {
       world.disk.fail("write");

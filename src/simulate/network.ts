@@ -41,6 +41,7 @@ export interface Network {
   transportOf(sender: Sender): Transport;
   /** From now on the fault waits for the first request it fits. */
   arm(fault: Fault): void;
+  /** No fault any more, nor one that is armed from now on. */
   calm(): void;
 }
 
@@ -92,6 +93,7 @@ export const createNetwork = (options: NetworkOptions): Network => {
   let armed: Timed[] = [];
   let outages: Timed[] = [];
   let strange = false;
+  let calmed = false;
 
   const take = (request: WireRequest): Fault | undefined => {
     const now = time.now();
@@ -130,11 +132,13 @@ export const createNetwork = (options: NetworkOptions): Network => {
 
   return {
     arm: (fault) => {
+      if (calmed) return;
       if (fault.kind === "strange-order") strange = true;
       else if (fault.kind === "outage") outages.push({ fault, until: time.now() + fault.forMs });
       else armed.push({ fault, until: time.now() + armedMs });
     },
     calm: () => {
+      calmed = true;
       armed = [];
       outages = [];
     },

@@ -92,6 +92,8 @@ describe("an outage", () => {
     network.arm(faultOf("outage", 0, { forMs: 5_000 }));
     network.calm();
     expect(await ask("getOrder")).toBe(200);
+    network.arm(faultOf("outage", 0, { forMs: 5_000 }));
+    expect(await ask("getOrder")).toBe(200);
   });
 });
 
@@ -244,5 +246,24 @@ describe("a story in which memory is lost", () => {
       const heard = told.filter((line) => line.startsWith(`#1 takes ${clOrdId}`));
       expect(heard.some((line) => /for canceled/.test(line))).toBe(true);
     }
+  });
+});
+
+describe("a restart in the middle of a minute", () => {
+  it("knows what is left of it before all answers are replaced by error pages for a while", async () => {
+    const config = checkConfig(busy);
+    const said: { readonly at: number; readonly line: string }[] = [];
+    const faults = [faultOf("unheard-restart", 20_000, { forMs: 10_000, pick: 1 })];
+    const story = { config, tape: marketOf(config)("memory", 1), seed: "memory", minutes: 1, faults, plugins: false };
+    const { violations, lives } = await tellStory(story, { onLine: (at, line) => said.push({ at, line }) });
+    expect(violations).toEqual([]);
+    expect(lives).toBe(2);
+    const heard = said.filter(({ line }) => line.startsWith("#2 hears"));
+    const pages = heard.filter(({ line }) => line.startsWith("#2 hears 502"));
+    const between = (fromAt: number, untilAt: number): number => heard.filter(({ at }) => at > fromAt && at < untilAt).length;
+    expect(pages.some(({ line }) => line.endsWith("to placeOrder"))).toBe(true);
+    expect(between(20_500, 25_500)).toBeGreaterThan(0);
+    expect(between(25_600, 35_500)).toBe(pages.length);
+    expect(pages.every(({ at }) => at > 25_500 && at < 35_700)).toBe(true);
   });
 });
