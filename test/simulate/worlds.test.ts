@@ -223,9 +223,9 @@ describe("a story in which memory is lost", () => {
     expect(more).toEqual([]);
     const arrived = lines.findIndex((line) => line.startsWith(`at the service ${first} is live`));
     expect(arrived).toBeGreaterThan(lines.findIndex((line) => line.startsWith("#2 sends placeOrder")));
-    const { read } = createClientOrderIds(config.instance);
-    const used = read(first)?.generation ?? Number.NaN;
-    expect(idsSentBy(2).every((clOrdId) => (read(clOrdId)?.generation ?? 0) > used)).toBe(true);
+    const ids = createClientOrderIds(config.instance);
+    const used = ids.read(first)?.generation ?? Number.NaN;
+    expect(idsSentBy(2).every((clOrdId) => (ids.read(clOrdId)?.generation ?? 0) > used)).toBe(true);
   });
 
   it("may be one in which somebody clears up before the next process starts", async () => {
