@@ -2,7 +2,7 @@
  * One error class and one table of its codes.
  *
  * Invariants: a code is listed here once and never reused; every message says where, what was found and what to do next.
- * Not here: expected endings of a call to the service; those are values (gateway/outcome.ts).
+ * Not here: expected endings of a call to the service; those are values (client/outcome.ts).
  */
 
 /** What went wrong (`text`) and who can mend it (`fix`): the person at the keyboard, the config, the data, or nobody. */

@@ -13,83 +13,76 @@ const filesUnder = (folder: string): string[] =>
     entry.isDirectory() ? filesUnder(join(folder, entry.name)) : /\.(ts|mjs)$/.test(entry.name) ? [join(folder, entry.name)] : [],
   );
 
-/** What each room may use, besides itself. `errors decimal random` are free to all; a star stands for everything but the command line. */
+/**
+ * What each room may use, besides itself, lowest first. A room inside another is a room of its own, so that what is pure stays pure.
+ * `errors decimal random` are free to all; a star stands for everything but the command line.
+ */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  contract: [],
   clock: [],
+  contract: [],
+  "contract/documents": ["contract"],
   journal: ["contract"],
-  quota: ["contract"],
-  transport: ["contract", "clock"],
-  scheduler: ["contract", "clock", "journal", "quota", "transport"],
-  gateway: ["contract", "clock", "journal", "quota", "scheduler", "transport"],
-  market: ["contract", "clock", "journal"],
-  resources: ["contract", "clock", "journal", "gateway", "scheduler", "market"],
-  orders: ["contract", "clock", "journal", "quota", "scheduler", "gateway", "resources", "market"],
-  host: ["contract", "clock", "journal", "quota", "transport", "scheduler", "gateway", "market", "resources", "orders"],
-  venue: ["contract", "clock"],
-  watchdog: ["contract", "clock", "journal", "quota", "transport", "scheduler", "gateway", "orders", "host"],
+  "market/tape": ["contract"],
+  market: ["contract", "market/tape"],
+  venue: ["contract", "contract/documents"],
+  "venue/server": ["clock", "contract", "contract/documents", "venue"],
+  "scheduler/quota": ["contract"],
+  scheduler: ["clock", "contract", "journal", "scheduler/quota"],
+  "client/transport": ["clock", "contract"],
+  client: ["clock", "contract", "journal", "market", "scheduler"],
+  "client/live": ["clock", "contract", "market", "client", "client/transport"],
+  "orders/state": ["clock", "contract", "journal", "client"],
+  "orders/risk": ["clock", "contract", "journal", "orders"],
+  orders: ["clock", "contract", "journal", "client", "orders/risk", "orders/state"],
+  host: ["clock", "contract", "journal", "market", "scheduler/quota", "client", "orders", "orders/risk", "orders/state"],
+  "engine/watchdog": ["clock", "contract", "journal", "scheduler", "scheduler/quota", "client", "orders", "host"],
   engine: [
-    "contract",
     "clock",
+    "contract",
     "journal",
-    "quota",
-    "transport",
+    "market",
     "scheduler",
-    "gateway",
-    "market",
-    "resources",
+    "scheduler/quota",
+    "client",
     "orders",
+    "orders/risk",
+    "orders/state",
     "host",
-    "watchdog",
+    "engine/watchdog",
   ],
-  tape: ["contract", "market"],
-  report: ["contract", "clock", "journal", "market", "orders", "venue"],
-  backtest: [
-    "contract",
+  report: ["clock", "contract", "journal", "market", "market/tape", "venue", "orders"],
+  backtest: ["clock", "contract", "market", "market/tape", "venue", "client", "client/transport", "host", "engine", "report"],
+  "backtest/serve": ["clock", "contract", "market", "market/tape", "venue", "venue/server", "backtest"],
+  "backtest/sweep": ["clock", "contract", "market", "market/tape", "host", "report", "backtest"],
+  "verify/session": ["clock", "contract", "journal", "market", "market/tape", "client", "host", "engine", "backtest"],
+  "verify/compare": ["contract", "journal", "market/tape", "client", "host", "report", "backtest", "verify/session"],
+  "verify/conformance": ["clock", "contract", "client/transport"],
+  "verify/doctor": ["clock", "contract", "client", "client/transport"],
+  "verify/simulation": [
     "clock",
+    "contract",
     "journal",
-    "quota",
-    "transport",
-    "scheduler",
-    "gateway",
     "market",
+    "market/tape",
+    "venue",
+    "venue/server",
+    "scheduler/quota",
+    "client",
+    "client/transport",
     "orders",
     "host",
-    "venue",
-    "engine",
-    "tape",
-    "report",
-  ],
-  live: ["contract", "clock", "journal", "transport", "gateway", "market", "host"],
-  session: ["contract", "clock", "journal", "transport", "gateway", "market", "orders", "host", "engine", "backtest", "tape", "report"],
-  sweep: ["contract", "clock", "host", "engine", "market", "backtest", "tape", "report"],
-  compare: ["contract", "clock", "journal", "host", "engine", "backtest", "tape", "report", "session"],
-  simulate: [
-    "contract",
-    "clock",
-    "journal",
-    "quota",
-    "transport",
-    "gateway",
-    "market",
-    "orders",
-    "host",
-    "venue",
     "engine",
     "backtest",
-    "tape",
-    "report",
   ],
-  conformance: ["contract", "clock", "transport"],
-  doctor: ["contract", "clock", "transport", "gateway", "live"],
   index: ["*"],
   cli: ["*"],
 };
 const free = ["errors", "decimal", "random"];
 
 const roomOf = (file: string): string => {
-  const [, first = ""] = file.split("/");
-  return first.replace(/\.ts$/, "");
+  const [, first = "", second = ""] = file.split("/");
+  const inner = `${first}/${second}`;
+  return inner in rooms ? inner : first.replace(/\.ts$/, "");
 };
 
 const importsOf = (text: string): string[] => [...text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
@@ -98,11 +91,11 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
   [
     /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\bperformance\.now\(/,
     "use the Clock",
-    ["src/clock/system-clock.ts", "src/host/ambient.ts"],
+    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts"],
   ],
-  [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/ambient.ts"]],
+  [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/virtual-globals.ts"]],
   [/from "ajv"/, "use contract/validate.ts", ["src/contract/validate.ts"]],
-  [/from "eventemitter3"/, "use journal/notices.ts", ["src/journal/notices.ts"]],
+  [/from "eventemitter3"/, "use journal/notices.ts", ["src/journal/event-emitter.ts"]],
   [
     /import \{[^}]*\b(timer|delay|debounceTime|throttleTime|auditTime|timeout|interval|bufferTime)\b[^}]*\} from "rxjs"/,
     "use after() and every() from clock/clock.ts",
@@ -113,6 +106,20 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
 
 describe("the tree", () => {
   const sources = filesUnder("src");
+
+  it("has at most fourteen rooms", () => {
+    const outer = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(outer.map(({ name }) => name).length).toBeLessThanOrEqual(14);
+  });
+
+  it("names no two files alike, commands aside", () => {
+    const places = new Map<string, string[]>();
+    for (const file of sources) {
+      const name = file.split("/").at(-1) as string;
+      if (!file.startsWith("src/cli/")) places.set(name, [...(places.get(name) ?? []), file]);
+    }
+    expect([...places.values()].filter((files) => files.length > 1)).toEqual([]);
+  });
 
   it("imports only point down", () => {
     const wrong: string[] = [];

@@ -11,7 +11,7 @@
  * a quarter of the bar's volume, at least one lot, is behind each print.
  */
 import type { Clock } from "../clock/clock.ts";
-import { type CandleSeries, isTerms, type Series } from "../market/tape.ts";
+import { type CandleSeries, isTerms, type Series } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import type { BarPath } from "./fill-models.ts";
 

@@ -6,8 +6,8 @@
  * Not here: what the models are (fill-models.ts).
  */
 import { SluiceError } from "../errors.ts";
-import { isTerms, type Series, type SeriesKind, type Tape } from "../market/tape.ts";
-import { type Matching, matchingOf } from "../venue/queue.ts";
+import { isTerms, type Series, type SeriesKind, type Tape } from "../market/tape/tape.ts";
+import { type Matching, matchingOf } from "../venue/queue-model.ts";
 import { isPlayed } from "./candle-prints.ts";
 import { type FillModel, type FillSource, type Fills, modelOf, queueText } from "./fill-models.ts";
 

@@ -5,10 +5,10 @@
  * that price is displayed anew; apart from that our orders do not move the recorded market. A post-only order that would take is
  * refused, IOC keeps what it got, FOK is all or nothing.
  * Invariants: a model is plain data; a wrong one is refused by place, value and remedy before anything is read.
- * Not here: what a recording can support (fill-choice.ts), the queue itself (venue/queue.ts).
+ * Not here: what a recording can support (fill-choice.ts), the queue itself (venue/queue-model.ts).
  */
 import { didYouMean, SluiceError } from "../errors.ts";
-import { type FillVolume, powerDefault, type Queue } from "../venue/queue.ts";
+import { type FillVolume, powerDefault, type Queue } from "../venue/queue-model.ts";
 
 /** What fills are read from, the finest first. */
 export type FillSource = "book" | "quotes" | "trades" | "candles";

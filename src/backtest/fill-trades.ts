@@ -4,9 +4,9 @@
  * Who bought paid an ask, who sold got a bid: each stays where it was last seen, with the quantity of that print, until a print on the
  * other side shows that it cannot be there any more; then it is a tick further away.
  * Invariants: the bid is below the ask; a side that no print has shown yet is empty.
- * Not here: who reads the rows (rows.ts).
+ * Not here: who reads the rows (row-dispatch.ts).
  */
-import type { TradeSeries } from "../market/tape.ts";
+import type { TradeSeries } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 
 /** In ticks and lots; a quantity of 0 is an empty side. */

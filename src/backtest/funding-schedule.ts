@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../clock/clock.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
-import type { Tape } from "../market/tape.ts";
+import type { Tape } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 
 /** Every `intervalHours` (such as 8) all swaps without recorded rates are charged `rate`, decimal text such as "0.0001". */

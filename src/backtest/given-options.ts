@@ -3,9 +3,9 @@
  *
  * Invariants: they outrank the config's own; what they cannot be is refused as in a config; another kind of service is left for the
  * run to refuse.
- * Not here: what the options mean (service.ts).
+ * Not here: what the options mean (backtest-service.ts).
  */
-import { type BacktestOptions, type BacktestSpec, backtest } from "./service.ts";
+import { type BacktestOptions, type BacktestSpec, backtest } from "./backtest-service.ts";
 
 export type GivenOptions = Pick<BacktestOptions, "fills" | "warmUpMs">;
 

@@ -4,7 +4,7 @@
  * Invariants: the same rule as the embedded service's, so that what strategies made adds up to what the account made.
  */
 import { add, div, grid, mul } from "../decimal.ts";
-import { type LevelSeries, type MarkSeries, markParts, type QuoteSeries, type Series, type Tape } from "../market/tape.ts";
+import { type LevelSeries, type MarkSeries, markParts, type QuoteSeries, type Series, type Tape } from "../market/tape/tape.ts";
 import { bidAt } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 import type { FillModel } from "./fill-models.ts";

@@ -4,9 +4,10 @@
  * Invariants: each request or message draws its own delay from the run's seed; the shortest way is never below the stated
  * minimum; the same seed gives the same delays.
  */
+
+import type { Latency } from "../client/transport/in-process.ts";
 import { SluiceError } from "../errors.ts";
 import type { Random } from "../random.ts";
-import type { Latency } from "../transport/in-process.ts";
 
 export interface LatencyModel {
   readonly name: string;

@@ -6,11 +6,11 @@
  * trades close on time even when nothing is delivered; delays are drawn in the order of the rows. While the service is idle its
  * rows may reach it later than their instant, but before anything else could notice.
  */
-import { stretch } from "../host/engine-time.ts";
+import { stretch } from "../host/execution-context.ts";
 import type { Route } from "../market/channel.ts";
-import type { Tape } from "../market/tape.ts";
-import type { AnnouncingClock } from "./announcing-clock.ts";
-import type { Simulated } from "./simulated.ts";
+import type { Tape } from "../market/tape/tape.ts";
+import type { AnnouncingClock } from "./hooked-clock.ts";
+import type { Simulated } from "./simulated-service.ts";
 
 export interface Player {
   /**

@@ -4,11 +4,11 @@
  * A recording imported on the exchange's axis says how long each message took to the recorder. Where the recorder's clock was behind
  * the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if that is known otherwise.
  * Invariants: a fixture that tells no delays is refused.
- * Not here: how they are found (tape/import-exchange.ts), drawing (latency.ts).
+ * Not here: how they are found (market/tape/import-exchange.ts), drawing (latency.ts).
  */
 import { resolve } from "node:path";
 import { SluiceError } from "../errors.ts";
-import { readManifest } from "../tape/fixture.ts";
+import { readManifest } from "../market/tape/fixture.ts";
 import { delaysMin, empirical, type LatencyModel } from "./latency.ts";
 
 export interface FromFixtureOptions {

@@ -4,20 +4,21 @@
  * Invariants: nothing the run decides depends on the machine; promises settle before time moves on, so that `await` in a
  * strategy takes no time and is deterministic; the same config, fixture and seed give the same report; whatever happens, the
  * engine is stopped and plugins are undone.
- * Not here: what the report means (report/report.ts), how it is collected (collect.ts).
+ * Not here: what the report means (report/report.ts), how it is collected (report-collector.ts).
  */
-import { createEngine, type Engine } from "../engine.ts";
+
+import type { ServiceEnv } from "../client/service-port.ts";
+import { letPromisesSettle, type PromiseWatch, stopwatch, watchPromises } from "../clock/microtasks.ts";
+import { createEngine, type Engine } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
-import { followPromises } from "../host/engine-time.ts";
-import type { ServiceEnv } from "../host/service.ts";
-import type { Tape } from "../market/tape.ts";
-import { type AskedByStrategies, createAskedByStrategies } from "../report/asked.ts";
+import { followPromises } from "../host/execution-context.ts";
+import type { Tape } from "../market/tape/tape.ts";
 import type { Progress, RunReport } from "../report/report.ts";
-import { type Collector, createCollector } from "./collect.ts";
+import { type AskedByStrategies, createAskedByStrategies } from "../report/requested-data.ts";
+import type { BacktestSpec, OpenBacktest, ReadMarket } from "./backtest-service.ts";
 import { createPlayer } from "./player.ts";
-import type { BacktestSpec, OpenBacktest, ReadMarket } from "./service.ts";
-import { letPromisesSettle, type PromiseWatch, stopwatch, watchPromises } from "./wall.ts";
+import { type Collector, createCollector } from "./report-collector.ts";
 
 export interface RunOptions {
   /** Folder of a recorded market, instead of the config's. */

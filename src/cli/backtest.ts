@@ -9,8 +9,8 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { withDetails } from "../backtest/detailed.ts";
 import type { RunOptions } from "../backtest/runner.ts";
+import { withDetails } from "../backtest/with-details.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
@@ -21,9 +21,9 @@ import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { tearsheet } from "../report/tearsheet.ts";
 import { unacceptedIn } from "../report/warnings.ts";
-import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./given.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
-import { progressLine } from "./panel.ts";
+import { progressLine } from "./run-progress.ts";
+import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
 export type RunBacktest = (config: unknown, options: RunOptions) => Promise<RunReport>;
 

@@ -9,18 +9,18 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { Observable, share } from "rxjs";
+import { httpTransport } from "../client/transport/http.ts";
+import { createServiceTime } from "../client/transport/service-time.ts";
+import { openWebSocket } from "../client/transport/socket.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import type { OrderHints } from "../conformance/bench.ts";
-import { findingsDocument, findingsText, isClean, summaryOf } from "../conformance/findings.ts";
-import type { SuiteResult } from "../conformance/suite.ts";
 import { createContract } from "../contract/contract.ts";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { decimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
-import { httpTransport } from "../transport/http.ts";
-import { createServiceTime } from "../transport/service-time.ts";
-import { openWebSocket } from "../transport/socket.ts";
+import { findingsDocument, findingsText, isClean, summaryOf } from "../verify/conformance/findings.ts";
+import type { SuiteResult } from "../verify/conformance/suite.ts";
+import type { OrderHints } from "../verify/conformance/test-client.ts";
 import { keysFromEnv, keysFromFile } from "./check-keys.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 
@@ -84,7 +84,7 @@ export const checkServer = async (
   if (wsUrl !== undefined) askFirst(wsUrl, flags);
   const time = createServiceTime(clock);
   const wire = httpTransport({ baseUrl: url, profile, signers: keySet.signers, clock, time });
-  const { checkService, rules } = await import("../conformance/suite.ts");
+  const { checkService, rules } = await import("../verify/conformance/suite.ts");
   const unknown = flags.only?.find((start) => !rules.some(({ id }) => id.startsWith(start)));
   if (unknown !== undefined)
     throw new SluiceError("USAGE", `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`);

@@ -3,21 +3,21 @@
  *
  * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards showed no
  * position, 1 that something is left or may be. With --json stdout holds one line for each position and nothing else.
- * Not here: how positions are closed (engine/closing.ts).
+ * Not here: how positions are closed (engine/close-positions.ts).
  */
 import type { Command } from "commander";
 import { EMPTY, firstValueFrom, from, ignoreElements, lastValueFrom, map, merge, tap } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import type { PositionEnding } from "../host/context.ts";
 import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
-import { eventLine } from "./panel.ts";
-import { listenForStop } from "./stopping.ts";
+import { eventLine } from "./run-progress.ts";
+import { listenForStop } from "./shutdown-signals.ts";
 
 export interface CloseParts {
   readonly clock?: Clock;
@@ -56,7 +56,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
   if (placeOf(config.service) === undefined) throw new SluiceError("USAGE", `${path}: ${embeddedMessage}`);
   if (flags.mainnet === undefined) checkEnvironment(config.service, "testnet", mainnetMessage);
   const stopping = listenForStop(io);
-  const { createClosing = (await import("../engine.ts")).createEngine } = parts;
+  const { createClosing = (await import("../engine/engine.ts")).createEngine } = parts;
   const engine = createClosing(closingOnly(config));
   const waiting = engine.events$?.subscribe((event) => {
     if (event.type === "start.waiting") io.err(`${eventLine(event, inkOf(io))}\n`);

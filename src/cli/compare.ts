@@ -6,9 +6,9 @@
  * Not here: reading, comparing and wording (compare/).
  */
 import { type Command, InvalidArgumentError } from "commander";
-import type { RunRecord } from "../compare/run-record.ts";
 import { isSluiceError, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
+import type { RunRecord } from "../verify/compare/run-record.ts";
 import { type CliIo, colourOf } from "./io.ts";
 
 interface Flags {
@@ -36,8 +36,8 @@ const msOf = (text: string): number => {
 
 const compare = async (a: string, b: string | undefined, flags: Flags, io: CliIo): Promise<void> => {
   const [{ compareRuns }, { comparisonText }] = await Promise.all([
-    import("../compare/comparison.ts"),
-    import("../compare/comparison-text.ts"),
+    import("../verify/compare/comparison.ts"),
+    import("../verify/compare/comparison-text.ts"),
   ]);
   const runs = await runsOf(a, b, flags);
   const result = compareRuns(...runs, { ...(flags.within !== undefined && { withinMs: flags.within }) });
@@ -46,7 +46,7 @@ const compare = async (a: string, b: string | undefined, flags: Flags, io: CliIo
 };
 
 const runsOf = async (a: string, b: string | undefined, { backtest }: Flags): Promise<readonly [RunRecord, RunRecord]> => {
-  const { readRun } = await import("../compare/read-run.ts");
+  const { readRun } = await import("../verify/compare/read-run.ts");
   if (backtest !== undefined) {
     if (b !== undefined) throw new SluiceError("USAGE", "compare: name another run or give --backtest, not both.");
     return besideItsBacktest(a, backtest);
@@ -57,9 +57,9 @@ const runsOf = async (a: string, b: string | undefined, { backtest }: Flags): Pr
 
 const besideItsBacktest = async (dir: string, given: string | true): Promise<readonly [RunRecord, RunRecord]> => {
   const [{ readSession }, { runOfSession }, { backtestOfSession }] = await Promise.all([
-    import("../session/session-file.ts"),
-    import("../compare/read-run.ts"),
-    import("../compare/session-backtest.ts"),
+    import("../verify/session/session-file.ts"),
+    import("../verify/compare/read-run.ts"),
+    import("../verify/compare/session-backtest.ts"),
   ]);
   const session = readable(() => readSession(dir));
   const path = given === true ? session.header.config : given;

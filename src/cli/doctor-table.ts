@@ -6,10 +6,10 @@
  * Not here: what was asked (doctor/), when it is shown (doctor.ts).
  */
 
-import type { Examination } from "../doctor/doctor.ts";
-import type { Finding, Verdict } from "../doctor/finding.ts";
-import { profileLines } from "../doctor/override-lines.ts";
-import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "../report/ink.ts";
+import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "../report/ansi.ts";
+import type { Examination } from "../verify/doctor/doctor.ts";
+import type { Finding, Verdict } from "../verify/doctor/finding.ts";
+import { profileLines } from "../verify/doctor/override-lines.ts";
 
 export const verdictWords: Readonly<Record<Verdict, string>> = {
   differs: "differs",

@@ -8,19 +8,19 @@
  */
 import type { Command } from "commander";
 import { firstValueFrom, from, map, merge, Observable, skip, tap } from "rxjs";
+import { confirmationPath, writeConfirmation } from "../client/live/size-unit-confirmation.ts";
+import type { OpenService } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { type Contract, createContract } from "../contract/contract.ts";
-import { type Examination, type ExamineOptions, examine } from "../doctor/doctor.ts";
-import { profileLines } from "../doctor/override-lines.ts";
-import { createStopWord, type StopWord } from "../doctor/stop-word.ts";
-import type { Patient } from "../doctor/visit.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
-import type { OpenService } from "../host/service.ts";
-import { confirmationPath, writeConfirmation } from "../live/confirmation.ts";
 import { createRandom } from "../random.ts";
+import { type Examination, type ExamineOptions, examine } from "../verify/doctor/doctor.ts";
+import type { Patient } from "../verify/doctor/examination.ts";
+import { profileLines } from "../verify/doctor/override-lines.ts";
+import { createStopWord, type StopWord } from "../verify/doctor/stop-signal.ts";
 import { examinationText } from "./doctor-table.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";

@@ -4,14 +4,14 @@
  * Invariants: it stops on the first of a request, the end of its time, its own end; a start that is asked to stop is let finish
  * where the service answers, for some seconds at most, so that what is to be canceled is known; a run that never started is never
  * reported as done; a second request abandons each of these steps.
- * Not here: requests to stop (stopping.ts), what is shown meanwhile (run.ts, record.ts).
+ * Not here: requests to stop (shutdown-signals.ts), what is shown meanwhile (run.ts, record.ts).
  */
 import { defaultIfEmpty, firstValueFrom, from, ignoreElements, map, merge, NEVER, type Observable, type Subscription } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import type { StopReason } from "./io.ts";
-import type { Stopping } from "./stopping.ts";
+import type { Stopping } from "./shutdown-signals.ts";
 
 export type Ending = StopReason | "over" | "ended";
 

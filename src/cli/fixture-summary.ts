@@ -3,7 +3,7 @@
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
-import type { FixtureManifest } from "../tape/fixture.ts";
+import type { FixtureManifest } from "../market/tape/fixture.ts";
 
 export const fixtureSummary = (dir: string, manifest: FixtureManifest, json: boolean): string =>
   json ? `${JSON.stringify({ fixture: dir, ...manifest })}\n` : `${linesOf(dir, manifest).join("\n")}\n`;

@@ -5,8 +5,8 @@
  */
 import { type Command, InvalidArgumentError } from "commander";
 import { SluiceError } from "../errors.ts";
-import { checkWritable, writeFixture } from "../tape/fixture.ts";
-import { defaultStartAt, generateTape, instrumentFor } from "../tape/generate.ts";
+import { checkWritable, writeFixture } from "../market/tape/fixture.ts";
+import { defaultStartAt, generateTape, instrumentFor } from "../market/tape/generate.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import type { CliIo } from "./io.ts";
 

@@ -12,11 +12,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CutRun } from "../compare/cut-run.ts";
-import type { Runner } from "../compare/look-ahead.ts";
-import type { Observed } from "../compare/observed.ts";
 import { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
+import type { CutRun } from "../verify/compare/cut-run.ts";
+import type { Runner } from "../verify/compare/look-ahead.ts";
+import type { Observed } from "../verify/compare/observed.ts";
 import type { CliIo } from "./io.ts";
 
 interface Flags {
@@ -62,8 +62,8 @@ const wholeOf =
 
 const guard = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   const [{ lookAhead }, { lookAheadText }] = await Promise.all([
-    import("../compare/look-ahead.ts"),
-    import("../compare/look-ahead-text.ts"),
+    import("../verify/compare/look-ahead.ts"),
+    import("../verify/compare/look-ahead-text.ts"),
   ]);
   const { cuts, seed } = flags;
   const report = await lookAhead(runnerOf(path, flags.fixture), {
@@ -126,7 +126,7 @@ const ended = (argv: readonly string[]): Promise<string> =>
   });
 
 const run = async (path: string, { answer, ...order }: Errand): Promise<void> => {
-  const { cutRun } = await import("../compare/cut-run.ts");
+  const { cutRun } = await import("../verify/compare/cut-run.ts");
   const write = (what: Answer): void => writeFileSync(answer, JSON.stringify(what));
   try {
     write({ seen: await cutRun(() => loadConfigFile(path, { command: "backtest" }), order) });

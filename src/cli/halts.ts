@@ -2,11 +2,11 @@
  * A halted run as people and programs see it: what to do about it, and the error with which the command ends.
  *
  * Invariants: a run that ended halted never looks like one that is done; the halt with which a run stops itself is none.
- * Not here: which events halt what, and the status line (panel.ts).
+ * Not here: which events halt what, and the status line (run-progress.ts).
  */
 import { SluiceError } from "../errors.ts";
 import { printable } from "./io.ts";
-import { haltWords, type Tally } from "./panel.ts";
+import { haltWords, type Tally } from "./run-progress.ts";
 
 /** Without a journal a halt ends with its process. */
 export const remedyOf = (config: unknown): string =>

@@ -4,7 +4,7 @@
  * Invariants: with `--json` exactly one JSON object goes to stdout; problems are thrown as they are and told by main.ts.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { importRecording } from "../tape/import.ts";
+import { importRecording } from "../market/tape/import.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import type { CliIo } from "./io.ts";
 

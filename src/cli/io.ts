@@ -5,13 +5,13 @@
  * (`| head`) or a closed terminal ends no process by itself; colour is used only where a person can see it and did not decline.
  * This is the one place that listens to signals: the first of any kind is a request to stop, and a later one counts only when it
  * was typed again.
- * Not here: what is said (one file a command), what a command does when asked to stop (stopping.ts), colour itself (report/ink.ts).
+ * Not here: what is said (one file a command), what a command does when asked to stop (shutdown-signals.ts), colour itself (report/ansi.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { type Ink, ink } from "../report/ink.ts";
+import { type Ink, ink } from "../report/ansi.ts";
 
-export { printable } from "../report/ink.ts";
+export { printable } from "../report/ansi.ts";
 
 export interface CliIo {
   /** Results. The text is written as it is: end lines with "\n". */

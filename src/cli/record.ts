@@ -2,7 +2,7 @@
  * `sluice record <config>`: runs the strategies of a config like `sluice run` and writes down everything that passes.
  *
  * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (engine-run.ts); what was recorded is finished also when stopping is abandoned or a strategy failed.
- * Not here: what a session is (session/format.ts), how it is recorded (session/recorded-engine.ts).
+ * Not here: what a session is (verify/session/session-records.ts), how it is recorded (verify/session/recorded-engine.ts).
  */
 import { type Command, InvalidArgumentError } from "commander";
 import type { Clock } from "../clock/clock.ts";
@@ -13,8 +13,8 @@ import type { Event } from "../journal/events.ts";
 import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
-import { count, createTally, eventLine } from "./panel.ts";
-import { listenForStop } from "./stopping.ts";
+import { count, createTally, eventLine } from "./run-progress.ts";
+import { listenForStop } from "./shutdown-signals.ts";
 
 export interface RecordParts {
   readonly clock?: Clock;
@@ -58,8 +58,8 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
   // The config is asked as by `run`, because what it runs is what is recorded.
   const config = await loadConfigFile(path, { command: "run", clock });
   const [{ recordEngine }, { createSessionFile }] = await Promise.all([
-    import("../session/recorded-engine.ts"),
-    import("../session/session-file.ts"),
+    import("../verify/session/recorded-engine.ts"),
+    import("../verify/session/session-file.ts"),
   ]);
   const note = (line: string): void => {
     io.err(`${printable(line)}\n`);
@@ -93,8 +93,8 @@ const show = (event: Event, json: boolean, io: CliIo): void => {
 /** Ends the file where that is missing, writes the market data beside it and says what there is. */
 const finish = async (dir: string, io: CliIo): Promise<void> => {
   const [{ finishSession, readSession }, { ensureMarket }] = await Promise.all([
-    import("../session/session-file.ts"),
-    import("../session/market-fixture.ts"),
+    import("../verify/session/session-file.ts"),
+    import("../verify/session/market-fixture.ts"),
   ]);
   const before = readSession(dir);
   for (const line of before.notes) io.err(`${printable(line)}\n`);

@@ -3,13 +3,13 @@
  *
  * Invariants: nothing reaches a service; with --json stdout holds one JSON document and nothing else; a divergence is an exit code
  * of 1.
- * Not here: the replay (session/replayer.ts), the words for a divergence (session/divergence.ts).
+ * Not here: the replay (verify/session/replayer.ts), the words for a divergence (verify/session/divergence.ts).
  */
 import type { Command } from "commander";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
-import { divergenceText, type FieldDifference } from "../session/divergence.ts";
-import type { ReplayReport } from "../session/replayer.ts";
+import { divergenceText, type FieldDifference } from "../verify/session/divergence.ts";
+import type { ReplayReport } from "../verify/session/replayer.ts";
 import { type CliIo, printable } from "./io.ts";
 
 interface Flags {
@@ -28,9 +28,9 @@ export const addReplayCommand = (program: Command, io: CliIo): void => {
 
 const replay = async (dir: string, path: string | undefined, flags: Flags, io: CliIo): Promise<void> => {
   const [{ replaySession }, { readSession }, { ensureMarket }] = await Promise.all([
-    import("../session/replayer.ts"),
-    import("../session/session-file.ts"),
-    import("../session/market-fixture.ts"),
+    import("../verify/session/replayer.ts"),
+    import("../verify/session/session-file.ts"),
+    import("../verify/session/market-fixture.ts"),
   ]);
   const session = readSession(dir);
   const file = path ?? session.header.config;

@@ -3,7 +3,7 @@
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
  * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
- * Not here: what the engine does (engine.ts), what lines look like (panel.ts), what became of orders (run-orders.ts).
+ * Not here: what the engine does (engine.ts), what lines look like (run-progress.ts), what became of orders (run-orders.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Subscription } from "rxjs";
@@ -11,7 +11,7 @@ import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { Profile, ProfileOverrides } from "../contract/profile.ts";
-import type { Engine, EngineOptions } from "../engine.ts";
+import type { Engine, EngineOptions } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import type { QuotaState } from "../host/context.ts";
 import { loadConfigFile } from "../host/load.ts";
@@ -20,9 +20,9 @@ import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
-import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./panel.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
-import { listenForStop } from "./stopping.ts";
+import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./run-progress.ts";
+import { listenForStop } from "./shutdown-signals.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
@@ -166,7 +166,7 @@ const unitsOn = (screen: Screen, profile: Profile, { json }: Flags): Screen => (
   },
 });
 
-const engineMaker = async (): Promise<CreateEngine> => (await import("../engine.ts")).createEngine;
+const engineMaker = async (): Promise<CreateEngine> => (await import("../engine/engine.ts")).createEngine;
 
 const statusMs = 1_000;
 const plainStatusTicks = 10;

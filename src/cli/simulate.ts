@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { type Command, InvalidArgumentError } from "commander";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
-import type { Failure, SimulateOptions, Summary } from "../simulate/simulate.ts";
+import type { Failure, SimulateOptions, Summary } from "../verify/simulation/simulate.ts";
 import type { CliIo } from "./io.ts";
 
 interface Flags {
@@ -58,7 +58,7 @@ const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void
   if (flags.trace === true && flags.seed === undefined) throw new SluiceError("USAGE", "--trace tells one story: name it with --seed.");
   const summary = flags.jobs > 1 && flags.seed === undefined ? await inProcesses(path, flags) : await here(path, flags, io);
   if (summary === undefined) return;
-  const { summaryText } = await import("../simulate/summary-text.ts");
+  const { summaryText } = await import("../verify/simulation/summary-text.ts");
   io.out(flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
   failWith(summary.failures, path);
 };
@@ -74,7 +74,7 @@ const optionsOf = ({ seeds, minutes, first, seed, fixture, plugins }: Flags): Si
 /** Loaded when it is needed: help and mistakes should not wait for an engine. */
 const here = async (path: string, flags: Flags, io: CliIo): Promise<Summary | undefined> => {
   const config = await loadConfigFile(path, { command: "simulate" });
-  const { simulate, traceSeed } = await import("../simulate/simulate.ts");
+  const { simulate, traceSeed } = await import("../verify/simulation/simulate.ts");
   const options = optionsOf(flags);
   if (flags.trace === true) {
     const violation = await traceSeed(config, flags.seed ?? 0, options, (line) => {
@@ -103,7 +103,7 @@ const outputBytesMax = 64 * 1024 * 1024;
 /** Each process tells a part of the seeds and prints its summary. */
 const inProcesses = async (path: string, flags: Flags): Promise<Summary> => {
   const { seeds, first, jobs, minutes, fixture, plugins } = flags;
-  const { joinSummaries } = await import("../simulate/simulate.ts");
+  const { joinSummaries } = await import("../verify/simulation/simulate.ts");
   const share = Math.ceil(seeds / jobs);
   const parts = Array.from({ length: Math.ceil(seeds / share) }, (_, index) => {
     const count = Math.min(share, seeds - index * share);

@@ -3,26 +3,26 @@
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; how many runs there are is said before the first one
  * starts; what is done when somebody stops it is shown, and kept where --out names a folder.
- * Not here: what varies (sweep/space.ts), the runs (sweep/sweep.ts), the report's look (sweep/table.ts, sweep/heat-map.ts).
+ * Not here: what varies (backtest/sweep/space.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/heat-map.ts).
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Choice } from "../backtest/sweep/sampling.ts";
+import { type Score, scores } from "../backtest/sweep/scores.ts";
+import { readVariation, type Variation, variationsIn } from "../backtest/sweep/space.ts";
+import type { SweepProgress } from "../backtest/sweep/sweep.ts";
+import type { SweepPlan } from "../backtest/sweep/sweep-plan.ts";
+import type { SweepReport } from "../backtest/sweep/sweep-report.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { type ErrorCode, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
-import { counted, duration } from "../report/figures.ts";
-import type { SweepPlan } from "../sweep/plan.ts";
-import type { Choice } from "../sweep/points.ts";
-import type { SweepReport } from "../sweep/report.ts";
-import { type Score, scores } from "../sweep/scores.ts";
-import { readVariation, type Variation, variationsIn } from "../sweep/space.ts";
-import type { SweepProgress } from "../sweep/sweep.ts";
-import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./given.ts";
+import { counted, duration } from "../report/number-format.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
+import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
 export interface SweepParts {
   readonly clock?: Clock;
@@ -105,9 +105,9 @@ const sweep = async (path: string, flags: Flags, io: CliIo, { clock = createSyst
   const config = await loadConfigFile(path, { command: "backtest", clock });
   const variations = merged(await exportedBy(path), flags.vary);
   const [{ planSweep, runsOf }, { runSweep }, { openResults }] = await Promise.all([
-    import("../sweep/plan.ts"),
-    import("../sweep/sweep.ts"),
-    import("../sweep/results-file.ts"),
+    import("../backtest/sweep/sweep-plan.ts"),
+    import("../backtest/sweep/sweep.ts"),
+    import("../backtest/sweep/results-file.ts"),
   ]);
   const plan = planSweep(path, config, optionsOf(flags, variations));
   const file = flags.out === undefined ? undefined : openResults(flags.out, plan.identity, flags.resume === true);
@@ -188,10 +188,10 @@ const progressOn = (io: CliIo, clock: Clock): { show: (progress: SweepProgress) 
 };
 
 const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void> => {
-  if (flags.csv !== undefined) writeFileSync(flags.csv, (await import("../sweep/csv.ts")).csvOf(report));
-  if (flags.html !== undefined) writeFileSync(flags.html, (await import("../sweep/heat-map.ts")).heatMap(report));
+  if (flags.csv !== undefined) writeFileSync(flags.csv, (await import("../backtest/sweep/csv.ts")).csvOf(report));
+  if (flags.html !== undefined) writeFileSync(flags.html, (await import("../backtest/sweep/heat-map.ts")).heatMap(report));
   if (flags.json) return io.out(`${JSON.stringify(report)}\n`);
-  const { sweepText } = await import("../sweep/table.ts");
+  const { sweepText } = await import("../backtest/sweep/table.ts");
   io.out(sweepText(report, { columns: io.columns, colour: colourOf(io), top: flags.top }));
 };
 

@@ -4,7 +4,7 @@
  * Invariants: with --json stdout holds one line, written when requests are answered, and nothing else; a request to stop ends the
  * market first, then the server, and leaves no socket or timer; what is wrong in an option or a file is said before anything is
  * opened.
- * Not here: the server (venue/server/), the market (backtest/served.ts), the wording (venue-text.ts).
+ * Not here: the server (venue/server/), the market (backtest/serve/market-replay.ts), the wording (venue-text.ts).
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -12,16 +12,16 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { asyncApi } from "../contract/asyncapi.ts";
 import { type Contract, createContract } from "../contract/contract.ts";
+import { asyncApi } from "../contract/documents/asyncapi.ts";
+import { openApi } from "../contract/documents/openapi.ts";
 import { parseInstId } from "../contract/inst-id.ts";
-import { openApi } from "../contract/openapi.ts";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
-import type { Tape } from "../market/tape.ts";
+import { readFixture } from "../market/tape/fixture.ts";
+import { generateTape, instrumentFor } from "../market/tape/generate.ts";
+import type { Tape } from "../market/tape/tape.ts";
 import { createRandom } from "../random.ts";
-import { readFixture } from "../tape/fixture.ts";
-import { generateTape, instrumentFor } from "../tape/generate.ts";
 import { type FaultPlan, parseFaultPlan } from "../venue/server/fault-plan.ts";
 import type { VenueServer } from "../venue/server/server.ts";
 import { createVenue, type Venue } from "../venue/venue.ts";
@@ -93,7 +93,7 @@ const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: V
   try {
     const stop = stopOf(io);
     closing.push(stop.leave);
-    const { serveMarket } = await import("../backtest/served.ts");
+    const { serveMarket } = await import("../backtest/serve/market-replay.ts");
     const market = serveMarket(tape, venue, server.board, server.faults.clock, { speed: flags.speed, loop: true });
     closing.push(() => market.stop());
     if (flags.json !== true) closing.push(countMinutes(venue, server, clock, io));

@@ -4,18 +4,18 @@
  * Invariants: it places nothing; with --json stdout holds one line of JSON for each thing that happened and nothing else; a reader
  * who leaves does not end it; asked to stop while it cancels, it finishes first, and a second request abandons that; exit code 0
  * says that nothing it answers for was seen left, 1 that something is, or may be.
- * Not here: when it acts (watchdog/watch.ts), what it does (watchdog/cancel-all.ts).
+ * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (engine/watchdog/cancel-all.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take, tap } from "rxjs";
 import { after, type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import { checkHeartbeat } from "../engine/watchdog/heartbeat-check.ts";
+import { createKeeper, type Keeper, type KeeperNews, type KeeperOptions } from "../engine/watchdog/watchdog.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
-import { checkHeartbeat } from "../watchdog/heartbeat-check.ts";
-import { createKeeper, type Keeper, type KeeperNews, type KeeperOptions } from "../watchdog/keeper.ts";
 import { type CliIo, printable } from "./io.ts";
-import { listenForStop } from "./stopping.ts";
+import { listenForStop } from "./shutdown-signals.ts";
 
 export interface WatchdogParts {
   readonly clock?: Clock;

@@ -3,7 +3,7 @@
  *
  * Invariants: `now` never falls; a timer runs once, at or after its instant, never inside the call that set it; timers of
  * equal instants run in the order they were set.
- * Not here: real time (system-clock.ts), moved time (virtual-clock.ts), the service's time (quota/server-clock.ts).
+ * Not here: real time (system-clock.ts), moved time (virtual-clock.ts), the service's time (scheduler/quota/server-clock.ts).
  */
 import { Observable } from "rxjs";
 

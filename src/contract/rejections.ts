@@ -3,7 +3,7 @@
  *
  * Invariants: pure; what is not known to be a rejection is none, whatever its status; a code for "busy", "too many requests" or "id
  * taken" is never one, since each is also the answer to the repetition of a call that was executed.
- * Not here: whether an answer has the form of the service's envelope (gateway/read-answer.ts).
+ * Not here: whether an answer has the form of the service's envelope (client/parse-response.ts).
  */
 import type { Profile } from "./profile.ts";
 

@@ -5,8 +5,8 @@
  * when the distance has changed, to one side of the tolerance or by more than it.
  */
 import type { Clock } from "../clock/clock.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { ServerClock } from "../quota/server-clock.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { ServerClock } from "../scheduler/quota/server-clock.ts";
 
 export interface ServiceCalendar {
   readonly from: number;

@@ -6,12 +6,12 @@
  * Not here: what leverage means to a position; that is the service's.
  */
 import { lastValueFrom, takeUntil } from "rxjs";
+import { type Outcome, whyNot } from "../client/outcome.ts";
 import { after, type Clock } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { SluiceError } from "../errors.ts";
-import { type Outcome, whyNot } from "../gateway/outcome.ts";
 import type { LeverageConfig } from "../host/leverage-config.ts";
-import type { Branch } from "./branch.ts";
+import type { Branch } from "./user-account.ts";
 
 const answerMsMax = 90_000;
 

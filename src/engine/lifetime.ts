@@ -6,7 +6,7 @@
  */
 import { Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
-import type { Interceptor } from "../transport/transport.ts";
+import type { Interceptor } from "../contract/transport.ts";
 
 export interface Lifetime {
   readonly clock: Clock;

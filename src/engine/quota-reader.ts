@@ -6,8 +6,8 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import type { QuotaState } from "../host/context.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Ledger } from "../quota/ledger.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 
 export const quotaReader = (journal: Journal, ledger: Ledger, scheduler: Scheduler, clock: Clock): (() => QuotaState) => {

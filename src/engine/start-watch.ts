@@ -3,14 +3,14 @@
  *
  * Invariants: each reason is told as soon as it is known and again now and then, only while the engine starts; an address at which
  * the service cannot be ends the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
- * Not here: reading (first-reads.ts), how long a start may take without a rate limit (there too).
+ * Not here: reading (initial-sync.ts), how long a start may take without a rate limit (there too).
  */
 import { type Observable, ReplaySubject, takeUntil, tap } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { limitedStatus } from "../contract/limits.ts";
+import type { Interceptor, WireRequest, WireResponse } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Interceptor, WireRequest, WireResponse } from "../transport/transport.ts";
+import type { Journal } from "../journal/event-log.ts";
 
 export interface StartWatch {
   readonly interceptor: Interceptor;

@@ -4,17 +4,18 @@
  * Invariants: a config is checked whole before anything is opened, and every problem is listed at once with its place and remedy.
  * Not here: options of strategies and plugins, which are checked where they are called (define.ts).
  */
+
+import type { ServiceSpec } from "../client/service-port.ts";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
-import type { RuleSet } from "../orders/rules.ts";
-import type { LayerSpec } from "../quota/layers.ts";
-import type { ReservePolicy } from "../quota/reserve.ts";
-import type { Freshness } from "../resources/resources.ts";
+import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
+import type { Freshness } from "../orders/state/resources.ts";
+import type { LayerSpec } from "../scheduler/quota/layers.ts";
+import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
 import type { Plugin, Strategy } from "./define.ts";
 import { type LeverageConfig, leverageSchema } from "./leverage-config.ts";
-import type { ServiceSpec } from "./service.ts";
-import type { Supervision } from "./supervision.ts";
+import type { Supervision } from "./restart-policy.ts";
 
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */

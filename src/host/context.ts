@@ -6,13 +6,13 @@
  */
 import type { Observable } from "rxjs";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
+import type { NoticeListener } from "../journal/event-emitter.ts";
 import type { Event } from "../journal/events.ts";
-import type { NoticeListener } from "../journal/notices.ts";
 import type { Market } from "../market/market-data.ts";
-import type { CancelResult, Orders, OrderUpdate } from "../orders/orders.ts";
-import type { LayerState } from "../quota/ledger.ts";
+import type { CancelResult, Orders, OrderUpdate } from "../orders/manual-orders.ts";
+import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { Random } from "../random.ts";
-import type { Snapshot } from "../resources/resource.ts";
+import type { LayerState } from "../scheduler/quota/ledger.ts";
 
 /** The quota as it stands: one entry per layer and scope, what waits, and who spent the current minute. */
 export interface QuotaState {

@@ -9,10 +9,10 @@ import type { Observable } from "rxjs";
 import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
-import type { WantedOrder } from "../orders/wanted.ts";
+import type { WantedOrder } from "../orders/wanted-order.ts";
+import { fileOf } from "./caller-file.ts";
 import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
-import { fileOf } from "./defined-in.ts";
 import { type Isolation, isolationDefaults } from "./isolation.ts";
 
 export interface Strategy {

@@ -2,7 +2,7 @@
  * What actions would cost and how long they would wait, before anybody asks for them. Pure.
  */
 import type { Contract } from "../contract/contract.ts";
-import type { LayerState } from "../quota/ledger.ts";
+import type { LayerState } from "../scheduler/quota/ledger.ts";
 import type { Estimate, PlannedAction } from "./context.ts";
 
 export const estimateOf = (actions: readonly PlannedAction[], contract: Contract, minute: LayerState | undefined, at: number): Estimate => {

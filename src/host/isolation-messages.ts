@@ -4,7 +4,7 @@
  * Invariants: plain data only; nothing here holds a key, and nothing the thread says is taken for more than a wish.
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import type { WantedOrder } from "../orders/wanted.ts";
+import type { WantedOrder } from "../orders/wanted-order.ts";
 
 /** What the thread is born with. */
 export interface IsolatedFacts {

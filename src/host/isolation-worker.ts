@@ -3,13 +3,13 @@
  *
  * Invariants: it is run by the same host as any strategy, so that what it throws is caught and named, chance comes from its seed
  * and the network is closed to it; it says nothing but wishes, subscriptions and how it failed.
- * Not here: TypeScript (thread-start.ts registers its loader before this file is read).
+ * Not here: TypeScript (worker-start.ts registers its loader before this file is read).
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
-import { createJournal } from "../journal/journal.ts";
+import { createJournal } from "../journal/event-log.ts";
 import type { Strategy } from "./define.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";

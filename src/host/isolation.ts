@@ -11,14 +11,14 @@ import { Observable, type Observer, Subscription } from "rxjs";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
-import type { WantedOrder } from "../orders/wanted.ts";
+import type { WantedOrder } from "../orders/wanted-order.ts";
 import type { StrategyContext } from "./context.ts";
 import type { Strategy } from "./define.ts";
-import { outside } from "./engine-time.ts";
+import { outside } from "./execution-context.ts";
 import type { FromThread, IsolatedFacts, StreamPath, ToThread } from "./isolation-messages.ts";
 import { streamPaths } from "./isolation-messages.ts";
 import { messageOf } from "./strategy-host.ts";
-import { startThread } from "./thread-start.ts";
+import { startThread } from "./worker-start.ts";
 
 export interface Isolation {
   /** It has failed when nothing said to it is worked off for so long. Default 2 000 ms. */

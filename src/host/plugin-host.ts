@@ -8,13 +8,13 @@
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import type { Journal } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
-import type { Journal } from "../journal/journal.ts";
 import type { PluginContext } from "./context.ts";
 import type { Plugin } from "./define.ts";
-import { guarded, inside, type Owner, outside } from "./engine-time.ts";
-import { owned, ownedMarket, ownedState } from "./owned.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { createScope, type Scope } from "./disposables.ts";
+import { guarded, inside, type Owner, outside } from "./execution-context.ts";
+import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
 import { messageOf } from "./strategy-host.ts";
 
 export type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;

@@ -5,7 +5,7 @@
  */
 import { Observable } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Journal } from "../journal/event-log.ts";
 import type { QuotaState } from "./context.ts";
 
 const pauseMs = 250;

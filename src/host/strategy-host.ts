@@ -5,20 +5,20 @@
  * others run on; what is not wanted any more by a strategy that ended is withdrawn too; a set that is not a list of orders is a
  * failure of its strategy; where failures are supervised, it is started anew from the beginning or left alone with all its orders
  * taken back; what it throws while it is ended harms nobody.
- * Not here: on whose time its code runs (engine-time.ts), what reaches it (owned.ts), how often it may fail (supervision.ts).
+ * Not here: on whose time its code runs (execution-context.ts), what reaches it (owned-streams.ts), how often it may fail (restart-policy.ts).
  */
 import { isObservable, type Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Desk } from "../orders/desk.ts";
-import { installAmbient } from "./ambient.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { Desk } from "../orders/order-manager.ts";
 import type { StrategyContext } from "./context.ts";
 import type { Strategy } from "./define.ts";
-import { inside, type Owner, outside } from "./engine-time.ts";
-import { ownedMarket, ownedOrders, ownedState } from "./owned.ts";
-import { installSupervisedPromises } from "./supervised-promises.ts";
-import { createFates, type Fate, type Supervision } from "./supervision.ts";
+import { inside, type Owner, outside } from "./execution-context.ts";
+import { ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
+import { createFates, type Fate, type Supervision } from "./restart-policy.ts";
+import { installSupervisedPromises } from "./unhandled-rejections.ts";
+import { installAmbient } from "./virtual-globals.ts";
 import { takeWanted } from "./wanted-set.ts";
 
 export type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };

@@ -4,11 +4,11 @@
  * Invariants: a set that passes can be compared and marked without throwing; it is a copy: what its author does with the objects
  * afterwards changes nothing, nor does what a getter says then; a complaint names the strategy, the order, the field and what was
  * found there.
- * Not here: whether an order may be sent (orders/rules.ts); a refused order does not end its strategy, a malformed set does.
+ * Not here: whether an order may be sent (orders/risk/pre-trade-checks.ts); a refused order does not end its strategy, a malformed set does.
  */
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
-import type { WantedOrder } from "../orders/wanted.ts";
+import type { WantedOrder } from "../orders/wanted-order.ts";
 
 const needed = ["slot", "instId", "side"] as const;
 const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;

@@ -2,7 +2,7 @@
  * What was decided about trading and outlives the process that heard it: halts, and the limits orders were under.
  *
  * Invariants: pure; the latest word on all, and on each strategy, is the one that holds; reading a record twice changes nothing.
- * Not here: the file (store.ts), what a mode means (orders/risk-modes.ts), which limits are wider (orders/risk-widening.ts).
+ * Not here: the file (write-ahead-log.ts), what a mode means (orders/risk/trading-mode.ts), which limits are wider (orders/risk/limit-changes.ts).
  */
 export interface Verdict {
   /** Empty: all of them. */

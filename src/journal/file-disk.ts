@@ -7,7 +7,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
-import { holdLock } from "./lock.ts";
+import { holdLock } from "./process-lock.ts";
 
 const flushFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, "r");

@@ -4,7 +4,7 @@
  *
  * Invariants: pure; amounts are exact decimals; a record tells the whole of one holding, so that reading it twice, or with older ones
  * before it, changes nothing.
- * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/exposure-fact.ts).
+ * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/risk/exposure-entry.ts).
  */
 import { add, mul } from "../decimal.ts";
 

@@ -3,7 +3,7 @@
  *
  * Invariants: pure; an order is written before it is sent, so none can exist that is not here; reading a record twice changes
  * nothing; what is over never comes back, what was kept back may.
- * Not here: the file (store.ts), what was executed (holdings.ts), finding out what became of them (orders/).
+ * Not here: the file (write-ahead-log.ts), what was executed (holdings.ts), finding out what became of them (orders/).
  */
 import type { Held } from "./holdings.ts";
 

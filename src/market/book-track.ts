@@ -7,7 +7,7 @@
 import { createBookSide } from "./book-side.ts";
 import { HotStream } from "./hot-stream.ts";
 import type { BookView } from "./market-data.ts";
-import type { LevelSeries } from "./tape.ts";
+import type { LevelSeries } from "./tape/tape.ts";
 import { BookLevelView, BookSnapshot, type Scale } from "./views.ts";
 
 export interface BookTrack {

@@ -9,7 +9,7 @@ import { Bars } from "./bars.ts";
 import { type BookTrack, type BookTrackOptions, createBookTrack } from "./book-track.ts";
 import { HotStream } from "./hot-stream.ts";
 import type { Quote, Trade } from "./market-data.ts";
-import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape.ts";
+import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
 import { QuoteView, type Scale, TradeView } from "./views.ts";
 
 /** The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than many closures. */

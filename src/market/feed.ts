@@ -8,14 +8,14 @@
  * trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`; one built from
  * recorded bars when the recorded bar that ends it, or the first one after it, is delivered. See bars.ts for the rest.
  * Books: a new subscriber gets the latest book; rows of one instant are one change.
- * Not here: when to deliver (backtest/runner.ts), reading files (tape/fixture.ts).
+ * Not here: when to deliver (backtest/runner.ts), reading files (market/tape/fixture.ts).
  */
 import { parseInstId } from "../contract/inst-id.ts";
 import { assert, didYouMean, SluiceError } from "../errors.ts";
 import type { Bars } from "./bars.ts";
 import { type Channel, createChannel, type Route } from "./channel.ts";
 import type { Market } from "./market-data.ts";
-import type { Series, Tape, TapeInstrument } from "./tape.ts";
+import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
 
 export interface FeedOptions {

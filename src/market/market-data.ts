@@ -3,7 +3,7 @@
  *
  * Invariants: objects never change after they were emitted; decimal fields are exact; fields ending in `Float` are rounded
  * copies for indicators and must not be turned back into prices without a tick.
- * Not here: columns (tape.ts), delivery (feed.ts).
+ * Not here: columns (market/tape/tape.ts), delivery (feed.ts).
  */
 import type { Observable } from "rxjs";
 

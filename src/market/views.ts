@@ -9,7 +9,7 @@
 import { inspect } from "node:util";
 import { type Grid, grid, mul } from "../decimal.ts";
 import type { BookLevel, BookView, Candle, Quote, Trade } from "./market-data.ts";
-import type { CandleSeries, QuoteSeries, TapeInstrument, TradeSeries } from "./tape.ts";
+import type { CandleSeries, QuoteSeries, TapeInstrument, TradeSeries } from "./tape/tape.ts";
 
 /** How the counts of one instrument are spelled. `half` is half a tick, the grid on which the mid price lies. */
 export interface Scale {

@@ -8,20 +8,20 @@
  *
  * Invariants: a wait ends by itself after `waitMsMax`, whatever becomes of the cancel; an order of unknown outcome is not waited
  * for; one slot still holds one order at a time.
- * Not here: how much is left (remainder.ts), sending (placements.ts).
+ * Not here: how much is left (remainder.ts), sending (placement.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, neg } from "../decimal.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Exposure } from "./exposure.ts";
-import { filledOf } from "./exposure-fact.ts";
-import { isOver, isResting, type TrackedOrder } from "./order.ts";
+import type { Journal } from "../journal/event-log.ts";
 import { type Remainder, remainderOf } from "./remainder.ts";
+import type { Exposure } from "./risk/exposure.ts";
+import { filledOf } from "./risk/exposure-entry.ts";
 import type { Slot, Slots } from "./slots.ts";
-import { type WantedOrder, wishMark } from "./wanted.ts";
+import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export interface Exits {
   /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */

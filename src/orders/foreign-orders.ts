@@ -7,8 +7,8 @@
  */
 import { isActive } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { OrderChange } from "../resources/order-store.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { OrderChange } from "./state/order-store.ts";
 
 export interface ForeignOrders {
   take(change: OrderChange): void;

@@ -5,8 +5,8 @@
  * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and cancelled.
  */
 import { abs, compare, equal, sub } from "../decimal.ts";
-import { isOver, isResting, type TrackedOrder } from "./order.ts";
-import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted.ts";
+import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export type Step =
   | { readonly kind: "nothing" }

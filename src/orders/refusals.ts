@@ -3,15 +3,15 @@
  *
  * Invariants: the same wish of a slot is refused once; an order that ended makes room for one wish that found none; a product
  * nobody lists causes a new reading of the list, at most once a minute.
- * Not here: the rules (rules.ts).
+ * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
 import { type Observable, Subject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Ruling } from "./rules.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slots.ts";
-import { type WantedOrder, wishMark } from "./wanted.ts";
+import { type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export interface Refusal {
   readonly strategy: string;

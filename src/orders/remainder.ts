@@ -6,11 +6,11 @@
  *
  * Invariants: never more than the wanted quantity in all, and of an exit never more than the strategy holds; an order that was
  * canceled by us leaves nothing here, since its wanted order is still there to be placed anew.
- * Not here: when the next order leaves (exits.ts), what a strategy holds (exposure.ts).
+ * Not here: when the next order leaves (exits.ts), what a strategy holds (orders/risk/exposure.ts).
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, sub, toStep } from "../decimal.ts";
-import type { TrackedOrder } from "./order.ts";
+import type { TrackedOrder } from "./tracked-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
 export interface Ending {

@@ -4,15 +4,15 @@
  * Invariants: a slot holds at most one order that is not over; a generation is used once, in this life and in earlier ones; an
  * order found at the service that carries a slot's id is taken over by that slot instead of being placed again, and one more
  * than a slot can hold is surplus.
- * Not here: what is done with orders (desk.ts), finding them (resources/).
+ * Not here: what is done with orders (order-manager.ts), finding them (resources/).
  */
 import type { Subscription } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
+import { mayWait, takeNote } from "./conflation.ts";
 import type { Rest } from "./exits.ts";
-import { isOver, newOrder, type TrackedOrder } from "./order.ts";
-import { mayWait, takeNote } from "./waiting.ts";
-import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted.ts";
+import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
+import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export interface Slot {
   readonly strategy: string;

@@ -3,7 +3,7 @@
  *
  * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; what of a position belongs to nobody
  * here stays with nobody. Strategies may hold against each other: then one's part is of the other sign.
- * Not here: who holds what (tally.ts).
+ * Not here: who holds what (trade-statistics.ts).
  */
 import { abs, add, compare, div, equal, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";

@@ -5,7 +5,7 @@
  * line shows the range of each dot column, so that a spike between two dots is never lost.
  * Not here: which values (report.ts thins them), how a label is spelled (the caller's `label`).
  */
-import { padEnd, padStart, widthOf } from "./ink.ts";
+import { padEnd, padStart, widthOf } from "./ansi.ts";
 
 export interface ChartPoint {
   readonly at: number;

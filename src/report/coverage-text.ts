@@ -4,10 +4,10 @@
  * Invariants: gaps are told where there are any; a recording of one kind of series per product takes one line each.
  */
 
+import { padEnd, padStart, widthOf, wrapped } from "./ansi.ts";
 import type { Coverage, SeriesCoverage } from "./coverage.ts";
-import { amount, counted, duration, grouped, minuteOf } from "./figures.ts";
-import { padEnd, padStart, widthOf, wrapped } from "./ink.ts";
-import type { Page } from "./page.ts";
+import { amount, counted, duration, grouped, minuteOf } from "./number-format.ts";
+import type { Page } from "./text-layout.ts";
 
 const linesMax = 20;
 

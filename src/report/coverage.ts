@@ -3,10 +3,10 @@
  *
  * Invariants: pure over columns; a gap is a stretch without any row of a series, longer than `gapMs`, two bars or one and a half
  * intervals of funding, from the first instant of the recording to its last. Changes of rules come when they come: no gaps.
- * Not here: who asks for market data (asked.ts).
+ * Not here: who asks for market data (requested-data.ts).
  */
-import type { QuoteSeries, Series, Tape } from "../market/tape.ts";
-import type { Asked } from "./asked.ts";
+import type { QuoteSeries, Series, Tape } from "../market/tape/tape.ts";
+import type { Asked } from "./requested-data.ts";
 
 export interface Gap {
   readonly fromAt: string;

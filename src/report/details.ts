@@ -4,14 +4,14 @@
  *
  * Invariants: kept only where somebody asked, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
  * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
- * Not here: the report, which is complete without them (report.ts), who asks for them (backtest/detailed.ts).
+ * Not here: the report, which is complete without them (report.ts), who asks for them (backtest/with-details.ts).
  */
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
-import type { Tape } from "../market/tape.ts";
-import type { OrderUpdate } from "../orders/orders.ts";
-import type { OrderSpec } from "../orders/wanted.ts";
+import type { Tape } from "../market/tape/tape.ts";
+import type { OrderUpdate } from "../orders/manual-orders.ts";
+import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";

@@ -5,9 +5,9 @@
  * Not here: the runs (the command runs both).
  */
 import { sub } from "../decimal.ts";
-import { amount, duration, grouped, signed } from "./figures.ts";
-import { type Page, pageOf, printed, table, title } from "./page.ts";
+import { amount, duration, grouped, signed } from "./number-format.ts";
 import type { RunReport } from "./report.ts";
+import { type Page, pageOf, printed, table, title } from "./text-layout.ts";
 
 /** The figures of one side. */
 export interface LimitSide {

@@ -5,7 +5,7 @@
  * at most `stretchesMax` points an instrument, and none for a stretch in which nothing was recorded.
  */
 import { div, type Grid, grid } from "../decimal.ts";
-import type { Series, SeriesKind, Tape } from "../market/tape.ts";
+import type { Series, SeriesKind, Tape } from "../market/tape/tape.ts";
 
 export interface PriceLine {
   readonly instId: string;

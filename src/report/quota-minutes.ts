@@ -3,7 +3,7 @@
  *
  * Invariants: minutes are those of the service's clock, counted where requests arrive; a wait belongs to the minute in which it
  * ended and to the layer that held the queue last; grouping into longer spans adds sums and keeps peaks.
- * Not here: the service's own count (venue/meter.ts), which gives the peaks of the whole run.
+ * Not here: the service's own count (venue/rate-limiter.ts), which gives the peaks of the whole run.
  */
 import type { Event } from "../journal/events.ts";
 

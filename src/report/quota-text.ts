@@ -4,10 +4,10 @@
  * Invariants: a bar longer than its layer holds is full and red; what was never measured is a dash, not a zero.
  */
 import { type LayerName, layers } from "../contract/limits.ts";
-import { counted, duration, grouped, percent } from "./figures.ts";
-import { padEnd, padStart, widthOf, wrapped } from "./ink.ts";
-import type { Page } from "./page.ts";
+import { padEnd, padStart, widthOf, wrapped } from "./ansi.ts";
+import { counted, duration, grouped, percent } from "./number-format.ts";
 import type { QuotaMinute, WaitedFor } from "./quota-minutes.ts";
+import type { Page } from "./text-layout.ts";
 
 export const quotaText = (page: Page): readonly string[] => {
   const {

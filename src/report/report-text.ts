@@ -3,19 +3,19 @@
  *
  * Invariants: pure text from the report alone; no line is wider than `columns` (60 at least); colour repeats what words and
  * signs already say; foreign words are made printable and cut to their column.
- * Not here: the figures (report.ts), the equity line (chart.ts), how a number is spelled (figures.ts).
+ * Not here: the figures (report.ts), the equity line (chart.ts), how a number is spelled (number-format.ts).
  */
 import { abs, approximate, compare, div, isPositive, isZero, mul } from "../decimal.ts";
+import { cut, padEnd, padStart, printable, widthOf, wrapped } from "./ansi.ts";
 import { chart } from "./chart.ts";
 import { coverageText } from "./coverage-text.ts";
-import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "./figures.ts";
-import { cut, padEnd, padStart, printable, widthOf, wrapped } from "./ink.ts";
-import { beside, type Fact, facts, gain, type Look, type Page, pageOf, printed, table, title } from "./page.ts";
+import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "./number-format.ts";
 import { quotaText } from "./quota-text.ts";
+import type { TurnedDown } from "./rejection-reasons.ts";
 import { feeBpsOf, grossOf, type Liquidity, type RunReport } from "./report.ts";
 import { strategyTable } from "./strategy-table.ts";
+import { beside, type Fact, facts, gain, type Look, type Page, pageOf, printed, table, title } from "./text-layout.ts";
 import { returnFacts, tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
-import type { TurnedDown } from "./turned-down.ts";
 import { warningsOf } from "./warnings.ts";
 
 export const reportText = (report: RunReport, look: Look): string => {

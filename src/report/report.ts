@@ -11,11 +11,11 @@ import { assert } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
 import type { Coverage } from "./coverage.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
-import type { PositionReport } from "./holdings.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
+import type { TurnedDown, TurnedDownMore } from "./rejection-reasons.ts";
 import type { Returns } from "./returns.ts";
+import type { PositionReport } from "./strategy-holdings.ts";
 import type { TradeReport } from "./trades.ts";
-import type { TurnedDown, TurnedDownMore } from "./turned-down.ts";
 
 /** Durations of many actions, in milliseconds. */
 export interface Waits {

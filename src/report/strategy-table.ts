@@ -3,8 +3,9 @@
  *
  * Invariants: columns are dropped whole, the least telling first, never cut; a failed strategy says why on a line of its own.
  */
-import { amount, duration, grouped, signed } from "./figures.ts";
-import { cut, type Ink, padEnd, padStart, printable, widthOf, wrapped } from "./ink.ts";
+
+import { cut, type Ink, padEnd, padStart, printable, widthOf, wrapped } from "./ansi.ts";
+import { amount, duration, grouped, signed } from "./number-format.ts";
 import type { RunReport, StrategyReport } from "./report.ts";
 
 interface Place {

@@ -6,7 +6,7 @@
  */
 import { approximate, isZero } from "../decimal.ts";
 import type { FillDetail, OrderLife, PositionLine, RunDetails } from "./details.ts";
-import { amount, counted, placesFor } from "./figures.ts";
+import { amount, counted, placesFor } from "./number-format.ts";
 import type { PriceLine } from "./price-lines.ts";
 import { html, type Markup, nothing } from "./tearsheet-html.ts";
 import type { Sheet } from "./tearsheet-money.ts";

@@ -6,7 +6,7 @@
  */
 import { add, approximate, compare, div, isPositive, mul, sub } from "../decimal.ts";
 import type { FillDetail, RunDetails } from "./details.ts";
-import { amount, duration, grouped, minuteOf, signed } from "./figures.ts";
+import { amount, duration, grouped, minuteOf, signed } from "./number-format.ts";
 import type { EquityPoint, RunReport } from "./report.ts";
 import { html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
 import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";

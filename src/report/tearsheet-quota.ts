@@ -6,7 +6,7 @@
  * picture; a layer nobody waited for is not drawn.
  */
 import { layers } from "../contract/limits.ts";
-import { counted, duration, grouped, percent } from "./figures.ts";
+import { counted, duration, grouped, percent } from "./number-format.ts";
 import { type QuotaMinute, type WaitedFor, waitedFor } from "./quota-minutes.ts";
 import type { RunReport } from "./report.ts";
 import { html, type Markup, nothing, raw, tableOf } from "./tearsheet-html.ts";

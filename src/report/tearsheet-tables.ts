@@ -6,7 +6,7 @@
 import { layers } from "../contract/limits.ts";
 import { abs, compare, div, isPositive, isZero, mul } from "../decimal.ts";
 import { gapsOf } from "./coverage-text.ts";
-import { amount, counted, duration, grouped, percent, placesFor, signed } from "./figures.ts";
+import { amount, counted, duration, grouped, percent, placesFor, signed } from "./number-format.ts";
 import { feeBpsOf, grossOf, type Liquidity, type RunReport, type StrategyReport } from "./report.ts";
 import { html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
 import type { Sheet } from "./tearsheet-money.ts";

@@ -4,7 +4,7 @@
  * Invariants: at most eight instants and six values; neighbours are a round step apart; every second instant is minor, so that a
  * narrow screen may leave it out.
  */
-import { grouped } from "./figures.ts";
+import { grouped } from "./number-format.ts";
 
 export interface TimeTick {
   readonly at: number;

@@ -6,7 +6,7 @@
  * Not here: the same for a terminal (report-text.ts), what happened (details.ts).
  */
 import type { RunDetails } from "./details.ts";
-import { counted, duration, grouped, minuteOf, placesFor, signed } from "./figures.ts";
+import { counted, duration, grouped, minuteOf, placesFor, signed } from "./number-format.ts";
 import type { RunReport } from "./report.ts";
 import { html, type Markup, raw } from "./tearsheet-html.ts";
 import { marketSection } from "./tearsheet-market.ts";

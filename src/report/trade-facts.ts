@@ -5,7 +5,7 @@
  * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, tearsheet-trades.ts).
  */
 import { isZero } from "../decimal.ts";
-import { amount, duration, grouped, percent, signed } from "./figures.ts";
+import { amount, duration, grouped, percent, signed } from "./number-format.ts";
 import type { RunReport } from "./report.ts";
 import type { Returns } from "./returns.ts";
 import type { TradeReport } from "./trades.ts";

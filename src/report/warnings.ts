@@ -4,7 +4,7 @@
  * Invariants: pure text from the report alone; a run without peculiarities has none.
  */
 import { compare } from "../decimal.ts";
-import { counted, duration } from "./figures.ts";
+import { counted, duration } from "./number-format.ts";
 import type { RunReport } from "./report.ts";
 
 export const warningsOf = (report: Omit<RunReport, "resultHash" | "wallMs" | "warnings">): readonly string[] => {

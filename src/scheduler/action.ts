@@ -4,8 +4,8 @@
  * Invariants: what is sent is asked for once, when the slot has opened; every action ends once.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
+import type { WireRequest, WireResponse } from "../contract/transport.ts";
 import type { ActionClass } from "../journal/events.ts";
-import type { WireRequest, WireResponse } from "../transport/transport.ts";
 
 /** Who calls. Several keys of one user share its weight but have a second each. */
 export interface Account {

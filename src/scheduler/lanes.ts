@@ -5,12 +5,12 @@
  * order of their heads. While somebody probes, the lightest call comes first.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
-import type { Charge } from "../quota/layers.ts";
-import type { Ledger } from "../quota/ledger.ts";
 import type { Account, Action, Ending } from "./action.ts";
-import { Entry, type Landing, type Lane, type Party } from "./entry.ts";
 import { classRules, createFairShares } from "./priority.ts";
 import { PriorityQueue } from "./priority-queue.ts";
+import { Entry, type Landing, type Lane, type Party } from "./queued-action.ts";
+import type { Charge } from "./quota/layers.ts";
+import type { Ledger } from "./quota/ledger.ts";
 
 export interface Lanes {
   add(action: Action, now: number, done: (ending: Ending) => void): Entry;

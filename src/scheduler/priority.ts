@@ -5,7 +5,7 @@
  * nothing starves; within a class, strategies that queue much do not push back those that queue little.
  */
 import type { ActionClass } from "../journal/events.ts";
-import type { Rank } from "../quota/ledger.ts";
+import type { Rank } from "./quota/ledger.ts";
 
 interface ClassRule {
   readonly rank: Rank;

@@ -7,18 +7,18 @@
  */
 import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
+import type { Transport } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
-import type { Journal } from "../journal/journal.ts";
-import { extraOf } from "../quota/layers.ts";
-import type { Ledger, Refusal } from "../quota/ledger.ts";
-import { type Grant, type Lease, localPort, type QuotaPort } from "../quota/port.ts";
-import type { Transport } from "../transport/transport.ts";
+import type { Journal } from "../journal/event-log.ts";
 import type { Action, Ending } from "./action.ts";
-import type { Entry, Lane, Party } from "./entry.ts";
-import { createFlights } from "./flights.ts";
+import { createFlights } from "./in-flight.ts";
 import { createLanes } from "./lanes.ts";
 import { classRules, createBudgets } from "./priority.ts";
-import { createWake } from "./wake.ts";
+import type { Entry, Lane, Party } from "./queued-action.ts";
+import { extraOf } from "./quota/layers.ts";
+import type { Ledger, Refusal } from "./quota/ledger.ts";
+import { type Grant, type Lease, localPort, type QuotaPort } from "./quota/port.ts";
+import { createWake } from "./wakeup.ts";
 
 export interface Scheduler {
   /** Emits the ending once and completes. Errors only with QUEUE_FULL. Unsubscribing before it was sent withdraws it. */

@@ -3,7 +3,7 @@
  *
  * Invariants: orders are kept in the order of their ids; a position's entry value is the signed sum of what its lots cost, so
  * profit never needs an average that was rounded.
- * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (listing.ts),
+ * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (queries.ts),
  * how long orders are kept (retention.ts).
  */
 import type { InstType } from "../contract/inst-id.ts";

@@ -3,11 +3,12 @@
  *
  * Invariants: the rules are multiples of the grid; one tick times one lot is a whole amount, so values never round.
  * `lotSize` and `minSize` are quantities of base currency whatever the unit of `sz`, as recordings count in base.
- * Not here: prices and quantities of the day (book.ts).
+ * Not here: prices and quantities of the day (matching-engine.ts).
  */
+
+import { shortFields } from "../contract/documents/published.ts";
 import { type InstType, parseInstId } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
-import { shortFields } from "../contract/published.ts";
 import { SluiceError } from "../errors.ts";
 import { type Amount, one, readAmount, spell } from "./money.ts";
 

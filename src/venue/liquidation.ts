@@ -9,14 +9,14 @@
  */
 import type { Side } from "../contract/profile.ts";
 import { type Account, purseOf } from "./account.ts";
-import { isRefusal } from "./answer.ts";
-import { take } from "./book.ts";
 import { type Exchange, finish, type Market, newOrder, register } from "./exchange.ts";
 import { baseOf } from "./instrument.ts";
-import { closingTicket } from "./intake.ts";
 import { crossEquity, crossPositions, maintenanceOf, markOf, modeOf, profitOf, type Standing, worthNow } from "./margin.ts";
+import { take } from "./matching-engine.ts";
 import { type Amount, cut, larger, one, spell } from "./money.ts";
 import { isOpen, leftOf, type Order, sideOf } from "./order.ts";
+import { closingTicket } from "./order-validation.ts";
+import { isRefusal } from "./responses.ts";
 import { payCurrencyOf } from "./settlement.ts";
 
 /** One liquidated position, told before the fills of its order. Decimal text throughout. */

@@ -11,8 +11,8 @@ import type { MarginMode, Profile } from "../contract/profile.ts";
 import type { BalanceRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import { type Account, availableOf, type Position } from "./account.ts";
-import { doubleMark } from "./book.ts";
 import { type Exchange, type Market, marketOf } from "./exchange.ts";
+import { doubleMark } from "./matching-engine.ts";
 import { type Amount, cover, larger, magnitude, one, readAmount, spell } from "./money.ts";
 
 /** The profile's rows on margin as exact numbers. */

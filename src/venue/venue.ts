@@ -8,8 +8,6 @@
 import type { Side } from "../contract/profile.ts";
 import type { BalanceRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
 import type { Account } from "./account.ts";
-import { doubleMark, level, print, quote } from "./book.ts";
-import { answerRequest, type Door, routesOf, type VenueRequest, type VenueResponse } from "./door.ts";
 import {
   changeProduct,
   delistProduct,
@@ -29,13 +27,15 @@ import type { Fees, FeeTier } from "./fee-tiers.ts";
 import { chargeFunding, type Funding } from "./funding.ts";
 import type { VenueInstrument } from "./instrument.ts";
 import { type Liquidation, review } from "./liquidation.ts";
-import { positionRecordsOf } from "./listing.ts";
+import { type Band, safeBand } from "./liquidation-band.ts";
 import { balanceRecordsOf, profitOf } from "./margin.ts";
-import { createMeter, type MeterReport } from "./meter.ts";
+import { doubleMark, level, print, quote } from "./matching-engine.ts";
 import { one, readAmount, spell } from "./money.ts";
-import { createExchange, readUsers, refuse, type VenueKey, type VenueOptions, type VenueUser } from "./opening.ts";
 import { orderRecordOf, signOf } from "./order.ts";
-import { type Band, safeBand } from "./safe-band.ts";
+import { positionRecordsOf } from "./queries.ts";
+import { createMeter, type MeterReport } from "./rate-limiter.ts";
+import { answerRequest, type Door, routesOf, type VenueRequest, type VenueResponse } from "./request-handler.ts";
+import { createExchange, readUsers, refuse, type VenueKey, type VenueOptions, type VenueUser } from "./setup.ts";
 
 export type {
   Fees,

@@ -21,8 +21,8 @@ import {
   type Tape,
   writeFixture,
 } from "../../src/index.ts";
-import type { TapeInstrument } from "../../src/market/tape.ts";
-import { type Column, seriesOf } from "../../src/market/tape.ts";
+import type { TapeInstrument } from "../../src/market/tape/tape.ts";
+import { type Column, seriesOf } from "../../src/market/tape/tape.ts";
 
 export const swap = "BTC-USDT-SWAP";
 export const startAt = 1_704_067_200_000;

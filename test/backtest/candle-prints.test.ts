@@ -5,7 +5,7 @@ import { bidAt, createCandlePlayer, isPlayed } from "../../src/backtest/candle-p
 import { lastPrices } from "../../src/backtest/last-prices.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createTape } from "../../src/index.ts";
-import type { CandleSeries } from "../../src/market/tape.ts";
+import type { CandleSeries } from "../../src/market/tape/tape.ts";
 import type { Venue } from "../../src/venue/venue.ts";
 import { btc, candles, candleTape, quoteTape, run, startAt, strategy, swap } from "./arena.ts";
 

@@ -1,7 +1,7 @@
 /** What a run leaves in its report and in its details. */
 import { concat, ignoreElements, map, merge, NEVER, of, take, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { withDetails } from "../../src/backtest/detailed.ts";
+import { withDetails } from "../../src/backtest/with-details.ts";
 import { add, compare, isZero, neg, sub, sum } from "../../src/decimal.ts";
 import { runBacktest, type Strategy } from "../../src/index.ts";
 import type { RunDetails } from "../../src/report/details.ts";

@@ -22,7 +22,7 @@ import {
   tradeFills,
   withDetails,
 } from "../../src/index.ts";
-import { type Column, type Series, type SeriesKind, seriesOf, type TradeSeries } from "../../src/market/tape.ts";
+import { type Column, type Series, type SeriesKind, seriesOf, type TradeSeries } from "../../src/market/tape/tape.ts";
 import type { Venue } from "../../src/venue/venue.ts";
 import { btc, candles, startAt, stored, strategy, swap } from "./arena.ts";
 

@@ -1,7 +1,7 @@
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { constant, createTape, paper, type Tape } from "../../src/index.ts";
-import { seriesOf } from "../../src/market/tape.ts";
+import { seriesOf } from "../../src/market/tape/tape.ts";
 import { record, replayed } from "../session/studio.ts";
 import { btc, quoteTape, recorder, run, startAt, stored, strategy, swap } from "./arena.ts";
 import { witness } from "./witness.ts";

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { merge } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { announcing } from "../../src/backtest/announcing-clock.ts";
+import { announcing } from "../../src/backtest/hooked-clock.ts";
 import { createPlayer } from "../../src/backtest/player.ts";
-import { createSimulated, userOf } from "../../src/backtest/simulated.ts";
+import { createSimulated, userOf } from "../../src/backtest/simulated-service.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { constant, createTape, type Tape } from "../../src/index.ts";
-import type { CandleSeries, Series } from "../../src/market/tape.ts";
+import type { CandleSeries, Series } from "../../src/market/tape/tape.ts";
 import { createRandom } from "../../src/random.ts";
-import type { FillVolume } from "../../src/venue/queue.ts";
+import type { FillVolume } from "../../src/venue/queue-model.ts";
 import { candleTape, startAt, swap } from "./arena.ts";
 
 const barMs = 60_000;

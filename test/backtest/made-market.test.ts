@@ -1,12 +1,12 @@
 /** The made market of paper: the same as one made at once, made as it is played. */
 import { describe, expect, it } from "vitest";
+import type { OpenService } from "../../src/client/service-port.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
-import type { OpenService } from "../../src/host/service.ts";
 import { constant, type PaperOptions, paper } from "../../src/index.ts";
-import type { Tape } from "../../src/market/tape.ts";
+import { generateParts, generateTape, instrumentFor } from "../../src/market/tape/generate.ts";
+import type { Tape } from "../../src/market/tape/tape.ts";
 import { createRandom } from "../../src/random.ts";
-import { generateParts, generateTape, instrumentFor } from "../../src/tape/generate.ts";
 
 const never = (): void => expect.unreachable();
 const startAt = 1_767_575_000_000;

@@ -3,10 +3,10 @@ import { map, mergeMap, NEVER, Subject, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { isPlayed } from "../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../src/backtest/funding-schedule.ts";
-import { serveMarket } from "../../src/backtest/served.ts";
+import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { add, sub, sum } from "../../src/decimal.ts";
-import { rulesDoubted } from "../../src/engine/stale-rules.ts";
+import { rulesDoubted } from "../../src/engine/instrument-refresh.ts";
 import {
   backtest,
   constant,
@@ -18,10 +18,10 @@ import {
   runBacktest,
   type Tape,
 } from "../../src/index.ts";
-import { type CandleSeries, seriesOf } from "../../src/market/tape.ts";
-import type { OrderUpdate } from "../../src/orders/orders.ts";
+import { type CandleSeries, seriesOf } from "../../src/market/tape/tape.ts";
+import type { OrderUpdate } from "../../src/orders/manual-orders.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../src/report/attribution.ts";
-import { createBoard } from "../../src/venue/server/board.ts";
+import { createBoard } from "../../src/venue/server/public-channels.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "./arena.ts";
 
 const hourMs = 3_600_000;

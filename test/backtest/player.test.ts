@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { announcing } from "../../src/backtest/announcing-clock.ts";
+import { announcing } from "../../src/backtest/hooked-clock.ts";
 import { createPlayer } from "../../src/backtest/player.ts";
-import type { Simulated } from "../../src/backtest/simulated.ts";
+import type { Simulated } from "../../src/backtest/simulated-service.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { quoteTape, startAt } from "./arena.ts";
 

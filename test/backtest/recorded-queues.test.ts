@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { rowTakers } from "../../src/backtest/rows.ts";
+import { rowTakers } from "../../src/backtest/row-dispatch.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { readRecording } from "../../src/tape/import.ts";
-import { createBook, level, quote, remove, rest } from "../../src/venue/book.ts";
+import { readRecording } from "../../src/market/tape/import.ts";
+import { createBook, level, quote, remove, rest } from "../../src/venue/matching-engine.ts";
 import { leftOf, type Order, type Sign } from "../../src/venue/order.ts";
 import type { Venue } from "../../src/venue/venue.ts";
 

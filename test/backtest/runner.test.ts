@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, tap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { backtest, createTape, runBacktest } from "../../src/index.ts";
-import { seriesOf } from "../../src/market/tape.ts";
+import { seriesOf } from "../../src/market/tape/tape.ts";
 import { btc, calm, candleTape, configOf, far, quoteTape, recorder, run, startAt, stored, strategy, swap } from "./arena.ts";
 import { add, generateTapeFor, type RunReport, sum } from "./market.ts";
 

@@ -1,6 +1,6 @@
 import { firstValueFrom, NEVER, take } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { constant, createEngine, paper } from "../../src/index.ts";
 import { calm, stored, strategy, swap } from "./arena.ts";

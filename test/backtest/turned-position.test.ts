@@ -2,12 +2,12 @@
  * A strategy that turns its position at each crossing of two averages, against a loop that counts its money in whole numbers.
  */
 import { describe, expect, it } from "vitest";
+import { backtest } from "../../src/backtest/backtest-service.ts";
 import { lognormal } from "../../src/backtest/latency.ts";
 import { runBacktest } from "../../src/backtest/runner.ts";
-import { backtest } from "../../src/backtest/service.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
 import { defineConfig } from "../../src/host/define.ts";
-import { createTape } from "../../src/market/tape.ts";
+import { createTape } from "../../src/market/tape/tape.ts";
 import averageCross from "../../strategies/average-cross.ts";
 import { barMs, makeBars, startAt, turned } from "../bench/peers/bars.mjs";
 

@@ -4,12 +4,12 @@
 import { fileURLToPath } from "node:url";
 import { concat, map, mergeMap, NEVER, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { cutRun } from "../../src/compare/cut-run.ts";
-import { firstGlimpse } from "../../src/compare/look-ahead.ts";
+import { readMarkets } from "../../src/backtest/sweep/shared-market.ts";
+import { readVariation } from "../../src/backtest/sweep/space.ts";
+import { planSweep } from "../../src/backtest/sweep/sweep-plan.ts";
 import { backtest, constant, defineStrategy, type Event, type RunReport, reportText, runBacktest, type Strategy } from "../../src/index.ts";
-import { planSweep } from "../../src/sweep/plan.ts";
-import { readMarkets } from "../../src/sweep/shared-market.ts";
-import { readVariation } from "../../src/sweep/space.ts";
+import { cutRun } from "../../src/verify/compare/cut-run.ts";
+import { firstGlimpse } from "../../src/verify/compare/look-ahead.ts";
 import { calm, closed, configOf, far, startAt, stored, strategy, swap } from "./arena.ts";
 import { definePlugin } from "./market.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { examinationText } from "../../src/cli/doctor-table.ts";
-import { ink, widthOf } from "../../src/report/ink.ts";
+import { ink, widthOf } from "../../src/report/ansi.ts";
 import { examination, finding } from "./doctor-samples.ts";
 
 describe("the table of an examination", () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import type { Examination, ExamineOptions } from "../../src/doctor/doctor.ts";
+import type { Examination, ExamineOptions } from "../../src/verify/doctor/doctor.ts";
 import { examination, finding } from "./doctor-samples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-doctor-"));

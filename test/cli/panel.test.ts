@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failWith } from "../../src/cli/halts.ts";
-import { closingText, count, createTally, eventLine, progressLine, statusLine } from "../../src/cli/panel.ts";
+import { closingText, count, createTally, eventLine, progressLine, statusLine } from "../../src/cli/run-progress.ts";
 import type { Event, EventBody } from "../../src/journal/events.ts";
 import { layerState, orderRecord, quotaState } from "./samples.ts";
 

@@ -11,7 +11,7 @@ import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { SluiceError } from "../../src/errors.ts";
 import type { QuotaState } from "../../src/host/context.ts";
 import type { Event, EventBody } from "../../src/journal/events.ts";
-import type { Snapshot } from "../../src/resources/resource.ts";
+import type { Snapshot } from "../../src/orders/state/polled-resource.ts";
 import { orderRecord, quotaState } from "./samples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-run-"));

@@ -8,10 +8,10 @@ import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { keepWatchdog, starterBeside } from "../../src/cli/watchdog-child.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import type { Ears, Listen } from "../../src/engine/watchdog/ipc.ts";
+import type { Report } from "../../src/engine/watchdog/messages.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import type { Event } from "../../src/journal/events.ts";
-import type { Ears, Listen } from "../../src/watchdog/line.ts";
-import type { Report } from "../../src/watchdog/messages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-watchdog-cli-"));
 afterAll(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pairOrders } from "../../src/compare/align.ts";
+import { pairOrders } from "../../src/verify/compare/align.ts";
 import { eventsOf, type OrderStory, runOf } from "./stories.ts";
 
 const ordersOf = (stories: readonly OrderStory[]) => runOf(eventsOf(stories)).orders ?? [];

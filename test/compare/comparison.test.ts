@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareRuns } from "../../src/compare/comparison.ts";
-import { comparisonText } from "../../src/compare/comparison-text.ts";
-import type { RunFacts } from "../../src/compare/run-record.ts";
+import { compareRuns } from "../../src/verify/compare/comparison.ts";
+import { comparisonText } from "../../src/verify/compare/comparison-text.ts";
+import type { RunFacts } from "../../src/verify/compare/run-record.ts";
 import { eventsOf, type OrderStory, runOf } from "./stories.ts";
 
 /** Two orders that are filled, one that is taken back, one that rests. */

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { combineLatest, filter, map, scan, startWith } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { runnerHere } from "../../src/compare/cut-run.ts";
-import { type LookAheadOptions, lookAhead } from "../../src/compare/look-ahead.ts";
 import { readFixture, type Strategy } from "../../src/index.ts";
+import { runnerHere } from "../../src/verify/compare/cut-run.ts";
+import { type LookAheadOptions, lookAhead } from "../../src/verify/compare/look-ahead.ts";
 import { calm, candleTape, configOf, startAt, stored, strategy, swap } from "../backtest/arena.ts";
 
 const guard = (dir: string, strategies: readonly Strategy[], options: LookAheadOptions = {}) =>

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { openApi } from "../../src/contract/openapi.ts";
+import { openApi } from "../../src/contract/documents/openapi.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import { requestProblems } from "../../src/contract/validate.ts";
 import { type Node, operations, resolved } from "../contract/document-reader.ts";

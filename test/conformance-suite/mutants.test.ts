@@ -2,7 +2,7 @@
  * Each defect of a service is found by the rule it breaks, and no other rule minds it.
  */
 import { describe, expect, it } from "vitest";
-import { rules } from "../../src/conformance/suite.ts";
+import { rules } from "../../src/verify/conformance/suite.ts";
 import { answerMutants } from "./answer-mutants.ts";
 import { limitMutants } from "./limit-mutants.ts";
 import { listingMutants } from "./listing-mutants.ts";

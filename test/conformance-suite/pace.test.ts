@@ -1,10 +1,10 @@
 /** The suite's own care: what it sends fits every window, wherever that begins; and who plays which part. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { missing, partsOf } from "../../src/conformance/keys.ts";
-import { createPace } from "../../src/conformance/pace.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { layers } from "../../src/contract/limits.ts";
+import { createPace } from "../../src/verify/conformance/pacing.ts";
+import { missing, partsOf } from "../../src/verify/conformance/test-keys.ts";
 import { keys } from "./patient.ts";
 
 describe("pace", () => {

@@ -4,11 +4,11 @@
 import { map, of } from "rxjs";
 import { after } from "../../src/clock/clock.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
-import { checkService, type SuiteOptions, type SuiteResult } from "../../src/conformance/suite.ts";
 import { type Contract, createContract } from "../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
-import type { Transport } from "../../src/transport/transport.ts";
+import type { Transport } from "../../src/contract/transport.ts";
 import { createVenue, type Venue, type VenueOptions, type VenueRequest, type VenueResponse } from "../../src/venue/venue.ts";
+import { checkService, type SuiteOptions, type SuiteResult } from "../../src/verify/conformance/suite.ts";
 import { everything, instruments } from "../venue/setting.ts";
 
 export type Handle = (request: VenueRequest, now: number) => VenueResponse;

@@ -2,7 +2,7 @@
  * The two limits of the WebSocket, against sockets that keep them and sockets that do not.
  */
 import { describe, expect, it } from "vitest";
-import type { OpenSocket, SocketEvents } from "../../src/transport/socket.ts";
+import type { OpenSocket, SocketEvents } from "../../src/client/transport/socket.ts";
 import { examine, ofKind, patient } from "./patient.ts";
 
 interface Habits {

@@ -3,9 +3,9 @@
  */
 import { Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { rules } from "../../src/conformance/suite.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../src/contract/profile.ts";
 import { SluiceError } from "../../src/errors.ts";
+import { rules } from "../../src/verify/conformance/suite.ts";
 import { examine, keys, ofKind, patient } from "./patient.ts";
 import { paths } from "./surgery.ts";
 

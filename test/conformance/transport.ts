@@ -4,8 +4,8 @@
  * Invariants: a transport under test is driven only through what `make` returns; the service behind it answers from a function.
  */
 import { afterEach, describe, expect, it } from "vitest";
+import type { Transport, WireRequest, WireResponse } from "../../src/contract/transport.ts";
 import { isSluiceError } from "../../src/errors.ts";
-import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
 
 /** What the service behind the transport makes of a request; undefined never answers. */
 export type Respond = (request: WireRequest) => WireResponse | undefined;

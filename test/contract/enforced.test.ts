@@ -1,9 +1,9 @@
 /** The REST document says what the embedded service enforces: what it allows is not refused by form, what it forbids is. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asyncApi } from "../../src/contract/asyncapi.ts";
 import { createContract } from "../../src/contract/contract.ts";
-import { openApi } from "../../src/contract/openapi.ts";
+import { asyncApi } from "../../src/contract/documents/asyncapi.ts";
+import { openApi } from "../../src/contract/documents/openapi.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import { requestProblems } from "../../src/contract/validate.ts";
 import { setting, swap } from "../venue/setting.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readAnswer } from "../../src/client/parse-response.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { type EndpointName, endpointTable } from "../../src/contract/endpoints.ts";
-import { readAnswer } from "../../src/gateway/read-answer.ts";
-import type { WireRequest, WireResponse } from "../../src/transport/transport.ts";
+import type { WireRequest, WireResponse } from "../../src/contract/transport.ts";
 import { createWard, differing, found, unaskedRows } from "./ward.ts";
 
 const envelope = (code: string, msg = "Refused.", status = 200): WireResponse => ({ status, headers: {}, body: { code, msg, data: [] } });

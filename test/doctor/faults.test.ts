@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WireResponse } from "../../src/transport/transport.ts";
+import type { WireResponse } from "../../src/contract/transport.ts";
 import { createWard, differing, found, unaskedRows } from "./ward.ts";
 
 const unavailable: WireResponse = { status: 503, headers: {}, body: { code: "50003", msg: "Unavailable", data: [] } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
-import type { WireResponse } from "../../src/transport/transport.ts";
+import type { WireResponse } from "../../src/contract/transport.ts";
 import { createWard, differing, found, swap, unaskedRows, type WardOptions } from "./ward.ts";
 
 const examineWith = async (options: WardOptions = {}, profile: ProfileOverrides = {}) => {

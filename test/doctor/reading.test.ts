@@ -1,8 +1,8 @@
 import { runInThisContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
-import { readWeightMax } from "../../src/doctor/doctor.ts";
-import { profileLines } from "../../src/doctor/override-lines.ts";
+import { readWeightMax } from "../../src/verify/doctor/doctor.ts";
+import { profileLines } from "../../src/verify/doctor/override-lines.ts";
 import { createWard, differing, unaskedRows } from "./ward.ts";
 
 describe("a read-only examination", () => {

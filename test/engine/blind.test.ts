@@ -6,10 +6,10 @@
  */
 import { of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { WireResponse } from "../../src/contract/transport.ts";
 import type { OrderRecord } from "../../src/index.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { createRandom } from "../../src/random.ts";
-import type { WireResponse } from "../../src/transport/transport.ts";
 import { begun, far, pass, stop, type World, worldOf } from "./lives.ts";
 
 const slots = ["a", "b", "c"] as const;

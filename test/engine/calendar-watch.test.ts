@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { watchCalendar } from "../../src/engine/calendar-watch.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createServerClock } from "../../src/quota/server-clock.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
+import { createServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
 const startedAt = 1_767_600_000_000;
 

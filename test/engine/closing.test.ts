@@ -2,7 +2,7 @@
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Engine, Event, PositionEnding } from "../../src/index.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { begun, crash, far, pass, resting, stop, type World, worldOf } from "./lives.ts";
 
 const swap = "BTC-USDT-SWAP";

@@ -7,10 +7,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { watchForeignUse } from "../../src/engine/foreign-watch.ts";
+import { watchForeignUse } from "../../src/engine/foreign-usage-monitor.ts";
 import { SluiceError } from "../../src/errors.ts";
 import type { Event } from "../../src/index.ts";
-import { createJournal } from "../../src/journal/journal.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "./lives.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
@@ -191,7 +191,7 @@ describe("a journal of a later version", () => {
     const world = worldOf();
     await stop(world, (await begun(world)).engine);
     const [name = ""] = world.disk.files.keys();
-    const { lineOf, readChain } = await import("../../src/journal/chain.ts");
+    const { lineOf, readChain } = await import("../../src/journal/record-chain.ts");
     const bytes = world.disk.files.get(name) ?? Buffer.alloc(0);
     const { text } = lineOf(readChain(bytes).mark, JSON.stringify({ type: "oath", words: "never again" }));
     world.disk.files.set(name, Buffer.concat([bytes, Buffer.from(text)]));

@@ -1,6 +1,6 @@
 import { concat, firstValueFrom, map, NEVER, type Observable, of, timer, toArray } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
 import { constant, createEngine, definePlugin, type Event, type PluginContext, paper } from "../../src/index.ts";
 import { closed, far, strategy, swap } from "../backtest/arena.ts";

@@ -5,10 +5,10 @@ import { NEVER, type Observable, of, Subject } from "rxjs";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
-import { readState } from "../../src/engine/first-reads.ts";
+import { readState } from "../../src/engine/initial-sync.ts";
 import type { StreamsOfState } from "../../src/host/context.ts";
-import type { Desk } from "../../src/orders/desk.ts";
-import type { Snapshot } from "../../src/resources/resource.ts";
+import type { Desk } from "../../src/orders/order-manager.ts";
+import type { Snapshot } from "../../src/orders/state/polled-resource.ts";
 import { ready, reply } from "../orders/rig.ts";
 
 const rig = () => ready({ push: false });

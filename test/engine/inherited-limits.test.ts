@@ -2,7 +2,7 @@
 import { BehaviorSubject, concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/index.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { begun, crash, pass, resting, stop, type World, worldOf } from "./lives.ts";
 
 const swap = "BTC-USDT-SWAP";

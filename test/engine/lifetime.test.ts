@@ -1,12 +1,12 @@
 /** What an engine leaves running when it has stopped: nothing. */
 import { concat, NEVER, Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
 import type { Clock } from "../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import type { Transport, WireRequest } from "../../src/contract/transport.ts";
 import { createLifetime } from "../../src/engine/lifetime.ts";
 import { createEngine, type Event, type ServiceSpec } from "../../src/index.ts";
-import type { Transport, WireRequest } from "../../src/transport/transport.ts";
 import { far, strategy } from "../backtest/arena.ts";
 import { keys, venueOf } from "./lives.ts";
 

@@ -1,8 +1,10 @@
 /** One life after another of an engine, on one journal and one service, killed wherever a test says. */
 import { concat, NEVER, Observable, of } from "rxjs";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { inProcess } from "../../src/client/transport/in-process.ts";
 import type { Clock } from "../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/contract/transport.ts";
 import type { JournalConfig } from "../../src/host/config.ts";
 import {
   type Config,
@@ -16,9 +18,7 @@ import {
   type ServiceSpec,
   type Venue,
 } from "../../src/index.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
-import { inProcess } from "../../src/transport/in-process.ts";
-import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { type MemoryDisk, memoryDisk } from "../journal/memory-disk.ts";
 
 // Runs outside of a test runner as well.

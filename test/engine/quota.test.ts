@@ -1,7 +1,7 @@
 /** What a config can say about quota, seen in what leaves. */
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { constant, createEngine, type Event, paper, type QuotaConfig } from "../../src/index.ts";
 import { far, strategy, swap } from "../backtest/arena.ts";

@@ -2,10 +2,10 @@
 import { EMPTY, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import type { Transport, WireRequest } from "../../src/contract/transport.ts";
 import { createStartWatch } from "../../src/engine/start-watch.ts";
 import { SluiceError } from "../../src/errors.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import type { Transport, WireRequest } from "../../src/transport/transport.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 
 const request = {
   endpoint: "instruments",

@@ -1,9 +1,9 @@
 /** Two engines on one key of one user: it is said that they are not alone, and no order is lost or placed twice. */
 import { concat, interval, map, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { inProcess } from "../../src/client/transport/in-process.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createEngine, defineStrategy, type Event } from "../../src/index.ts";
-import { inProcess } from "../../src/transport/in-process.ts";
 import { far, keys, pass, resting, until, type World, worldOf } from "./lives.ts";
 
 const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;

@@ -1,10 +1,10 @@
 /** Several users and several keys behind one address, in one engine. */
 import { concat, map, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import type { ServiceEnv } from "../../src/client/service-port.ts";
 import { after, type Clock } from "../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import type { ServiceEnv } from "../../src/host/service.ts";
 import { constant, createEngine, definePlugin, type Event, type OrderRecord, paper, type WantedOrder } from "../../src/index.ts";
 import { far, strategy, swap } from "../backtest/arena.ts";
 

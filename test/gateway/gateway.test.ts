@@ -3,10 +3,10 @@
  */
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { Outcome } from "../../src/client/outcome.ts";
+import { readAnswer } from "../../src/client/parse-response.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
-import type { Outcome } from "../../src/gateway/outcome.ts";
-import { readAnswer } from "../../src/gateway/read-answer.ts";
 import { lostRequest, ready, reply, swap } from "../orders/rig.ts";
 
 const call = { class: "read", owner: "test" } as const;

@@ -6,10 +6,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hashOfRows, readFixture } from "../../src/tape/fixture.ts";
-import { readRecording } from "../../src/tape/import.ts";
+import { hashOfRows, readFixture } from "../../src/market/tape/fixture.ts";
+import { readRecording } from "../../src/market/tape/import.ts";
 import type { ReadMarket } from "../../src/index.ts";
-import { cutTape } from "../../src/sweep/cut.ts";
+import { cutTape } from "../../src/backtest/sweep/cut.ts";
 
 export interface GoldenMarket {
   readonly name: string;

@@ -25,9 +25,9 @@ import {
 } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { followPromises, guarded, inside, type Owner, outside, ownerNow, stretch } from "../../src/host/engine-time.ts";
-import { owned } from "../../src/host/owned.ts";
-import { installSupervisedPromises } from "../../src/host/supervised-promises.ts";
+import { followPromises, guarded, inside, type Owner, outside, ownerNow, stretch } from "../../src/host/execution-context.ts";
+import { owned } from "../../src/host/owned-streams.ts";
+import { installSupervisedPromises } from "../../src/host/unhandled-rejections.ts";
 
 const setup = (startAt = 1_000, followed = false) => {
   const clock = createVirtualClock(startAt);

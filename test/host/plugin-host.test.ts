@@ -1,11 +1,11 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { createScope } from "../../src/host/disposables.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
-import { createScope } from "../../src/host/scope.ts";
 import { definePlugin, type Event, type PluginContext } from "../../src/index.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createNotices } from "../../src/journal/notices.ts";
+import { createNotices } from "../../src/journal/event-emitter.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import { closed } from "../backtest/arena.ts";
 
 const setup = () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import { takeWanted } from "../../src/host/wanted-set.ts";
 import { backtest, createEngine, type WantedOrder } from "../../src/index.ts";
-import { createOrders } from "../../src/orders/orders.ts";
+import { createOrders } from "../../src/orders/manual-orders.ts";
 import { strategy } from "../backtest/arena.ts";
 import { createRig } from "../orders/rig.ts";
 

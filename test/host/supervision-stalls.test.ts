@@ -3,9 +3,9 @@ import { BehaviorSubject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { watchStalls } from "../../src/engine/stall-watch.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import type { Mode } from "../../src/orders/desk.ts";
+import { watchStalls } from "../../src/engine/stall-detector.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
+import type { Mode } from "../../src/orders/order-manager.ts";
 
 const setup = () => {
   const inner = createVirtualClock(0);

@@ -1,8 +1,8 @@
 /** Numbered facts for sinks, and their emitter face for bystanders. */
 import { describe, expect, it } from "vitest";
+import { createNotices, noticeName } from "../../src/journal/event-emitter.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { Event, EventBody } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createNotices, noticeName } from "../../src/journal/notices.ts";
 
 const fact = (what: string): EventBody => ({ type: "anomaly", what, detail: "" });
 const whatOf = (event: Event): string => (event.type === "anomaly" ? event.what : event.type);

@@ -4,7 +4,7 @@
  * Invariants: the durable bytes of a file never shrink; a file that is not made whole does not exist.
  */
 import type { Disk, DiskFile } from "../../src/journal/disk.ts";
-import { holdLock } from "../../src/journal/lock.ts";
+import { holdLock } from "../../src/journal/process-lock.ts";
 import type { Random } from "../../src/random.ts";
 
 export interface MemoryDisk extends Disk {

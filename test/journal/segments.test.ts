@@ -1,8 +1,8 @@
 /** The files of a lasting journal to the byte: the written form, what is refused, and when one file gives way to the next. */
 import { describe, expect, it } from "vitest";
-import { genesis, lineOf, markOf, readChain } from "../../src/journal/chain.ts";
 import type { Disk } from "../../src/journal/disk.ts";
-import { openStore, type Store, type StoreOptions } from "../../src/journal/store.ts";
+import { genesis, lineOf, markOf, readChain } from "../../src/journal/record-chain.ts";
+import { openStore, type Store, type StoreOptions } from "../../src/journal/write-ahead-log.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
 const owner = { service: "s", user: "main" };

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { genesis, lineOf, readChain } from "../../src/journal/chain.ts";
 import { fileDisk } from "../../src/journal/file-disk.ts";
-import { openStore, type Store, type StoreOptions } from "../../src/journal/store.ts";
+import { genesis, lineOf, readChain } from "../../src/journal/record-chain.ts";
+import { openStore, type Store, type StoreOptions } from "../../src/journal/write-ahead-log.ts";
 import { createRandom } from "../../src/random.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createAnomalies } from "../../src/live/anomalies.ts";
+import { createAnomalies } from "../../src/client/live/anomalies.ts";
 
 describe("anomalies", () => {
   it("every one is counted, ten of a kind are told, then one each time their number has doubled", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createLiveMarket } from "../../src/live/market.ts";
-import { toBaseFor } from "../../src/live/quantities.ts";
+import { createLiveMarket } from "../../src/client/live/live-market.ts";
+import { toBaseFor } from "../../src/client/live/quantities.ts";
 import { createRig, type FakeSocket, obedient } from "../transport/fake-sockets.ts";
 import { book, instId, type Levels } from "./channels.ts";
 

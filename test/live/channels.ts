@@ -1,10 +1,11 @@
 /** Channels without a pool: the test says what they tell and how they stand. */
+
+import { createLiveMarket, type LiveMarket } from "../../src/client/live/live-market.ts";
+import { toBaseFor } from "../../src/client/live/quantities.ts";
+import type { LineOptions } from "../../src/client/live/shared-channel.ts";
+import type { ChannelListener, ChannelState } from "../../src/client/transport/socket-channel.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
-import type { LineOptions } from "../../src/live/line.ts";
-import { createLiveMarket, type LiveMarket } from "../../src/live/market.ts";
-import { toBaseFor } from "../../src/live/quantities.ts";
-import type { ChannelListener, ChannelState } from "../../src/transport/socket-channel.ts";
 
 export const instId = "A-USDT";
 

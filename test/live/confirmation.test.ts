@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Confirmation, confirms, readConfirmation, writeConfirmation } from "../../src/live/confirmation.ts";
+import { type Confirmation, confirms, readConfirmation, writeConfirmation } from "../../src/client/live/size-unit-confirmation.ts";
 
 const found: Confirmation = {
   baseUrl: "https://testnet.example.com",

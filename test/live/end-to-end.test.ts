@@ -14,13 +14,13 @@ import {
   toArray,
 } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
+import { live, type OpenLive } from "../../src/client/live/live-service.ts";
+import { createCredentials } from "../../src/client/transport/secrets.ts";
 import { after } from "../../src/clock/clock.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { createEngine, defineStrategy, type Engine, type Event, type WantedOrder } from "../../src/index.ts";
-import { live, type OpenLive } from "../../src/live/service.ts";
 import { createRandom } from "../../src/random.ts";
-import { createCredentials } from "../../src/transport/secrets.ts";
 import type { FaultPlan } from "../../src/venue/server/faults.ts";
 import { startVenueServer, type VenueServer } from "../../src/venue/server/server.ts";
 import { createVenue } from "../../src/venue/venue.ts";

@@ -1,19 +1,19 @@
 /** The order of one instant over real sockets: the market first, then the orders it filled. */
 import { afterEach, describe, expect, it } from "vitest";
-import { serveMarket } from "../../src/backtest/served.ts";
+import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { live } from "../../src/client/live/live-service.ts";
+import { createCredentials } from "../../src/client/transport/secrets.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { createTape } from "../../src/index.ts";
-import { live } from "../../src/live/service.ts";
-import { seriesOf } from "../../src/market/tape.ts";
+import { seriesOf } from "../../src/market/tape/tape.ts";
 import { createRandom } from "../../src/random.ts";
-import { recordEngine } from "../../src/session/recorded-engine.ts";
-import { replaySession } from "../../src/session/replayer.ts";
-import { createSessionFile, readSession } from "../../src/session/session-file.ts";
-import { createCredentials } from "../../src/transport/secrets.ts";
 import { startVenueServer } from "../../src/venue/server/server.ts";
 import { createVenue } from "../../src/venue/venue.ts";
+import { recordEngine } from "../../src/verify/session/recorded-engine.ts";
+import { replaySession } from "../../src/verify/session/replayer.ts";
+import { createSessionFile, readSession } from "../../src/verify/session/session-file.ts";
 import { btc, quoteTape, startAt, swap } from "../backtest/arena.ts";
 import { witness } from "../backtest/witness.ts";
 import { newFolder } from "../session/studio.ts";

@@ -2,14 +2,14 @@
 import { filter, firstValueFrom, NEVER } from "rxjs";
 
 import { afterEach, describe, expect, it } from "vitest";
+import { live } from "../../src/client/live/live-service.ts";
+import { createCredentials } from "../../src/client/transport/secrets.ts";
 import { createContract } from "../../src/contract/contract.ts";
-import { createEngine } from "../../src/engine.ts";
+import { createEngine } from "../../src/engine/engine.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import { defineStrategy } from "../../src/host/define.ts";
 import type { Event } from "../../src/journal/events.ts";
-import { live } from "../../src/live/service.ts";
-import { type LayerSpec, layersOf } from "../../src/quota/layers.ts";
-import { createCredentials } from "../../src/transport/secrets.ts";
+import { type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
 import { httpText, type RawServer, startRawServer } from "../transport/raw-server.ts";
 
 const closing: (() => Promise<unknown>)[] = [];

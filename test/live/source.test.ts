@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createSource } from "../../src/client/live/channel-subscription.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createSource } from "../../src/live/source.ts";
 
 const setUp = (offered = true) => {
   const clock = createVirtualClock();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WatchedStream } from "../../src/live/watched-stream.ts";
+import { WatchedStream } from "../../src/client/live/watched-stream.ts";
 
 describe("a watched stream", () => {
   it("tells of the first listener before it hears anything, of the last one gone, and of nothing after the end", () => {

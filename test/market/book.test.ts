@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { createBookSide } from "../../src/market/book-side.ts";
 import { createFeed, type Feed } from "../../src/market/feed.ts";
 import type { BookView } from "../../src/market/market-data.ts";
-import { seriesBuilder } from "../../src/market/series-builder.ts";
-import { createTape, type Tape, type TapeInstrument } from "../../src/market/tape.ts";
+import { seriesBuilder } from "../../src/market/tape/series-builder.ts";
+import { createTape, type Tape, type TapeInstrument } from "../../src/market/tape/tape.ts";
 
 const instruments: readonly TapeInstrument[] = [{ instId: "BTC-USDT", tickSize: "0.5", lotSize: "0.1" }];
 

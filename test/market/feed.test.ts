@@ -3,8 +3,8 @@ import { map, take } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createFeed, type Feed, type FeedOptions } from "../../src/market/feed.ts";
 import type { Candle } from "../../src/market/market-data.ts";
-import { seriesBuilder } from "../../src/market/series-builder.ts";
-import { createTape, type Series, type Tape, type TapeInstrument } from "../../src/market/tape.ts";
+import { seriesBuilder } from "../../src/market/tape/series-builder.ts";
+import { createTape, type Series, type Tape, type TapeInstrument } from "../../src/market/tape/tape.ts";
 
 const btc = "BTC-USDT-SWAP";
 const eth = "ETH-USDT";

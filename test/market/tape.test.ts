@@ -1,9 +1,9 @@
 /** Columns keep what was pushed, refuse what falls, and are merged into one order of time. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seriesBuilder } from "../../src/market/series-builder.ts";
-import { createTape, type Series, type TapeInstrument } from "../../src/market/tape.ts";
-import { mergeOrder } from "../../src/market/tape-order.ts";
+import { seriesBuilder } from "../../src/market/tape/series-builder.ts";
+import { createTape, type Series, type TapeInstrument } from "../../src/market/tape/tape.ts";
+import { mergeOrder } from "../../src/market/tape/tape-order.ts";
 
 const instruments: readonly TapeInstrument[] = [
   { instId: "BTC-USDT", tickSize: "0.1", lotSize: "0.001" },

@@ -1,7 +1,7 @@
 /**
  * Changes the code that money hangs on, one small change at a time, and counts the changes that no test notices.
  *
- * Run by `npm run mutation`; `npm run mutation -- plan merge` for some parts only, `npm run mutation -- ledger src/quota/gauge.ts` for
+ * Run by `npm run mutation`; `npm run mutation -- plan merge` for some parts only, `npm run mutation -- ledger src/scheduler/quota/limit-window.ts` for
  * one file of a part, `--verbose` to see Stryker at work. Installs Stryker beside this file, once; works in a copy of the tree, which
  * it removes again. Tells the share of each part and of each of its files; exits with 1 when a part is below its floor. Not part of
  * `npm test`: minutes, not seconds.

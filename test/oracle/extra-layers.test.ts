@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ExtraLayer } from "../../src/contract/profile.ts";
-import { localPort } from "../../src/quota/port.ts";
+import { localPort } from "../../src/scheduler/quota/port.ts";
 import { type ExtraPlan, mostIn, type Port, playExtra } from "./extra-world.ts";
 import { networkKinds } from "./network.ts";
 

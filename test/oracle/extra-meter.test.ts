@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../src/contract/profile.ts";
-import { createMeter } from "../../src/venue/meter.ts";
+import { createMeter } from "../../src/venue/rate-limiter.ts";
 
 const noon = 1_767_600_000_000;
 const plain: ExtraLayer = { name: "extra", scope: "uid", unit: "requests", capacity: 2, windowMs: 10_000, anchor: "wall_clock", banMs: 0 };

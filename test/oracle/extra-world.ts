@@ -9,15 +9,15 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { type Contract, createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import type { ExtraLayer } from "../../src/contract/profile.ts";
+import type { Transport } from "../../src/contract/transport.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { ActionClass } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { layersOf } from "../../src/quota/layers.ts";
-import { createLedger, type Ledger } from "../../src/quota/ledger.ts";
-import { localPort, type QuotaPort } from "../../src/quota/port.ts";
 import { createRandom } from "../../src/random.ts";
+import { layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
+import { localPort, type QuotaPort } from "../../src/scheduler/quota/port.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
-import type { Transport } from "../../src/transport/transport.ts";
-import { createMeter, type Meter } from "../../src/venue/meter.ts";
+import { createMeter, type Meter } from "../../src/venue/rate-limiter.ts";
 import { legsOf, type NetworkKind } from "./network.ts";
 
 export interface ExtraPlan {

@@ -3,8 +3,8 @@
  *
  * Invariants: every mutant behaves well until the service's time is known, so that it is caught for its fault and nothing else.
  */
-import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
-import { type Answer, createLedger, type Ledger, type LedgerOptions, type Ticket } from "../../src/quota/ledger.ts";
+import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { type Answer, createLedger, type Ledger, type LedgerOptions, type Ticket } from "../../src/scheduler/quota/ledger.ts";
 import type { Alter } from "./world.ts";
 
 const wrap = (make: (real: Ledger, options: LedgerOptions) => Partial<Ledger>): Alter => {

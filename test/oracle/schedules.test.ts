@@ -2,9 +2,9 @@
  * The exhaustive small model: where random lives crowd the edges, this leaves out nothing within its bound.
  */
 import { describe, expect, it } from "vitest";
-import { fixedGauge, type Gauge } from "../../src/quota/gauge.ts";
-import type { LayerSpec } from "../../src/quota/layers.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
+import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { fixedGauge, type Gauge } from "../../src/scheduler/quota/limit-window.ts";
+import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { type Model, survey } from "./schedules.ts";
 
 const model: Model = { capacity: 2, lo: -1, hi: 1, offset: 0, headers: true, depth: 11, callsMax: 4, leftBefore: 0 };

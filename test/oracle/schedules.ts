@@ -4,9 +4,10 @@
  * Invariants: a schedule is a list of choices; each is played from the beginning on a fresh gauge and a fresh meter, so that no
  * state leaks from one to the next.
  */
-import { fixedGauge, type Gauge, type GaugeTicket } from "../../src/quota/gauge.ts";
-import type { LayerSpec } from "../../src/quota/layers.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
+
+import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { fixedGauge, type Gauge, type GaugeTicket } from "../../src/scheduler/quota/limit-window.ts";
+import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../quota/fixed-clock.ts";
 
 export interface Model {

@@ -9,14 +9,14 @@ import { Observable } from "rxjs";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/contract/transport.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { ActionClass } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { layersOf } from "../../src/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions } from "../../src/quota/ledger.ts";
 import { createRandom, type Random } from "../../src/random.ts";
 import type { Account } from "../../src/scheduler/action.ts";
+import { layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger, type LedgerOptions } from "../../src/scheduler/quota/ledger.ts";
 import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts";
-import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
 import { type Caller, createOracleMeter, documentedLimits, type Judgement, type OracleMeter } from "./meter.ts";
 import { legsOf, type NetworkKind } from "./network.ts";
 

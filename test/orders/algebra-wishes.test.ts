@@ -2,9 +2,9 @@
  * The algebra of waiting wishes: a replaced one never leaves, a withdrawn one takes its own placement with it.
  */
 import { expect, it } from "vitest";
-import type { Gateway } from "../../src/gateway/gateway.ts";
-import { isResting } from "../../src/orders/order.ts";
-import { sameWish, type WantedOrder, wishMark } from "../../src/orders/wanted.ts";
+import type { Gateway } from "../../src/client/gateway.ts";
+import { isResting } from "../../src/orders/tracked-order.ts";
+import { sameWish, type WantedOrder, wishMark } from "../../src/orders/wanted-order.ts";
 import { singly, unshared } from "./doors.ts";
 import type { Rig } from "./rig.ts";
 import { replacingStories, savedBy, stories, type Wishes } from "./stories.ts";

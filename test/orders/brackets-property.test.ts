@@ -3,7 +3,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { lostAnswer, lostRequest, type Rig, ready, swap } from "./rig.ts";
 
 const show = (rig: Rig, midTicks: number): void => {

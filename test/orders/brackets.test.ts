@@ -2,7 +2,7 @@
  * Reduce-only orders that replace each other: a position never stays without the exit its strategy wants.
  */
 import { describe, expect, it } from "vitest";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { type Rig, type RigOptions, ready, swap } from "./rig.ts";
 
 const show = (rig: Rig, bidTicks: number, askTicks: number, lots = 100_000): void => {

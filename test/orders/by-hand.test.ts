@@ -3,7 +3,7 @@
  */
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
-import type { OrderFilter } from "../../src/orders/orders.ts";
+import type { OrderFilter } from "../../src/orders/manual-orders.ts";
 import { bid, eth, lostRequest, ready, reply } from "./rig.ts";
 
 const watched = <T>(source: Observable<T>, word: (value: T) => string) => {

@@ -2,7 +2,7 @@
  * Answers to batch cancels, read element by element.
  */
 import { describe, expect, it } from "vitest";
-import type { WireResponse } from "../../src/transport/transport.ts";
+import type { WireResponse } from "../../src/contract/transport.ts";
 import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply } from "./rig.ts";
 
 const three = (over = {}) => ["a", "b", "c"].map((slot, i) => bid({ slot, px: String(50_000 + i), ...over }));

@@ -2,9 +2,9 @@
  * Stand-ins for the gateway in which a rule of the queue does not hold.
  */
 import { defer, forkJoin, map, type Observable, of, ReplaySubject, switchMap } from "rxjs";
+import type { CallOptions, Gateway, LateInput } from "../../src/client/gateway.ts";
+import type { Outcome } from "../../src/client/outcome.ts";
 import type { CancelBody, ElementResult } from "../../src/contract/schemas.ts";
-import type { CallOptions, Gateway, LateInput } from "../../src/gateway/gateway.ts";
-import type { Outcome } from "../../src/gateway/outcome.ts";
 
 type CancelOutcome = Outcome<ElementResult>;
 

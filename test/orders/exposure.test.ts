@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
-import { createExposure, type OrderFact } from "../../src/orders/exposure.ts";
-import { factOf } from "../../src/orders/exposure-fact.ts";
-import type { TrackedOrder } from "../../src/orders/order.ts";
+import { createExposure, type OrderFact } from "../../src/orders/risk/exposure.ts";
+import { factOf } from "../../src/orders/risk/exposure-entry.ts";
+import type { TrackedOrder } from "../../src/orders/tracked-order.ts";
 import { eth, swap } from "./rig.ts";
 
 const fact = (over: Partial<OrderFact> = {}): OrderFact => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { Event } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
 import { createForeignOrders } from "../../src/orders/foreign-orders.ts";
 import { orderRecord } from "../cli/samples.ts";
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import { compare } from "../../src/decimal.ts";
-import { createOrderStore, mergeRecords } from "../../src/resources/order-store.ts";
+import { createOrderStore, mergeRecords } from "../../src/orders/state/order-store.ts";
 import { orderRecord as record } from "../resources/order-record.ts";
 import { bid, ready } from "./rig.ts";
 

@@ -2,7 +2,7 @@
  * Halted, reducing, active again.
  */
 import { describe, expect, it } from "vitest";
-import { cancelAll } from "../../src/orders/orders.ts";
+import { cancelAll } from "../../src/orders/manual-orders.ts";
 import { bid, lostAnswer, ready } from "./rig.ts";
 
 const three = ["a", "b", "c"].map((slot, i) => bid({ slot, px: String(50_000 + i) }));

@@ -2,9 +2,9 @@
  * Which resting order may stay for a wish that has changed: what the wish would become is compared, field by field.
  */
 import { describe, expect, it } from "vitest";
-import { newOrder, type TrackedOrder } from "../../src/orders/order.ts";
 import { suits } from "../../src/orders/plan.ts";
-import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "../../src/orders/wanted.ts";
+import { newOrder, type TrackedOrder } from "../../src/orders/tracked-order.ts";
+import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "../../src/orders/wanted-order.ts";
 import { bid } from "./rig.ts";
 
 const resting: OrderSpec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "10", reduceOnly: false };

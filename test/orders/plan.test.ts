@@ -3,9 +3,9 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OrderPhase } from "../../src/journal/events.ts";
-import { newOrder, type TrackedOrder } from "../../src/orders/order.ts";
 import { planSlot, type SlotView } from "../../src/orders/plan.ts";
-import { type Specified, sameWish, type WantedOrder, wishMark } from "../../src/orders/wanted.ts";
+import { newOrder, type TrackedOrder } from "../../src/orders/tracked-order.ts";
+import { type Specified, sameWish, type WantedOrder, wishMark } from "../../src/orders/wanted-order.ts";
 import { bid } from "./rig.ts";
 
 const specOf = (wish: WantedOrder) =>

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
 import { compare, div, equal, fromApproximate, mul, sub, toStep } from "../../src/decimal.ts";
-import { specify, type WantedOrder } from "../../src/orders/wanted.ts";
+import { specify, type WantedOrder } from "../../src/orders/wanted-order.ts";
 import { ready, swap } from "./rig.ts";
 
 const sized = (qty: string, lotSize: string, px: string): string => {

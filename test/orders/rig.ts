@@ -2,25 +2,25 @@
  * The client's order path against the embedded service on virtual time, with a road between them that can be broken.
  */
 import { type Observable, of, Subject } from "rxjs";
+import { createGateway, type Gateway } from "../../src/client/gateway.ts";
+import { inProcess } from "../../src/client/transport/in-process.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/contract/transport.ts";
 import { serviceCalendar } from "../../src/engine/calendar-watch.ts";
-import { createGateway, type Gateway } from "../../src/gateway/gateway.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createDesk } from "../../src/orders/desk.ts";
-import { createOrders, type OrderUpdate, updateOf } from "../../src/orders/orders.ts";
-import { defaultRules, type RuleSet } from "../../src/orders/rules.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
-import { layersOf } from "../../src/quota/layers.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
-import { createResources, defaultFreshness } from "../../src/resources/resources.ts";
+import { createOrders, type OrderUpdate, updateOf } from "../../src/orders/manual-orders.ts";
+import { createDesk } from "../../src/orders/order-manager.ts";
+import { defaultRules, type RuleSet } from "../../src/orders/risk/pre-trade-checks.ts";
+import { createResources, defaultFreshness } from "../../src/orders/state/resources.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
+import { layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
-import { inProcess } from "../../src/transport/in-process.ts";
-import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
 import { createVenue, type VenueInstrument } from "../../src/venue/venue.ts";
 
 export const swap = "BTC-USDT-SWAP";

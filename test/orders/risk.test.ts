@@ -4,12 +4,12 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../src/host/config.ts";
-import { createExposure, type Holding } from "../../src/orders/exposure.ts";
-import { type RiskInput, type RiskRules, riskRuling, type Standing } from "../../src/orders/risk.ts";
-import { createLossWatch, profitOf } from "../../src/orders/risk-loss.ts";
-import { createPace, takeToken } from "../../src/orders/risk-pace.ts";
+import { createExposure, type Holding } from "../../src/orders/risk/exposure.ts";
+import { createLossWatch, profitOf } from "../../src/orders/risk/loss-limits.ts";
+import { createPace, takeToken } from "../../src/orders/risk/order-throttle.ts";
+import { type RiskInput, type RiskRules, riskRuling, type Standing } from "../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../src/orders/slots.ts";
-import type { OrderSpec } from "../../src/orders/wanted.ts";
+import type { OrderSpec } from "../../src/orders/wanted-order.ts";
 import { swap } from "./rig.ts";
 
 const standing = (openNotional = "0", holding: Partial<Holding> = {}): Standing => ({

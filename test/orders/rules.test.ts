@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
 import type { InstrumentRecord } from "../../src/contract/schemas.ts";
-import { specify, type WantedOrder } from "../../src/orders/wanted.ts";
+import { specify, type WantedOrder } from "../../src/orders/wanted-order.ts";
 import { bid, eth, ready, spot, swap } from "./rig.ts";
 
 describe("a refusal costs no request and names value and rule", () => {

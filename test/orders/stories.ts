@@ -4,13 +4,13 @@
  */
 import fc from "fast-check";
 import { expect } from "vitest";
+import type { Gateway } from "../../src/client/gateway.ts";
+import type { Outcome } from "../../src/client/outcome.ts";
 import type { PlaceBody } from "../../src/contract/schemas.ts";
-import type { Gateway } from "../../src/gateway/gateway.ts";
-import type { Outcome } from "../../src/gateway/outcome.ts";
-import type { Desk } from "../../src/orders/desk.ts";
-import { isResting, type TrackedOrder } from "../../src/orders/order.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
-import type { WireRequest } from "../../src/transport/transport.ts";
+import type { WireRequest } from "../../src/contract/transport.ts";
+import type { Desk } from "../../src/orders/order-manager.ts";
+import { isResting, type TrackedOrder } from "../../src/orders/tracked-order.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { type Fault, lostAnswer, lostRequest, type Rig, ready, swap } from "./rig.ts";
 
 const slotCount = 4;

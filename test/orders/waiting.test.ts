@@ -1,9 +1,9 @@
 /** Wishes that change while their slot waits: nothing is done for them until it matters, and then for the latest. */
 import { describe, expect, it } from "vitest";
-import { newOrder, type TrackedOrder } from "../../src/orders/order.ts";
+import { mayWait } from "../../src/orders/conflation.ts";
 import type { Slot } from "../../src/orders/slots.ts";
-import { mayWait } from "../../src/orders/waiting.ts";
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import { newOrder, type TrackedOrder } from "../../src/orders/tracked-order.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { bid, type Rig, ready, spot } from "./rig.ts";
 
 const spec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "600", reduceOnly: false } as const;

@@ -4,8 +4,8 @@ import killSwitch from "../../plugins/kill-switch.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
 import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../src/index.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createNotices } from "../../src/journal/notices.ts";
+import { createNotices } from "../../src/journal/event-emitter.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import { calm, far, quoteTape, run, stored, strategy, swap } from "../backtest/arena.ts";
 
 type Given = Parameters<typeof killSwitch>[0];

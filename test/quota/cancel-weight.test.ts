@@ -2,20 +2,20 @@
 import fc from "fast-check";
 import { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { createGateway } from "../../src/client/gateway.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
-import { createGateway } from "../../src/gateway/gateway.ts";
+import type { Transport } from "../../src/contract/transport.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { Event } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { type Charge, layersOf } from "../../src/quota/layers.ts";
-import { createLedger, type Ledger } from "../../src/quota/ledger.ts";
-import { localPort, type QuotaPort } from "../../src/quota/port.ts";
-import { defaultReserve, exitCost, exitReserve } from "../../src/quota/reserve.ts";
 import { createRandom } from "../../src/random.ts";
+import { type Charge, layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
+import { localPort, type QuotaPort } from "../../src/scheduler/quota/port.ts";
+import { defaultReserve, exitCost, exitReserve } from "../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
-import type { Transport } from "../../src/transport/transport.ts";
-import { createMeter } from "../../src/venue/meter.ts";
+import { createMeter } from "../../src/venue/rate-limiter.ts";
 
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
 const noon = 1_767_600_000_000;

@@ -1,8 +1,8 @@
 /** What ordinary actions leave to others under the same user, and when news of them is due. */
 import { describe, expect, it } from "vitest";
-import type { Ceilings } from "../../src/quota/ceilings.ts";
-import { poissonQuantile } from "../../src/quota/foreign.ts";
-import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
+import type { Ceilings } from "../../src/scheduler/quota/allowance.ts";
+import { poissonQuantile } from "../../src/scheduler/quota/foreign-usage.ts";
+import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
 import { charge, gaugeOf, minute, ordinary, second, stage, startedAt, type Use } from "./ceilings-stage.ts";
 
 describe("others under the same user", () => {

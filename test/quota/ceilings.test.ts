@@ -1,7 +1,7 @@
 /** How much of a window each rank may use, in numbers worked out by hand from what is kept and for whom. */
 import { describe, expect, it } from "vitest";
-import type { Ceilings, Rank } from "../../src/quota/ceilings.ts";
-import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
+import type { Ceilings, Rank } from "../../src/scheduler/quota/allowance.ts";
+import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
 import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "./ceilings-stage.ts";
 
 describe("the minute of a user: ordinary actions leave", () => {

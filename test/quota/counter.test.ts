@@ -1,7 +1,7 @@
 /** The counter's few numbers against a list of every request, added up anew each time. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Counter } from "../../src/quota/counter.ts";
+import { Counter } from "../../src/scheduler/quota/window-usage.ts";
 
 interface Request {
   readonly began: number;

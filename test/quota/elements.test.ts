@@ -1,17 +1,17 @@
 /** Batches that are put together as they leave: how many elements they are charged for, and how many they carry. */
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { createGateway } from "../../src/client/gateway.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ExtraLayer } from "../../src/contract/profile.ts";
-import { createGateway } from "../../src/gateway/gateway.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createCancels } from "../../src/orders/cancels.ts";
-import type { TrackedOrder } from "../../src/orders/order.ts";
-import { type Charge, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
-import { createLedger, type Ledger } from "../../src/quota/ledger.ts";
+import type { WireRequest } from "../../src/contract/transport.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
+import { createCancels } from "../../src/orders/cancel-batcher.ts";
+import type { TrackedOrder } from "../../src/orders/tracked-order.ts";
+import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
-import type { WireRequest } from "../../src/transport/transport.ts";
 
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
 const noon = 1_767_600_000_000;

@@ -1,6 +1,6 @@
 /** Others' use, and what is left free for it, against numbers worked out another way. */
 import { describe, expect, it } from "vitest";
-import { createForeignUse, poissonQuantile } from "../../src/quota/foreign.ts";
+import { createForeignUse, poissonQuantile } from "../../src/scheduler/quota/foreign-usage.ts";
 
 /** Each call is `[at, units]`. */
 const seen = (...calls: readonly (readonly [number, number])[]) => {

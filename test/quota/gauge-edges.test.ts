@@ -1,8 +1,8 @@
 /** Fixed windows to the millisecond and to the unit: what proves a boundary, where an answer belongs, and when to ask again. */
 import { describe, expect, it } from "vitest";
-import { type Ceiling, fixedGauge } from "../../src/quota/gauge.ts";
-import type { LayerSpec } from "../../src/quota/layers.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
+import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { type Ceiling, fixedGauge } from "../../src/scheduler/quota/limit-window.ts";
+import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;

@@ -1,10 +1,10 @@
 /** One scope of one layer: when a call may leave, and which windows its answer is charged to. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fixedGauge, rollingGauge } from "../../src/quota/gauge.ts";
-import type { LayerSpec } from "../../src/quota/layers.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
 import { createRandom } from "../../src/random.ts";
+import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { fixedGauge, rollingGauge } from "../../src/scheduler/quota/limit-window.ts";
+import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all = (): number => spec.capacity;

@@ -1,10 +1,10 @@
 /** What an answer's headers say, and that what they do not say is not guessed. */
 import { describe, expect, it, vi } from "vitest";
+import { usualHeaders } from "../../src/client/transport/answer-body.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { limitHeaders } from "../../src/contract/limits.ts";
-import { dateOf, holdMsOf, usedOf } from "../../src/quota/headers.ts";
-import { headersRead, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
-import { usualHeaders } from "../../src/transport/answer-body.ts";
+import { dateOf, holdMsOf, usedOf } from "../../src/scheduler/quota/headers.ts";
+import { headersRead, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
 
 const bare: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
 const used: LayerSpec = { ...bare, header: { name: "x-used", kind: "used" } };

@@ -1,11 +1,11 @@
 /** Which layers count a call, whose count each keeps, and what it counts. */
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import type { Ceilings } from "../../src/quota/ceilings.ts";
-import { fixedGauge } from "../../src/quota/gauge.ts";
-import { layerStates } from "../../src/quota/layer-state.ts";
-import { type Charge, extraOf, type LayerSpec, layersOf, touchedBy, unitsOf } from "../../src/quota/layers.ts";
-import { createServerClock } from "../../src/quota/server-clock.ts";
+import type { Ceilings } from "../../src/scheduler/quota/allowance.ts";
+import { type Charge, extraOf, type LayerSpec, layersOf, touchedBy, unitsOf } from "../../src/scheduler/quota/layers.ts";
+import { fixedGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { layerStates } from "../../src/scheduler/quota/quota-state.ts";
+import { createServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
 const charge: Charge = { endpoint: "getOrder", weight: 5, elements: 3, ip: "home", uid: "u", key: "k" };
 const layer = (given: Partial<LayerSpec>): LayerSpec => ({

@@ -1,7 +1,7 @@
 /** What the ledger learns from answers, and what a refusal shuts. */
 import { describe, expect, it } from "vitest";
-import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
-import type { Ledger } from "../../src/quota/ledger.ts";
+import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import type { Ledger } from "../../src/scheduler/quota/ledger.ts";
 import { answer, charge, layers, make, noon, warm } from "./ledger-stage.ts";
 
 const row = (ledger: Ledger, at: number, name = "uid") => {

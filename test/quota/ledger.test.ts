@@ -1,8 +1,8 @@
 /** All layers together: start, grants, refusals, disturbance, and lists of layers other than the service's. */
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { type Charge, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions, type Rank, type Ticket } from "../../src/quota/ledger.ts";
+import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger, type LedgerOptions, type Rank, type Ticket } from "../../src/scheduler/quota/ledger.ts";
 
 const layers = layersOf(createContract());
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */

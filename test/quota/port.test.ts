@@ -1,8 +1,8 @@
 /** The door to the ledger of this process: leave is spent as it is granted, and every ending reaches the ledger. */
 import { describe, expect, it } from "vitest";
-import type { Charge } from "../../src/quota/layers.ts";
-import { createLedger, type Ledger } from "../../src/quota/ledger.ts";
-import { localPort } from "../../src/quota/port.ts";
+import type { Charge } from "../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
+import { localPort } from "../../src/scheduler/quota/port.ts";
 
 const charge: Charge = { endpoint: "cancelBatch", weight: 1, elements: 1, ip: "home", uid: "u", key: "k" };
 const ledgerOf = (): Ledger => {

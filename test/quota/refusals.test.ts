@@ -1,9 +1,9 @@
 /** What a call that has to wait is told, on a minute of which forty of a hundred units are used at its tenth second. */
 import { describe, expect, it } from "vitest";
-import { earliestFit } from "../../src/quota/ceilings.ts";
-import { type Ceiling, fixedGauge } from "../../src/quota/gauge.ts";
-import type { Charge, LayerSpec } from "../../src/quota/layers.ts";
-import { refusalBy } from "../../src/quota/refusals.ts";
+import { earliestFit } from "../../src/scheduler/quota/allowance.ts";
+import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { type Ceiling, fixedGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { refusalBy } from "../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };

@@ -1,6 +1,6 @@
 /** How much is held back for exits, in numbers worked out by hand. */
 import { describe, expect, it } from "vitest";
-import { defaultReserve, exitCost, exitReserve, pacedShare, type ReservePolicy } from "../../src/quota/reserve.ts";
+import { defaultReserve, exitCost, exitReserve, pacedShare, type ReservePolicy } from "../../src/scheduler/quota/reserve.ts";
 
 const policy: ReservePolicy = {
   exitWeight: 10,

@@ -1,7 +1,7 @@
 /** Windows that begin anywhere, to the millisecond and to the unit. */
 import { describe, expect, it } from "vitest";
-import { type Ceiling, type Gauge, rollingGauge } from "../../src/quota/gauge.ts";
-import type { LayerSpec } from "../../src/quota/layers.ts";
+import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
+import { type Ceiling, type Gauge, rollingGauge } from "../../src/scheduler/quota/limit-window.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;

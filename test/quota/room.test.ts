@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { createCeilings, type Rank } from "../../src/quota/ceilings.ts";
-import { type Ceiling, fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "../../src/quota/gauge.ts";
-import { type Charge, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
-import { defaultReserve } from "../../src/quota/reserve.ts";
-import { createRoundTrips } from "../../src/quota/round-trips.ts";
-import type { ServerClock } from "../../src/quota/server-clock.ts";
+import { createCeilings, type Rank } from "../../src/scheduler/quota/allowance.ts";
+import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
+import { type Ceiling, fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { defaultReserve } from "../../src/scheduler/quota/reserve.ts";
+import { createRoundTrips } from "../../src/scheduler/quota/round-trip-time.ts";
+import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };

@@ -1,7 +1,7 @@
 /** The marks of how long answers take: where they begin, how they follow, and where they settle. */
 import { describe, expect, it } from "vitest";
-import { createRoundTrips } from "../../src/quota/round-trips.ts";
 import { createRandom } from "../../src/random.ts";
+import { createRoundTrips } from "../../src/scheduler/quota/round-trip-time.ts";
 
 const marksAfter = (...answers: readonly number[]) => {
   const trips = createRoundTrips();

@@ -1,8 +1,8 @@
 /** A route is opened once for a charge, found again, and opened anew when routes are forgotten. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Charge } from "../../src/quota/layers.ts";
-import { createRoutes, type Route } from "../../src/quota/routes.ts";
-import { createStanding } from "../../src/quota/standing.ts";
+import { createRoutes, type Route } from "../../src/scheduler/quota/charge-cache.ts";
+import type { Charge } from "../../src/scheduler/quota/layers.ts";
+import { createStanding } from "../../src/scheduler/quota/probe-state.ts";
 
 const chargeOf = (weight: number): Charge => ({ endpoint: "getOrder", weight, elements: 1, ip: "home", uid: "u", key: "k" });
 

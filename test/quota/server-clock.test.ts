@@ -1,8 +1,8 @@
 /** The service's time as an interval: never wrong, narrower with evidence, begun anew on contradiction. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createServerClock } from "../../src/quota/server-clock.ts";
 import { createRandom } from "../../src/random.ts";
+import { createServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
 const floorSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 

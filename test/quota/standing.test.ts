@@ -1,6 +1,6 @@
 /** Quiet, probing, going on, refused: what a user's standing lets leave, step by step. */
 import { describe, expect, it } from "vitest";
-import { createStanding } from "../../src/quota/standing.ts";
+import { createStanding } from "../../src/scheduler/quota/probe-state.ts";
 
 describe("after a start", () => {
   it("is quiet until the instant given, then lets one call at a time probe", () => {

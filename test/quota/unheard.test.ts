@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { Counter } from "../../src/quota/counter.ts";
-import { fixedGauge, type Gauge } from "../../src/quota/gauge.ts";
-import { type Charge, type LayerSpec, layersOf } from "../../src/quota/layers.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
 import { createRandom } from "../../src/random.ts";
+import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
+import { fixedGauge, type Gauge } from "../../src/scheduler/quota/limit-window.ts";
+import { Counter } from "../../src/scheduler/quota/window-usage.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };

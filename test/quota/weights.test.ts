@@ -1,9 +1,9 @@
 /** Weights learned from the service's own count. */
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { layersOf } from "../../src/quota/layers.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
-import { createWeights } from "../../src/quota/weights.ts";
+import { layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
+import { createWeights } from "../../src/scheduler/quota/weights.ts";
 
 describe("learned weights", () => {
   const serial = (weights: ReturnType<typeof createWeights>, counts: readonly number[]): void => {

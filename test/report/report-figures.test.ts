@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cut, ink, printable, widthOf, wrapped } from "../../src/report/ansi.ts";
 import { chart, timeAxis } from "../../src/report/chart.ts";
-import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../src/report/figures.ts";
-import { cut, ink, printable, widthOf, wrapped } from "../../src/report/ink.ts";
+import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../src/report/number-format.ts";
 
 describe("figures", () => {
   it.each([

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/journal/events.ts";
-import { createTape } from "../../src/market/tape.ts";
+import { createTape } from "../../src/market/tape/tape.ts";
 import { coverageOf } from "../../src/report/coverage.ts";
 import { limitCostOf, limitCostText } from "../../src/report/limit-cost.ts";
 import { priceLines, stretchesMax } from "../../src/report/price-lines.ts";

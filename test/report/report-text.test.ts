@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { widthOf } from "../../src/report/ink.ts";
+import { widthOf } from "../../src/report/ansi.ts";
 import type { RunReport } from "../../src/report/report.ts";
 import { reportText } from "../../src/report/report-text.ts";
 import { sampleReport, strategy } from "./sample-report.ts";

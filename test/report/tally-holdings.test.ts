@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abs, add, compare, div, isPositive, isZero, mul, neg, sub, sum } from "../../src/decimal.ts";
-import { addToHolding, closedTrades, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/report/holdings.ts";
+import { addToHolding, closedTrades, createHolding, type Holding, positionOf, unrealisedOf } from "../../src/report/strategy-holdings.ts";
 
 type Trade = readonly [side: "buy" | "sell", px: string, qty: string, cost?: string, order?: string];
 

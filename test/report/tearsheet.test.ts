@@ -1,7 +1,7 @@
 /** The page for a browser: self-contained, safe, legible. */
 import { map } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { withDetails } from "../../src/backtest/detailed.ts";
+import { withDetails } from "../../src/backtest/with-details.ts";
 import { runBacktest } from "../../src/index.ts";
 import type { RunDetails } from "../../src/report/details.ts";
 import { tearsheet } from "../../src/report/tearsheet.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { add, div, isZero, mul, neg, sub, sum } from "../../src/decimal.ts";
 import type { Event } from "../../src/journal/events.ts";
-import { createTally, type Tally } from "../../src/report/tally.ts";
+import { createTally, type Tally } from "../../src/report/trade-statistics.ts";
 import type { Fill, Funding } from "../../src/venue/venue.ts";
 
 const btc = "BTC-USDT-SWAP";

@@ -1,7 +1,7 @@
 /** Why orders came to nothing. */
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/journal/events.ts";
-import { createReasons } from "../../src/report/turned-down.ts";
+import { createReasons } from "../../src/report/rejection-reasons.ts";
 
 const refused = (reason: string): Event => ({ seq: 1, at: 0, type: "order.refused", strategy: "a", slot: "s", reason });
 const changed = (phase: "rejected" | "filled", reason: string): Event => ({

@@ -3,14 +3,14 @@
  */
 import { NEVER, type Observable, of, Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { Gateway, ReadOptions } from "../../src/client/gateway.ts";
+import type { Outcome } from "../../src/client/outcome.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
-import type { Gateway, ReadOptions } from "../../src/gateway/gateway.ts";
-import type { Outcome } from "../../src/gateway/outcome.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { Event } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createOrderLists } from "../../src/resources/order-lists.ts";
-import { createOrderStore } from "../../src/resources/order-store.ts";
+import { createOrderLists } from "../../src/orders/state/order-lists.ts";
+import { createOrderStore } from "../../src/orders/state/order-store.ts";
 import { orderRecord } from "./order-record.ts";
 
 const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord => orderRecord({ ordId, clOrdId: `c${ordId}`, ...over });

@@ -4,7 +4,7 @@
 import { EMPTY, type Observable, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createResource, type Reading, type Snapshot } from "../../src/resources/resource.ts";
+import { createResource, type Reading, type Snapshot } from "../../src/orders/state/polled-resource.ts";
 
 /** Every read is answered by hand; `needed` of each is kept, to ask it when its slot would open. */
 const setting = (startAt = 1_000) => {

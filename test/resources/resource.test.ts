@@ -4,7 +4,7 @@
 import { type Observable, of, Subject, take, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createResource, type Reading, type Snapshot } from "../../src/resources/resource.ts";
+import { createResource, type Reading, type Snapshot } from "../../src/orders/state/polled-resource.ts";
 
 const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100, kept?: () => boolean) => {
   const clock = createVirtualClock(1_000);

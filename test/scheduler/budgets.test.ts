@@ -2,10 +2,10 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { ActionClass } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
 import { createBudgets } from "../../src/scheduler/priority.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 
 const account = { uid: "u", ip: "home", keys: ["k"] };

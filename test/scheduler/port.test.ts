@@ -2,11 +2,11 @@
 import { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { Event } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
-import type { Grant, Lease, QuotaPort } from "../../src/quota/port.ts";
 import type { Action, Ending } from "../../src/scheduler/action.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
+import type { Grant, Lease, QuotaPort } from "../../src/scheduler/quota/port.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
 
 const account = { uid: "u", ip: "home", keys: ["k"] };

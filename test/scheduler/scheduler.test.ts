@@ -3,13 +3,13 @@ import { Observable, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/contract/transport.ts";
+import { createJournal } from "../../src/journal/event-log.ts";
 import type { ActionClass, Event } from "../../src/journal/events.ts";
-import { createJournal } from "../../src/journal/journal.ts";
-import { layersOf } from "../../src/quota/layers.ts";
-import { createLedger } from "../../src/quota/ledger.ts";
 import type { Account, Action, Ending } from "../../src/scheduler/action.ts";
+import { layersOf } from "../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../src/scheduler/quota/ledger.ts";
 import { createScheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.ts";
-import type { Transport, WireRequest, WireResponse } from "../../src/transport/transport.ts";
 
 const noon = 1_767_600_000_000;
 const account: Account = { uid: "u", ip: "home", keys: ["k"] };

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { concat, map, NEVER, of, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { readSession } from "../../src/session/session-file.ts";
+import { readSession } from "../../src/verify/session/session-file.ts";
 import { memoryDisk } from "../journal/memory-disk.ts";
 import { linesOf, newFolder, record, replayed, strategy } from "./studio.ts";
 

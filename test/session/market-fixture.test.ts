@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { interval, map, mergeMap, of, switchMap, take } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { backtest, constant, runBacktest } from "../../src/index.ts";
-import { ensureMarket, marketOf, writeMarket } from "../../src/session/market-fixture.ts";
-import { codecOf } from "../../src/session/market-rows.ts";
-import { readSession } from "../../src/session/session-file.ts";
-import { readFixture } from "../../src/tape/fixture.ts";
+import { readFixture } from "../../src/market/tape/fixture.ts";
+import { ensureMarket, marketOf, writeMarket } from "../../src/verify/session/market-fixture.ts";
+import { codecOf } from "../../src/verify/session/market-rows.ts";
+import { readSession } from "../../src/verify/session/session-file.ts";
 import joinBest from "../../strategies/join-best.ts";
 import { linesOf, newFolder, record, rewrite, strategy } from "./studio.ts";
 

@@ -1,11 +1,11 @@
 import { NEVER, Observable, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import type { OpenService, ServiceSpec } from "../../src/client/service-port.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
-import type { OpenService, ServiceSpec } from "../../src/host/service.ts";
 import { createRandom } from "../../src/random.ts";
-import { recorded } from "../../src/session/recorder.ts";
+import { recorded } from "../../src/verify/session/recorder.ts";
 import { memory } from "./studio.ts";
 
 describe("a recorded service", () => {

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } 
 import { join } from "node:path";
 import { concat, NEVER, of, switchMap, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { sessionFormat } from "../../src/session/format.ts";
-import { createSessionFile, finishSession, readSession } from "../../src/session/session-file.ts";
+import { createSessionFile, finishSession, readSession } from "../../src/verify/session/session-file.ts";
+import { sessionFormat } from "../../src/verify/session/session-records.ts";
 import { fileOf, linesOf, newFolder, type Recording, record, replayed, rewrite, strategy } from "./studio.ts";
 
 const order = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy" as const, px: "50000", qty: "0.01" };

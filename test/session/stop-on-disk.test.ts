@@ -1,7 +1,7 @@
 /** A recorded engine stops also while its journal waits for the disk. */
 import { concat, NEVER, of, Subject, switchMap } from "rxjs";
 import { expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { memoryDisk } from "../journal/memory-disk.ts";
 import { record, strategy } from "./studio.ts";
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import type { ServiceEnv } from "../../src/client/service-port.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
-import type { ServiceEnv } from "../../src/host/service.ts";
 import {
   type Config,
   constant,
@@ -15,11 +15,11 @@ import {
   type Strategy,
   type StrategyDefinition,
 } from "../../src/index.ts";
-import type { SessionRecord } from "../../src/session/format.ts";
-import { type RecordedEngine, type RecordOptions, recordEngine } from "../../src/session/recorded-engine.ts";
-import type { SessionSink } from "../../src/session/recorder.ts";
-import { type ReplayReport, replaySession } from "../../src/session/replayer.ts";
-import { createSessionFile, readSession } from "../../src/session/session-file.ts";
+import { type RecordedEngine, type RecordOptions, recordEngine } from "../../src/verify/session/recorded-engine.ts";
+import type { SessionSink } from "../../src/verify/session/recorder.ts";
+import { type ReplayReport, replaySession } from "../../src/verify/session/replayer.ts";
+import { createSessionFile, readSession } from "../../src/verify/session/session-file.ts";
+import type { SessionRecord } from "../../src/verify/session/session-records.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sluice-session-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
 import { asyncScheduler, Subscription } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { inside } from "../../src/host/engine-time.ts";
-import { recordingClock } from "../../src/session/recording-clock.ts";
-import { createTurns } from "../../src/session/turns.ts";
+import { inside } from "../../src/host/execution-context.ts";
+import { createTurns } from "../../src/verify/session/input-sequencer.ts";
+import { recordingClock } from "../../src/verify/session/recording-clock.ts";
 import { testClock } from "../conformance/clock.ts";
 import { memory } from "./studio.ts";
 

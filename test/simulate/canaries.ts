@@ -16,18 +16,18 @@ export interface Canary {
   readonly quick?: true;
 }
 
-const gateway = "src/gateway/read-answer.ts";
+const gateway = "src/client/parse-response.ts";
 const rejections = "src/contract/rejections.ts";
-const placements = "src/orders/placements.ts";
-const resolve = "src/orders/resolve.ts";
-const withdrawals = "src/orders/withdrawals.ts";
-const durable = "src/engine/durable.ts";
-const store = "src/journal/store.ts";
-const orderStore = "src/resources/order-store.ts";
-const lists = "src/resources/order-lists.ts";
-const arrivals = "src/orders/arrivals.ts";
-const desk = "src/orders/desk.ts";
-const lives = "src/orders/lives.ts";
+const placements = "src/orders/placement.ts";
+const resolve = "src/orders/order-resolver.ts";
+const withdrawals = "src/orders/cancellation.ts";
+const durable = "src/engine/placement-journal.ts";
+const store = "src/journal/write-ahead-log.ts";
+const orderStore = "src/orders/state/order-store.ts";
+const lists = "src/orders/state/order-lists.ts";
+const arrivals = "src/orders/reconciliation.ts";
+const desk = "src/orders/order-manager.ts";
+const lives = "src/orders/order-lifecycle.ts";
 const slots = "src/orders/slots.ts";
 
 // biome-ignore format: one canary a line
@@ -50,7 +50,7 @@ export const canaries: readonly Canary[] = [
   { name: "one sweep proves absence", file: resolve, find: "pursuit.negatives >= negatives && pursuit.sweeps >= 2", put: "pursuit.negatives >= negatives && pursuit.sweeps >= 1", seed: 2 },
   { name: "no sweep is needed to prove absence", file: resolve, find: "pursuit.negatives >= negatives && pursuit.sweeps >= 2", put: "pursuit.negatives >= negatives", seed: 2 },
   { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done") return { kind: "void"`, put: `if (outcome.kind !== "done") return { kind: "none"`, seed: 10 },
-  { name: "a record that cannot be read may be any order", file: "src/gateway/outcome.ts", find: "return !isOther(named?.ordId, ordId) && ", put: "return named !== null || " },
+  { name: "a record that cannot be read may be any order", file: "src/client/outcome.ts", find: "return !isOther(named?.ordId, ordId) && ", put: "return named !== null || " },
   { name: "a cancel that left is a cancel", file: withdrawals, find: `lives().move(order, "canceling", order.reason);`, put: `lives().end(order, "canceled", order.reason);`, seed: 1, quick: true },
   { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        lives().end(order, "canceled", "surely");`, seed: 2 },
   { name: "a cancel that was denied is a cancel", file: withdrawals, find: "        rest(order, end.reason);\n        doubts.ask(order);", put: `        lives().end(order, "canceled", end.reason);\n        doubts.ask(order);`, seed: 7 },
@@ -61,15 +61,15 @@ export const canaries: readonly Canary[] = [
   { name: "nothing is flushed", file: store, find: "await file.sync();", put: "", seed: 1 },
   { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "", seed: 191 },
   { name: "whoever comes during a flush shares it", file: store, find: "return next;\n", put: "return flushing;\n", seed: 2 },
-  { name: "what an earlier life sent is not looked for", file: "src/engine.ts", find: "if (recovered !== undefined) recall({ branches, journal, clock }, recovered);", put: "", seed: 90 },
+  { name: "what an earlier life sent is not looked for", file: "src/engine/engine.ts", find: "if (recovered !== undefined) recall({ branches, journal, clock }, recovered);", put: "", seed: 90 },
   { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) adopt(record);", put: "", seed: 12 },
   { name: "orders of others are cancelled", file: arrivals, find: "} else foreign.take(change);", put: `} else if (change.previous === undefined) withdrawals.request(foundOrder(record, clock, contract.profile), "cancel", "");`, seed: 8 },
   { name: "the last record wins", file: orderStore, find: "const state = byState(next, known) > 0 ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = byState(next, known) > 0 ? next : known;", seed: 24 },
   { name: "fills are added instead of merged", file: orderStore, find: "const { avgPx, accFillSz, fee } = fills;", put: "const { avgPx, fee } = fills;\n  const accFillSz = String(Number(filledOf(known)) + Number(filledOf(next)));", seed: 22 },
-  { name: "a partial fill is a fill", file: "src/orders/order.ts", find: "if (!isActive(record.state)) order.phase = record.state;", put: `if (record.state === "partially_filled") order.phase = "filled";\n  else if (!isActive(record.state)) order.phase = record.state;`, seed: 8 },
+  { name: "a partial fill is a fill", file: "src/orders/tracked-order.ts", find: "if (!isActive(record.state)) order.phase = record.state;", put: `if (record.state === "partially_filled") order.phase = "filled";\n  else if (!isActive(record.state)) order.phase = record.state;`, seed: 8 },
   { name: "what is missing from the lists is not asked for", file: lists, find: "switchMap(() => lookUp(missing.filter(isUntold))),", put: "switchMap(() => lookUp([])),\n          map(() => undefined),", seed: 10 },
   { name: "nothing is missing from the lists", file: lists, find: "!listed.has(ordId) && (isSettled(", put: "listed.has('') && (isSettled(", seed: 10 },
-  { name: "a halted desk goes on placing", file: "src/orders/risk-modes.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"`, seed: 6 },
+  { name: "a halted desk goes on placing", file: "src/orders/risk/trading-mode.ts", find: `mode === "active" || (mode === "reducing"`, put: `mode !== "reducing" || (mode === "reducing"`, seed: 6 },
   { name: "a port that refuses is not asked", file: desk, find: "refused: options.refused?.(),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: desk, find: "Math.floor(clock.wallNow() / generationMs) % generations", put: "0", seed: 1 },
   { name: "an order we cut short settles its wish", file: lives, find: "if (!cut && !order.goesOn) slot.settledMark = order.mark;", put: "if (!order.goesOn) slot.settledMark = order.mark;", seed: 10 },
@@ -77,15 +77,15 @@ export const canaries: readonly Canary[] = [
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return { kind: "cancel", reason: "replaced" };`, put: `return { kind: "place" };`, seed: 1 },
   { name: "a surplus order stays", file: arrivals, find: `withdrawals.request(order, "cancel", "an older order of the same slot");`, put: "", seed: 12 },
   { name: "generations seen in use are used again", file: slots, find: "if (used >= generation) generation = used + 1 + unseenMax;", put: "", seed: 4 },
-  { name: "the minute holds twice as much", file: "src/quota/layers.ts", find: `{ ...uid, scope: "uid",`, put: `{ ...uid, capacity: uid.capacity * 2, scope: "uid",`, seed: 1 },
-  { name: "the key's second is not counted", file: "src/quota/layers.ts", find: `{ ...key, scope: "key",`, put: `{ ...key, capacity: key.capacity * 10, scope: "key",`, seed: 21 },
-  { name: "a lost request is not counted", file: "src/quota/gauge.ts", find: "counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);", put: "counter.undo(ticket.first, ticket.units);", seed: 41 },
-  { name: "a lost request hides in what was told before it", file: "src/quota/counter.ts", find: "slot.reported + slot.unheard - slot.included", put: "slot.reported", config: "brimful", seed: 25 },
-  { name: "the service's clock is ours", file: "src/quota/server-clock.ts", find: "let lo = Number.NEGATIVE_INFINITY;\n", put: "let lo = Number.NEGATIVE_INFINITY;\n    if (stamps !== undefined) return 0;\n", seed: 1 },
-  { name: "nothing is kept for exits", file: "src/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;", seed: 2 },
-  { name: "a refusal by a limit shuts nothing", file: "src/quota/ledger.ts", find: "if (answer.status === limited) return hold(", put: "if (answer.status === limited && holdMs === -1) return hold(", seed: 3 },
-  { name: "a halt ends with its process", file: "src/engine/inheritance.ts", find: `if (strategy === "") setMode(branches, mode, reason);`, put: `if (strategy === "") continue;`, seed: 4 },
+  { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ ...uid, scope: "uid",`, put: `{ ...uid, capacity: uid.capacity * 2, scope: "uid",`, seed: 1 },
+  { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `{ ...key, scope: "key",`, put: `{ ...key, capacity: key.capacity * 10, scope: "key",`, seed: 21 },
+  { name: "a lost request is not counted", file: "src/scheduler/quota/limit-window.ts", find: "counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);", put: "counter.undo(ticket.first, ticket.units);", seed: 41 },
+  { name: "a lost request hides in what was told before it", file: "src/scheduler/quota/window-usage.ts", find: "slot.reported + slot.unheard - slot.included", put: "slot.reported", config: "brimful", seed: 25 },
+  { name: "the service's clock is ours", file: "src/scheduler/quota/server-clock.ts", find: "let lo = Number.NEGATIVE_INFINITY;\n", put: "let lo = Number.NEGATIVE_INFINITY;\n    if (stamps !== undefined) return 0;\n", seed: 1 },
+  { name: "nothing is kept for exits", file: "src/scheduler/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;", seed: 2 },
+  { name: "a refusal by a limit shuts nothing", file: "src/scheduler/quota/ledger.ts", find: "if (answer.status === limited) return hold(", put: "if (answer.status === limited && holdMs === -1) return hold(", seed: 3 },
+  { name: "a halt ends with its process", file: "src/engine/recovery.ts", find: `if (strategy === "") setMode(branches, mode, reason);`, put: `if (strategy === "") continue;`, seed: 4 },
   { name: "what waits for the disk leaves after a halt", file: durable, find: "if (reason === undefined) return;", put: `if (reason !== "") return;`, seed: 6 },
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, bornAt)", put: "order.sentAt", seed: 2 },
-  { name: "a stop leaves everything running", file: "src/engine.ts", find: "parts.lifetime.end();", put: "", seed: 30 },
+  { name: "a stop leaves everything running", file: "src/engine/engine.ts", find: "parts.lifetime.end();", put: "", seed: 30 },
 ];

@@ -1,5 +1,5 @@
 /** Looks for the first seed that fails, in a copy of the tree that somebody has broken on purpose, and prints it as JSON. */
-import { simulate } from "../../src/simulate/simulate.ts";
+import { simulate } from "../../src/verify/simulation/simulate.ts";
 import brimful from "./brimful.ts";
 import busy from "./busy.ts";
 

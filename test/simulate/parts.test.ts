@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../src/random.ts";
-import { createSimulatedDisk, type DiskUser } from "../../src/simulate/disk.ts";
-import { drawFaults } from "../../src/simulate/draw.ts";
-import { crashMoments, diskFates, faultKinds, spellFault } from "../../src/simulate/fault.ts";
-import { createLifeClock } from "../../src/simulate/life-clock.ts";
+import { crashMoments, diskFates, faultKinds, spellFault } from "../../src/verify/simulation/fault.ts";
+import { drawFaults } from "../../src/verify/simulation/fault-sampler.ts";
+import { createSimulatedDisk, type DiskUser } from "../../src/verify/simulation/faulty-disk.ts";
+import { createLifeClock } from "../../src/verify/simulation/process-clock.ts";
 
 const clocks = () => {
   const time = createVirtualClock(1_000);

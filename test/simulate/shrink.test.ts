@@ -1,7 +1,7 @@
 /** Leaving faults out until nothing more can go. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { shrink } from "../../src/simulate/shrink.ts";
+import { shrink } from "../../src/verify/simulation/shrink.ts";
 
 describe("shrinking", () => {
   it.each([

@@ -8,10 +8,10 @@ import shipped from "../../config/backtest.ts";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { checkConfig } from "../../src/host/config.ts";
-import { marketOf } from "../../src/simulate/market.ts";
-import { markNames } from "../../src/simulate/marks.ts";
-import { joinSummaries, simulate } from "../../src/simulate/simulate.ts";
-import { tellStory } from "../../src/simulate/story.ts";
+import { markNames } from "../../src/verify/simulation/coverage-marks.ts";
+import { tellStory } from "../../src/verify/simulation/scenario.ts";
+import { joinSummaries, simulate } from "../../src/verify/simulation/simulate.ts";
+import { marketOf } from "../../src/verify/simulation/simulated-market.ts";
 import { closed, strategy } from "../backtest/arena.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -7,7 +7,7 @@
  *   node --import tsx test/soak/growth.ts
  */
 
-import type { WantedOrder } from "../../src/orders/wanted.ts";
+import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { type Container, containers } from "./containers.ts";
 import { resting, restless, through } from "./restless.ts";
 

@@ -15,12 +15,12 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { createCredentials } from "../../src/client/transport/secrets.ts";
+import { createSigner } from "../../src/client/transport/sign.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { fileDisk } from "../../src/journal/file-disk.ts";
-import { openStore } from "../../src/journal/store.ts";
+import { openStore } from "../../src/journal/write-ahead-log.ts";
 import { createClientOrderIds } from "../../src/orders/client-order-id.ts";
-import { createCredentials } from "../../src/transport/secrets.ts";
-import { createSigner } from "../../src/transport/sign.ts";
 
 const openOrders = 200;
 const records = 10_000;

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { readVariation } from "../../src/backtest/sweep/space.ts";
+import { planSweep, type SweepOptions, type SweepPlan } from "../../src/backtest/sweep/sweep-plan.ts";
 import { loadConfigFile } from "../../src/host/load.ts";
-import { planSweep, type SweepOptions, type SweepPlan } from "../../src/sweep/plan.ts";
-import { readVariation } from "../../src/sweep/space.ts";
-import { writeFixture } from "../../src/tape/fixture.ts";
+import { writeFixture } from "../../src/market/tape/fixture.ts";
 import { generateTapeFor } from "../backtest/market.ts";
 
 export const stand = fileURLToPath(new URL("./stand.ts", import.meta.url));

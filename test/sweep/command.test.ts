@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { backtest } from "../../src/backtest/backtest-service.ts";
 import { constant } from "../../src/backtest/latency.ts";
 import { runBacktest } from "../../src/backtest/runner.ts";
-import { backtest } from "../../src/backtest/service.ts";
+import type { SweepReport } from "../../src/backtest/sweep/sweep-report.ts";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { loadConfigFile } from "../../src/host/load.ts";
-import type { SweepReport } from "../../src/sweep/report.ts";
 import ladder from "../../strategies/ladder.ts";
 import { folder, marketOf, stand } from "./arena.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { foldsOf } from "../../src/sweep/folds.ts";
+import { foldsOf } from "../../src/backtest/sweep/folds.ts";
 
 describe("walk-forward windows", () => {
   it("of one fold are a training and the rest", () => {

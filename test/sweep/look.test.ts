@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { csvOf } from "../../src/backtest/sweep/csv.ts";
+import { heatMap } from "../../src/backtest/sweep/heat-map.ts";
+import { type Figures, figuresOf, ranked, scoreOf } from "../../src/backtest/sweep/scores.ts";
+import { hashOfConfig } from "../../src/backtest/sweep/source-hash.ts";
+import type { SweepPlan } from "../../src/backtest/sweep/sweep-plan.ts";
+import { type Result, reportOf, type SweepReport } from "../../src/backtest/sweep/sweep-report.ts";
+import { sweepText } from "../../src/backtest/sweep/table.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import { loadConfigFile } from "../../src/host/load.ts";
-import { csvOf } from "../../src/sweep/csv.ts";
-import { heatMap } from "../../src/sweep/heat-map.ts";
-import type { SweepPlan } from "../../src/sweep/plan.ts";
-import { type Result, reportOf, type SweepReport } from "../../src/sweep/report.ts";
-import { type Figures, figuresOf, ranked, scoreOf } from "../../src/sweep/scores.ts";
-import { hashOfConfig } from "../../src/sweep/source-hash.ts";
-import { sweepText } from "../../src/sweep/table.ts";
 import { sampleReport } from "../report/sample-report.ts";
 import { folder, marketOf, planOf, stand } from "./arena.ts";
 

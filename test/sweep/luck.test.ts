@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectedMaximum, luckOf } from "../../src/sweep/luck.ts";
+import { expectedMaximum, luckOf } from "../../src/backtest/sweep/selection-bias.ts";
 
 describe("the luck of the best", () => {
   // Means of the largest of n standard normal draws, from tables of order statistics.

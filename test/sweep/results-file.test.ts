@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Result } from "../../src/sweep/report.ts";
-import { openResults } from "../../src/sweep/results-file.ts";
+import { openResults } from "../../src/backtest/sweep/results-file.ts";
+import type { Result } from "../../src/backtest/sweep/sweep-report.ts";
 import { folder } from "./arena.ts";
 
 const identity = { config: "c", fixture: "f", space: [{ name: "a.b", values: [1, 2] }], seed: "1", limits: null };

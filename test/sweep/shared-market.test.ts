@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cutTape } from "../../src/sweep/cut.ts";
-import { foldsOf } from "../../src/sweep/folds.ts";
-import { readMarkets, type shareTape } from "../../src/sweep/shared-market.ts";
-import { readFixture, readManifest, writeFixture } from "../../src/tape/fixture.ts";
+import { cutTape } from "../../src/backtest/sweep/cut.ts";
+import { foldsOf } from "../../src/backtest/sweep/folds.ts";
+import { readMarkets, type shareTape } from "../../src/backtest/sweep/shared-market.ts";
+import { readFixture, readManifest, writeFixture } from "../../src/market/tape/fixture.ts";
 import { folder, marketOf } from "./arena.ts";
 
 type Tape = ReturnType<typeof shareTape>;

@@ -1,8 +1,8 @@
 import { NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { type Choice, choose, type Point } from "../../src/backtest/sweep/sampling.ts";
+import { nameOf, overridesOf, readVariation, type Space, sizeOf, spaceOf, variationsIn, varied } from "../../src/backtest/sweep/space.ts";
 import { defineStrategy } from "../../src/index.ts";
-import { type Choice, choose, type Point } from "../../src/sweep/points.ts";
-import { nameOf, overridesOf, readVariation, type Space, sizeOf, spaceOf, variationsIn, varied } from "../../src/sweep/space.ts";
 
 const maker = defineStrategy({
   name: "maker",

@@ -2,14 +2,14 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { cutTape } from "../../src/backtest/sweep/cut.ts";
+import { openResults } from "../../src/backtest/sweep/results-file.ts";
+import { runSweep } from "../../src/backtest/sweep/sweep.ts";
+import { reportOf, type SweepReport } from "../../src/backtest/sweep/sweep-report.ts";
 import { loadConfigFile } from "../../src/host/load.ts";
 import { type Config, runBacktest } from "../../src/index.ts";
-import { createTape } from "../../src/market/tape.ts";
-import { cutTape } from "../../src/sweep/cut.ts";
-import { reportOf, type SweepReport } from "../../src/sweep/report.ts";
-import { openResults } from "../../src/sweep/results-file.ts";
-import { runSweep } from "../../src/sweep/sweep.ts";
-import { readFixture, writeFixture } from "../../src/tape/fixture.ts";
+import { readFixture, writeFixture } from "../../src/market/tape/fixture.ts";
+import { createTape } from "../../src/market/tape/tape.ts";
 import { folder, marketOf, planOf, stand } from "./arena.ts";
 
 const levels = "ladder.levels=1..3";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kindOf, readValues, type ValueKind } from "../../src/sweep/values.ts";
+import { kindOf, readValues, type ValueKind } from "../../src/backtest/sweep/option-values.ts";
 
 describe("values of an option", () => {
   it.each<[string, string, ValueKind, readonly unknown[]]>([

@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { addGenerateCommand } from "../../src/cli/generate.ts";
 import { capturedIo } from "../../src/cli/io.ts";
-import type { QuoteSeries, Tape, TradeSeries } from "../../src/market/tape.ts";
-import { type FixtureManifest, readFixture } from "../../src/tape/fixture.ts";
-import { type GenerateOptions, generateTape, instrumentFor } from "../../src/tape/generate.ts";
+import { type FixtureManifest, readFixture } from "../../src/market/tape/fixture.ts";
+import { type GenerateOptions, generateTape, instrumentFor } from "../../src/market/tape/generate.ts";
+import type { QuoteSeries, Tape, TradeSeries } from "../../src/market/tape/tape.ts";
 
 const demo = fileURLToPath(new URL("../fixtures/demo", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "sluice-generate-"));

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { parseHuman } from "../../src/contract/validate.ts";
-import { seriesBuilder } from "../../src/market/series-builder.ts";
-import { columnsOf, createTape, seriesOf, type Tape, type TapeInstrument } from "../../src/market/tape.ts";
+import { readFixture, readManifest, writeFixture } from "../../src/market/tape/fixture.ts";
+import { blockRows, decodeSeries, encodeSeries } from "../../src/market/tape/fixture-blocks.ts";
+import { isPlainManifest, manifestSchema } from "../../src/market/tape/fixture-manifest.ts";
+import { seriesBuilder } from "../../src/market/tape/series-builder.ts";
+import { columnsOf, createTape, seriesOf, type Tape, type TapeInstrument } from "../../src/market/tape/tape.ts";
 import { createRandom } from "../../src/random.ts";
-import { readFixture, readManifest, writeFixture } from "../../src/tape/fixture.ts";
-import { blockRows, decodeSeries, encodeSeries } from "../../src/tape/fixture-blocks.ts";
-import { isPlainManifest, manifestSchema } from "../../src/tape/fixture-manifest.ts";
 
 const instruments: readonly TapeInstrument[] = [
   { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" },

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import type { CandleSeries } from "../../src/market/tape.ts";
-import { type RecordingOptions, readRecording } from "../../src/tape/import.ts";
+import { type RecordingOptions, readRecording } from "../../src/market/tape/import.ts";
+import type { CandleSeries } from "../../src/market/tape/tape.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-candles-"));
 afterAll(() => {

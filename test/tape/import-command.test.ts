@@ -6,8 +6,8 @@ import { Command } from "commander";
 import { afterAll, describe, expect, it } from "vitest";
 import { addImportCommand } from "../../src/cli/import.ts";
 import { capturedIo } from "../../src/cli/io.ts";
-import { readFixture } from "../../src/tape/fixture.ts";
-import { importRecording } from "../../src/tape/import.ts";
+import { readFixture } from "../../src/market/tape/fixture.ts";
+import { importRecording } from "../../src/market/tape/import.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-import-command-"));
 afterAll(() => {

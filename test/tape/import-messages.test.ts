@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { grid } from "../../src/decimal.ts";
-import type { Series, Tape } from "../../src/market/tape.ts";
-import { type RecordingOptions, readRecording } from "../../src/tape/import.ts";
+import { type RecordingOptions, readRecording } from "../../src/market/tape/import.ts";
+import type { Series, Tape } from "../../src/market/tape/tape.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-import-"));
 afterAll(() => {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { grid } from "../../src/decimal.ts";
-import type { Tape } from "../../src/market/tape.ts";
-import { type RecordingOptions, readRecording } from "../../src/tape/import.ts";
+import { type RecordingOptions, readRecording } from "../../src/market/tape/import.ts";
+import type { Tape } from "../../src/market/tape/tape.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-import-order-"));
 afterAll(() => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseDecimal } from "../../src/tape/import-decimals.ts";
-import { createScanner, type Scan } from "../../src/tape/import-scan.ts";
+import { parseDecimal } from "../../src/market/tape/import-decimals.ts";
+import { createScanner, type Scan } from "../../src/market/tape/import-scan.ts";
 
 const time = "1723161255030314667";
 const scanOf = (json: string): Scan | undefined => {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { lastPrices } from "../../src/backtest/last-prices.ts";
-import { columnsOf, createTape, type Series, seriesOf, type Tape } from "../../src/market/tape.ts";
+import { cutTape } from "../../src/backtest/sweep/cut.ts";
+import { readFixture, writeFixture } from "../../src/market/tape/fixture.ts";
+import { type RecordingOptions, readRecording } from "../../src/market/tape/import.ts";
+import { columnsOf, createTape, type Series, seriesOf, type Tape } from "../../src/market/tape/tape.ts";
 import { coverageOf } from "../../src/report/coverage.ts";
 import { gapsOf } from "../../src/report/coverage-text.ts";
-import { cutTape } from "../../src/sweep/cut.ts";
-import { readFixture, writeFixture } from "../../src/tape/fixture.ts";
-import { type RecordingOptions, readRecording } from "../../src/tape/import.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-terms-"));
 afterAll(() => {

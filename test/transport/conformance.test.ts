@@ -2,11 +2,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { defer } from "rxjs";
+import { inProcess } from "../../src/client/transport/in-process.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { endpointNames } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
-import { inProcess } from "../../src/transport/in-process.ts";
-import type { WireRequest } from "../../src/transport/transport.ts";
+import type { WireRequest } from "../../src/contract/transport.ts";
 import { testTransport } from "../conformance/transport.ts";
 import { contract, createClient, until } from "./rig.ts";
 

@@ -2,7 +2,7 @@
  * The connections of the transport: kept, bounded, never trusted with more than one answer a request, closed to the last one.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import type { HttpOptions } from "../../src/transport/http.ts";
+import type { HttpOptions } from "../../src/client/transport/http.ts";
 import { type Answer, httpText, type RawServer, startRawServer } from "./raw-server.ts";
 import { type Client, createClient, moment, requestOf, startedAt, until } from "./rig.ts";
 import { goodBody } from "./wire-faults.ts";

@@ -3,12 +3,13 @@
  *
  * Invariants: the same seed gives the same bytes; the check of accepted records shares no code with the schemas.
  */
+
+import type { Outcome } from "../../src/client/outcome.ts";
+import { readAnswer } from "../../src/client/parse-response.ts";
+import { readJson } from "../../src/client/transport/answer-body.ts";
 import { endpointNames } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
-import type { Outcome } from "../../src/gateway/outcome.ts";
-import { readAnswer } from "../../src/gateway/read-answer.ts";
 import type { Random } from "../../src/random.ts";
-import { readJson } from "../../src/transport/answer-body.ts";
 import { orderText } from "./body-faults.ts";
 import { contract, swap } from "./rig.ts";
 

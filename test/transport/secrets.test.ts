@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { format, inspect } from "node:util";
 import { serialize } from "node:v8";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Credentials, createCredentials, credentialsFromEnv, credentialsFromFile } from "../../src/client/transport/secrets.ts";
+import { createSigner } from "../../src/client/transport/sign.ts";
 import { isSluiceError } from "../../src/errors.ts";
-import { type Credentials, createCredentials, credentialsFromEnv, credentialsFromFile } from "../../src/transport/secrets.ts";
-import { createSigner } from "../../src/transport/sign.ts";
 import { canary, contract } from "./rig.ts";
 
 const encodings = (text: string): readonly string[] => {

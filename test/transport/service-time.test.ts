@@ -3,8 +3,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createServiceTime, type ServiceTime } from "../../src/client/transport/service-time.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createServiceTime, type ServiceTime } from "../../src/transport/service-time.ts";
 
 const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const toleranceMs = 5_000;

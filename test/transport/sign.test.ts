@@ -2,10 +2,10 @@
  * Signatures against vectors made with openssl: `printf '%s' "$text" | openssl dgst -sha256 -hmac "$secret" -binary | openssl base64`.
  */
 import { describe, expect, it } from "vitest";
+import { createCredentials } from "../../src/client/transport/secrets.ts";
+import { createFaultySigner, createSigner, keyFaults } from "../../src/client/transport/sign.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
-import { createCredentials } from "../../src/transport/secrets.ts";
-import { createFaultySigner, createSigner, keyFaults } from "../../src/transport/sign.ts";
 
 const credentials = createCredentials({ apiKey: "key-1", secretKey: "s3cr3t-Key/For+Tests==", passphrase: "pass 1" });
 const wallAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678) + 0.9;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Login } from "../../src/client/transport/socket-pool.ts";
 import { createRandom } from "../../src/random.ts";
-import type { Login } from "../../src/transport/socket-pool.ts";
 import { createRig, type FakeSocket, obedient, type Rig } from "./fake-sockets.ts";
 
 const login = (name: string): Login => ({ name, arg: () => ({ apiKey: name, passphrase: "p", timestamp: "t", sign: "s" }) });

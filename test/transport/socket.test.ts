@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type WebSocket as Peer, WebSocketServer } from "ws";
-import { openWebSocket, type Socket } from "../../src/transport/socket.ts";
+import { openWebSocket, type Socket } from "../../src/client/transport/socket.ts";
 
 const servers: (Server | WebSocketServer)[] = [];
 const sockets: Socket[] = [];

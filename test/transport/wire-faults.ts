@@ -5,7 +5,7 @@
  * Invariants: `good` is an answer that both endpoints can read, so that a row tells of the wire alone.
  */
 import { gzipSync } from "node:zlib";
-import type { OutcomeKind } from "../../src/gateway/outcome.ts";
+import type { OutcomeKind } from "../../src/client/outcome.ts";
 import { type Answer, httpText } from "./raw-server.ts";
 
 export const goodBody =

@@ -4,9 +4,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyQuote, notePrint } from "../../src/backtest/fill-trades.ts";
-import { createBook, level, print, quote, rest, take } from "../../src/venue/book.ts";
+import { createBook, level, print, quote, rest, take } from "../../src/venue/matching-engine.ts";
 import { leftOf, type Order, type Sign } from "../../src/venue/order.ts";
-import { advanced, type FillVolume, matchingOf, type Queue } from "../../src/venue/queue.ts";
+import { advanced, type FillVolume, matchingOf, type Queue } from "../../src/venue/queue-model.ts";
 
 const at = 0;
 

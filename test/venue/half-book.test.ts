@@ -1,6 +1,7 @@
 /** What one side displays, beside a side that is looked through from end to end every time. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { leftOf, type Order, type Sign } from "../../src/venue/order.ts";
 import {
   bestDisplayed,
   consume,
@@ -11,9 +12,8 @@ import {
   offersOf,
   showLevel,
   showQuote,
-} from "../../src/venue/half-book.ts";
-import { leftOf, type Order, type Sign } from "../../src/venue/order.ts";
-import { matchingOf } from "../../src/venue/queue.ts";
+} from "../../src/venue/order-book-side.ts";
+import { matchingOf } from "../../src/venue/queue-model.ts";
 
 type Step = readonly [what: "level" | "quote" | "take" | "order" | "cancel", px: number, qty: number];
 const step: fc.Arbitrary<Step> = fc.tuple(

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
-import { createMeter } from "../../src/venue/meter.ts";
+import { createMeter } from "../../src/venue/rate-limiter.ts";
 import { type Reply, setting, swap } from "./setting.ts";
 
 const minute = 60_000;

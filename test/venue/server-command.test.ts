@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type CapturedIo, capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
+import { credentialsFromFile } from "../../src/client/transport/secrets.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { credentialsFromFile } from "../../src/transport/secrets.ts";
 import type { ServerKey } from "../../src/venue/server/keyring.ts";
 import { signedHeaders, startAt, until } from "./server-setting.ts";
 

@@ -1,7 +1,7 @@
 /** What strangers send: odd, malformed, too large, too slow. There is always an HTTP answer or a closed socket. */
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { queryOf } from "../../src/venue/server/target.ts";
+import { queryOf } from "../../src/venue/server/parse-request.ts";
 import { closeServers, keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "./server-setting.ts";
 
 afterEach(closeServers);

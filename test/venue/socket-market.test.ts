@@ -3,15 +3,15 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ServedOptions, serveMarket } from "../../src/backtest/served.ts";
+import { type ServedOptions, serveMarket } from "../../src/backtest/serve/market-replay.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { type BookMessage, bookMessage, candleMessage, tickerMessage, tradeMessage } from "../../src/contract/channels.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { requestProblems } from "../../src/contract/validate.ts";
 import { mul } from "../../src/decimal.ts";
-import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../src/market/tape.ts";
-import { generateTape, instrumentFor } from "../../src/tape/generate.ts";
-import { createBoard, type PublicMessage } from "../../src/venue/server/board.ts";
+import { generateTape, instrumentFor } from "../../src/market/tape/generate.ts";
+import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../src/market/tape/tape.ts";
+import { createBoard, type PublicMessage } from "../../src/venue/server/public-channels.ts";
 import { createVenue } from "../../src/venue/venue.ts";
 
 const btc = { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };

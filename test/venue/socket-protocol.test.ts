@@ -2,8 +2,8 @@
  * What is said on a socket: requests, acknowledgements, refusals, logins, pings.
  */
 import { describe, expect, it } from "vitest";
-import { serveMarket } from "../../src/backtest/served.ts";
-import { createTape, seriesOf } from "../../src/market/tape.ts";
+import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { createTape, seriesOf } from "../../src/market/tape/tape.ts";
 import { createRandom } from "../../src/random.ts";
 import { spot, swap } from "./setting.ts";
 import { keys, loginArg, rig, startAt, subscribed } from "./socket-rig.ts";

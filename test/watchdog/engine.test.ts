@@ -1,14 +1,14 @@
 /** An engine whose config names a watchdog: when it beats, what it refuses, how it takes leave. */
 import { NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
+import { inProcess } from "../../src/client/transport/in-process.ts";
 import type { Clock } from "../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import type { Ears } from "../../src/engine/watchdog/ipc.ts";
+import type { Report, Word } from "../../src/engine/watchdog/messages.ts";
 import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../src/index.ts";
 import type { Disk } from "../../src/journal/disk.ts";
-import { inProcess } from "../../src/transport/in-process.ts";
-import type { Ears } from "../../src/watchdog/line.ts";
-import type { Report, Word } from "../../src/watchdog/messages.ts";
 import { far, strategy } from "../backtest/arena.ts";
 import { keys, venueOf } from "../engine/lives.ts";
 import { memoryDisk } from "../journal/memory-disk.ts";

@@ -1,11 +1,11 @@
 /** A watchdog and engines on one virtual clock, with a line in memory between them. */
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
+import { createHeart, type Heart } from "../../src/engine/watchdog/heartbeat.ts";
+import { createWatch, type WatchNews } from "../../src/engine/watchdog/heartbeat-monitor.ts";
+import type { Dial, Ears, Talk } from "../../src/engine/watchdog/ipc.ts";
+import type { Report, Word } from "../../src/engine/watchdog/messages.ts";
 import type { EventBody } from "../../src/journal/events.ts";
-import { createHeart, type Heart } from "../../src/watchdog/heart.ts";
-import type { Dial, Ears, Talk } from "../../src/watchdog/line.ts";
-import type { Report, Word } from "../../src/watchdog/messages.ts";
-import { createWatch, type WatchNews } from "../../src/watchdog/watch.ts";
 
 /** A process: frozen, its timers wait and what is said to it waits; killed, its connections end. */
 export interface Process {

@@ -4,10 +4,10 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { fileDeeds } from "../../src/watchdog/deeds.ts";
-import type { Report, Word } from "../../src/watchdog/messages.ts";
-import { deedsPath, type Meeting, meetingPath } from "../../src/watchdog/place.ts";
-import { socketDial, socketListen } from "../../src/watchdog/socket-line.ts";
+import { deedsPath, type Meeting, meetingPath } from "../../src/engine/watchdog/ipc-address.ts";
+import { socketDial, socketListen } from "../../src/engine/watchdog/ipc-socket.ts";
+import type { Report, Word } from "../../src/engine/watchdog/messages.ts";
+import { fileDeeds } from "../../src/engine/watchdog/trip-record.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-line-"));
 afterAll(() => {

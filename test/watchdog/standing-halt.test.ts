@@ -1,10 +1,10 @@
 /** A halt left in the journal of an engine that was taken for dead: what its next life does, and what the journal's owner never notices. */
 import { describe, expect, it } from "vitest";
-import { letPromisesSettle } from "../../src/backtest/wall.ts";
-import { readChain } from "../../src/journal/chain.ts";
+import { letPromisesSettle } from "../../src/clock/microtasks.ts";
+import { createStandingHalt } from "../../src/engine/watchdog/persisted-halt.ts";
 import type { Disk } from "../../src/journal/disk.ts";
-import { openStore } from "../../src/journal/store.ts";
-import { createStandingHalt } from "../../src/watchdog/standing-halt.ts";
+import { readChain } from "../../src/journal/record-chain.ts";
+import { openStore } from "../../src/journal/write-ahead-log.ts";
 import { begun, crash, pass, resting, stop, until, type World, worldOf } from "../engine/lives.ts";
 import { memoryDisk } from "../journal/memory-disk.ts";
 

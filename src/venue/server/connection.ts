@@ -9,15 +9,15 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../../clock/clock.ts";
 import type { LoginArg, SocketMessage } from "../../contract/channels.ts";
 import type { Contract } from "../../contract/contract.ts";
-import type { Refusal } from "../answer.ts";
+import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
-import type { OpenBoard } from "./board.ts";
 import type { Faults } from "./faults.ts";
-import { createHeartbeat } from "./heartbeat.ts";
 import type { KeyProblem, Keyring, ServerKey } from "./keyring.ts";
 import { createOutbox } from "./outbox.ts";
-import type { PrivateBoard } from "./private-board.ts";
-import { type ReadRequest, readRequest } from "./requests.ts";
+import { type ReadRequest, readRequest } from "./parse-message.ts";
+import type { PrivateBoard } from "./private-channels.ts";
+import type { OpenBoard } from "./public-channels.ts";
+import { createHeartbeat } from "./socket-heartbeat.ts";
 import { createSubscriptions, type SubscriptionAnswer, type Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionOptions {

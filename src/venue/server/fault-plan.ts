@@ -3,7 +3,7 @@
  *
  * Invariants: a plan is plain JSON; every mistake in it is named with its place; a field that a kind does not read is a mistake,
  * so that nobody waits for an effect that cannot come. Times are milliseconds after the service started.
- * Not here: drawing (faults.ts), doing (sabotage.ts for HTTP, the sockets for theirs).
+ * Not here: drawing (faults.ts), doing (http-faults.ts for HTTP, the sockets for theirs).
  */
 import { createContract, endpointNames } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: the same plan, seed and sequence of requests give the same faults; each rule draws from a chance of its own, so
  * adding one does not move the others; the first rule that applies wins and only its count is used up.
- * Not here: what may be written (fault-plan.ts), what a fault does (sabotage.ts, the sockets).
+ * Not here: what may be written (fault-plan.ts), what a fault does (http-faults.ts, the sockets).
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";

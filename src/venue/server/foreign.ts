@@ -8,8 +8,8 @@ import type { Clock } from "../../clock/clock.ts";
 import { didYouMean, SluiceError } from "../../errors.ts";
 import type { Random } from "../../random.ts";
 import type { Venue } from "../venue.ts";
-import type { Agenda } from "./agenda.ts";
 import type { FaultPlan } from "./faults.ts";
+import type { Agenda } from "./pending-timers.ts";
 
 /** Weights of usual calls: list, read, read, place, cancel. */
 const weights = [2, 5, 5, 10, 15] as const;

@@ -3,7 +3,7 @@
  *
  * Invariants: what is verified is the text as it came over the wire; secrets are compared in constant time and never leave this
  * file; a request with any of the four headers is signed, and then all four must be right.
- * Not here: what a key may do (venue/door.ts), how our side signs (transport/sign.ts: two opinions).
+ * Not here: what a key may do (venue/request-handler.ts), how our side signs (client/transport/sign.ts: two opinions).
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { LoginArg } from "../../contract/channels.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: it listens on loopback only; closing ends every connection and timer it has, in order: nothing new, sockets,
  * requests; the venue is driven on the service's clock (`faults.clock`), and so must be whoever plays a market to it.
- * Not here: the market (backtest/served.ts), who owns which key (the caller says so to venue and server alike).
+ * Not here: the market (backtest/serve/market-replay.ts), who owns which key (the caller says so to venue and server alike).
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,17 +11,17 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
 import type { Random } from "../../random.ts";
-import { routesOf } from "../door.ts";
+import { routesOf } from "../request-handler.ts";
 import type { Venue } from "../venue.ts";
-import { createAgenda } from "./agenda.ts";
-import { type Board, createBoard } from "./board.ts";
+import { createJudge } from "./authentication.ts";
 import { createFaults, type FaultPlan, type Faults } from "./faults.ts";
 import { spendForeign } from "./foreign.ts";
-import { createHttpDoor } from "./http-door.ts";
-import { createJudge } from "./judge.ts";
+import { createHttpDoor } from "./http-handler.ts";
 import { createKeyring, type ServerKey } from "./keyring.ts";
 import { lateListings } from "./late-listings.ts";
 import { type Page, pagesOf } from "./pages.ts";
+import { createAgenda } from "./pending-timers.ts";
+import { type Board, createBoard } from "./public-channels.ts";
 import { addressOf, attachSockets } from "./sockets.ts";
 
 export interface VenueServerOptions {

@@ -10,9 +10,9 @@ import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { websocketLimits } from "../../contract/limits.ts";
-import { type Answer, limited, unknownPath } from "../answer.ts";
+import { type Answer, limited, unknownPath } from "../responses.ts";
 import { type Connection, type ConnectionOptions, openConnection } from "./connection.ts";
-import { createPrivateBoard } from "./private-board.ts";
+import { createPrivateBoard } from "./private-channels.ts";
 
 export interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backlogBytesMax"> {
   /** Unsent bytes of one connection after which it is closed. Default 4 MiB. */

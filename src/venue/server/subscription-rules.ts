@@ -8,10 +8,10 @@
 import { type ChannelArg, channelArg } from "../../contract/channels.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { requestProblems } from "../../contract/validate.ts";
-import type { Refusal } from "../answer.ts";
+import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
-import type { PrivateChannel } from "./private-board.ts";
+import type { PrivateChannel } from "./private-channels.ts";
 
 export interface SubscriptionRules {
   /** Why `arg` is not of the right form, if it is not. */

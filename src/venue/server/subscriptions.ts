@@ -3,16 +3,16 @@
  *
  * Invariants: a channel and instrument are listened to at most once; there are at most as many as the description allows; the
  * messages of each are numbered from its subscription on, without holes.
- * Not here: who may (subscription-rules.ts), sending (outbox.ts), reading requests (requests.ts).
+ * Not here: who may (subscription-rules.ts), sending (outbox.ts), reading requests (parse-message.ts).
  */
 import type { ChannelArg } from "../../contract/channels.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { websocketLimits } from "../../contract/limits.ts";
-import type { Refusal } from "../answer.ts";
+import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
-import type { OpenBoard } from "./board.ts";
 import type { ServerKey } from "./keyring.ts";
-import type { PrivateBoard, PrivateChannel } from "./private-board.ts";
+import type { PrivateBoard, PrivateChannel } from "./private-channels.ts";
+import type { OpenBoard } from "./public-channels.ts";
 import { createSubscriptionRules, echoOf } from "./subscription-rules.ts";
 
 /** A push in two parts: its `ts` goes between them, and a brace behind. */

@@ -31,8 +31,8 @@ import {
   type Tape,
   withDetails,
 } from "../../../src/index.ts";
-import { hashOfRows } from "../../../src/tape/fixture.ts";
-import { readRecording } from "../../../src/tape/import.ts";
+import { hashOfRows } from "../../../src/market/tape/fixture.ts";
+import { readRecording } from "../../../src/market/tape/import.ts";
 
 const wayMs = 25;
 const most = 5;

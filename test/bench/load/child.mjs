@@ -14,11 +14,11 @@ process.chdir(fileURLToPath(new URL("../../..", import.meta.url)));
 process.env.TSX_TSCONFIG_PATH ??= join(process.cwd(), "tsconfig.json");
 registerCommonJs();
 register();
-const { readFixture, writeFixture } = await import("../../../src/tape/fixture.ts");
+const { readFixture, writeFixture } = await import("../../../src/market/tape/fixture.ts");
 
 /** Trades as a busy swap has them: several at one instant, prices that walk, sizes mostly small. */
 const madeTrades = async (rows) => {
-  const { createTape, seriesOf } = await import("../../../src/market/tape.ts");
+  const { createTape, seriesOf } = await import("../../../src/market/tape/tape.ts");
   const [at, px, qty] = [new Float64Array(rows), new Float64Array(rows), new Float64Array(rows)];
   const side = new Int8Array(rows);
   let seed = 12_345;
@@ -68,7 +68,7 @@ const read = async (folder) => {
 
 const report = async (recording, folder, which) => {
   const [{ importRecording }, { runBacktest }, { loadConfigFile }] = await Promise.all([
-    import("../../../src/tape/import.ts"),
+    import("../../../src/market/tape/import.ts"),
     import("../../../src/backtest/runner.ts"),
     import("../../../src/host/load.ts"),
   ]);

@@ -8,13 +8,13 @@ import { Observable, type Observer } from "rxjs";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
+import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
+import { createJournal } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
-import { createJournal } from "../../../src/journal/journal.ts";
-import { layersOf } from "../../../src/quota/layers.ts";
-import { createLedger } from "../../../src/quota/ledger.ts";
 import type { Action, Ending } from "../../../src/scheduler/action.ts";
+import { layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
-import type { Transport, WireRequest, WireResponse } from "../../../src/transport/transport.ts";
 import { type Spent, stopwatch, sum } from "./stopwatch.ts";
 
 export interface Costs {

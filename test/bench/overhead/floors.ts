@@ -7,10 +7,10 @@
  */
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { type Charge, layersOf } from "../../../src/quota/layers.ts";
-import { createLedger, type Rank, type Ticket } from "../../../src/quota/ledger.ts";
+import type { WireResponse } from "../../../src/contract/transport.ts";
 import { PriorityQueue, type Queued } from "../../../src/scheduler/priority-queue.ts";
-import type { WireResponse } from "../../../src/transport/transport.ts";
+import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger, type Rank, type Ticket } from "../../../src/scheduler/quota/ledger.ts";
 import { day, request, transportOn } from "./alone.ts";
 import { type Spent, stopwatch } from "./stopwatch.ts";
 

@@ -6,11 +6,11 @@
 import { Observable } from "rxjs";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { createJournal } from "../../../src/journal/journal.ts";
-import { layersOf } from "../../../src/quota/layers.ts";
-import { createLedger } from "../../../src/quota/ledger.ts";
+import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
+import { createJournal } from "../../../src/journal/event-log.ts";
+import { layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
-import type { Transport, WireRequest } from "../../../src/transport/transport.ts";
 
 interface Work {
   readonly weight: number;

@@ -6,13 +6,13 @@
 import { from } from "rxjs";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
+import type { WireResponse } from "../../../src/contract/transport.ts";
+import { createJournal } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
-import { createJournal } from "../../../src/journal/journal.ts";
-import { layersOf } from "../../../src/quota/layers.ts";
-import { createLedger } from "../../../src/quota/ledger.ts";
-import type { ReservePolicy } from "../../../src/quota/reserve.ts";
+import { layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
+import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
-import type { WireResponse } from "../../../src/transport/transport.ts";
 import type { Answer, Bench, CallKind, CreateLimiter, Task } from "./limiter.ts";
 
 const endpoints: Readonly<Record<CallKind, EndpointName>> = {

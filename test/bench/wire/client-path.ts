@@ -4,17 +4,17 @@
  * Invariants: nothing is left out; the layers are those in use, only so large that they never hold a call.
  */
 import { firstValueFrom } from "rxjs";
+import { createGateway } from "../../../src/client/gateway.ts";
+import { httpTransport } from "../../../src/client/transport/http.ts";
+import { createCredentials } from "../../../src/client/transport/secrets.ts";
+import { createServiceTime } from "../../../src/client/transport/service-time.ts";
+import { createSigner } from "../../../src/client/transport/sign.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { createGateway } from "../../../src/gateway/gateway.ts";
-import { createJournal } from "../../../src/journal/journal.ts";
-import { layersOf } from "../../../src/quota/layers.ts";
-import { createLedger } from "../../../src/quota/ledger.ts";
+import { createJournal } from "../../../src/journal/event-log.ts";
+import { layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
-import { httpTransport } from "../../../src/transport/http.ts";
-import { createCredentials } from "../../../src/transport/secrets.ts";
-import { createServiceTime } from "../../../src/transport/service-time.ts";
-import { createSigner } from "../../../src/transport/sign.ts";
 
 export interface Path {
   /** Resolves when the outcome is known; fails when it is not a success. */

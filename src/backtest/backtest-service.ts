@@ -1,0 +1,280 @@
+/**
+ * `backtest(…)` and `paper(…)`: the embedded service as a config names it.
+ *
+ * Invariants: both open the same simulated service; a backtest's clock moves only when the runner moves it, paper's is the
+ * machine's; options are checked like any other config.
+ */
+import { resolve } from "node:path";
+import type { OpenService, ServiceEnv, ServiceSpec } from "../client/service-port.ts";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
+import { createVirtualClock } from "../clock/virtual-clock.ts";
+import { parseHuman } from "../contract/validate.ts";
+import { SluiceError } from "../errors.ts";
+import { readFixture } from "../market/tape/fixture.ts";
+import { generateParts, instrumentFor, type MadeMarket } from "../market/tape/generate.ts";
+import type { Tape } from "../market/tape/tape.ts";
+import type { Fees } from "../venue/venue.ts";
+import { type Fills, modelOf } from "./fill-models.ts";
+import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
+import { type AnnouncingClock, announcing } from "./hooked-clock.ts";
+import { type LatencyModel, lognormal } from "./latency.ts";
+import { createLivePlayer, type LivePlayer, type More } from "./paper-player.ts";
+import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
+
+/** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
+export interface EmbeddedOptions {
+  /** Folder of a recorded market, relative to the working folder; a generated market when left out. */
+  readonly fixture?: string;
+  /** Order entry, response and feed: `constant`, `lognormal`, `fromSession`, `fromFixture`, or `ways` of each. Default lognormal, median 25 ms. */
+  readonly latency?: LatencyModel;
+  /**
+   * How orders are filled: "book", "quotes", "trades", "candles", or a model with its parameters, such as
+   * `bookFills({ queue: "probabilistic" })`. Default: for each product the finest the recording holds; the report says which.
+   */
+  readonly fills?: Fills;
+  /**
+   * Funding of swaps: "recorded" charges the rates of the recording, "off" none; `{ intervalHours: 8, rate: "0.0001" }` charges
+   * that rate for swaps of which none were recorded. Default "recorded": nothing where there are none; the report says which.
+   */
+  readonly funding?: FundingChoice;
+  /** Basis points; one pair for all products or one each. `tiers` may say what holds from a 30-day volume on; flat without. */
+  readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
+  /** Starting money by currency, of every user that states none of its own. Default 10000 USDT. */
+  readonly balances?: Readonly<Record<string, string>>;
+  /**
+   * Users behind the one address, by uid, for strategies that name theirs: each has its own minute of weight, each key its own
+   * second. Default one user, `paper`, with one key.
+   */
+  readonly users?: Readonly<Record<string, { readonly balances?: Readonly<Record<string, string>>; readonly keys?: number }>>;
+  /** Whether the service enforces its three rate limits. Default true. */
+  readonly limits?: boolean;
+  /** Whether the service pushes order records; otherwise they are polled. Default true. */
+  readonly push?: boolean;
+  /** How far the service's clock is from ours. Default 0. */
+  readonly skewMs?: number;
+  readonly timeoutMs?: number;
+}
+
+/** Options of a backtest alone. */
+export interface BacktestOptions extends EmbeddedOptions {
+  /**
+   * Time from the beginning of the recording in which strategies see the market and nothing leaves: what they want then is not
+   * placed, orders by hand are refused. What is wanted when it ends is placed then, and the report's figures begin there. Default 0.
+   */
+  readonly warmUpMs?: number;
+}
+
+export interface FixtureFacts {
+  readonly name: string;
+  readonly contentHash: string;
+}
+
+/** A recorded market that has been read, and what reports call it. */
+export interface ReadMarket {
+  readonly tape: Tape;
+  readonly facts: FixtureFacts;
+}
+
+export interface BacktestOverrides extends Pick<EmbeddedOptions, "fixture" | "limits"> {
+  /** Instead of any fixture: for runs that share one market in memory. */
+  readonly market?: ReadMarket;
+}
+
+/** A service that a backtest can drive. */
+export interface BacktestSpec extends ServiceSpec {
+  readonly kind: "backtest";
+  readonly options: BacktestOptions;
+  openWith(env: ServiceEnv, overrides: BacktestOverrides): OpenBacktest;
+}
+
+export interface OpenBacktest extends OpenService {
+  readonly clock: AnnouncingClock;
+  readonly simulated: Simulated;
+  readonly tape: Tape;
+  readonly fixture: FixtureFacts;
+  readonly limits: boolean;
+  /** When the warm-up ends, the recording's first instant where there is none. */
+  readonly tradesAt: number;
+  /** The recording was cut off on purpose: a warm-up may outlast it. */
+  readonly cut?: boolean;
+}
+
+const bps = { type: "string", format: "decimal" } as const;
+const tierSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["volumeMin", "makerBps", "takerBps"],
+  properties: { volumeMin: bps, makerBps: bps, takerBps: bps },
+} as const;
+const feesSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["makerBps", "takerBps"],
+  properties: { makerBps: bps, takerBps: bps, tiers: { type: "array", minItems: 1, items: tierSchema } },
+} as const;
+const feesByTypeSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["SPOT", "SWAP"],
+  properties: { SPOT: feesSchema, SWAP: feesSchema },
+} as const;
+const balancesSchema = { type: "object", additionalProperties: { type: "string", format: "decimal" } } as const;
+const userSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { balances: balancesSchema, keys: { type: "integer", minimum: 1, maximum: 50 } },
+} as const;
+const embedded = {
+  fixture: { type: "string", minLength: 1 },
+  latency: { type: "object" },
+  fills: { type: ["string", "object"] },
+  funding: { type: ["string", "object"] },
+  fees: { type: "object" },
+  balances: balancesSchema,
+  users: { type: "object", minProperties: 1, additionalProperties: userSchema },
+  limits: { type: "boolean" },
+  push: { type: "boolean" },
+  skewMs: { type: "number" },
+  timeoutMs: { type: "number", exclusiveMinimum: 0 },
+} as const;
+const optionsSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...embedded, warmUpMs: { type: "number", minimum: 0 } },
+} as const;
+const paperSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...embedded, instruments: { type: "array", minItems: 1, items: { type: "string", format: "inst-id" } } },
+} as const;
+
+const check = <O extends EmbeddedOptions>(schema: object, options: O, place: string): O => {
+  const checked = parseHuman<O>(schema, options, place);
+  const { fees, fills, funding, latency } = checked as EmbeddedOptions;
+  if (funding !== undefined) checkFunding(funding, `${place}.funding`);
+  if (fills !== undefined) modelOf(`${place}.fills`, fills);
+  if (fees !== undefined) parseHuman("SPOT" in fees || "SWAP" in fees ? feesByTypeSchema : feesSchema, fees, `${place}.fees`);
+  if (latency === undefined || typeof (latency as Partial<LatencyModel>).make === "function") return checked;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${place}.latency: ${JSON.stringify(latency)} is not a latency model. Write constant(25), lognormal({ medianMs: 25 }) or fromSession("out/session").`,
+  );
+};
+
+const defaultFees: Fees = { makerBps: "2", takerBps: "5" };
+
+const settle = (options: EmbeddedOptions): SimulatedOptions => {
+  const fees = options.fees ?? defaultFees;
+  return {
+    latency: options.latency ?? lognormal({ medianMs: 25 }),
+    fees: "SPOT" in fees ? fees : { SPOT: fees, SWAP: fees },
+    users: usersOf(options),
+    ...(options.fills === undefined ? {} : { fills: options.fills }),
+    ...(options.funding === undefined ? {} : { funding: options.funding }),
+    limits: options.limits ?? true,
+    push: options.push ?? true,
+    skewMs: options.skewMs ?? 0,
+    timeoutMs: options.timeoutMs ?? 10_000,
+  };
+};
+
+const usersOf = ({ users = { paper: {} }, balances = { USDT: "10000" } }: EmbeddedOptions): readonly SimulatedUser[] =>
+  Object.entries(users).map(([uid, own]) => userOf(uid, own.balances ?? balances, own.keys));
+
+const market = (fixture: string | undefined): ReadMarket => {
+  if (fixture === undefined) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      'No recorded market is named. Write fixture: "path/to/fixture" in backtest({ … }), or give --fixture DIR.',
+    );
+  }
+  const { tape, manifest } = readFixture(resolve(fixture));
+  return { tape, facts: { name: fixture, contentHash: manifest.contentHash } };
+};
+
+/** The embedded service on recorded time: the same engine as live, in virtual time. */
+export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
+  const checked = check(optionsSchema, options, "backtest options");
+  const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
+    const merged = { ...checked, ...overrides };
+    const { tape, facts } = given ?? market(merged.fixture);
+    const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
+    const clock = announcing(createVirtualClock(tape.startAt - leadMs));
+    const simulated = createSimulated(tape, clock, settle(merged), env);
+    const { refreshMs } = env.contract.profile.instruments;
+    const listFixed = !tape.series.some(({ kind }) => kind === "change");
+    return {
+      ...simulated,
+      clock,
+      simulated,
+      tape,
+      fixture: facts,
+      limits: merged.limits ?? true,
+      tradesAt,
+      listFixed,
+      assumptions: [
+        ...simulated.assumptions,
+        ...(listFixed && tape.endAt - tape.startAt > refreshMs ? [listFixedText] : []),
+        ...(merged.warmUpMs ? [warmUpText(tradesAt)] : []),
+      ],
+      start: () => undefined,
+      stop: () => undefined,
+    };
+  };
+  const open = (): never => {
+    // Its clock moves only when somebody turns it: an engine started on it would wait for ever.
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      "config.service is backtest(…): run it with `sluice backtest` or runBacktest(config). To trade on real time, use paper(…).",
+    );
+  };
+  return { kind: "backtest", options: checked, openWith, open };
+};
+
+const listFixedText = "no change of the products is recorded, so that their list is read once and not by the hour";
+
+const warmUpText = (tradesAt: number): string =>
+  `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;
+
+/** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */
+export const leadMs = 5_000;
+
+export interface PaperOptions extends EmbeddedOptions {
+  /** Products of the generated market when no fixture is given. */
+  readonly instruments?: readonly string[];
+  /** The time to trade on instead of the machine's, for tests. */
+  readonly clock?: Clock;
+}
+
+/** The embedded service on the machine's clock: a recorded or generated market plays from now on. No account, no network. */
+export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceSpec => {
+  const checked = check(paperSchema, options as Omit<PaperOptions, "clock">, "paper options");
+  const { instruments = defaultInstruments, ...rest } = checked;
+  return {
+    kind: "paper",
+    open: (env) => {
+      const clock = given ?? createSystemClock();
+      const more: More = rest.fixture === undefined ? generated(instruments) : () => undefined;
+      const tape = more() ?? market(rest.fixture).tape;
+      const shiftMs = clock.now() + paperLeadMs - tape.startAt;
+      const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
+      const player = createLivePlayer(tape, simulated, shiftMs, more);
+      return { ...simulated, realTime: given === undefined, start: player.start, stop: () => stopAll(player, simulated) };
+    },
+  };
+};
+
+const stopAll = (player: LivePlayer, simulated: Simulated): void => {
+  player.stop();
+  simulated.stopFunding();
+};
+
+const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
+
+/** The market begins when the engine has read the service's state. */
+const paperLeadMs = 1_500;
+
+/** Made as it is played, because hours of hundreds of products would be a gigabyte. */
+const generated = (instruments: readonly string[]): MadeMarket =>
+  generateParts({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 2 });

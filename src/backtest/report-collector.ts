@@ -1,0 +1,294 @@
+/**
+ * Collects what a run did into its report.
+ *
+ * Invariants: only listens; prices at the end are the embedded service's own where it holds a position, so that what the
+ * strategies made adds up to what the account made.
+ * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
+ */
+import { filter } from "rxjs";
+import { type Contract, createContract } from "../contract/contract.ts";
+import { layers } from "../contract/limits.ts";
+import { add, div, isPositive, sub, sum } from "../decimal.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { CheckedConfig } from "../host/config.ts";
+import { coverageOf } from "../report/coverage.ts";
+import { type DetailsRecorder, recordDetails } from "../report/details.ts";
+import { createResting, type Resting } from "../report/open-orders.ts";
+import {
+  type Arrival,
+  createQuotaMinutes,
+  overTime,
+  type QuotaMinute,
+  type QuotaMinutes,
+  type WaitedFor,
+  waitedFor,
+} from "../report/quota-minutes.ts";
+import { createReasons, type Reasons } from "../report/rejection-reasons.ts";
+import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "../report/report.ts";
+import { type AskedByStrategies, type AskedWatch, watchAsked } from "../report/requested-data.ts";
+import { isAnnualised, returnsOf } from "../report/returns.ts";
+import { createTally, type Tally } from "../report/trade-statistics.ts";
+import { warningsOf } from "../report/warnings.ts";
+import type { MeterReport } from "../venue/venue.ts";
+import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
+import { lastPrices } from "./last-prices.ts";
+import { currencyOf } from "./simulated-service.ts";
+import type { Detailed } from "./with-details.ts";
+
+export interface Collector {
+  /** The warm-up, if there is one, is over: what happens is counted from here on. */
+  readonly begin: () => void;
+  /** Notes the equity at an instant. */
+  readonly sample: (at: number) => void;
+  readonly report: (seed: string, wallMs: number) => RunReport;
+}
+
+/** Everything that listened. */
+interface Heard {
+  readonly tally: Tally;
+  readonly reasons: Reasons;
+  readonly minutes: QuotaMinutes;
+  readonly asked: AskedWatch;
+  readonly resting: Resting;
+  readonly latency: () => RunReport["latency"];
+  /** What counts begins when it is called. */
+  readonly begin: () => void;
+  /** What the service had counted before. */
+  readonly before: () => MeterReport | undefined;
+}
+
+export const createCollector = (
+  engine: Engine,
+  service: OpenBacktest & Detailed,
+  config: CheckedConfig,
+  asking: AskedByStrategies,
+): Collector => {
+  const heard = listen(engine, service, config, asking);
+  const equity: EquityPoint[] = [];
+  const recorder = service.onDetails && recordDetails(service, engine.updates$, heard.tally.ownerOf);
+  return {
+    begin: heard.begin,
+    sample: (at) => {
+      equity.push({ at: Math.round(at), equity: sum(service.users.map(({ uid }) => service.simulated.venue.equity(uid))) });
+    },
+    report: (seed, wallMs) => {
+      const { startAt, endAt } = service.tape;
+      const traded = tradedOf(heard, service, equity);
+      const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
+        fixture: fixtureOf(service),
+        seed,
+        events: heard.tally.events(),
+        virtualMs: Math.round(endAt - startAt),
+        ...traded,
+        quota: quotaOf(service, heard, heard.minutes.used(service.tradesAt, endAt)),
+        latency: heard.latency(),
+        perStrategy: strategiesOf(engine, service, config, heard),
+        turnedDown: heard.reasons.list(),
+        turnedDownMore: heard.reasons.more(),
+        coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
+        assumptions: [...assumptionsOf(service), ...isolationOf(config)],
+      };
+      const report = { ...told, warnings: warningsOf(told) };
+      tellDetails(service, recorder, equity, heard.minutes);
+      return { resultHash: hashOf(report), wallMs, ...report };
+    },
+  };
+};
+
+const tellDetails = (
+  { onDetails, tradesAt, tape }: OpenBacktest & Detailed,
+  recorder: DetailsRecorder | undefined,
+  equity: readonly EquityPoint[],
+  quota: QuotaMinutes,
+): void => {
+  if (onDetails === undefined || recorder === undefined) return;
+  onDetails(recorder.details({ equity, minutes: quota.minutes(tradesAt, tape.endAt) }));
+};
+
+const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, asking: AskedByStrategies): Heard => {
+  const { simulated, tape } = service;
+  const contract = createContract(config.profile);
+  const tally = createTally(
+    config.strategies.map(({ name }) => name),
+    currencyOf(tape),
+    { fromAt: service.tradesAt, untilAt: tape.endAt },
+  );
+  const reasons = createReasons();
+  const minutes = createQuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
+  const asked = watchAsked(simulated.feed, asking);
+  const resting = createResting(contract.profile);
+  // In a warm-up only what is asked for counts, because it is asked for at the start.
+  let counting = service.tradesAt === tape.startAt;
+  let before: MeterReport | undefined;
+  const begin = (): void => {
+    if (!counting) before = simulated.venue.meterReport();
+    counting = true;
+  };
+  engine.events$.subscribe(asked.onEvent);
+  for (const { onEvent } of [tally, reasons, minutes]) engine.events$.pipe(filter(() => counting)).subscribe(onEvent);
+  simulated.fills$.subscribe(tally.onFill);
+  simulated.venue.onFunding(tally.onFunding);
+  simulated.venue.onLiquidation(tally.onLiquidation);
+  simulated.venue.onOrder((_, record) => {
+    resting.onOrder(record);
+  });
+  const arrived = (arrival: Arrival): void => {
+    if (counting) minutes.arrived(arrival);
+  };
+  const latency = watchSends(service, contract, tally, arrived);
+  return { tally, reasons, minutes, asked, resting, latency, begin, before: () => before };
+};
+
+/** Orders and money of the account. */
+const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: readonly EquityPoint[]) => {
+  const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
+  const [currency, marks] = [currencyOf(service.tape), marksOf(service)];
+  const positions = tally.positions(marks);
+  const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees(), tally.volume()];
+  const unrealised = sum(positions.map((position) => position.unrealised));
+  const realised = tally.realised();
+  const costs = costsOf(tally);
+  const returns = returnsOf(equity, service.tape.endAt - service.tradesAt);
+  return {
+    orders: {
+      placed: tally.total("placed"),
+      canceled: tally.total("canceled"),
+      filled: tally.total("filled"),
+      rejected: tally.total("rejected"),
+      refused: tally.total("refused"),
+    },
+    fills: tally.total("fills"),
+    open: resting.of(currency, () => true),
+    volume,
+    turnover: isPositive(first.equity) ? div(volume, first.equity, 4) : "0",
+    pnl,
+    fees,
+    realised,
+    unrealised,
+    ...costs,
+    elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
+    liquidity: tally.liquidity(),
+    trades: tally.trades(marks),
+    positions,
+    currency,
+    equity: thin(equity),
+    drawdown: drawdownOf(equity),
+    ...(returns && { returns }),
+  };
+};
+
+const firstLiquidations = 10;
+
+/** What the service charged beside the fees of fills; nothing where it charged nothing. */
+const costsOf = (tally: Tally): Pick<RunReport, "funding" | "liquidations"> => {
+  const funding = tally.funding();
+  const all = tally.liquidations();
+  const total = (of: "value" | "fee" | "covered"): string => sum(all.map((one) => one[of]));
+  const liquidations = {
+    count: all.length,
+    value: total("value"),
+    fees: total("fee"),
+    covered: total("covered"),
+    first: all.slice(0, firstLiquidations).map(({ at, uid, instId, side, qty }) => ({ at, uid, instId, side, qty })),
+  };
+  return { ...(funding !== undefined && { funding }), ...(all.length > 0 && { liquidations }) };
+};
+
+const lostTo = (liquidations: RunReport["liquidations"]): string =>
+  liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered);
+
+const strategiesOf = (
+  engine: Engine,
+  service: OpenBacktest,
+  { strategies }: CheckedConfig,
+  { tally, resting }: Heard,
+): Readonly<Record<string, StrategyReport>> => {
+  const [currency, marks] = [currencyOf(service.tape), marksOf(service)];
+  return Object.fromEntries(
+    strategies.map(({ name }) => [
+      name,
+      {
+        ...tally.of(name, marks),
+        open: resting.of(currency, (clOrdId) => tally.ownerOf(clOrdId) === name),
+        ...(engine.strategies.get(name) ?? { state: "running" as const }),
+      },
+    ]),
+  );
+};
+
+/** Latency is from submission by the strategy to acceptance at the service: what an action waited, and its way there. */
+const watchSends = (
+  { simulated, clock, users }: OpenBacktest,
+  { endpoints }: Contract,
+  tally: Tally,
+  arrivedAs: (arrival: Arrival) => void,
+): (() => RunReport["latency"]) => {
+  const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
+  const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
+  simulated.watchSends(({ endpoint, key }) => {
+    const sentAt = clock.now();
+    const waited = tally.lastWaitMs();
+    return (arrivedAt, status) => {
+      const uid = key === undefined ? undefined : uids.get(key);
+      arrivedAs({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
+      if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder")) {
+        ms[endpoint].push(Math.round(waited + arrivedAt - sentAt));
+      }
+    };
+  });
+  return () => {
+    const cancel = latenciesOf(ms.cancelBatch);
+    return { p50: cancel.p50, p99: cancel.p99, cancel, place: latenciesOf(ms.placeOrder) };
+  };
+};
+
+const marksOf = ({ simulated, tape, users }: OpenBacktest): ReadonlyMap<string, string> => {
+  const positions = users.flatMap(({ uid }) => simulated.venue.holdings(uid).positions);
+  const held = positions.filter(({ markPx = "" }) => markPx !== "");
+  return new Map([...lastPrices(tape, simulated.filledBy), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
+};
+
+const fixtureOf = ({ fixture, tape }: OpenBacktest): RunReport["fixture"] => ({
+  ...fixture,
+  startAt: new Date(tape.startAt).toISOString(),
+  endAt: new Date(tape.endAt).toISOString(),
+  rows: tape.length,
+});
+
+/** Peaks are those of the whole run: what is read in a warm-up weighs next to nothing. */
+const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, minutes: readonly QuotaMinute[]): RunReport["quota"] => {
+  const { requests, weight, refused, blockedMinutes, peak } = simulated.venue.meterReport();
+  const earlier = before();
+  return {
+    limits,
+    requests: requests - (earlier?.requests ?? 0),
+    weight: weight - (earlier?.weight ?? 0),
+    rejected429: refused.ip + refused.key + refused.uid,
+    blockedMinutes,
+    perLayerPeak: peak,
+    heldMs: waitsOf(tally.waits.map(Math.round)),
+    reserveUsed: tally.reserveUsed(),
+    waitedMs: Object.fromEntries(waitedFor.map((layer) => [layer, waitedOf(minutes, layer)])) as Record<WaitedFor, number>,
+    overTime: overTime(minutes),
+  };
+};
+
+const waitedOf = (minutes: readonly QuotaMinute[], layer: WaitedFor): number =>
+  Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0));
+
+/** Threads answer when they can, and runs could not be repeated. */
+const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {
+  const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
+  return names.length === 0 ? [] : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
+};
+
+const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): readonly string[] => {
+  const { ip, uid, key } = layers;
+  const kept = `limits: ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`;
+  return [
+    ...assumptions,
+    limits ? kept : "no limits: the service enforces none and the engine keeps none",
+    "trades: what an order closes, at average cost, after fees, funding and fees of liquidations",
+    ...(isAnnualised(tape.endAt - tradesAt) ? ["years have 365 days and compound; the risk-free rate is 0"] : []),
+  ];
+};

@@ -1,0 +1,214 @@
+/**
+ * The embedded service with a recorded market played into it: what backtest and paper share.
+ *
+ * Invariants: the venue sees an event before any strategy can; strategies see it after the feed's delay, in order; answers and
+ * pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price that is still to come.
+ * Not here: who moves the clock (runner.ts, paper.ts).
+ */
+import { NEVER, type Observable, of, Subject } from "rxjs";
+import type { User } from "../client/gateway.ts";
+import type { OpenService, ServiceEnv } from "../client/service-port.ts";
+import { inProcess, type Latency } from "../client/transport/in-process.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { WireRequest } from "../contract/transport.ts";
+import { mul } from "../decimal.ts";
+import { createFeed, type Feed } from "../market/feed.ts";
+import type { Tape } from "../market/tape/tape.ts";
+import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
+import { lateRows } from "./batched-rows.ts";
+import { chooseFills, type FillChoice } from "./fill-choice.ts";
+import type { Fills } from "./fill-models.ts";
+import type { TradeQuote } from "./fill-trades.ts";
+import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
+import type { LatencyModel } from "./latency.ts";
+import { openAsRecorded, type RowTaker, rowTakers } from "./row-dispatch.ts";
+import { type Quiet, watchQuiet } from "./skip-ahead.ts";
+
+export interface SimulatedOptions {
+  readonly latency: LatencyModel;
+  readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
+  readonly users: readonly SimulatedUser[];
+  /** Which funding is charged; what was recorded when left out. */
+  readonly funding?: FundingChoice;
+  /** How orders are filled; without it by the finest the tape holds. */
+  readonly fills?: Fills;
+  readonly limits: boolean;
+  /** Whether the service pushes order records, as over its WebSocket; otherwise listings are polled. */
+  readonly push: boolean;
+  /** How far the service's clock is from ours, milliseconds. */
+  readonly skewMs: number;
+  readonly timeoutMs: number;
+}
+
+export interface Simulated extends Omit<OpenService, "start" | "stop"> {
+  readonly venue: Venue;
+  readonly feed: Feed;
+  readonly fills$: Subject<Fill>;
+  /** What fills are made from. */
+  readonly filledBy: FillChoice;
+  /**
+   * The first row from `from` on, at most `to`, that may change more at the service than the prices it knows: those before it may
+   * be applied late, if only before the next timer runs and before anybody looks.
+   */
+  quietUntil(from: number, to: number): number;
+  /** Applies row `index` of the tape's order at the service. */
+  apply(index: number, at: number): void;
+  /** What is applied from now on are rows of this tape, which has the same products and series. */
+  follow(next: Tape): void;
+  /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
+  applyLate(from: number, to: number): void;
+  /** Told of every request as it leaves; what it returns is told the instant of arrival and the status. */
+  watchSends(watcher: (request: WireRequest) => (arrivedAt: number, status: number) => void): void;
+  /** Delay of the feed for one event. */
+  feedMs(): number;
+  /** Charges no funding any more and leaves no timer. */
+  stopFunding(): void;
+}
+
+/** A user behind the one address all of them share, and its starting money by currency, decimal text. */
+export interface SimulatedUser extends User {
+  readonly balances: Readonly<Record<string, string>>;
+}
+
+const ip = "local";
+
+/** A user with so many keys, each of which may do everything. */
+export const userOf = (uid: string, balances: SimulatedUser["balances"], keys = 1): SimulatedUser => ({
+  uid,
+  ip,
+  balances,
+  keys: Array.from({ length: keys }, (_, index) => ({ name: `${uid}-${index + 1}`, permissions: ["read", "trade_spot", "trade_futures"] })),
+});
+
+type Watcher = Parameters<Simulated["watchSends"]>[0];
+
+export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOptions, env: ServiceEnv, shiftMs = 0): Simulated => {
+  const { contract, random, onError } = env;
+  const latency = options.latency.make(random.fork("latency"));
+  const filledBy = chooseFills(tape, options.fills);
+  const venue = createVenue({
+    contract,
+    instruments: tape.instruments,
+    users: options.users,
+    fees: options.fees,
+    enforceLimits: options.limits,
+    matching: filledBy.matching,
+  });
+  const fills$ = new Subject<Fill>();
+  venue.onFill((fill) => {
+    fills$.next(fill);
+  });
+  const feed = createFeed(tape.instruments, { onError, shiftMs });
+  const { funding = "recorded", skewMs } = options;
+  openAsRecorded(tape, venue, clock.now() + skewMs);
+  const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
+  const quiet = watchQuiet(tape, venue, filledBy);
+  const prints = new Map<string, TradeQuote>();
+  const takersOf = (from: Tape): readonly RowTaker[] => rowTakers(from, played, clock, skewMs, filledBy, prints);
+  let { order } = tape;
+  let takers = takersOf(tape);
+  return {
+    clock,
+    ...wireTo(venue, clock, latency, options, quiet),
+    market: feed,
+    feed,
+    venue,
+    fills$,
+    filledBy,
+    users: options.users.map((user) => ({
+      ...user,
+      pushes$: options.push ? pushesOf(venue, clock, latency, user.uid) : NEVER,
+      pushing$: of(options.push),
+    })),
+    assumptions: assumptionsOf(tape, options, contract, filledBy),
+    feedMs: () => latency.feedMs(),
+    stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
+    quietUntil: quiet.until,
+    applyLate: lateRows(tape, takers, clock, skewMs),
+    apply: (index, at) => {
+      (takers[order.series[index] as number] as RowTaker)(order.row[index] as number, at + skewMs);
+    },
+    follow: (next) => {
+      order = next.order;
+      takers = takersOf(next);
+    },
+  };
+};
+
+/** The way to the service and back; a watcher is told of every request twice, when it leaves and when it arrives. */
+const wireTo = (
+  venue: Venue,
+  clock: Clock,
+  latency: Latency,
+  options: SimulatedOptions,
+  { disturb }: Quiet,
+): Pick<Simulated, "transport" | "watchSends"> => {
+  const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
+  let watch: Watcher | undefined;
+  const transport = inProcess({
+    clock,
+    latency,
+    timeoutMs: options.timeoutMs,
+    handle: (request, at) => {
+      const { method, path, query, body, key } = request;
+      // Leverage, too, moves the price of a liquidation.
+      if (method !== "GET") disturb();
+      const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
+      arrivals.get(request)?.(at, response.status);
+      arrivals.delete(request);
+      return response;
+    },
+  });
+  return {
+    transport: (request) => {
+      if (watch !== undefined) arrivals.set(request, watch(request));
+      return transport(request);
+    },
+    watchSends: (watcher) => {
+      watch = watcher;
+    },
+  };
+};
+
+/** Order records as one connection delivers them: after the way back, and in order. */
+const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): Observable<OrderRecord> => {
+  const pushes$ = new Subject<OrderRecord>();
+  let lastAt = Number.NEGATIVE_INFINITY;
+  venue.onOrder((uid, record) => {
+    if (uid !== owner) return;
+    lastAt = Math.max(lastAt, clock.now() + latency.responseMs());
+    clock.setTimer(lastAt, () => {
+      pushes$.next(record);
+    });
+  });
+  return pushes$;
+};
+
+/** What results are counted in: the quote currency of the first product. */
+export const currencyOf = (tape: Tape): string => tape.instruments[0]?.instId.split("-")[1] ?? "";
+
+const tiersText = (fees: Fees): string => (fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`);
+
+const marginText = ({ profile: { margin } }: Contract): string =>
+  margin.liquidation === "never"
+    ? "positions are never liquidated, whatever they lose"
+    : `positions are valued at recorded marks, else at the market, and liquidated below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of their value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`;
+
+const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract, filledBy: FillChoice): readonly string[] => {
+  const { SPOT, SWAP } = options.fees;
+  const { szUnit, feeSign } = contract.profile.order;
+  return [
+    `latency: ${options.latency.name}`,
+    `fees in basis points: spot ${SPOT.makerBps} maker, ${SPOT.takerBps} taker${tiersText(SPOT)}; swap ${SWAP.makerBps} maker, ${SWAP.takerBps} taker${tiersText(SWAP)}`,
+    `sz counts ${szUnit.SPOT.replace("_", " ")} for spot and ${szUnit.SWAP.replace("_", " ")} for swaps; fee sign: ${feeSign.replaceAll("_", " ")}`,
+    ...filledBy.sentences,
+    "our orders do not move the recorded market; what a taker took is gone until its price is displayed anew",
+    options.push ? "the service pushes order records" : "order records are polled",
+    fundingText(tape, options.funding ?? "recorded"),
+    marginText(contract),
+    "what is owned from the start is valued with the market and is part of the result",
+    `results are in ${currencyOf(tape)}; what is quoted in another currency is not valued`,
+  ];
+};

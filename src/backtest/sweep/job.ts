@@ -1,0 +1,53 @@
+/**
+ * One run of a sweep: what a worker is told, what it does, what it answers.
+ *
+ * Invariants: both are plain data; the answer depends on the job alone, not on the worker, its earlier jobs or the time it took; a
+ * run in which a strategy failed is a failed job, not one with poor figures; one in which no order was accepted has no figures, since
+ * nothing done would rank above every loss.
+ * Not here: threads (thread.ts, pool.ts), which jobs there are (sweep-plan.ts).
+ */
+
+import { checkConfig } from "../../host/config.ts";
+import { unacceptedIn } from "../../report/warnings.ts";
+import type { ReadMarket } from "../backtest-service.ts";
+import { type GivenOptions, withOptions } from "../given-options.ts";
+import { runBacktest } from "../runner.ts";
+import { type Figures, figuresOf } from "./scores.ts";
+import { type Overrides, varied } from "./space.ts";
+
+export interface Job {
+  readonly index: number;
+  readonly overrides: Overrides;
+  /** Which of the markets to run on, from 0. */
+  readonly market: number;
+}
+
+/** What holds for all jobs of a sweep. */
+export interface JobSettings extends GivenOptions {
+  readonly seed?: string;
+  readonly limits?: boolean;
+}
+
+export type Answer =
+  | { readonly status: "done"; readonly resultHash: string; readonly figures: Figures }
+  /** Orders were wanted, and all of them were refused or rejected. */
+  | { readonly status: "unaccepted"; readonly resultHash: string; readonly reason: string }
+  | { readonly status: "failed"; readonly error: string };
+
+/** `market` is the one the job names. */
+export const runJob = async (config: unknown, { overrides }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
+  try {
+    // A journal belongs to one engine, and what a sweep places is nobody's to find again.
+    const { journal: _, ...checked } = checkConfig(withOptions(config, settings));
+    const { seed, limits } = settings;
+    const options = { ...(seed !== undefined && { seed }), ...(limits !== undefined && { limits }) };
+    const report = await runBacktest(varied(checked, overrides), { ...options, market, print: () => undefined });
+    const failed = Object.entries(report.perStrategy).find(([, { state }]) => state === "failed");
+    if (failed !== undefined) return { status: "failed", error: `strategy ${failed[0]}: ${failed[1].error ?? "no message"}` };
+    const reason = unacceptedIn(report);
+    if (reason !== undefined) return { status: "unaccepted", resultHash: report.resultHash, reason };
+    return { status: "done", resultHash: report.resultHash, figures: figuresOf(report) };
+  } catch (error) {
+    return { status: "failed", error: error instanceof Error ? error.message : String(error) };
+  }
+};

@@ -1,0 +1,49 @@
+/**
+ * A fingerprint of what a config runs: its file, the files it imports by relative path, and the values it came to.
+ *
+ * Invariants: the same files and values give the same text wherever they lie; an edit of a strategy changes it.
+ * Not here: installed packages, which are taken to stay as they are.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import type { CheckedConfig } from "../../host/config.ts";
+
+export const hashOfConfig = (configPath: string, config: CheckedConfig): string => {
+  const root = resolve(configPath);
+  const files = [...filesFrom(root)].sort();
+  const hash = createHash("sha256");
+  for (const file of files)
+    hash
+      .update(`${relative(dirname(root), file)}\n`)
+      .update(readFileSync(file))
+      .update("\n");
+  return hash.update(valuesOf(config)).digest("hex");
+};
+
+const imported = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']*)["']/g;
+
+const filesFrom = (root: string): ReadonlySet<string> => {
+  const found = new Set([root]);
+  for (const file of found) {
+    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(imported)) {
+      const target = fileOf(resolve(dirname(file), specifier));
+      if (target !== undefined) found.add(target);
+    }
+  }
+  return found;
+};
+
+const fileOf = (path: string): string | undefined =>
+  [path, `${path}.ts`, `${path}.js`, `${path}.mjs`, path.replace(/\.(m?)js$/, ".$1ts"), `${path}/index.ts`, `${path}/index.js`].find(
+    (candidate) => existsSync(candidate) && statSync(candidate).isFile(),
+  );
+
+/** Functions are left out; they are in the files. */
+const valuesOf = ({ service, strategies, plugins, profile, orders, quota, freshness, instance, seed }: CheckedConfig): string =>
+  JSON.stringify([
+    (service as { readonly options?: unknown }).options ?? service.kind,
+    strategies.map(({ name, user, options, schema }) => [name, user, options, schema]),
+    plugins.map(({ name, options }) => [name, options]),
+    [profile, orders, quota, freshness, instance, seed],
+  ]);

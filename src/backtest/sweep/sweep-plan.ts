@@ -1,0 +1,111 @@
+/**
+ * A sweep before it runs: the points to try, the windows to try them on, and the jobs that makes.
+ *
+ * Invariants: whatever can be wrong with options, values, config and fixture is said here, before anything runs; jobs are numbered
+ * from 0 by fold, then by point; tests come after all trainings, one for each fold.
+ * Not here: running (sweep.ts), spelling of values (option-values.ts).
+ */
+import { resolve } from "node:path";
+import { isSluiceError, SluiceError } from "../../errors.ts";
+import { type CheckedConfig, checkConfig } from "../../host/config.ts";
+import { type FixtureManifest, readManifest } from "../../market/tape/fixture.ts";
+import type { BacktestSpec } from "../backtest-service.ts";
+import { type GivenOptions, withOptions } from "../given-options.ts";
+import { type Fold, foldsOf } from "./folds.ts";
+import type { JobSettings } from "./job.ts";
+import { type Choice, choose, type Point } from "./sampling.ts";
+import type { Score } from "./scores.ts";
+import { hashOfConfig } from "./source-hash.ts";
+import { nameOf, overridesOf, type Space, spaceOf, type Variation, varied } from "./space.ts";
+
+export interface SweepOptions extends GivenOptions {
+  /** Folder of a recorded market, instead of the config's. */
+  readonly fixture?: string;
+  readonly variations: readonly Variation[];
+  readonly choice: Choice;
+  /** Most points that may be tried. */
+  readonly max: number;
+  readonly by: Score;
+  readonly folds?: { readonly count: number; readonly train: number };
+  readonly seed?: string;
+  readonly limits?: boolean;
+}
+
+export interface SweepPlan extends SweepOptions {
+  readonly configPath: string;
+  readonly fixture: string;
+  readonly manifest: FixtureManifest;
+  readonly space: Space;
+  readonly points: readonly Point[];
+  /** What is traded; the warm-up of each lies before it. */
+  readonly windows: readonly Fold[];
+  /** As given, else the config's; a backtest of a window sees so much of the recording before it. */
+  readonly warmUpMs: number;
+  readonly settings: JobSettings;
+  /** The seed that all runs have. */
+  readonly runSeed: string;
+  /** Everything the results depend on; a sweep goes on only with results of the same. */
+  readonly identity: Readonly<Record<string, unknown>>;
+}
+
+/** How many runs there will be. */
+export const runsOf = ({ points, windows }: Pick<SweepPlan, "points" | "windows">): number =>
+  windows.length === 0 ? points.length : windows.length * (points.length + 1);
+
+export const planSweep = (configPath: string, given: unknown, options: SweepOptions): SweepPlan => {
+  const config = checkConfig(withOptions(given, options));
+  const fixture = fixtureOf(config, options.fixture);
+  const manifest = readManifest(resolve(fixture));
+  const space = spaceOf(config.strategies, options.variations);
+  const points = choose(space, options.choice, options.max);
+  checkPoints(config, space, points);
+  const { folds, seed, limits } = options;
+  const { warmUpMs = 0 } = (config.service as BacktestSpec).options;
+  const windows = folds === undefined ? [] : foldsOf(manifest.startAtMs + warmUpMs, manifest.endAtMs, folds.count, folds.train);
+  const settings = {
+    ...(seed === undefined ? {} : { seed }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(options.fills === undefined ? {} : { fills: options.fills }),
+    ...(options.warmUpMs === undefined ? {} : { warmUpMs: options.warmUpMs }),
+  };
+  const runSeed = seed ?? String(config.seed);
+  const identity = {
+    config: hashOfConfig(configPath, config),
+    fixture: manifest.contentHash,
+    space: space.map(({ name, values }) => ({ name, values })),
+    choice: options.choice,
+    folds: folds ?? null,
+    by: folds === undefined ? null : options.by,
+    seed: runSeed,
+    limits: limits ?? null,
+  };
+  return { ...options, configPath, fixture, manifest, space, points, windows, warmUpMs, settings, runSeed, identity };
+};
+
+const fixtureOf = ({ service }: CheckedConfig, given: string | undefined): string => {
+  if (service.kind !== "backtest") {
+    throw new SluiceError("CONFIG_INVALID", `config.service is ${service.kind}(…); a sweep needs service: backtest({ fixture: "…" }).`);
+  }
+  const fixture = given ?? (service as BacktestSpec).options.fixture;
+  if (fixture !== undefined) return fixture;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    'No recorded market is named. Write fixture: "path/to/fixture" in backtest({ … }), or give --fixture DIR.',
+  );
+};
+
+/** Values were checked one by one; a schema may also object to how they meet. */
+const checkPoints = (config: CheckedConfig, space: Space, points: readonly Point[]): void => {
+  for (const point of points) {
+    try {
+      varied(config, overridesOf(space, point));
+    } catch (error) {
+      if (!isSluiceError(error)) throw error;
+      throw new SluiceError(
+        "USAGE",
+        `${nameOf(space, point)} is not possible:`,
+        error.issues.length === 0 ? [error.message] : error.issues,
+      );
+    }
+  }
+};

@@ -1,0 +1,139 @@
+/**
+ * What a sweep tells: every run, the order of the points, and how much of the best is luck.
+ *
+ * Invariants: a report holds plain JSON and depends on plan and results alone: not on how many threads ran, which finished first,
+ * or whether it was resumed; runs stand by index.
+ * Not here: how it looks (table.ts, csv.ts, heat-map.ts).
+ */
+import { approximate } from "../../decimal.ts";
+import type { Window } from "./folds.ts";
+import type { Answer } from "./job.ts";
+import type { Choice, Point } from "./sampling.ts";
+import { type Figures, ranked, type Score, scoreOf, scores } from "./scores.ts";
+import { type Luck, luckOf } from "./selection-bias.ts";
+import type { SweepPlan } from "./sweep-plan.ts";
+import { runsOf } from "./sweep-plan.ts";
+
+export type Part = "whole" | "train" | "test";
+
+export type Result = {
+  readonly index: number;
+  readonly part: Part;
+  /** From 0; only where there are folds. */
+  readonly fold?: number;
+  /** Number of the point in the sweep. */
+  readonly point: number;
+  /** What was varied, and its values here. */
+  readonly options: Readonly<Record<string, unknown>>;
+} & Answer;
+
+export type Done = Extract<Result, { readonly status: "done" }>;
+
+/** One point over all its runs that decide: the whole, or every training. */
+export interface PointScore {
+  readonly point: number;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Decimal text; the median where there are several runs. */
+  readonly score: string;
+  readonly runs: readonly number[];
+}
+
+export interface FoldReport {
+  readonly fold: number;
+  readonly train: Window;
+  readonly test: Window;
+  /** The point that was best in training; left out while that is not known. */
+  readonly chosen?: { readonly point: number; readonly options: Readonly<Record<string, unknown>> };
+  readonly inSample?: Figures;
+  readonly outOfSample?: Figures;
+  readonly luck?: Luck;
+}
+
+export interface SweepReport {
+  readonly config: string;
+  readonly fixture: { readonly name: string; readonly contentHash: string; readonly startAtMs: number; readonly endAtMs: number };
+  readonly seed: string;
+  readonly by: Score;
+  readonly choice: Choice;
+  readonly space: readonly { readonly name: string; readonly values: readonly unknown[] }[];
+  readonly runs: { readonly wanted: number; readonly done: number; readonly failed: number; readonly unaccepted: number };
+  /** The best first; without runs that failed or had no order accepted. */
+  readonly ranking: readonly PointScore[];
+  readonly luck?: Luck;
+  readonly folds?: readonly FoldReport[];
+  readonly results: readonly Result[];
+}
+
+export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>): SweepReport => {
+  const { by, fixture, manifest, windows } = plan;
+  const results = [...byIndex.values()].sort((a, b) => a.index - b.index);
+  const count = (status: Result["status"]): number => results.filter((result) => result.status === status).length;
+  const ranking = rankingOf(results, by);
+  const luck =
+    windows.length === 0
+      ? luckOf(
+          ranking.map(({ score }) => approximate(score)),
+          scores[by],
+        )
+      : undefined;
+  return {
+    config: plan.configPath,
+    fixture: { name: fixture, contentHash: manifest.contentHash, startAtMs: manifest.startAtMs, endAtMs: manifest.endAtMs },
+    seed: plan.runSeed,
+    by,
+    choice: plan.choice,
+    space: plan.space.map(({ name, values }) => ({ name, values })),
+    runs: { wanted: runsOf(plan), done: count("done"), failed: count("failed"), unaccepted: count("unaccepted") },
+    ranking,
+    ...(luck === undefined ? {} : { luck }),
+    ...(windows.length === 0 ? {} : { folds: windows.map((_, fold) => foldReport(plan, results, fold)) }),
+    results,
+  };
+};
+
+export const isDone = (result: Result): result is Done => result.status === "done";
+
+const rankingOf = (results: readonly Result[], by: Score): readonly PointScore[] => {
+  const byPoint = new Map<number, Done[]>();
+  for (const result of results) {
+    if (!isDone(result) || result.part === "test") continue;
+    byPoint.set(result.point, [...(byPoint.get(result.point) ?? []), result]);
+  }
+  const points = [...byPoint].map(([point, runs]) => {
+    const middle = ranked(runs, by, figures)[Math.floor(runs.length / 2)] as Done;
+    return { point, options: middle.options, score: scoreOf(middle.figures, by), runs: runs.map(({ index }) => index), middle };
+  });
+  points.sort((a, b) => a.point - b.point);
+  return ranked(points, by, ({ middle }) => middle.figures).map(({ point, options, score, runs }) => ({ point, options, score, runs }));
+};
+
+const figures = (run: Done): Figures => run.figures;
+
+/** The best training of a fold once all of them are known; nothing later than the training has a say. */
+export const chosenIn = (results: Iterable<Result>, fold: number, points: readonly Point[], by: Score): Done | undefined => {
+  const trainings = [...results].filter((result) => result.part === "train" && result.fold === fold);
+  if (trainings.length < points.length) return undefined;
+  trainings.sort((a, b) => a.index - b.index);
+  return ranked(trainings.filter(isDone), by, figures)[0];
+};
+
+const foldReport = ({ windows, points, by }: SweepPlan, results: readonly Result[], fold: number): FoldReport => {
+  const { train, test } = windows[fold] as { train: Window; test: Window };
+  const best = chosenIn(results, fold, points, by);
+  if (best === undefined) return { fold, train, test };
+  const tested = results.find((result) => result.part === "test" && result.fold === fold);
+  const trained = results.filter((result): result is Done => result.part === "train" && result.fold === fold && isDone(result));
+  const luck = luckOf(
+    trained.map((run) => approximate(scoreOf(run.figures, by))),
+    scores[by],
+  );
+  return {
+    fold,
+    train,
+    test,
+    chosen: { point: best.point, options: best.options },
+    inSample: best.figures,
+    ...(tested !== undefined && isDone(tested) ? { outOfSample: tested.figures } : {}),
+    ...(luck === undefined ? {} : { luck }),
+  };
+};

@@ -1,0 +1,38 @@
+/**
+ * A recorded market as it was known at an instant, for runs that must not see more than that.
+ *
+ * Invariants: what is known holds no row after the instant; what is played holds besides the bar that was then under way, because
+ * the embedded service trades inside it, but ends at the instant; rows are shared with the whole tape, never copied; series stay in
+ * their places even when nothing of them is left, so that bars are built from the same source.
+ * Not here: who runs on it (verify/compare/observed.ts).
+ */
+import { createTape, type Series, type Tape } from "../market/tape/tape.ts";
+
+/** Rows at or before `at`. */
+export const knownAt = (tape: Tape, at: number): Tape => cut(tape, at, 0);
+
+/** `knownAt`, and of bars the one under way: give it to the service, never to a strategy. */
+export const playedAt = (tape: Tape, at: number): Tape => cut(tape, at, 1);
+
+const cut = ({ instruments, series }: Tape, at: number, barsAhead: number): Tape =>
+  createTape(
+    instruments,
+    series.map((one) => head(one, rowsUntil(one.at, at) + (one.kind === "candle" ? barsAhead : 0))),
+  );
+
+/** How many times of a rising column lie at or before `at`. */
+const rowsUntil = (times: Float64Array, at: number): number => {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] as number) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const head = (series: Series, rows: number): Series =>
+  Object.fromEntries(
+    Object.entries(series).map(([name, value]) => [name, ArrayBuffer.isView(value) ? (value as Float64Array).subarray(0, rows) : value]),
+  ) as unknown as Series;

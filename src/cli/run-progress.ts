@@ -1,0 +1,273 @@
+/**
+ * What a person watching a run is told: a line of progress, a line of status, a line for each event worth reading.
+ *
+ * Invariants: pure text, one line each, no colour needed to understand it; foreign words are made printable; a status line is
+ * cut to the width it is given, least important parts first.
+ * Not here: when and where lines are written (run.ts, backtest.ts).
+ */
+
+import type { LayerName } from "../contract/limits.ts";
+import type { QuotaState } from "../host/context.ts";
+import type { Event, EventType } from "../journal/events.ts";
+import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
+import type { Progress } from "../report/report.ts";
+
+/** What a run has done so far, counted from its events. */
+export interface Tally {
+  readonly startedAt: number;
+  mode: string;
+  /** Why nothing is traded, by strategy; under "" of all. */
+  readonly halted: Map<string, string>;
+  /** What to do about a halt. */
+  readonly remedy: string;
+  /** Trading has begun, so that a halt is not one of an earlier run. */
+  started: boolean;
+  /** The run is being stopped, and what that halts is no news. */
+  stopping: boolean;
+  sent: number;
+  weight: number;
+  unknown: number;
+  limited: number;
+  held: number;
+  placed: number;
+  filled: number;
+  canceled: number;
+  rejected: number;
+  refused: number;
+  /** Why the first order was refused or rejected. */
+  turnedDown: string | undefined;
+  anomalies: number;
+  readonly failures: string[];
+}
+
+export const createTally = (startedAt: number, remedy = "resume with --resume"): Tally => ({
+  startedAt,
+  mode: "active",
+  halted: new Map(),
+  remedy,
+  started: false,
+  stopping: false,
+  sent: 0,
+  weight: 0,
+  unknown: 0,
+  limited: 0,
+  held: 0,
+  placed: 0,
+  filled: 0,
+  canceled: 0,
+  rejected: 0,
+  refused: 0,
+  turnedDown: undefined,
+  anomalies: 0,
+  failures: [],
+});
+
+/** What each kind of event means to someone; kinds that mean nothing to them have no entry. */
+type PerEvent<Arg, Result> = { readonly [T in EventType]?: (event: Extract<Event, { readonly type: T }>, arg: Arg) => Result };
+
+const counters: PerEvent<Tally, void> = {
+  "action.sent": ({ endpoint, weight }, tally) => {
+    tally.sent++;
+    tally.weight += weight;
+    if (endpoint === "placeOrder") tally.placed++;
+  },
+  "action.answered": ({ outcome }, tally) => {
+    if (outcome === "unknown") tally.unknown++;
+  },
+  "action.held": (_, tally) => {
+    tally.held++;
+  },
+  "quota.refused": (_, tally) => {
+    tally.limited++;
+  },
+  "order.changed": ({ phase, reason }, tally) => {
+    if (phase === "filled" || phase === "canceled" || phase === "rejected") tally[phase]++;
+    if (phase === "rejected") tally.turnedDown ??= reason;
+  },
+  "order.refused": ({ reason }, tally) => {
+    tally.refused++;
+    // What the stop itself takes back was not refused for a fault of its own.
+    if (!tally.stopping) tally.turnedDown ??= reason;
+  },
+  "engine.started": (_, tally) => {
+    tally.started = true;
+  },
+  "mode.changed": ({ mode, reason }, tally) => {
+    if (tally.stopping && reason === ownStop) return;
+    tally.mode = mode;
+    noteHalt(tally, "", mode === "halted" ? reason : undefined);
+  },
+  "strategy.halted": ({ strategy, reason }, tally) => {
+    noteHalt(tally, strategy, reason);
+  },
+  "strategy.reducing": ({ strategy }, tally) => {
+    noteHalt(tally, strategy, undefined);
+  },
+  "strategy.resumed": ({ strategy }, tally) => {
+    noteHalt(tally, strategy, undefined);
+  },
+  "strategy.failed": ({ strategy, message }, tally) => {
+    tally.failures.push(`strategy ${strategy}: ${message}`);
+  },
+  "plugin.failed": ({ plugin, message }, tally) => {
+    tally.failures.push(`plugin ${plugin}: ${message}`);
+  },
+  anomaly: (_, tally) => {
+    tally.anomalies++;
+  },
+  "engine.stalled": (_, tally) => {
+    tally.anomalies++;
+  },
+};
+
+const noteHalt = ({ halted, started }: Tally, strategy: string, reason: string | undefined): void => {
+  if (reason === undefined) halted.delete(strategy);
+  else halted.set(strategy, started ? reason : `${reason} (earlier run)`);
+};
+
+/** The reason that an engine gives for the mode in which it stops. */
+const ownStop = "stop";
+
+/** Who is halted and why, in one line; undefined where nobody is. With a width the reason is cut, so that the remedy stays. */
+export const haltWords = ({ halted, remedy }: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
+  const all = halted.get("");
+  const [[strategy, its] = ["", ""]] = halted;
+  if (halted.size === 0) return undefined;
+  const many = `${halted.size} strategies`;
+  const [whom, why] = all !== undefined ? ["", all] : halted.size > 1 ? [` ${many}`, [...halted.keys()].join(", ")] : [` ${strategy}`, its];
+  const head = `HALTED${printable(whom)}: `;
+  const tail = `; ${remedy}`;
+  return `${head}${cut(printable(why), Math.max(1, width - widthOf(head) - widthOf(tail)))}${tail}`;
+};
+
+/** Adds one event to the tally. */
+export const count = (tally: Tally, event: Event): void => {
+  (counters[event.type] as ((event: Event, tally: Tally) => void) | undefined)?.(event, tally);
+};
+
+export interface Status {
+  readonly tally: Tally;
+  readonly quota: QuotaState | undefined;
+  /** Open orders of the account. */
+  readonly pending: number;
+  readonly now: number;
+}
+
+export const statusLine = ({ tally, quota, pending, now }: Status, width: number): string => {
+  const time = timeOf(now - tally.startedAt);
+  const halt = haltWords(tally, width - widthOf(`${time} │ `));
+  const parts = [
+    time,
+    ...(halt === undefined ? [] : [halt]),
+    `quota ${(["uid", "ip", "key"] as const).map((name) => fullest(name, quota)).join(" ")}`,
+    `queue ${quota?.queued ?? "-"}`,
+    `open ${pending}`,
+    ...(tally.mode === "reducing" ? [tally.mode] : []),
+    ...(tally.limited === 0 ? [] : [`429s ${tally.limited}`]),
+    `sent ${tally.sent}`,
+    `filled ${tally.filled}`,
+    `canceled ${tally.canceled}`,
+  ];
+  let line = "";
+  for (const part of parts) {
+    const longer = line === "" ? part : `${line} │ ${part}`;
+    if (widthOf(longer) > width) break;
+    line = longer;
+  }
+  return line;
+};
+
+/** Where several keys or users have windows of their own, the fullest is what binds. */
+const fullest = (name: LayerName, quota: QuotaState | undefined): string => {
+  const windows = quota?.layers.filter(({ layer }) => layer === name) ?? [];
+  const [first] = [...windows].sort((a, b) => b.used / b.capacity - a.used / a.capacity);
+  return first === undefined ? `${name} -` : `${name} ${first.used}/${first.capacity}`;
+};
+
+/** Hours, minutes and seconds since the start, such as 0:01:30. */
+const timeOf = (ms: number): string => {
+  const seconds = Math.floor(ms / 1_000);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+};
+
+/** The events a person wants to read as they happen; undefined for the many others. */
+export const eventLine = (event: Event, paint: Ink = ink(false)): string | undefined => {
+  const words = (sayings[event.type] as ((event: Event, paint: Ink) => string | undefined) | undefined)?.(event, paint);
+  return words === undefined ? undefined : `${paint.dim(clockOf(event.at))}  ${words}`;
+};
+
+const sayings: PerEvent<Ink, string | undefined> = {
+  "engine.started": ({ strategies, plugins }) =>
+    `started ${listed(strategies, "without strategies")}${plugins.length === 0 ? "" : ` with plugins ${listed(plugins, "")}`}`,
+  "start.waiting": ({ reason }, paint) => `${paint.yellow("not started yet")}: ${printable(reason)}`,
+  "engine.stopped": ({ reason }) => `stopped: ${printable(reason)}`,
+  "order.changed": (event, paint) => orderWords(event, paint),
+  "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "order.foreign": ({ instId, ordId, side, px, sz, state }, paint) => {
+    const how = state === "live" ? "open order" : state === "partially_filled" ? "partly filled order" : `${state} order`;
+    const order = `${side} ${sz} ${instId} ${px === "" || px === "0" ? "at the market" : `at ${px}`} (${ordId})`;
+    return `${paint.yellow(how)} not placed by this instance: ${printable(order)}`;
+  },
+  "order.inexact": ({ strategy, slot, reason }, paint) => `${paint.yellow("inexact")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
+    `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
+  "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,
+  "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
+  // How it stops is said by whoever stops it.
+  "mode.changed": ({ mode, reason }, paint) =>
+    reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
+  "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,
+  "strategy.restarting": ({ strategy, failures, inMs }, paint) =>
+    `${paint.yellow("strategy")} ${printable(strategy)} is started again in ${(inMs / 1_000).toFixed(1)} s, after ${failures} ${failures === 1 ? "failure" : "failures"}`,
+  "strategy.restarted": ({ strategy }) => `strategy ${printable(strategy)} was started again`,
+  "strategy.quarantined": ({ strategy, failures, withinMs }, paint) =>
+    `${paint.red("strategy quarantined")} ${printable(strategy)}: it failed ${failures} times within ${withinMs / 1_000} s and is not started again`,
+  "strategy.reducing": ({ strategy, reason }, paint) => `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.halted": ({ strategy, reason }, paint) => `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
+  "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
+  "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
+  "watchdog.armed": ({ silenceMs, before }, paint) =>
+    `watchdog connected: it cancels orders after ${silenceMs / 1_000} s of silence${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,
+  "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog is connected")}: ${printable(reason)}`,
+  "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
+  "plugin.failed": ({ plugin, message }, paint) => `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
+  anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,
+};
+
+const listed = (names: readonly string[], none: string): string => (names.length === 0 ? none : names.map(printable).join(", "));
+
+const nameOf = (strategy: string, slot: string): string => `${printable(strategy)}/${printable(slot)}`;
+
+type OrderChanged = Extract<Event, { readonly type: "order.changed" }>;
+
+/** Only endings and surprises: a maker's orders come and go by the thousand. */
+const orderWords = ({ strategy, slot, phase, record, reason }: OrderChanged, paint: Ink): string | undefined => {
+  const name = nameOf(strategy, slot);
+  if (phase === "rejected" || phase === "unknown") return `${paint.red(phase)} ${name}: ${printable(reason)}`;
+  if (phase !== "filled") return undefined;
+  const deal = record === undefined ? "" : ` ${record.side} ${record.instId} ${record.accFillSz} at ${record.avgPx}`;
+  return `${paint.green("filled")} ${name}${printable(deal)}`;
+};
+
+/** Time of day in UTC. */
+const clockOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString().slice(11, 23) : "-");
+
+export const progressLine = ({ at, startAt, endAt, events }: Progress, elapsedMs: number, columns: number): string => {
+  const share = endAt > startAt ? Math.min(1, Math.max(0, (at - startAt) / (endAt - startAt))) : 1;
+  const width = 24;
+  const full = Math.floor(share * width);
+  const bar = `${"█".repeat(full)}${"░".repeat(width - full)}`;
+  const left = share > 0.02 ? `, ${timeOf((elapsedMs / share) * (1 - share))} left` : "";
+  return cut(`${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${events} events${left}`, columns - 1);
+};
+
+export const closingText = (tally: Tally, now: number, paint: Ink = ink(false)): string => {
+  const lines = [
+    `${paint.bold("Ran")} ${timeOf(now - tally.startedAt)}: ${tally.sent} requests, weight ${tally.weight}, ${tally.held} held for quota, ${tally.limited} refused with 429`,
+    `Orders: ${tally.placed} placed, ${tally.filled} filled, ${tally.canceled} canceled, ${tally.rejected} rejected, ${tally.refused} refused before they were sent`,
+    ...(tally.unknown === 0 ? [] : [`${tally.unknown} requests were never answered.`]),
+    ...(tally.anomalies === 0 ? [] : [`${tally.anomalies} ${tally.anomalies === 1 ? "anomaly" : "anomalies"}; see the events.`]),
+  ];
+  return `${lines.join("\n")}\n`;
+};

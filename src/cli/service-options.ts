@@ -1,0 +1,35 @@
+/**
+ * Options of the embedded service that a command line may give in place of the config's: the fill model and the warm-up.
+ *
+ * Invariants: every command that takes them spells and refuses them the same way.
+ * Not here: what they mean (backtest/backtest-service.ts), how they take the place (backtest/given-options.ts).
+ */
+import { InvalidArgumentError, Option } from "commander";
+import type { FillSource } from "../backtest/fill-models.ts";
+import type { GivenOptions } from "../backtest/given-options.ts";
+
+export interface GivenFlags {
+  readonly fills?: FillSource;
+  /** Milliseconds. */
+  readonly warmUp?: number;
+}
+
+const sources: readonly FillSource[] = ["book", "quotes", "trades", "candles"];
+const minuteMs = 60_000;
+
+export const fillsOption = (): Option =>
+  new Option("--fills <from>", "how orders are filled, instead of the config's model").choices(sources);
+
+export const warmUpOption = (): Option =>
+  new Option("--warm-up <minutes>", "time at the beginning in which strategies see the market and nothing is placed").argParser(minutesOf);
+
+const minutesOf = (text: string): number => {
+  const ms = Math.round(Number(text) * minuteMs);
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return ms;
+  throw new InvalidArgumentError("Write minutes from 0 up, such as 60 or 0.5.");
+};
+
+export const givenBy = ({ fills, warmUp }: GivenFlags): GivenOptions => ({
+  ...(fills !== undefined && { fills }),
+  ...(warmUp !== undefined && { warmUpMs: warmUp }),
+});

@@ -1,0 +1,53 @@
+/**
+ * Books of one instrument, one value for each message.
+ *
+ * Invariants: only whole and consistent books are emitted; one that is neither is dropped and asked for anew; a new listener gets
+ * the present book, if there is one.
+ */
+import type { HotStream } from "../../market/hot-stream.ts";
+import type { BookView } from "../../market/market-data.ts";
+import type { InstrumentParts } from "./instrument-market.ts";
+import { createLiveBook, type LiveBook } from "./live-book.ts";
+import type { LineMessage } from "./shared-channel.ts";
+import { WatchedStream } from "./watched-stream.ts";
+
+export interface BookStream {
+  readonly stream: HotStream<BookView>;
+  readonly book: LiveBook;
+}
+
+export const createBookStream = ({ instId, clock, books, toBase, onError }: InstrumentParts): BookStream => {
+  const book = createLiveBook((sz, px) => toBase(instId, sz, px));
+  let bookAt = 0;
+  const view = (): BookView | undefined =>
+    book.known ? Object.freeze({ instId, at: bookAt, bids: book.bids, asks: book.asks }) : undefined;
+  const stream = new WatchedStream<BookView>({
+    onError,
+    latest: view,
+    onListened: (listened) => {
+      hold(listened);
+    },
+  });
+  const problemOf = ({ records, whole, action }: LineMessage<"books">): string | undefined => {
+    if (!whole) return "a message of the book is unreadable";
+    return book.take(action === "snapshot" || (action === undefined && !book.known), records);
+  };
+  const hold = books.join({
+    take: (message) => {
+      if (message.records.length === 0 && message.whole) return;
+      const problem = problemOf(message);
+      if (problem !== undefined) {
+        // The loss of the line, which follows at once, clears the book.
+        books.repair(problem);
+        return;
+      }
+      bookAt = clock.now();
+      const now = stream.observed ? view() : undefined;
+      if (now !== undefined) stream.next(now);
+    },
+    state: (state) => {
+      if (state !== "live") book.clear();
+    },
+  });
+  return { stream, book };
+};

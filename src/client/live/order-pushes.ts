@@ -1,0 +1,96 @@
+/**
+ * What the service pushes of one user's orders, and whether that is everything.
+ *
+ * Invariants: a record that is not an order record is never passed on; `pushing$` is true only while the private channel is
+ * logged in, subscribed and in sequence, false from the moment it is not, and emits on changes only; records are passed on after
+ * what else has arrived meanwhile, so that a fill does not overtake the market that caused it because its socket was read first;
+ * neither stream errors; both end at the stop.
+ * Not here: reading the state anew after a turn (resources/).
+ */
+import { BehaviorSubject, type Observable } from "rxjs";
+import type { Contract } from "../../contract/contract.ts";
+import type { OrderRecord } from "../../contract/schemas.ts";
+import { HotStream } from "../../market/hot-stream.ts";
+import { readAnswer } from "../parse-response.ts";
+import type { ChannelHandle, OnAnomaly } from "../transport/socket-channel.ts";
+import type { Push } from "../transport/socket-message.ts";
+import type { Login, SocketPool } from "../transport/socket-pool.ts";
+
+export interface OrderPushes {
+  readonly pushes$: Observable<OrderRecord>;
+  readonly pushing$: Observable<boolean>;
+  /** Subscribes; without a login the orders are polled. */
+  start(pool: SocketPool): void;
+  stop(): void;
+}
+
+export interface OrderPushesOptions {
+  readonly contract: Contract;
+  readonly login: Login | undefined;
+  readonly onAnomaly: OnAnomaly;
+  readonly onError: (error: unknown) => void;
+  /** Calls back when everything that has arrived was read; at once when left out. */
+  readonly afterArrivals?: (run: () => void) => void;
+}
+
+const atOnce = (run: () => void): void => run();
+
+const channel = "orders";
+
+export const createOrderPushes = (options: OrderPushesOptions): OrderPushes => {
+  const { contract, login, onAnomaly, onError, afterArrivals = atOnce } = options;
+  let arrived: Push[] = [];
+  const pushes$ = new HotStream<OrderRecord>({ onError });
+  const pushing$ = new BehaviorSubject(false);
+  let handle: ChannelHandle | undefined;
+  const turn = (pushing: boolean): void => {
+    if (pushing$.value !== pushing) pushing$.next(pushing);
+  };
+  const take = (push: Push): void => {
+    const { records, problems } = readOrders(push, contract);
+    for (const problem of problems) onAnomaly("record.unreadable", `${channel} ${problem}`);
+    for (const record of records) pushes$.next(record);
+    // A change was told and not understood: it has to be read.
+    if (problems.length > 0) handle?.repair("a record is unreadable");
+  };
+  const takeArrived = (): void => {
+    const pushes = arrived;
+    arrived = [];
+    for (const push of pushes) take(push);
+  };
+  const message = (push: Push): void => {
+    if (arrived.push(push) === 1) afterArrivals(takeArrived);
+  };
+  return {
+    pushes$,
+    pushing$: pushing$.asObservable(),
+    start: (pool) => {
+      if (login === undefined) return;
+      if (!contract.profile.websocket.privateChannels.includes(channel)) {
+        onAnomaly("channel.refused", `${channel}: the service does not offer this channel; orders are polled`);
+        return;
+      }
+      const state = (now: ChannelHandle["state"]): void => {
+        takeArrived();
+        turn(now === "live");
+      };
+      handle = pool.subscribe({ channel }, { message, state }, login);
+    },
+    stop: () => {
+      handle?.close();
+      takeArrived();
+      pushes$.complete();
+      pushing$.complete();
+    },
+  };
+};
+
+/** Read as the listing that holds the same records. */
+const readOrders = (
+  { data }: Push,
+  contract: Contract,
+): { readonly records: readonly OrderRecord[]; readonly problems: readonly string[] } => {
+  const response = { status: 200, headers: {}, body: { code: "0", msg: "", data } };
+  const outcome = readAnswer<OrderRecord>("pendingOrders", response, contract, 0);
+  return outcome.kind === "done" ? outcome : { records: [], problems: ["the records cannot be read"] };
+};

@@ -1,0 +1,208 @@
+/**
+ * Turns an answer into an outcome: envelope, error codes, field aliases, record schemas.
+ *
+ * Invariants: a call that changes something was rejected only if the service's own envelope says so with a code known to mean it
+ * (contract/rejections.ts): a page, a proxy's JSON or an empty body is `unknown` whatever its status, and so is a 429 without any sign
+ * of the service; a body that cannot be read is never an empty success; what a batch or a placement says of each element counts
+ * whatever the envelope's code is; unknown fields are dropped, unreadable records are named.
+ */
+import type { Contract } from "../contract/contract.ts";
+import type { EndpointName } from "../contract/endpoints.ts";
+import { limitedStatus, limitHeaders } from "../contract/limits.ts";
+import { readState } from "../contract/order-states.ts";
+import type { Profile } from "../contract/profile.ts";
+import { verdictOn } from "../contract/rejections.ts";
+import type { WireResponse } from "../contract/transport.ts";
+import { wireProblems } from "../contract/validate.ts";
+import type { Ids, Outcome } from "./outcome.ts";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Other spellings of the same field (gaps G2, G9, G11); the first present wins. */
+const aliases: Readonly<Partial<Record<EndpointName, Readonly<Record<string, readonly string[]>>>>> = {
+  instruments: {
+    tickSize: ["tickSz"],
+    lotSize: ["lotSz"],
+    minSize: ["minSz"],
+    contractValue: ["ctVal"],
+    maxLeverage: ["lever"],
+    baseCurrency: ["baseCcy"],
+    quoteCurrency: ["quoteCcy"],
+    settleCurrency: ["settleCcy"],
+    state: ["status"],
+  },
+  placeOrder: { sCode: ["code"], sMsg: ["msg"] },
+  cancelBatch: { sCode: ["code"], sMsg: ["msg"] },
+  spotBalance: { currency: ["ccy"], balance: ["cashBal", "bal"], available: ["availBal"], frozen: ["frozenBal"] },
+  positions: {
+    pos: ["positions"],
+    avgPx: ["averagePrice"],
+    markPx: ["markPrice"],
+    lever: ["leverage"],
+    mgnMode: ["marginMode"],
+    upl: ["unrealizedPnl"],
+    liqPx: ["liquidationPrice"],
+  },
+};
+
+const elementwise: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
+const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
+/** Somebody on the way gave up waiting: the one client status that does not say the call was refused. */
+const timedOutStatus = 408;
+/** After so many unreadable records the rest is not looked at: the answer proves nothing any more. */
+const problemsMax = 1_000;
+/** What the service says is journalled; a page of it is not. */
+const msgLengthMax = 500;
+const codeLengthMax = 40;
+/** Of an order: a key or a page may be missing, too. */
+const missing = /order\b.*\bnot (exist|found)|no such order/i;
+
+const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
+
+const renamed = (record: Raw, names: Readonly<Record<string, readonly string[]>>): Record<string, unknown> => {
+  const copy: Record<string, unknown> = { ...record };
+  for (const [name, others] of Object.entries(names)) {
+    if (copy[name] !== undefined) continue;
+    const other = others.find((candidate) => copy[candidate] !== undefined);
+    if (other !== undefined) copy[name] = copy[other];
+  }
+  return copy;
+};
+
+/** The record with its own spelling brought to ours; an element without a code succeeded if the whole call did. */
+const normal = (endpoint: EndpointName, record: Raw, envelopeCode: string, profile: Profile): Record<string, unknown> => {
+  const copy = renamed(record, aliases[endpoint] ?? {});
+  if (elementwise.includes(endpoint)) {
+    copy["sCode"] ??= envelopeCode;
+    // Anything but a number or a text is no code: a list would read as its only element.
+    if (typeof copy["sCode"] === "number") copy["sCode"] = String(copy["sCode"]);
+    copy["sMsg"] ??= "";
+    copy["ordId"] ??= "";
+    copy["clOrdId"] ??= "";
+  }
+  if (orderLists.includes(endpoint) && typeof copy["state"] === "string")
+    copy["state"] = readState(copy["state"], profile) ?? copy["state"];
+  return copy;
+};
+
+const readRecords = <R>(
+  endpoint: EndpointName,
+  data: readonly unknown[],
+  code: string,
+  contract: Contract,
+): { records: R[]; problems: string[]; unread?: Ids[] } => {
+  const records: R[] = [];
+  const problems: string[] = [];
+  const unread: Ids[] = [];
+  const fail = (problem: string, ids: Ids): void => {
+    problems.push(problem);
+    unread.push(ids);
+  };
+  for (const [index, item] of data.entries()) {
+    if (problems.length === problemsMax) {
+      fail("more records cannot be read", {});
+      break;
+    }
+    if (!isRaw(item)) {
+      fail(`data[${index}] is not an object`, {});
+      continue;
+    }
+    const record = normal(endpoint, item, code, contract.profile);
+    const wrong = wireProblems(contract.endpoints[endpoint].record, record);
+    if (wrong.length > 0) fail(`data[${index}]${wrong[0]}`, idsOf(item));
+    // Everybody who looks is handed the same record: nobody may change it for the others.
+    else records.push(Object.freeze(record) as R);
+  }
+  return problems.length === 0 ? { records, problems } : { records, problems, unread };
+};
+
+const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
+  ordId: typeof ordId === "string" && ordId !== "" ? ordId : undefined,
+  clOrdId: typeof clOrdId === "string" ? clOrdId : undefined,
+});
+
+/** Whether it is the service that answers and not a machine on the way: by the form of its envelope, or a header only it sends. */
+const isOwn = ({ headers, body }: WireResponse): boolean =>
+  readEnvelope(body) !== undefined || Object.values(limitHeaders).some((name) => headers[name] !== undefined);
+
+interface Envelope {
+  readonly code: string;
+  readonly msg: string;
+  readonly data: unknown;
+}
+
+/** The envelope of a body that has both of its texts. */
+const readEnvelope = (body: unknown): Envelope | undefined => {
+  if (!isRaw(body) || typeof body["msg"] !== "string") return undefined;
+  const { code, msg, data } = body;
+  if (typeof code !== "string" && typeof code !== "number") return undefined;
+  return { code: String(code).slice(0, codeLengthMax), msg: msg.slice(0, msgLengthMax), data };
+};
+
+/** The result of an element says by a code of its own that it was not done. */
+const hasFailed = (item: unknown): boolean => {
+  const code = isRaw(item) ? (item["sCode"] ?? item["code"]) : undefined;
+  return code !== undefined && code !== "0" && code !== 0;
+};
+
+/** A call that changes something and was not done. */
+const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, profile: Profile): Outcome<never> => {
+  const envelope = readEnvelope(body);
+  if (envelope === undefined) return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
+  const { code, msg } = envelope;
+  const verdict = verdictOn(profile, status, code);
+  if (verdict === "rejected") return { kind: "refused", status, code, msg };
+  const message = `${endpoint}: status ${status}, code ${code} ${msg}`;
+  return verdict === "unlisted" ? { kind: "unknown", message, unlisted: { status, code, msg } } : { kind: "unknown", message };
+};
+
+export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, contract: Contract, at: number): Outcome<R> => {
+  const { status, body } = response;
+  const { profile, endpoints } = contract;
+  const changes = endpoints[endpoint].method === "POST";
+  if (status === limitedStatus && (!changes || isOwn(response))) return { kind: "limited" };
+  if (!isRaw(body) || (typeof body["code"] !== "string" && typeof body["code"] !== "number")) {
+    return status >= 400 && status < 500 && status !== timedOutStatus && !changes
+      ? { kind: "refused", status, code: "", msg: "the answer carries no envelope" }
+      : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
+  }
+  const code = String(body["code"]).slice(0, codeLengthMax);
+  const msg = typeof body["msg"] === "string" ? body["msg"].slice(0, msgLengthMax) : "";
+  const { data } = body;
+  if (status >= 500 || status === timedOutStatus) return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
+  const list = Array.isArray(data) ? data : isRaw(data) && Object.keys(data).length > 0 ? [data] : undefined;
+  if (endpoint === "placeOrder" && list !== undefined && list.length > 1 && status < 400) {
+    return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
+  }
+  if (list !== undefined && list.length > 0 && isRead(endpoint, response, code, list, profile)) {
+    return { kind: "done", at, ...readRecords<R>(endpoint, list, code, contract) };
+  }
+  if (code === "0" && status < 400) {
+    if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };
+    return Array.isArray(data)
+      ? { kind: "done", records: [], problems: [], at }
+      : { kind: "unknown", message: `${endpoint}: success without a data array` };
+  }
+  if (changes) return readFailure(endpoint, response, profile);
+  if (endpoint === "getOrder" && saysNoOrder(status, code, msg, profile)) return { kind: "done", records: [], problems: [], at };
+  if (code === profile.answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
+  return { kind: "refused", status, code, msg };
+};
+
+/** Whether the records of an answer say how the call ended. */
+const isRead = (
+  endpoint: EndpointName,
+  { status, body }: WireResponse,
+  code: string,
+  list: readonly unknown[],
+  { answers }: Profile,
+): boolean => {
+  if (!elementwise.includes(endpoint)) return code === "0" && status < 400;
+  const whole = readEnvelope(body) !== undefined;
+  if (status < 400) return whole || !list.some(hasFailed);
+  return whole && list.every(hasFailed) && (status === answers.orderErrorStatus || status === answers.badRequestStatus);
+};
+
+/** What is not let in is told nothing of orders, whatever it says is missing. */
+const saysNoOrder = (status: number, code: string, msg: string, { answers }: Profile): boolean =>
+  status !== answers.authStatus && status !== answers.permissionStatus && (code === answers.notFoundCode || missing.test(msg));

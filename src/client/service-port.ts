@@ -1,0 +1,71 @@
+/**
+ * The port to a service: everything an engine needs from the world outside, in one value.
+ *
+ * Invariants: live, paper, backtest, simulation and replay differ only in what they put here; nothing above asks which one it is.
+ */
+import type { Observable } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { Transport } from "../contract/transport.ts";
+import type { Market } from "../market/market-data.ts";
+import type { Random } from "../random.ts";
+import type { User } from "./gateway.ts";
+
+export interface ServiceEnv {
+  readonly contract: Contract;
+  readonly random: Random;
+  /** What a stranger's callback threw, for reporting. */
+  readonly onError: (error: unknown) => void;
+  /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
+  readonly onAnomaly: (what: string, detail: string) => void;
+  /**
+   * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may be made
+   * now and has been charged, otherwise the instant to ask again.
+   */
+  readonly leave: (ip: string) => number | undefined;
+  /** Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out. */
+  readonly headers?: readonly string[];
+  /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */
+  readonly faultyKeys?: boolean;
+}
+
+/** A user of the service with its keys, and what the service pushes to it. */
+export interface ServiceUser extends User {
+  /** Order records pushed by the service; never errors, ends with the service. */
+  readonly pushes$: Observable<OrderRecord>;
+  /**
+   * True while every change of this user's orders is pushed, false while some may be missed; the present state comes first.
+   * Each turn to true asks for the state to be read once: what happened in between was not told.
+   */
+  readonly pushing$: Observable<boolean>;
+}
+
+export interface OpenService {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly market: Market;
+  /** At least one; the first is meant where a strategy names none. Key names are unique over all of them. */
+  readonly users: readonly ServiceUser[];
+  /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */
+  readonly ordersRefused?: () => string | undefined;
+  /** True where time passes by itself and other people's money waits: a process that stands still is then noticed. */
+  readonly watchful?: boolean;
+  /** True where the clock is the machine's own and nothing else is: other threads and processes may then take part. */
+  readonly realTime?: boolean;
+  /** True where the list of products cannot change while the engine runs: it is read once, and not again by the hour. */
+  readonly listFixed?: boolean;
+  /** What the run assumes about the world, in sentences, for reports. */
+  readonly assumptions: readonly string[];
+  /** Called once, before anything is asked. */
+  start(): void;
+  /** Called once; nothing may be left afterwards: no timer, no socket. Resolves when all is closed. */
+  stop(): void | Promise<void>;
+}
+
+export interface ServiceSpec {
+  readonly kind: string;
+  /** Where the service is, where it is somewhere. */
+  readonly baseUrl?: string;
+  open(env: ServiceEnv): OpenService;
+}

@@ -1,0 +1,41 @@
+/**
+ * Where the service is, read from a config and refused when it could send credentials astray.
+ *
+ * Invariants: a scheme, a host and a port, nothing else; a connection that is not encrypted leaves this machine only where that
+ * was asked for; a text that holds a user name or a password is not repeated in the message that refuses it.
+ */
+import { SluiceError } from "../../errors.ts";
+
+export interface Origin {
+  readonly secure: boolean;
+  readonly hostname: string;
+  readonly port: number;
+}
+
+const loopback = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
+
+const refuse = (why: string): never => {
+  throw new SluiceError("CONFIG_INVALID", `The service's address ${why}`);
+};
+
+export const readBaseUrl = (text: string, plainAllowed = false): Origin => {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return refuse('is not a URL; write one such as "https://api.example.com".');
+  }
+  if (url.username !== "" || url.password !== "") return refuse("holds a user name or a password; keys are given as credentials.");
+  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse(`begins with ${url.protocol}; it must begin with https:`);
+  if (url.pathname !== "/" || /[?#]/.test(text)) {
+    return refuse(`${url.origin} is followed by a path or a query; end it after the host, the paths are known.`);
+  }
+  const secure = url.protocol === "https:";
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  if (!secure && !plainAllowed && !loopback.test(hostname)) {
+    return refuse(
+      `${url.origin} is not encrypted, and keys would be readable on the way; write https:, plain http is for this machine only.`,
+    );
+  }
+  return { secure, hostname, port: url.port === "" ? (secure ? 443 : 80) : Number(url.port) };
+};

@@ -1,0 +1,57 @@
+/**
+ * Whether anybody is still at the other end: listens to the silence, asks once, and gives up.
+ *
+ * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole silence.
+ */
+import type { Clock, Timer } from "../../clock/clock.ts";
+
+export interface Pulse {
+  start(): void;
+  /** Something was heard, whatever it was. */
+  heard(): void;
+  stop(): void;
+}
+
+export interface PulseOptions {
+  readonly clock: Clock;
+  readonly silenceMsMax: number;
+  readonly ask: () => void;
+  readonly dead: (reason: string) => void;
+}
+
+const idleMsMax = 20_000;
+
+export const createPulse = ({ clock, silenceMsMax, ask, dead }: PulseOptions): Pulse => {
+  // An answer needs some of the silence to arrive in.
+  const askMs = Math.min(idleMsMax, (silenceMsMax * 2) / 3);
+  let heardAt = 0;
+  let timer: Timer | undefined;
+  const heard = (): void => {
+    heardAt = clock.now();
+  };
+  const look = (): void => {
+    timer = undefined;
+    const idleMs = clock.now() - heardAt;
+    if (idleMs >= silenceMsMax) {
+      dead(`nothing was heard for ${silenceMsMax} ms`);
+      return;
+    }
+    const quiet = idleMs >= askMs;
+    timer = clock.setTimer(heardAt + (quiet ? silenceMsMax : askMs), look);
+    // Last, as asking may show that there is nobody.
+    if (quiet) ask();
+  };
+  const stop = (): void => {
+    timer?.cancel();
+    timer = undefined;
+  };
+  return {
+    heard,
+    stop,
+    start: () => {
+      stop();
+      heard();
+      look();
+    },
+  };
+};

@@ -1,0 +1,43 @@
+/**
+ * What a backtest needs of the real machine: to let promises settle, to know that there are some, and to say how long it took.
+ *
+ * Invariants: none of them reaches a decision or the result's hash: settling when nothing waits changes nothing.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { promiseHooks } from "node:v8";
+import { createSystemClock } from "./system-clock.ts";
+
+/** Every promise that can settle without time passing has settled. */
+export const letPromisesSettle = async (): Promise<void> => {
+  await turn();
+};
+
+export interface PromiseWatch {
+  /** Whether a promise was made or settled since the last question, so that somebody may be waiting for their turn. */
+  readonly asked: () => boolean;
+  readonly stop: () => void;
+}
+
+/** Notices promises as they are made and settled, anywhere in the process; costs nothing where there are none. */
+export const watchPromises = (): PromiseWatch => {
+  let restless = false;
+  const note = (): void => {
+    restless = true;
+  };
+  const stop = promiseHooks.createHook({ init: note, settled: note }) as () => void;
+  return {
+    asked: () => {
+      const before = restless;
+      restless = false;
+      return before;
+    },
+    stop,
+  };
+};
+
+/** Starts now; each call tells the whole milliseconds since. */
+export const stopwatch = (): (() => number) => {
+  const clock = createSystemClock();
+  const startedAt = clock.now();
+  return () => Math.round(clock.now() - startedAt);
+};

@@ -1,0 +1,26 @@
+/**
+ * Waiting for what is under way before an engine closes: placements sent and not answered, orders nobody has found yet.
+ *
+ * Invariants: never longer than asked; nothing is sent for it that would not be sent anyway.
+ */
+import { filter, lastValueFrom, map, merge, type Observable, startWith, take, takeUntil } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
+import type { TrackedOrder } from "../orders/tracked-order.ts";
+import type { Branch } from "./user-account.ts";
+
+const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
+
+/** Resolves when every order's fate is known, or after `ms`. */
+export const settled = async (branches: readonly Branch[], clock: Clock, ms: number): Promise<void> => {
+  if (ms <= 0) return;
+  const questions = (): number => branches.reduce((count, { desk }) => count + desk.orders().filter(isOpenQuestion).length, 0);
+  const news$: Observable<unknown> = merge(...branches.map(({ desk }) => desk.updates$));
+  const none$ = news$.pipe(
+    startWith(undefined),
+    map(questions),
+    filter((count) => count === 0),
+    take(1),
+    takeUntil(after(clock, ms)),
+  );
+  await lastValueFrom(none$, { defaultValue: 0 });
+};

@@ -1,0 +1,294 @@
+/**
+ * Puts the rooms together: (config) → a running engine. The only file that knows all parts.
+ *
+ * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
+ * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
+ */
+import { lastValueFrom, merge, type Observable, ReplaySubject, type Subscription, share, takeUntil } from "rxjs";
+import type { OpenService, ServiceUser } from "../client/service-port.ts";
+import { after } from "../clock/clock.ts";
+import { createContract } from "../contract/contract.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { compose } from "../contract/transport.ts";
+import { SluiceError } from "../errors.ts";
+import { type CheckedConfig, checkConfig } from "../host/config.ts";
+import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
+import { estimateOf } from "../host/estimate.ts";
+import { inThread } from "../host/isolation.ts";
+import { createPluginHost } from "../host/plugin-host.ts";
+import { quotaStream } from "../host/quota-stream.ts";
+import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
+import type { Disk } from "../journal/disk.ts";
+import { createNotices, type NoticeListener, type Notices } from "../journal/event-emitter.ts";
+import { createJournal } from "../journal/event-log.ts";
+import type { Event } from "../journal/events.ts";
+import { fileDisk } from "../journal/file-disk.ts";
+import { createLastQuotes } from "../market/last-quotes.ts";
+import { createOrders, type OrderUpdate } from "../orders/manual-orders.ts";
+import { createRandom, type Random } from "../random.ts";
+import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
+import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
+import { createScheduler } from "../scheduler/scheduler.ts";
+import { watchCalendar } from "./calendar-watch.ts";
+import { closingWith } from "./close-positions.ts";
+import { settled } from "./drain.ts";
+import { watchForeignUse } from "./foreign-usage-monitor.ts";
+import { readState } from "./initial-sync.ts";
+import { setLeverage } from "./leverage.ts";
+import { createLifetime } from "./lifetime.ts";
+import { durableOf } from "./placement-journal.ts";
+import { quotaReader } from "./quota-reader.ts";
+import { holdAsBefore, recall } from "./recovery.ts";
+import { watchSharedAccess } from "./shared-access.ts";
+import { watchStalls } from "./stall-detector.ts";
+import { createStartWatch } from "./start-watch.ts";
+import { haltWith, type Switches, setMode, switchesOf } from "./trading-state.ts";
+import { type Branch, streamsOf } from "./user-account.ts";
+import { createBranches } from "./user-accounts.ts";
+import type { Dial } from "./watchdog/ipc.ts";
+import type { Meeting } from "./watchdog/ipc-address.ts";
+import { socketDial } from "./watchdog/ipc-socket.ts";
+import { type Beating, beatingOf } from "./watchdog-client.ts";
+
+/** The streams are those of the first user; `ofUser` has the others'. */
+export interface Engine extends StreamsOfState, Switches {
+  /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
+  start(): Promise<void>;
+  /**
+   * No new orders; strategies end; resting orders are cancelled when asked for; plugins are undone. For up to `settleMs` (0) it
+   * first waits until the fate of every order that was sent is known.
+   */
+  stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
+  readonly ofUser: StreamsOfUser;
+  readonly events$: Observable<Event>;
+  readonly updates$: Observable<OrderUpdate>;
+  /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
+  readonly on: (name: string, listener: NoticeListener) => () => void;
+  /** `halt`, and then every position of the account is closed at the market, whoever opened it. */
+  readonly closePositions: (reason: string) => Observable<PositionEnding>;
+  readonly quotaNow: () => QuotaState;
+  readonly strategies: ReadonlyMap<string, StrategyState>;
+  readonly service: OpenService;
+}
+
+export interface EngineOptions {
+  /** Where `print` of plugins goes; nowhere by default. */
+  readonly print?: (line: string) => void;
+  /** False: spend as if there were no limits. Only for a service that enforces none. */
+  readonly limits?: boolean;
+  /** True where whoever turns the clock follows the promises of strategies (host/execution-context.ts). */
+  readonly followed?: boolean;
+  /** Where journals are kept; folders of the machine by default. */
+  readonly openDisk?: (dir: string) => Promise<Disk>;
+  /** How a watchdog is reached, where the config has one; a local socket by default. */
+  readonly dial?: (meeting: Meeting) => Dial;
+}
+
+const stopMsMax = 70_000;
+
+/** Everything that calls the service, and what it says back; nothing of strategies yet. */
+const assemble = (
+  config: CheckedConfig,
+  random: Random,
+  stopped$: Observable<void>,
+  { limits = true, openDisk = fileDisk, dial = socketDial }: EngineOptions,
+) => {
+  const contract = createContract(config.profile);
+  // Strangers' streams look after themselves; this is what a bystander's listener threw.
+  const onError = (error: unknown): void => {
+    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
+  };
+  const onAnomaly = (what: string, detail: string): void => {
+    journal.append({ type: "anomaly", what, detail });
+  };
+  const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
+  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
+  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) });
+  const lifetime = createLifetime(opened.clock);
+  const { clock } = lifetime;
+  const service: OpenService = { ...opened, clock };
+  const journal = createJournal(() => clock.now(), onError);
+  const durable = durableOf(config, service, (uid) => branches.of(uid, "a placement").desk, openDisk);
+  if (durable !== undefined) journal.attach(durable.note);
+  const notices = createNotices(journal, onError);
+  const elementWeight = contract.profile.weights.perCancelElement;
+  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
+  const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
+  const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
+  const transport = compose(written, startWatch.interceptor, lifetime.interceptor);
+  const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
+  const quotes = createLastQuotes(service.market);
+  const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
+  const onLoss = (reason: string): void => {
+    durable?.decide("halted", reason);
+    setMode(branches, "halted", reason);
+  };
+  const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
+  const branches = createBranches(shared, service);
+  const halt = haltWith(branches, names(config.strategies));
+  const beating: Beating = beatingOf({ config, service, journal, dial, branches: () => branches.all, halt: (reason) => void halt(reason) });
+  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, beating, halt, startWatch, onError };
+};
+
+/** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
+const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {
+  const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip, uid: undefined, key: undefined };
+  const verdict = ledger.ask(charge, "ordinary", now);
+  if (!verdict.granted) return verdict.until;
+  ledger.lose(ledger.spend(charge, now), now);
+  return undefined;
+};
+
+type Parts = ReturnType<typeof assemble>;
+
+/** A listener that throws is reported and taken away: it might throw at the report as well. */
+const listenerDesk =
+  (notices: Notices, onError: (error: unknown) => void): Notices["on"] =>
+  (name, listener) => {
+    const off = notices.on(name, (event) => {
+      try {
+        listener(event);
+      } catch (error) {
+        off();
+        onError(error);
+      }
+    });
+    return off;
+  };
+
+const estimator =
+  ({ contract, ledger, service: { clock } }: Parts, { uid }: ServiceUser) =>
+  (actions: readonly PlannedAction[]): Estimate => {
+    const at = clock.now();
+    const minute = ledger.state(at).find(({ layer, scope }) => layer === "uid" && scope === uid);
+    return estimateOf(actions, contract, minute, at);
+  };
+
+export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
+  const { print = () => undefined } = options;
+  const config = checkConfig(input);
+  const random = createRandom(config.seed);
+  // Replayed, so that who comes after the stop gets an end and nothing else.
+  const stopped$ = new ReplaySubject<void>(1);
+  const parts = assemble(config, random, stopped$, options);
+  const { beating, branches, halt, journal, notices, service } = parts;
+  const { clock, market } = service;
+  const now = () => clock.now();
+  const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
+  const pluginHost = createPluginHost(clock, journal);
+  const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
+  watchForeignUse(journal, quotaNow);
+  watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
+  if (service.watchful === true) watchSharedAccess(journal, quotaNow, config.instance);
+  const quota$ = quotaStream(clock, journal, quotaNow);
+  const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
+  const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;
+  const state: { is: EngineState } = { is: "new" };
+  let stalls: Subscription | undefined;
+  const switches = switchesOf(branches, journal, halt, (mode, reason) => parts.durable?.decide(mode, reason));
+  const face = {
+    ...streamsFor(branches.first),
+    ofUser: (uid: string): StreamsOfState => streamsFor(branches.of(uid, "ofUser")),
+    events$: journal.events$.pipe(takeUntil(stopped$)),
+    updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
+    on: listenerDesk(notices, parts.onError),
+    ...switches,
+    closePositions: closingWith({
+      clock,
+      journal,
+      branches: branches.all,
+      halt: switches.halt,
+      onClosed: ({ user, desk }, instId, px) => {
+        desk.closed(instId, px);
+        parts.durable?.closed(user.uid, instId, px);
+      },
+      stopped$,
+    }),
+    quotaNow,
+  };
+  const begin = (): void => {
+    journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
+    for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print });
+    for (const strategy of config.strategies) {
+      const { name, user } = strategy;
+      const branch = branches.of(user, `strategy "${name}"`);
+      const { desk, resources } = branch;
+      const context = {
+        ...streamsFor(branch),
+        name,
+        market,
+        now,
+        listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
+        estimate: estimator(parts, branch.user),
+        orders: createOrders(desk, name, clock),
+        random: random.fork(`strategy ${name}`),
+      };
+      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, desk);
+    }
+  };
+  const end = async (): Promise<void> => {
+    stopped$.next();
+    parts.lifetime.end();
+    await service.stop();
+    await parts.durable?.close();
+  };
+
+  return {
+    ...face,
+    strategies: strategyHost.states,
+    service,
+    start: async () => {
+      if (state.is !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${state.is}. Make a new one.`);
+      state.is = "started";
+      try {
+        const recovered = await parts.durable?.open();
+        // The stop came too early to close what was not open yet.
+        if (isStopped(state)) {
+          await parts.durable?.close();
+          throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
+        }
+        // The first thing that is said: nothing else matters as much to whoever starts it.
+        if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
+        beating.start();
+        service.start();
+        if (service.realTime === true) parts.startWatch.begin();
+        for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch), parts.startWatch);
+        await setLeverage(clock, branches.all, config.leverage);
+        if (recovered !== undefined) recall({ branches, journal, clock }, recovered);
+        if (service.watchful === true) stalls = watchStalls({ clock, journal, branches: branches.all });
+      } catch (error) {
+        if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
+        state.is = "stopped";
+        beating.stop();
+        await end();
+        throw error;
+      } finally {
+        parts.startWatch.end();
+      }
+      if (isStopped(state)) return;
+      begin();
+      beating.ready();
+    },
+    stop: async ({ cancel = false, settleMs = 0 } = {}) => {
+      if (isStopped(state)) return;
+      state.is = "stopped";
+      stalls?.unsubscribe();
+      strategyHost.stop();
+      if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
+      else setMode(branches, "reducing", "stop");
+      await settled(branches.all, clock, settleMs);
+      journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
+      pluginHost.stop();
+      await pluginHost.ended();
+      await beating.end(cancel);
+      await end();
+    },
+  };
+};
+
+const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
+
+type EngineState = "new" | "started" | "stopped";
+
+/** Asked anew after every wait: it may have been stopped meanwhile. */
+const isStopped = (state: { readonly is: EngineState }): boolean => state.is === "stopped";

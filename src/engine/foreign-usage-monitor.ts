@@ -1,0 +1,28 @@
+/**
+ * Tells when somebody else spends the quota that this engine lives on: another program of the user, or a neighbour at its address.
+ *
+ * Invariants: told once a window and layer; nothing waits for it, and what the ledger does about others does not depend on it.
+ * Not here: the estimate of others and what is left free for them (scheduler/quota/foreign-usage.ts).
+ */
+import type { QuotaState } from "../host/context.ts";
+import type { Journal } from "../journal/event-log.ts";
+
+/** Part of a window's capacity from which on others are worth a word. */
+const toldShare = 0.1;
+/** The windows are looked at this often at most. */
+const lookMs = 1_000;
+
+export const watchForeignUse = (journal: Journal, quotaNow: () => QuotaState): void => {
+  const told = new Map<string, number>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  journal.attach(({ type, at }) => {
+    if (type !== "action.answered" || at - lookedAt < lookMs) return;
+    lookedAt = at;
+    for (const { layer, scope, foreign, capacity, windowEndsAt } of quotaNow().layers) {
+      const name = `${layer} ${scope}`;
+      if (foreign < capacity * toldShare || told.get(name) === windowEndsAt) continue;
+      told.set(name, windowEndsAt);
+      journal.append({ type: "quota.foreign", layer, used: foreign });
+    }
+  });
+};

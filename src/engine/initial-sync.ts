@@ -1,0 +1,67 @@
+/**
+ * What an engine reads before anybody trades: products, resting orders, recent orders.
+ *
+ * Invariants: either all of it was read, complete and fresh, or the start fails and says what could not be read and why; time in
+ * which a rate limit forbids to read does not count against the start, for a quarter of an hour at most.
+ */
+import { distinctUntilChanged, filter, firstValueFrom, map, type Observable, of, switchMap, takeUntil } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
+import { SluiceError } from "../errors.ts";
+import type { StreamsOfState } from "../host/context.ts";
+import type { Desk } from "../orders/order-manager.ts";
+import type { Snapshot } from "../orders/state/polled-resource.ts";
+import type { StartWatch } from "./start-watch.ts";
+
+type Watch = Pick<StartWatch, "guard" | "limitedAt">;
+
+const startMsMax = 90_000;
+const limitedMsMax = 900_000;
+/** So many denials are no matter of clocks that do not agree yet. */
+const denialsMax = 3;
+
+/** Waits for a value of a resource, or fails with what the service answered instead. */
+const readOnce = async <T>(clock: Clock, watch: Watch, source$: Observable<Snapshot<T>>, what: string): Promise<void> => {
+  let last = "no answer";
+  let denials = 0;
+  const fresh$ = source$.pipe(
+    filter(({ stale, problem = last, denied = false }) => {
+      last = problem;
+      if (denied && ++denials === denialsMax) {
+        throw new SluiceError(
+          "ENGINE_STATE",
+          `The engine cannot start: ${what} may not be read with these keys (${problem}). Check the keys and their permissions.`,
+        );
+      }
+      return !stale;
+    }),
+    map(() => true),
+  );
+  const done = await firstValueFrom(watch.guard(fresh$).pipe(takeUntil(tooLong(clock, watch))), { defaultValue: false });
+  if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
+};
+
+/** Emits when the start has taken as long as it may. */
+const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown> => {
+  const lastAt = clock.now() + limitedMsMax;
+  const from = (at: number): Observable<unknown> =>
+    after(clock, Math.min(at + startMsMax, lastAt) - clock.now()).pipe(
+      switchMap(() => (clock.now() < lastAt && limitedAt() > at ? from(limitedAt()) : of(undefined))),
+    );
+  return from(clock.now());
+};
+
+export const readState = async (clock: Clock, desk: Desk, streams: StreamsOfState, watch: Watch): Promise<void> => {
+  // Kept open while the engine runs: products are listed, delisted and changed.
+  const lists$ = streams.instruments$.pipe(map(({ value }) => value));
+  lists$
+    .pipe(
+      distinctUntilChanged(),
+      filter(({ size }) => size > 0),
+    )
+    .subscribe(() => {
+      desk.reconsider();
+    });
+  await readOnce(clock, watch, streams.instruments$, "the list of instruments");
+  await readOnce(clock, watch, streams.pending$, "pending orders");
+  await readOnce(clock, watch, streams.history$, "order history");
+};

@@ -1,0 +1,50 @@
+/**
+ * What an engine takes over from the lives before it: orders that may exist, halts that nobody has taken back, and what is held.
+ *
+ * Invariants: a halt holds before anything is read, so that what is found then is taken back; what earlier lives sent and did not
+ * see the end of is looked for before anything new is sent in its place; what concerns a user or a strategy that is gone is said
+ * or kept, never acted on.
+ * Not here: reading the journal (placement-journal.ts).
+ */
+
+import type { Clock } from "../clock/clock.ts";
+import type { OrdType, Side } from "../contract/profile.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { Recovered } from "./placement-journal.ts";
+import { setMode } from "./trading-state.ts";
+import type { Branches } from "./user-accounts.ts";
+
+export interface Heir {
+  readonly branches: Branches;
+  readonly journal: Journal;
+  readonly clock: Clock;
+}
+
+/** `strategies` are those of this life. */
+export const holdAsBefore = (branches: Branches, strategies: readonly string[], { held }: Recovered): void => {
+  for (const { strategy, mode, reason } of held) {
+    if (strategy === "") setMode(branches, mode, reason);
+    else if (strategies.includes(strategy)) setMode(branches, mode, reason, strategy);
+  }
+};
+
+export const recall = ({ branches, journal, clock }: Heir, { life, open, judged, holdings, repaired }: Recovered): void => {
+  journal.append({ type: "journal.opened", life, unresolved: open.length, repaired });
+  for (const { user, desk } of branches.all) {
+    desk.inherit(
+      holdings.filter(({ uid }) => uid === user.uid),
+      judged,
+    );
+  }
+  for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
+    const branch = branches.all.find(({ user }) => user.uid === uid);
+    if (branch === undefined) {
+      const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
+      journal.append({ type: "anomaly", what: "order.abandoned", detail });
+      continue;
+    }
+    const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
+    // So far back the service's history is read; how long it may still be on its way is counted from this life's beginning.
+    branch.desk.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
+  }
+};

@@ -1,0 +1,72 @@
+/**
+ * Notices when the process stood still: a timer that runs late tells how long nothing else could run either.
+ *
+ * Invariants: a stall is told once, with its length; after a long one only orders that reduce may leave until the state was read
+ * anew; a mode that somebody else set meanwhile is left alone. On a virtual clock no timer is late, and nothing happens.
+ * A strategy that never returns from one call stops everything in this process, this watch included: what is told is told
+ * afterwards. Only a second process could act meanwhile.
+ */
+import { filter, merge, type Observable, Subscription, take, toArray } from "rxjs";
+import type { Clock, Timer } from "../clock/clock.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { Desk } from "../orders/order-manager.ts";
+import type { Resource } from "../orders/state/polled-resource.ts";
+
+export interface StallWatchOptions {
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly branches: readonly { readonly desk: Pick<Desk, "mode" | "setMode">; readonly resources: { readonly pending: Pending } }[];
+}
+
+type Pending = Pick<Resource<unknown>, "value$" | "doubt">;
+
+const tickMs = 250;
+const toldMs = 250;
+const doubtMs = 5_000;
+
+/** Watches until it is unsubscribed. */
+export const watchStalls = ({ clock, journal, branches }: StallWatchOptions): Subscription => {
+  let timer: Timer | undefined;
+  /** Kept from placing until the state was read anew. */
+  const held = new Set<Pick<Desk, "mode" | "setMode">>();
+  let recovery = new Subscription();
+
+  /** What was pushed meanwhile may be lost, and what was wanted may be old. */
+  const recover = (lateMs: number): void => {
+    recovery.unsubscribe();
+    const since = clock.now();
+    const reason = `the process stood still for ${lateMs} ms`;
+    for (const { desk } of branches) {
+      if (desk.mode !== "active") continue;
+      held.add(desk);
+      desk.setMode("reducing", reason);
+    }
+    for (const { resources } of branches) resources.pending.doubt(reason);
+    recovery = merge(...branches.map(({ resources }) => readAnew(resources.pending, since)))
+      .pipe(toArray())
+      .subscribe(() => {
+        for (const desk of held) if (desk.mode === "reducing") desk.setMode("active", "the state was read anew");
+        held.clear();
+      });
+  };
+  const arm = (): void => {
+    const dueAt = clock.now() + tickMs;
+    timer = clock.setTimer(dueAt, () => {
+      const lateMs = Math.round(clock.now() - dueAt);
+      if (lateMs > toldMs) journal.append({ type: "engine.stalled", lateMs });
+      if (lateMs > doubtMs) recover(lateMs);
+      arm();
+    });
+  };
+  arm();
+  return new Subscription(() => {
+    recovery.unsubscribe();
+    timer?.cancel();
+  });
+};
+
+const readAnew = ({ value$ }: Pending, since: number): Observable<unknown> =>
+  value$.pipe(
+    filter(({ at, stale }) => !stale && at >= since),
+    take(1),
+  );

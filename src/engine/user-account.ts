@@ -1,0 +1,108 @@
+/**
+ * What an engine holds for each user of the service: a door for its keys, its state, and a desk for its orders.
+ *
+ * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one is ever seen
+ * by another; products are the same for all and are read once.
+ */
+import { map, type Observable, takeUntil } from "rxjs";
+import { createGateway, type Gateway } from "../client/gateway.ts";
+import type { OpenService, ServiceUser } from "../client/service-port.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { CheckedConfig } from "../host/config.ts";
+import type { StreamsOfState } from "../host/context.ts";
+import type { Journal } from "../journal/event-log.ts";
+import type { LastQuotes } from "../market/last-quotes.ts";
+import { type OrderUpdate, updateOf } from "../orders/manual-orders.ts";
+import { createDesk, type Desk } from "../orders/order-manager.ts";
+import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
+import { createGuard } from "../orders/state/guard.ts";
+import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
+import type { Ledger } from "../scheduler/quota/ledger.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+import { serviceCalendar } from "./calendar-watch.ts";
+import { rulesDoubted } from "./instrument-refresh.ts";
+
+export interface Branch {
+  readonly user: ServiceUser;
+  readonly gateway: Gateway;
+  readonly resources: Resources;
+  readonly desk: Desk;
+  readonly updates$: Observable<OrderUpdate>;
+}
+
+export interface BranchParts {
+  readonly config: CheckedConfig;
+  readonly contract: Contract;
+  readonly service: OpenService;
+  /** Why no order may be sent now, in words. */
+  readonly refused: () => string | undefined;
+  /** All strategies together have lost more than they may. */
+  readonly onLoss: (reason: string) => void;
+  readonly journal: Journal;
+  readonly ledger: Ledger;
+  readonly scheduler: Scheduler;
+  readonly quotes: LastQuotes;
+  readonly stopped$: Observable<void>;
+}
+
+/** `instruments` is the list to use, where another branch reads it already. */
+export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?: Resources["instruments"]): Branch => {
+  const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
+  const { clock } = service;
+  const gateway = createGateway({ clock, contract, scheduler, journal, user });
+  const own = createResources({
+    clock,
+    contract,
+    gateway,
+    journal,
+    pushes$: user.pushes$.pipe(takeUntil(stopped$)),
+    pushing$: user.pushing$.pipe(takeUntil(stopped$)),
+    freshness: { ...defaultFreshness, ...config.freshness },
+    listFixed: service.listFixed ?? false,
+  });
+  const resources: Resources = instruments === undefined ? own : { ...own, instruments };
+  // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
+  const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
+  const desk = createDesk({
+    clock,
+    serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
+    contract,
+    gateway,
+    journal,
+    store: resources.store,
+    instance: config.instance,
+    rules: { ...defaultRules, ...config.orders },
+    refused,
+    onLoss,
+    instruments: () => resources.instruments.current.value,
+    marketPx: (instId, side) => quotes.of(instId, side),
+    onOpenOrders: (count) => {
+      ledger.noteOpen(user.uid, count);
+      guard.need(count > 0);
+    },
+    onUnknownInstrument: () => {
+      resources.instruments.refresh();
+    },
+    onDoubt: (needed) => {
+      resources.pending.refresh(needed);
+    },
+  });
+  const updates$ = desk.updates$.pipe(map(updateOf));
+  rulesDoubted(updates$.pipe(takeUntil(stopped$)), contract.profile, clock).subscribe(() => {
+    resources.instruments.refresh();
+  });
+  return { user, gateway, resources, desk, updates$ };
+};
+
+/** The user's state as streams that end with the engine. */
+export const streamsOf = ({ resources }: Branch, quota$: StreamsOfState["quota$"], stopped$: Observable<void>): StreamsOfState => {
+  const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
+  return {
+    instruments$: until(resources.instruments.value$),
+    pending$: until(resources.pending.value$),
+    history$: until(resources.history.value$),
+    balances$: until(resources.balances.value$),
+    positions$: until(resources.positions.value$),
+    quota$: until(quota$),
+  };
+};

@@ -1,0 +1,61 @@
+/**
+ * Startup check of a watchdog: an engine started with the same config sends its heartbeat, and to where this watchdog listens.
+ *
+ * Invariants: both sides are worked out as the processes themselves do it; where the engine's side of the config cannot be read,
+ * as its keys are not this process's, only the watchdog's own side is checked.
+ * Not here: whether an engine runs at all (heartbeat-monitor.ts).
+ */
+import { createContract } from "../../contract/contract.ts";
+import { SluiceError } from "../../errors.ts";
+import { type CheckedConfig, checkConfig } from "../../host/config.ts";
+import { createRandom } from "../../random.ts";
+import type { Meeting } from "./ipc-address.ts";
+import { meetingOf } from "./watchdog.ts";
+
+export interface HeartbeatCheck {
+  /** The config file, as people type it. */
+  readonly path: string;
+  /** The config as the watchdog reads it. */
+  readonly config: unknown;
+  /** As `sluice run` reads it; undefined where it cannot be read here. */
+  readonly engine: unknown;
+}
+
+export const checkHeartbeat = ({ path, config: own, engine: theirs }: HeartbeatCheck): void => {
+  const config = checkConfig(own);
+  const engine = theirs === undefined ? config : checkConfig(theirs);
+  if (engine.watchdog === undefined) {
+    const which = config.watchdog === undefined ? "" : " as `sluice run` reads it";
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${path}${which} has no "watchdog", so its engine sends no heartbeat and nothing would be protected. Add \`watchdog: {}\` to it and restart the engine, or start the engine with \`sluice run ${path} --watchdog\`.`,
+    );
+  }
+  if (engine === config) return;
+  const differences = differencesOf(meetingIn(engine), meetingIn(config));
+  if (differences.length === 0) return;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `${path}: the watchdog would not hear its engine: ${differences.join("; ")}. Make them the same for both commands.`,
+  );
+};
+
+/** Nothing is asked of the service: opened, it only tells its users. */
+const meetingIn = (config: CheckedConfig): Meeting => {
+  const ignore = (): undefined => undefined;
+  const contract = createContract(config.profile);
+  const env = { contract, random: createRandom(config.seed), onError: ignore, onAnomaly: ignore, leave: ignore };
+  return meetingOf(config, config.service.open(env).users);
+};
+
+const differencesOf = (engine: Meeting, watchdog: Meeting): readonly string[] =>
+  (
+    [
+      ["service", engine.service, watchdog.service],
+      ["the list of users", engine.users.join(", "), watchdog.users.join(", ")],
+      ["instance", engine.instance, watchdog.instance],
+      ["watchdog.dir", engine.dir ?? "", watchdog.dir ?? ""],
+    ] as const
+  )
+    .filter(([, there, here]) => there !== here)
+    .map(([name, there, here]) => `${name} is "${there}" for \`sluice run\` and "${here}" for \`sluice watchdog\``);

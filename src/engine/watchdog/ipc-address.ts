@@ -1,0 +1,62 @@
+/**
+ * Where an engine and its watchdog meet: a name on this machine that both work out from the config.
+ *
+ * Invariants: the folder is the user's own and closed to everybody else, on both sides, as whoever can speak here can keep a
+ * watchdog quiet or send it away; the name follows from service, users and instance and from nothing that differs between starts.
+ * Not here: speaking (ipc-socket.ts).
+ */
+import { createHash } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SluiceError } from "../../errors.ts";
+
+export interface Meeting {
+  readonly service: string;
+  readonly users: readonly string[];
+  readonly instance: string;
+  /** Folder of the socket; one of the user's own below the machine's temporary one when left out. */
+  readonly dir?: string | undefined;
+}
+
+/** Longer names of sockets are cut off or refused, depending on the system. */
+const pathMax = 103;
+
+const uidNow = (): number | undefined => process.getuid?.();
+
+/** What both sides call it in messages and locks. */
+export const meetingName = ({ service, users, instance }: Meeting): string => [service, users.join(", "), instance].join(" / ");
+
+const hashOf = (meeting: Meeting): string => createHash("sha256").update(meetingName(meeting)).digest("hex").slice(0, 24);
+
+/** A folder of the user's own; made where it is not there, refused where others may enter it. */
+const folderOf = ({ dir = join(tmpdir(), `sluice-${uidNow() ?? "user"}`) }: Meeting): string => {
+  // What stands there already is looked at, not trusted.
+  if (!existsSync(dir)) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (process.platform !== "win32") checkFolder(dir);
+  return dir;
+};
+
+/** The path to connect to. */
+export const meetingPath = (meeting: Meeting): string => {
+  if (process.platform === "win32") return `\\\\.\\pipe\\sluice-watchdog-${hashOf(meeting)}`;
+  const dir = folderOf(meeting);
+  const path = join(dir, `${hashOf(meeting)}.sock`);
+  if (path.length <= pathMax) return path;
+  throw refusal(`${dir}: the path of the watchdog's socket would have ${path.length} characters, and systems cut it at ${pathMax}`);
+};
+
+/** The file in which a watchdog leaves word of what it did. */
+export const deedsPath = (meeting: Meeting): string => join(folderOf(meeting), `${hashOf(meeting)}.last`);
+
+const checkFolder = (dir: string): void => {
+  const stat = lstatSync(dir);
+  const own = uidNow();
+  if (!stat.isDirectory()) throw refusal(`${dir} is not a folder`);
+  if (own !== undefined && stat.uid !== own) throw refusal(`${dir} belongs to another user of this machine`);
+  if ((stat.mode & 0o077) !== 0)
+    throw refusal(`${dir} is open to others (mode ${(stat.mode & 0o777).toString(8)}). Run: chmod 700 '${dir}'`);
+};
+
+const refusal = (why: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `${why}. Name another folder with watchdog: { dir: "…" }, the same for engine and watchdog.`);

@@ -1,0 +1,142 @@
+/**
+ * A halt in the journal of an engine that was taken for dead: its next life starts halted, until somebody resumes.
+ *
+ * Invariants: a journal has one owner, so this writes only while it holds the engine's own lock, for as long as one record takes,
+ * and tries again while the engine has it; no journal is begun where none is; a segment is never ended here, as that takes a
+ * snapshot by somebody who knows every kind of record; cancelling waits for none of this, and what fails here stops nothing.
+ * What it cannot do: an engine that hangs keeps its lock. If it goes and the next one comes between two tries, or after the
+ * watchdog has ended, the next one is not halted; it hears of the trip as what was done before. And a start that meets the moment
+ * of writing is refused the lock, as beside any other owner: started again, it is halted.
+ * Not here: what a halt means to the next life (engine/recovery.ts), taking it back (`--resume`).
+ */
+import { existsSync } from "node:fs";
+import { defer, from, repeat, type Subscription, takeWhile } from "rxjs";
+import { after, type Clock } from "../../clock/clock.ts";
+import { isSluiceError } from "../../errors.ts";
+import { createDecisions, type DecisionRecord } from "../../journal/decisions.ts";
+import type { Disk } from "../../journal/disk.ts";
+import { fileDisk } from "../../journal/file-disk.ts";
+import { openStore } from "../../journal/write-ahead-log.ts";
+
+export interface StandingHaltOptions {
+  readonly clock: Clock;
+  /** Folder of the journal. */
+  readonly dir: string;
+  /** Whose journal it is, as the engine writes it. */
+  readonly owner: Readonly<Record<string, string>>;
+  /** Undefined where there is no such folder. */
+  readonly openDisk?: ((dir: string) => Promise<Disk | undefined>) | undefined;
+}
+
+export type HaltState =
+  /** The engine still has its journal. */
+  | { readonly kind: "held" }
+  /** The next life starts halted. `repaired`: what the dead one had left half written. */
+  | { readonly kind: "written"; readonly repaired?: string }
+  /** It will not. */
+  | { readonly kind: "failed"; readonly why: string };
+
+export interface StandingHalt {
+  /** Undefined while nothing is to be written, or the first try is under way. */
+  readonly state: HaltState | undefined;
+  /** Writes it, as soon as the journal is free. */
+  begin(reason: string): void;
+  /** Nothing is tried any more: a living engine has its journal. */
+  desist(): void;
+  /** A last try where it still waits; nothing is being written afterwards. */
+  end(): Promise<void>;
+}
+
+const againMs = 1_000;
+const held: HaltState = { kind: "held" };
+
+const existing = async (dir: string): Promise<Disk | undefined> => (existsSync(dir) ? fileDisk(dir) : undefined);
+
+export const createStandingHalt = ({ clock, dir, owner, openDisk = existing }: StandingHaltOptions): StandingHalt => {
+  let state: HaltState | undefined;
+  let due: string | undefined;
+  let tries: Subscription | undefined;
+  /** One at a time. */
+  let trying: Promise<HaltState> = Promise.resolve(held);
+
+  const attempt = async (reason: string): Promise<HaltState> => {
+    trying = trying.then(() => writeHalt(reason, openDisk, dir, owner));
+    const result = await trying;
+    // Broken off meanwhile, it is nobody's any more.
+    if (due === reason) state = result;
+    return result;
+  };
+  const desist = (): void => {
+    tries?.unsubscribe();
+    tries = undefined;
+    due = undefined;
+    state = undefined;
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    begin: (reason) => {
+      desist();
+      due = reason;
+      tries = defer(() => from(attempt(reason)))
+        .pipe(
+          repeat({ delay: () => after(clock, againMs) }),
+          takeWhile(({ kind }) => kind === "held"),
+        )
+        .subscribe();
+    },
+    desist,
+    end: async () => {
+      tries?.unsubscribe();
+      await trying;
+      if (due !== undefined && state?.kind === "held") await attempt(due);
+    },
+  };
+};
+
+/** Never rejects: a journal that cannot be written is told of. */
+const writeHalt = async (
+  reason: string,
+  openDisk: NonNullable<StandingHaltOptions["openDisk"]>,
+  dir: string,
+  owner: StandingHaltOptions["owner"],
+): Promise<HaltState> => {
+  try {
+    const disk = await openDisk(dir);
+    if (disk === undefined) return { kind: "failed", why: `there is no journal at ${dir}` };
+    const unlock = await disk.lock(Object.values(owner).join(" / "));
+    try {
+      return await append(reason, disk, owner);
+    } finally {
+      await unlock();
+    }
+  } catch (error) {
+    // The one thing that time mends: somebody has the lock.
+    if (isSluiceError(error) && error.code === "ENGINE_STATE") return held;
+    return { kind: "failed", why: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const append = async (reason: string, disk: Disk, owner: StandingHaltOptions["owner"]): Promise<HaltState> => {
+  if (!(await disk.list()).some((name) => name.endsWith(".journal"))) return { kind: "failed", why: `there is no journal at ${disk.name}` };
+  const snapshot = (): never => {
+    throw new Error("a watchdog ends no segment");
+  };
+  const store = await openStore({ disk, owner, snapshot, segmentBytes: Number.POSITIVE_INFINITY });
+  try {
+    if (!isHalted(store.past)) store.append({ type: "mode", strategy: "", mode: "halted", reason } satisfies DecisionRecord);
+    await store.commit();
+    return { kind: "written", ...(store.repaired === undefined ? {} : { repaired: store.repaired }) };
+  } finally {
+    await store.close();
+  }
+};
+
+/** Somebody's halt of everything holds already: their reason stays. */
+const isHalted = (past: readonly object[]): boolean => {
+  const decisions = createDecisions();
+  for (const record of past as readonly DecisionRecord[]) if (record.type === "mode") decisions.take(record);
+  return decisions.held().some(({ strategy, mode }) => strategy === "" && mode === "halted");
+};

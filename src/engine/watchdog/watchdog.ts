@@ -1,0 +1,209 @@
+/**
+ * The watchdog as a whole: (config) → a process's work. Watches one engine and cancels what it left behind.
+ *
+ * Invariants: it places nothing and opens no stream; before it acts it asks the service once, so that keys that would be of no
+ * use are found while there is time; each time it acts it learns anew where the quota stands; whether anything is left is said
+ * from listings alone; an engine with a journal that was taken for dead starts halted the next time, as far as persisted-halt.ts can.
+ * Not here: words for people (cli/watchdog.ts).
+ */
+import { resolve } from "node:path";
+import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
+import { createGateway } from "../../client/gateway.ts";
+import type { OpenService, ServiceUser } from "../../client/service-port.ts";
+import { after } from "../../clock/clock.ts";
+import { createContract } from "../../contract/contract.ts";
+import { SluiceError } from "../../errors.ts";
+import { type CheckedConfig, checkConfig, watchdogDefaults } from "../../host/config.ts";
+import { createJournal } from "../../journal/event-log.ts";
+import { createClientOrderIds } from "../../orders/client-order-id.ts";
+import { createRandom } from "../../random.ts";
+import { layersOf } from "../../scheduler/quota/layers.ts";
+import { createLedger } from "../../scheduler/quota/ledger.ts";
+import { createScheduler } from "../../scheduler/scheduler.ts";
+import { type CancelAllOptions, type CancelNews, cancelAll, listOpen } from "./cancel-all.ts";
+import { createWatch, type WatchNews } from "./heartbeat-monitor.ts";
+import type { Listen } from "./ipc.ts";
+import { deedsPath, type Meeting } from "./ipc-address.ts";
+import { socketListen } from "./ipc-socket.ts";
+import { createStandingHalt, type HaltState, type StandingHalt, type StandingHaltOptions } from "./persisted-halt.ts";
+import { type Deeds, fileDeeds } from "./trip-record.ts";
+
+export type KeeperNews =
+  | WatchNews
+  | (CancelNews & { readonly user: string })
+  /** The service answered: the keys can read, and so many orders of ours rest. */
+  | { readonly kind: "proved"; readonly user: string; readonly open: number }
+  | { readonly kind: "unproved"; readonly user: string; readonly why: string }
+  /**
+   * All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel; `halt`: whether
+   * the engine's next life starts halted, where it has a journal.
+   */
+  | { readonly kind: "over"; readonly gone: number; readonly stuck: number; readonly halt?: HaltState };
+
+export interface KeeperOptions {
+  /** Instead of the config's. */
+  readonly silenceMs?: number;
+  /** Orders of the engine's instance, or every order of the users. Default `instance`. */
+  readonly scope?: "instance" | "user";
+  readonly tell: (news: KeeperNews) => void;
+  /** What the socket is reached by, for tests. */
+  readonly listen?: Listen;
+  /** Where word of what was done is left; beside the socket when left out. */
+  readonly deeds?: Deeds;
+  /** Where the engine's journal is kept, for tests. */
+  readonly openDisk?: StandingHaltOptions["openDisk"];
+}
+
+/** `left`: nothing rests but orders that the service cannot cancel. */
+export type KeeperState = "waiting" | "armed" | "cancelling" | "flat" | "left";
+
+export interface Keeper {
+  /** Listens, and asks the service whether the keys will do. Rejects when they will not, or when another watchdog is here. */
+  start(): Promise<void>;
+  readonly state: KeeperState;
+  /** Nothing is left afterwards, neither socket nor timer. */
+  stop(): Promise<void>;
+}
+
+/** A service that does not answer at the start may do so later; nobody waits for it longer. */
+const proofMsMax = 20_000;
+
+export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): Meeting => ({
+  service: service.baseUrl ?? service.kind,
+  users: users.map(({ uid }) => uid),
+  instance,
+  dir: watchdog?.dir,
+});
+
+/** As the engine calls its journal's owner and finds its folder. */
+const standingHaltOf = (config: CheckedConfig, { clock, users }: OpenService, { openDisk }: KeeperOptions): StandingHalt | undefined => {
+  if (config.journal === undefined) return undefined;
+  const { service, users: uids, instance } = meetingOf(config, users);
+  const owner = { service, users: uids.join(", "), instance };
+  return createStandingHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
+};
+
+/** The part of a service and its config that cancelling needs, opened without a stream. */
+const openFor = (input: unknown) => {
+  const config = checkConfig(input);
+  const contract = createContract(config.profile);
+  const ignore = (): undefined => undefined;
+  const env = { contract, random: createRandom(config.seed), onError: ignore, onAnomaly: ignore, leave: ignore };
+  const service = config.service.open(env);
+  if (service.watchful === true) return { config, contract, service };
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `config.service is ${config.service.kind}(…): its orders end with its process. A watchdog is for a service over the network, such as live(…).`,
+  );
+};
+
+type Opened = ReturnType<typeof openFor>;
+
+interface Door extends CancelAllOptions {
+  readonly uid: string;
+}
+
+/** One queue and one ledger for all users, new each time: what was learned of the quota hours ago is worth nothing now. */
+const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]): readonly Door[] => {
+  const { clock, transport, users } = service;
+  const journal = createJournal(() => clock.now());
+  const { shares: _shares, budgets: _budgets, layers = layersOf(contract), ...reserve } = config.quota;
+  const elementWeight = contract.profile.weights.perCancelElement;
+  const ledger = createLedger({ layers, reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
+  const scheduler = createScheduler({ clock, ledger, transport, journal });
+  return users.map((user) => ({
+    uid: user.uid,
+    clock,
+    contract,
+    isOurs,
+    gateway: createGateway({ clock, contract, scheduler, journal, user }),
+  }));
+};
+
+/** Whether the keys will do, as far as that can be told without cancelling anything. */
+const prove = async ({ uid, clock, gateway, ...door }: Door, tell: KeeperOptions["tell"]): Promise<void> => {
+  if (gateway.keysFor("cancelBatch").length === 0) throw useless(uid, "no key has the permission to cancel");
+  const listing$ = listOpen({ gateway, isOurs: door.isOurs }).pipe(takeUntil(after(clock, proofMsMax)));
+  const listed = await firstValueFrom(listing$, {
+    defaultValue: { kind: "unread", why: `no answer within ${proofMsMax / 1_000} s` } as const,
+  });
+  if (listed.kind === "refused") throw useless(uid, listed.why);
+  if (listed.kind === "orders") tell({ kind: "proved", user: uid, open: listed.orders.length });
+  else tell({ kind: "unproved", user: uid, why: listed.why });
+};
+
+const useless = (uid: string, why: string): SluiceError =>
+  new SluiceError(
+    "CONFIG_INVALID",
+    `The watchdog could not cancel anything for user ${uid}: ${why}. Give its process keys with the permissions read and trade_futures.`,
+  );
+
+export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => {
+  const { tell } = options;
+  const opened = openFor(input);
+  const { config, service } = opened;
+  const { scope, silenceMs } = { ...watchdogDefaults, ...config.watchdog, ...options };
+  const ids = createClientOrderIds(config.instance);
+  const isOurs: Door["isOurs"] = ({ clOrdId }): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
+  let acting: Subscription | undefined;
+  let over: "flat" | "left" | undefined;
+  const deeds = options.deeds ?? fileDeeds(deedsPath(meetingOf(config, service.users)));
+  const halt = standingHaltOf(config, service, options);
+  let hangUp: (() => Promise<void>) | undefined;
+
+  const act = (reason: string): void => {
+    acting?.unsubscribe();
+    over = undefined;
+    deeds.note(`${reason}; it could not see to the end what became of the orders`);
+    let gone = 0;
+    let stuck = 0;
+    const works = doorsOf(opened, isOurs).map((door) => cancelAll(door).pipe(map((news) => ({ ...news, user: door.uid }))));
+    acting = merge(...works).subscribe({
+      next: (news) => {
+        tell(news);
+        if (news.kind !== "flat") return;
+        gone += news.gone;
+        stuck += news.stuck;
+      },
+      complete: () => {
+        acting = undefined;
+        over = stuck === 0 ? "flat" : "left";
+        deeds.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} cancelled`);
+        tell({ kind: "over", gone, stuck, ...(halt?.state && { halt: halt.state }) });
+      },
+    });
+    halt?.begin(`the watchdog tripped: ${reason}`);
+  };
+  const watch = createWatch({
+    clock: service.clock,
+    silenceMs,
+    tell,
+    act,
+    desist: () => {
+      if (acting !== undefined) tell({ kind: "taken-over" });
+      acting?.unsubscribe();
+      acting = undefined;
+      over = undefined;
+      halt?.desist();
+    },
+    before: deeds.take,
+  });
+
+  return {
+    get state() {
+      if (acting !== undefined) return "cancelling";
+      return watch.armed ? "armed" : (over ?? "waiting");
+    },
+    start: async () => {
+      hangUp = await (options.listen ?? socketListen(meetingOf(config, service.users)))(watch.pickUp);
+      await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, tell)));
+    },
+    stop: async () => {
+      watch.stop();
+      acting?.unsubscribe();
+      await hangUp?.();
+      await halt?.end();
+      await service.stop();
+    },
+  };
+};

@@ -1,0 +1,211 @@
+/**
+ * Whose code is running, and on which time: strangers' code runs as somebody, on the engine's clock.
+ *
+ * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) asks two objects for time and a
+ * third to report what nobody caught. Those three are given a switch: asked from within an owner's code they answer for that
+ * owner, otherwise as always.
+ *
+ * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
+ * began, also across `await`, goes on as that owner; after its life has ended no timer of an owner runs.
+ * While code runs in one go a variable says whose it is; the async context says it to what goes on later. The context is
+ * switched before an owner's code runs, and whenever the engine's own code runs that may begin something. Of owners whose promises
+ * are followed each promise says it itself: where a thousand values go to many owners in turn, switching costs more than they do.
+ * Not here: the machine's own clocks and timers (virtual-globals.ts), the streams through which values reach an owner (owned-streams.ts), when promises settle (clock/microtasks.ts).
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { promiseHooks } from "node:v8";
+import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
+import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProvider";
+import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
+import type { Clock, Timer } from "../clock/clock.ts";
+import type { Random } from "../random.ts";
+
+/** A strategy or a plugin while it runs. */
+export interface Owner {
+  readonly clock: Clock;
+  /** Told what the owner's code threw where nothing else could catch it. */
+  readonly fail: (error: unknown) => void;
+  /** Its subscriptions and timers; closed when it has ended. */
+  readonly life: Subscription;
+  /** Whoever runs it follows its promises (`followPromises`); files and sockets do not carry it on. */
+  readonly followed?: boolean;
+  /** Given to code whose runs must be repeatable: its chance is this, and the network is closed to it. */
+  readonly sealed?: Random;
+}
+
+const present = new AsyncLocalStorage<Owner | undefined>();
+let installed = false;
+/** Switches that have not been undone; without any, the async context alone knows whose code runs. */
+let depth = 0;
+let here: Owner | undefined;
+/** What the async context holds while there are switches. */
+let bound: Owner | undefined;
+/** The depth at which a stretch hands out its values; below any real one when there is no stretch. */
+let stretchDepth = -1;
+
+/** Whose code is running; undefined for the engine's own. */
+export const ownerNow = (): Owner | undefined => (depth === 0 ? present.getStore() : here);
+
+const bind = (owner: Owner | undefined): void => {
+  const context = owner?.followed === true ? undefined : owner;
+  if (bound === context) return;
+  bound = context;
+  present.enterWith(context);
+};
+
+/** From here on the owner's code runs; whoever calls this calls `leave` with what it returned, whatever happens. */
+export const enter = (owner: Owner | undefined): Owner | undefined => {
+  if (!installed) install();
+  if (depth === 0) {
+    here = present.getStore();
+    bound = here;
+  }
+  const before = here;
+  depth++;
+  here = owner;
+  bind(owner);
+  return before;
+};
+
+export const leave = (before: Owner | undefined): void => {
+  depth--;
+  here = before;
+  if (depth !== stretchDepth) bind(before);
+};
+
+/** Who made a promise, of owners that are followed. */
+const makers = new WeakMap<Promise<unknown>, Owner>();
+/** What follows on promises now: whom to go back to, or undefined where nobody was entered. */
+const turns: ({ readonly before: Owner | undefined } | undefined)[] = [];
+let followers = 0;
+let unfollow: () => void = () => undefined;
+
+export const makerOf = (promise: Promise<unknown>): Owner | undefined => makers.get(promise);
+
+/** From here on what a followed owner awaits goes on as that owner; the returned function ends it. */
+export const followPromises = (): (() => void) => {
+  if (followers++ === 0) {
+    turns.length = 0;
+    unfollow = promiseHooks.createHook({
+      init: (promise) => {
+        if (depth > 0 && here?.followed === true) makers.set(promise, here);
+      },
+      before: (promise) => {
+        const maker = makers.get(promise);
+        turns.push(maker && { before: enter(maker) });
+      },
+      after: () => {
+        const turn = turns.pop();
+        if (turn !== undefined) leave(turn.before);
+      },
+    }) as () => void;
+  }
+  return () => {
+    if (--followers === 0) unfollow();
+  };
+};
+
+/** Runs `work` as the owner's code. What it throws is thrown here. */
+export const inside = <T>(owner: Owner, work: () => T): T => {
+  const before = enter(owner);
+  try {
+    return work();
+  } finally {
+    leave(before);
+  }
+};
+
+/** Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that owner. */
+export const outside = <T>(work: () => T): T => {
+  if (ownerNow() === undefined && (depth === 0 || bound === undefined)) return work();
+  const before = enter(undefined);
+  try {
+    return work();
+  } finally {
+    leave(before);
+  }
+};
+
+/**
+ * Runs engine code that hands many values to owners and itself begins nothing that goes on later: between two values for the
+ * same owner the async context stays that owner's, because switching it costs more than handing over a value.
+ */
+export const stretch = (work: () => void): void => {
+  const before = enter(undefined);
+  const outer = stretchDepth;
+  stretchDepth = depth;
+  try {
+    work();
+  } finally {
+    stretchDepth = outer;
+    leave(before);
+  }
+};
+
+/** Runs `work` as the owner's code and hands what it throws to the owner; nothing runs once the owner has ended. */
+export const guarded = <A>(owner: Owner, work: (given: A) => void, given: A): void => {
+  if (owner.life.closed) return;
+  const before = enter(owner);
+  try {
+    work(given);
+  } catch (error) {
+    owner.fail(error);
+  } finally {
+    leave(before);
+  }
+};
+
+/** An RxJS action on an owner's clock: runs, and runs again when it asks to from within. */
+class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
+  readonly #owner: Owner;
+  readonly #run: (state: T | undefined) => void;
+  #timer: Timer | undefined;
+
+  constructor(owner: Owner, work: (this: SchedulerAction<T>, state?: T) => void) {
+    super();
+    this.#owner = owner;
+    this.#run = (state) => {
+      work.call(this, state as T);
+    };
+    owner.life.add(this);
+    this.add(() => {
+      this.#timer?.cancel();
+    });
+  }
+
+  schedule(state?: T, delay = 0): Subscription {
+    if (this.closed) return this;
+    const { clock } = this.#owner;
+    this.#timer?.cancel();
+    this.#timer = outside(() => clock.setTimer(clock.now() + Math.max(0, delay), () => this.#fire(state)));
+    return this;
+  }
+
+  #fire(state: T | undefined): void {
+    this.#timer = undefined;
+    guarded(this.#owner, this.#run, state);
+    // Like RxJS's own: an action that did not ask for more from within is over.
+    if (this.#timer === undefined) this.unsubscribe();
+  }
+}
+
+const install = (): void => {
+  installed = true;
+  const schedule = asyncScheduler.schedule.bind(asyncScheduler);
+  const schedulerNow = asyncScheduler.now.bind(asyncScheduler);
+  asyncScheduler.now = () => ownerNow()?.clock.now() ?? schedulerNow();
+  asyncScheduler.schedule = <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription => {
+    const owner = ownerNow();
+    return owner === undefined ? schedule(work, delay, state as T) : new OwnedAction(owner, work).schedule(state, delay);
+  };
+  const stampNow = dateTimestampProvider.now.bind(dateTimestampProvider);
+  dateTimestampProvider.now = () => ownerNow()?.clock.now() ?? stampNow();
+  // RxJS uses this one only to throw, on a later turn of the machine, what a subscriber threw or an error nobody listened for.
+  const later = timeoutProvider.setTimeout.bind(timeoutProvider);
+  timeoutProvider.setTimeout = (handler, ms, ...args) => {
+    const owner = ownerNow();
+    if (owner === undefined) return later(handler, ms, ...args);
+    guarded(owner, () => handler(), undefined);
+    return 0 as unknown as ReturnType<typeof later>;
+  };
+};

@@ -1,0 +1,105 @@
+/**
+ * The streams of the engine as strangers' code gets them.
+ *
+ * Invariants: every value reaches an owner's code as that owner's, on its time; what a subscriber throws fails its owner and
+ * nobody else; every subscription ends with its owner; subscribing runs the engine's side as the engine's.
+ * A Subscriber is handed to the source itself, because a plain observer would be wrapped twice for every value.
+ */
+import { Observable, Subscriber } from "rxjs";
+import type { Market } from "../market/market-data.ts";
+import type { Orders } from "../orders/manual-orders.ts";
+import type { StreamsOfState } from "./context.ts";
+import { enter, guarded, leave, type Owner, outside } from "./execution-context.ts";
+
+/**
+ * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it looks up
+ * the receiver's `_next` anew with each value; from here there are few kinds of receivers.
+ */
+interface Receiver<T> {
+  readonly isStopped: boolean;
+  _next(value: T): void;
+}
+
+class OwnedSubscriber<T> extends Subscriber<T> {
+  readonly #owner: Owner;
+  readonly #target: Subscriber<T>;
+
+  constructor(owner: Owner, target: Subscriber<T>) {
+    super();
+    this.#owner = owner;
+    this.#target = target;
+    owner.life.add(this);
+    target.add(this);
+  }
+
+  /** As `guarded` does it, but without a function for each value. */
+  override next(value: T): void {
+    const owner = this.#owner;
+    if (this.closed || owner.life.closed) return;
+    const before = enter(owner);
+    try {
+      const target = this.#target as unknown as Receiver<T>;
+      if (!target.isStopped) target._next(value);
+    } catch (error) {
+      owner.fail(error);
+    } finally {
+      leave(before);
+    }
+  }
+
+  override error(error: unknown): void {
+    this.#end((target) => {
+      target.error(error);
+    });
+  }
+
+  override complete(): void {
+    this.#end((target) => {
+      target.complete();
+    });
+  }
+
+  /** Undoing is the engine's work, whoever asks for it. */
+  override unsubscribe(): void {
+    if (this.closed) return;
+    outside(() => {
+      super.unsubscribe();
+    });
+  }
+
+  #end(tell: (target: Subscriber<T>) => void): void {
+    if (this.closed) return;
+    guarded(this.#owner, tell, this.#target);
+    this.unsubscribe();
+  }
+}
+
+export const owned = <T>(owner: Owner, source$: Observable<T>): Observable<T> =>
+  new Observable((target) => {
+    const subscriber = new OwnedSubscriber(owner, target);
+    outside(() => source$.subscribe(subscriber));
+  });
+
+export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfState => ({
+  instruments$: owned(owner, streams.instruments$),
+  pending$: owned(owner, streams.pending$),
+  history$: owned(owner, streams.history$),
+  balances$: owned(owner, streams.balances$),
+  positions$: owned(owner, streams.positions$),
+  quota$: owned(owner, streams.quota$),
+});
+
+export const ownedMarket = (owner: Owner, market: Market): Market => ({
+  trades: (instId) => owned(owner, market.trades(instId)),
+  quotes: (instId) => owned(owner, market.quotes(instId)),
+  books: (instId) => owned(owner, market.books(instId)),
+  candles: (instId, barMs) => owned(owner, market.candles(instId, barMs)),
+  lastPx: (instId) => market.lastPx(instId),
+});
+
+export const ownedOrders = (owner: Owner, orders: Orders): Orders => ({
+  place: (order) => owned(owner, orders.place(order)),
+  cancel: (where) => owned(owner, orders.cancel(where)),
+  mine$: owned(owner, orders.mine$),
+  updates$: owned(owner, orders.updates$),
+});

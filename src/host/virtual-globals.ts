@@ -1,0 +1,246 @@
+/**
+ * The machine's own clocks, timers, chance and network, as strangers' code finds them: on the engine's time, or refused.
+ *
+ * `Date`, `setTimeout`, `Math.random`, `crypto.randomUUID` and their like get a switch, as RxJS's time does (execution-context.ts): asked
+ * from within an owner's code they answer for that owner, otherwise as always. Node's own modules are switched as well, so that
+ * an imported function is the same as a global one.
+ *
+ * Invariants: outside an owner's code nothing changes; a timer of an owner runs as that owner and never after its end; a sealed
+ * owner's chance comes from its seed, and it fails by name before a byte of it leaves; plugins, which are not sealed, have the
+ * engine's time and the machine's chance and network.
+ * Not here: files and processes, which a strategy should leave to plugins but may use.
+ */
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
+import timers from "node:timers";
+import timersPromises from "node:timers/promises";
+import type { Timer } from "../clock/clock.ts";
+import { SluiceError } from "../errors.ts";
+import type { Random } from "../random.ts";
+import { guarded, type Owner, outside, ownerNow } from "./execution-context.ts";
+
+type Callback = (...args: unknown[]) => void;
+// biome-ignore lint/suspicious/noExplicitAny: functions of every shape are replaced by functions of the same shape.
+type Anything = any;
+
+let installed = false;
+
+/** Puts the switches in; the first call counts. */
+export const installAmbient = (): void => {
+  if (installed) return;
+  installed = true;
+  switchDate();
+  switchTimers();
+  switchMicrotasks();
+  switchChance();
+  switchNetwork();
+  syncBuiltinESMExports();
+};
+
+type Answer = (owner: Owner, args: Anything[], original: Anything) => unknown;
+
+/** `target[name]` answers for the owner whose code asks, and as before for everybody else. */
+const onSwitch = (target: object, name: string, answer: Answer): void => {
+  const place = target as Record<string, Anything>;
+  const original = place[name];
+  if (typeof original !== "function") return;
+  const switched = function (this: unknown, ...args: unknown[]): unknown {
+    const owner = ownerNow();
+    return owner === undefined ? Reflect.apply(original, this, args) : answer(owner, args, original);
+  };
+  const { prototype: _, ...own } = Object.getOwnPropertyDescriptors(original as object) as Record<string, PropertyDescriptor>;
+  Object.defineProperties(switched, own);
+  Object.defineProperty(place, name, { value: switched, writable: true, configurable: true });
+};
+
+/** The same for sealed owners only; all others get what the machine has. */
+const onSealed = (target: object, name: string, answer: (random: Random, args: Anything[], owner: Owner) => unknown): void => {
+  onSwitch(target, name, (owner, args, original) =>
+    owner.sealed === undefined ? Reflect.apply(original as Callback, target, args) : answer(owner.sealed, args, owner),
+  );
+};
+
+const switchDate = (): void => {
+  const original = globalThis.Date;
+  const now = (owner: Owner): number => Math.floor(owner.clock.wallNow());
+  globalThis.Date = new Proxy(original, {
+    apply: (target, self, args) => {
+      const owner = ownerNow();
+      return owner === undefined ? Reflect.apply(target, self, args) : new target(now(owner)).toString();
+    },
+    construct: (target, args, made) => {
+      const owner = args.length === 0 ? ownerNow() : undefined;
+      return Reflect.construct(target, owner === undefined ? args : [now(owner)], made) as Date;
+    },
+  });
+  onSwitch(original, "now", now);
+  onSwitch(performance, "now", (owner) => owner.clock.now());
+};
+
+/** What `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. */
+class OwnedTimer {
+  readonly #owner: Owner;
+  readonly #run: () => void;
+  readonly #everyMs: number | undefined;
+  readonly #delayMs: number;
+  #timer: Timer | undefined;
+  readonly #end = (): void => {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  };
+
+  constructor(owner: Owner, run: () => void, delayMs: number, everyMs: number | undefined) {
+    this.#owner = owner;
+    this.#run = run;
+    this.#delayMs = delayMs;
+    this.#everyMs = everyMs;
+    owner.life.add(this.#end);
+    this.#arm(delayMs);
+  }
+
+  #arm(ms: number): void {
+    const { clock, life } = this.#owner;
+    if (life.closed) return;
+    this.#timer = outside(() =>
+      clock.setTimer(clock.now() + ms, () => {
+        this.#timer = undefined;
+        if (this.#everyMs === undefined) life.remove(this.#end);
+        else this.#arm(this.#everyMs);
+        guarded(this.#owner, this.#run, undefined);
+      }),
+    );
+  }
+
+  close(): this {
+    this.#end();
+    this.#owner.life.remove(this.#end);
+    return this;
+  }
+  refresh(): this {
+    this.#end();
+    this.#arm(this.#delayMs);
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** The platform takes anything; what is no delay is none. */
+const delayOf = (value: unknown): number => {
+  const ms = Number(value);
+  return ms >= 1 ? ms : 0;
+};
+
+const started = (owner: Owner, [callback, ms, ...args]: unknown[], repeat: boolean): OwnedTimer => {
+  if (typeof callback !== "function") throw new TypeError("The callback of a timer is not a function.");
+  const delayMs = delayOf(ms);
+  // An interval without a pause would never let time pass.
+  return new OwnedTimer(owner, () => (callback as Callback)(...args), delayMs, repeat ? Math.max(1, delayMs) : undefined);
+};
+
+const switchTimers = (): void => {
+  for (const place of [globalThis, timers]) {
+    onSwitch(place, "setTimeout", (owner, args) => started(owner, args, false));
+    onSwitch(place, "setInterval", (owner, args) => started(owner, args, true));
+    onSwitch(place, "setImmediate", (owner, [callback, ...args]) => started(owner, [callback, 0, ...args], false));
+    for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
+      onSwitch(place, name, (_, [timer], original: Callback) => {
+        if (timer instanceof OwnedTimer) timer.close();
+        else original(timer);
+      });
+    }
+  }
+  const wait = (owner: Owner, ms: unknown, value: unknown): Promise<unknown> =>
+    new Promise((resolve) => {
+      started(owner, [resolve, ms, value], false);
+    });
+  onSwitch(timersPromises, "setTimeout", (owner, [ms, value]) => wait(owner, ms, value));
+  onSwitch(timersPromises, "setImmediate", (owner, [value]) => wait(owner, 0, value));
+  onSwitch(timersPromises, "setInterval", async function* (owner, [ms, value]) {
+    for (;;) yield await wait(owner, Math.max(1, delayOf(ms)), value);
+  });
+};
+
+/** A backtest waits for promises and for nothing else that settles by itself. */
+const switchMicrotasks = (): void => {
+  const soon = async ([callback, ...args]: Anything[], owner: Owner): Promise<void> => {
+    await Promise.resolve();
+    guarded(owner, () => (callback as Callback)(...args), undefined);
+  };
+  for (const [place, name] of [[globalThis, "queueMicrotask"] as const, [process, "nextTick"] as const]) {
+    onSealed(place, name, (_, args, owner) => {
+      void soon(args, owner);
+    });
+  }
+};
+
+const bytesOf = (random: Random, count: number): Uint8Array => Uint8Array.from({ length: count }, () => random.whole(0, 255));
+
+const uuidOf = (random: Random): string => {
+  const bytes = bytesOf(random, 16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  return Buffer.from(bytes)
+    .toString("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+};
+
+const switchChance = (): void => {
+  onSealed(Math, "random", (random) => random.next());
+  for (const place of [globalThis.crypto, crypto]) onSealed(place, "randomUUID", uuidOf);
+  // The one of node:crypto asks this one.
+  onSealed(globalThis.crypto, "getRandomValues", (random, args) => {
+    const into = args[0] as ArrayBufferView;
+    new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytesOf(random, into.byteLength));
+    return into;
+  });
+  onSealed(crypto, "randomBytes", (random, args) => {
+    const [count, callback] = args as [number, ((error: null, bytes: Buffer) => void)?];
+    const bytes = Buffer.from(bytesOf(random, count));
+    if (callback === undefined) return bytes;
+    queueMicrotask(() => {
+      callback(null, bytes);
+    });
+    return undefined;
+  });
+  onSealed(crypto, "randomInt", (random, args) => {
+    const [first, second] = args as [number, number | undefined];
+    const [from, to] = typeof second === "number" ? [first, second] : [0, first];
+    return random.whole(from, to - 1);
+  });
+};
+
+const refuse = (what: string): never => {
+  throw new SluiceError(
+    "STRATEGY_FAILED",
+    `${what} was called inside a strategy. A run that asks the network cannot be repeated: let a plugin ask, and hand the answer to the strategy as a stream.`,
+  );
+};
+
+const switchNetwork = (): void => {
+  onSealed(globalThis, "fetch", () => refuse("fetch"));
+  const place = globalThis as unknown as Record<string, Anything>;
+  for (const name of ["WebSocket", "EventSource"]) {
+    const original = place[name];
+    if (typeof original !== "function") continue;
+    place[name] = new Proxy(original, {
+      construct: (target, args, made) => (ownerNow()?.sealed === undefined ? Reflect.construct(target, args, made) : refuse(name)),
+    });
+  }
+  // Everything else that speaks TCP goes through here: node:http, node:https, node:tls, drivers of databases.
+  const sockets = net.Socket.prototype as unknown as Record<"connect", Callback>;
+  sockets.connect = new Proxy(sockets.connect, {
+    apply: (target, self, args) => (ownerNow()?.sealed === undefined ? Reflect.apply(target, self, args) : refuse("a network connection")),
+  });
+};

@@ -1,0 +1,48 @@
+/**
+ * Starts a thread of this process on a file of ours.
+ *
+ * Invariants: strategies and configs written in TypeScript load in it as they do here, and `import "sluice"` inside them is the
+ * module that runs them; flags of this process, such as those of a test runner or a debugger, are not handed on.
+ * Not here: what is said to it (isolation.ts, backtest/sweep/thread.ts).
+ */
+import { fileURLToPath } from "node:url";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+
+/** True where the sources run as they are, false in a build. */
+export const fromSource = import.meta.url.endsWith(".ts");
+
+/**
+ * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before, because
+ * the loader looks at every module that comes after it, which takes longer than to run it.
+ */
+const bootstrap = `const { workerData: { compiled, loaders, entry } } = require("node:worker_threads");
+(async () => {
+  for (const module of compiled) await import(module);
+  for (const loader of loaders) (await import(loader)).register();
+  await import(entry);
+})();`;
+
+export interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
+  /** What the thread finds as its environment; that of the process when left out. */
+  readonly env?: NodeJS.Dict<string>;
+}
+
+/** `entry` is the address of the file without its ending; `facts` are what it finds in `workerData`. */
+export const startThread = (entry: URL, facts: object, { env = process.env, ...options }: ThreadOptions = {}): Worker =>
+  new Worker(bootstrap, {
+    ...options,
+    eval: true,
+    execArgv: [],
+    env: withLoader(env),
+    workerData: {
+      ...facts,
+      compiled: fromSource ? [] : [new URL("../index.js", import.meta.url).href],
+      loaders: ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)),
+      entry: `${entry.href}${fromSource ? ".ts" : ".js"}`,
+    },
+  });
+
+const withLoader = (env: NodeJS.Dict<string>): NodeJS.ProcessEnv => {
+  if (!fromSource) return { ...env };
+  return { TSX_TSCONFIG_PATH: fileURLToPath(new URL("../../tsconfig.json", import.meta.url)), ...env };
+};

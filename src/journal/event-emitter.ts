@@ -1,0 +1,49 @@
+/**
+ * The emitter face of the journal, for bystanders: logging, alerts, a page.
+ *
+ * Invariants: nothing in the data path listens here; a listener that throws harms neither the others nor the engine.
+ */
+import { EventEmitter } from "eventemitter3";
+import type { Journal } from "./event-log.ts";
+import type { Event } from "./events.ts";
+
+/** `order:filled`, `order:live` … for order phases; otherwise the event type with a colon, such as `quota:refused`; `event` gets all. */
+export type NoticeName = string;
+export type NoticeListener = (event: Event) => void;
+
+export interface Notices {
+  on(name: NoticeName, listener: NoticeListener): () => void;
+}
+
+export const noticeName = (event: Event): NoticeName =>
+  event.type === "order.changed" ? `order:${event.phase}` : event.type.replace(".", ":");
+
+export const createNotices = (journal: Journal, onError: (error: unknown) => void): Notices => {
+  const emitter = new EventEmitter();
+  let listeners = 0;
+  journal.attach((event) => {
+    if (listeners === 0) return;
+    emitter.emit("event", event);
+    emitter.emit(noticeName(event), event);
+  });
+  return {
+    on: (name, listener) => {
+      // The emitter stops at the first listener that throws; each is therefore wrapped.
+      const guarded = (event: Event): void => {
+        try {
+          listener(event);
+        } catch (error) {
+          onError(error);
+        }
+      };
+      emitter.on(name, guarded);
+      listeners++;
+      let on = true;
+      return () => {
+        if (on) listeners--;
+        on = false;
+        emitter.off(name, guarded);
+      };
+    },
+  };
+};

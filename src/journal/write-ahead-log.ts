@@ -1,0 +1,218 @@
+/**
+ * A journal that outlives the process: appended to, checked, durable on request, cut into segments that begin with a snapshot.
+ *
+ * Invariants: what `commit` has resolved for is read back by every later life, in order and as it was, or the journal refuses to
+ * be opened; many who wait for durability share one flush; after a failed write or flush nothing is promised any more; a
+ * cut-off end is dropped and said, damage is refused unless the caller gives the journal up; a segment appears whole.
+ * Not here: what is worth writing (the callers), the chain (record-chain.ts), files (disk.ts).
+ */
+import { SluiceError } from "../errors.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import { type ChainReading, genesis, lineOf, readChain } from "./record-chain.ts";
+
+export interface StoreOptions {
+  readonly disk: Disk;
+  /** Whose journal it is, such as service, user and instance: one of somebody else is refused. */
+  readonly owner: Readonly<Record<string, string>>;
+  /**
+   * The state that makes older segments unnecessary, as records. It may already tell of what was appended and is not durable yet;
+   * that follows it once more, so that reading a record twice must do no harm.
+   */
+  readonly snapshot: () => readonly object[];
+  /** Damage is refused by default; `set_aside` keeps the damaged file under another name and begins with what could be read. */
+  readonly damaged?: "refuse" | "set_aside";
+  readonly segmentBytes?: number;
+}
+
+export interface Store {
+  /** What earlier lives wrote since the snapshot their last segment begins with, that included. */
+  readonly past: readonly object[];
+  /** What had to be repaired, in words; undefined when nothing was. */
+  readonly repaired: string | undefined;
+  append(record: object): void;
+  /** Resolves when everything appended so far would survive a crash; rejects, then and ever after, when that cannot be said. */
+  commit(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const format = "sluice-journal/1";
+const segmentName = (number: number): string => `${String(number).padStart(8, "0")}.journal`;
+const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
+const segmentBytesDefault = 4 * 1024 * 1024;
+/** The current one and the one before, should the current one turn out to be unreadable. */
+const segmentsKept = 2;
+const encoder = new TextEncoder();
+
+interface Header {
+  readonly format: string;
+  readonly owner: Readonly<Record<string, string>>;
+}
+
+interface Opened {
+  readonly past: readonly object[];
+  readonly mark: string;
+  readonly number: number;
+  readonly bytes: number;
+  readonly repaired: string | undefined;
+}
+
+const refuse = (message: string): never => {
+  throw new SluiceError("JOURNAL_INVALID", message);
+};
+
+const sameOwner = (a: Header["owner"], b: Header["owner"]): boolean =>
+  Object.keys({ ...a, ...b }).every((name) => Object.hasOwn(a, name) && a[name] === b[name]);
+
+const spell = (owner: Header["owner"]): string =>
+  Object.entries(owner)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
+/** A whole segment as bytes: its header, then `records`. */
+const segmentOf = (owner: Header["owner"], records: readonly object[]): Batch => {
+  const header: Header = { format, owner };
+  return batchOf(
+    genesis,
+    [header, ...records].map((record) => JSON.stringify(record)),
+  );
+};
+
+interface Batch {
+  readonly bytes: Uint8Array;
+  /** Of its last line. */
+  readonly mark: string;
+}
+
+const batchOf = (previous: string, records: readonly string[]): Batch => {
+  let mark = previous;
+  let text = "";
+  for (const record of records) {
+    const line = lineOf(mark, record);
+    mark = line.mark;
+    text += line.text;
+  }
+  return { bytes: encoder.encode(text), mark };
+};
+
+const checkHeader = (header: Partial<Header> | undefined, owner: Header["owner"], place: string): void => {
+  if (header?.format !== format) {
+    refuse(`${place}: it is not a journal of format ${format}. Move it away, or use the version that wrote it.`);
+  } else if (!sameOwner(header.owner ?? {}, owner)) {
+    refuse(`${place}: it is the journal of ${spell(header.owner ?? {})}, not of ${spell(owner)}. Give each its own folder.`);
+  }
+};
+
+const begin = async ({ disk, owner }: StoreOptions, number: number, records: readonly object[], repaired?: string): Promise<Opened> => {
+  const { bytes, mark } = segmentOf(owner, records);
+  await disk.create(segmentName(number), bytes);
+  return { past: records, mark, number, bytes: bytes.length, repaired };
+};
+
+const setAside = async (options: StoreOptions, name: string, { records, bytes }: ChainReading): Promise<Opened> => {
+  const { disk } = options;
+  await disk.rename(name, `${name}.damaged`);
+  const words = `${disk.name}/${name} is damaged after byte ${bytes}; it is kept as ${name}.damaged, and ${Math.max(0, records.length - 1)} records before the damage are used.`;
+  return begin(options, Number.parseInt(name, 10) + 1, records.slice(1), words);
+};
+
+const openLast = async (options: StoreOptions): Promise<Opened> => {
+  const { disk, owner, damaged = "refuse" } = options;
+  const name = (await disk.list()).filter(isSegment).at(-1);
+  if (name === undefined) return begin(options, 1, []);
+  const place = `${disk.name}/${name}`;
+  const reading = readChain(await disk.read(name));
+  const { records, mark, bytes, ending } = reading;
+  // A segment appears whole, so that one without its header is damaged however it ends.
+  if (ending === "damaged" || records.length === 0) {
+    if (damaged === "set_aside") return setAside(options, name, reading);
+    refuse(
+      `${place}: it is damaged after byte ${bytes}: what stands there is not what was written. Look at the service first; then start once with journal.rebuild in the config, which sets it aside and reads everything from the service.`,
+    );
+  }
+  checkHeader(records[0] as Partial<Header>, owner, place);
+  const past = records.slice(1);
+  const number = Number.parseInt(name, 10);
+  if (ending === "whole") return { past, mark, number, bytes, repaired: undefined };
+  await disk.truncate(name, bytes);
+  return { past, mark, number, bytes, repaired: `${place}: the last line was cut off while it was written, and is dropped.` };
+};
+
+export const openStore = async (options: StoreOptions): Promise<Store> => {
+  const { disk, owner, snapshot, segmentBytes = segmentBytesDefault } = options;
+  const opened = await openLast(options);
+  let { mark, number, bytes } = opened;
+  let file: DiskFile = await disk.open(segmentName(number));
+  let waiting: string[] = [];
+  let flushing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let failure: SluiceError | undefined;
+  let closed = false;
+
+  const rotate = async (): Promise<void> => {
+    const segment = segmentOf(owner, snapshot());
+    await disk.create(segmentName(number + 1), segment.bytes);
+    await file.close();
+    number++;
+    file = await disk.open(segmentName(number));
+    ({ mark } = segment);
+    bytes = segment.bytes.length;
+    const old = (await disk.list()).filter(isSegment).slice(0, -segmentsKept);
+    for (const name of old) await disk.remove(name);
+  };
+  const flush = async (): Promise<void> => {
+    if (failure !== undefined) throw failure;
+    try {
+      if (waiting.length === 0) return;
+      if (bytes > segmentBytes) await rotate();
+      const batch = batchOf(mark, waiting);
+      waiting = [];
+      await file.append(batch.bytes);
+      await file.sync();
+      ({ mark } = batch);
+      bytes += batch.bytes.length;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      failure = new SluiceError(
+        "JOURNAL_FAILED",
+        `${disk.name}: the journal cannot be written (${reason}). No order leaves without it; cancels do.`,
+      );
+      throw failure;
+    }
+  };
+  const commit = async (): Promise<void> => {
+    // Whoever comes while a flush is under way shares the one after it: its own record may have missed this one.
+    if (flushing !== undefined) {
+      next ??= flushing.then(restart, restart);
+      return next;
+    }
+    const mine = flush().finally(() => {
+      if (flushing === mine) flushing = undefined;
+    });
+    flushing = mine;
+    return mine;
+  };
+  const restart = async (): Promise<void> => {
+    next = undefined;
+    return commit();
+  };
+
+  return {
+    past: opened.past,
+    repaired: opened.repaired,
+    append: (record) => {
+      if (closed) throw new SluiceError("JOURNAL_FAILED", `${disk.name}: the journal was closed; nothing can be written to it.`);
+      waiting.push(JSON.stringify(record));
+    },
+    commit,
+    close: async () => {
+      if (closed) return;
+      try {
+        await commit();
+        await flushing;
+      } finally {
+        closed = true;
+        await file.close();
+      }
+    },
+  };
+};

@@ -1,0 +1,292 @@
+/**
+ * Recorded websocket messages, one a line with its receive time, as trades, quotes, book levels and marks of one instrument.
+ *
+ * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the order of their
+ * times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is not taken is counted by
+ * reason; nothing is guessed.
+ * Not here: the exchange's axis (import-exchange.ts), the usual lines, which are read from bytes (import-scan.ts), rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
+ */
+import { isDecimal } from "../../decimal.ts";
+import { excerpt, SluiceError } from "../../errors.ts";
+import { type BestPrices, createBestPrices } from "./import-best.ts";
+import { type BookChain, createBookChain } from "./import-book.ts";
+import { type DecimalPool, importInvalid, type Parts, parseDecimal } from "./import-decimals.ts";
+import { type Axis, type Dated, exchangeAxis } from "./import-exchange.ts";
+import { lineAt, type TextLines } from "./import-file.ts";
+import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
+import { createScanner, type Scan } from "./import-scan.ts";
+import type { Terms } from "./import-terms.ts";
+import { createInstants, linesInOrder, receiveTimes } from "./import-times.ts";
+
+export type Note = (what: string, count?: number) => void;
+
+export interface MessageOptions {
+  readonly symbol?: string | undefined;
+  readonly disorderMs: number;
+  readonly axis: "receive" | "exchange";
+  readonly prices: DecimalPool;
+  readonly quantities: DecimalPool;
+  readonly note: Note;
+  /** Where marks and funding go. */
+  readonly terms: Terms;
+}
+
+interface Message {
+  readonly file: string;
+  readonly line: number;
+  readonly at: number;
+  readonly stream: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The funding to come, as told last. */
+interface NextFunding {
+  at: number;
+  rate: string;
+}
+
+interface Sink extends MessageRows {
+  readonly terms: Terms;
+  readonly next: NextFunding;
+  readonly book: BookChain;
+  readonly best: BestPrices;
+  /** Where the next row of a kind stands in time. */
+  readonly instantOf: ReturnType<typeof createInstants>;
+  readonly note: Note;
+}
+
+export const readMessages = (lines: TextLines, options: MessageOptions): MessageRows & Pick<Axis, "feed"> => {
+  const { note } = options;
+  const sink = createSink(options);
+  const symbols = new Set<string>();
+  const scanned = createScanner(lines);
+  const { times, order, feed } = axisOf(lines, scanned, options);
+  for (const index of order) {
+    const at = (times[index] as number) / 1000;
+    const scan = scanned(index);
+    const message = scan === undefined ? messageAt(lines, index, at) : undefined;
+    const symbol = message === undefined ? scan?.symbol : symbolOf(message);
+    if (symbol !== undefined) symbols.add(symbol);
+    const subject = options.symbol ?? symbols.values().next().value;
+    if (symbol === undefined && symbols.size > 1) note("messages without a symbol in a recording of several, dropped");
+    else if (symbol !== undefined && symbol !== subject) note(`messages of another symbol (${symbol}), dropped`);
+    else if (message !== undefined) take(message, sink);
+    else if (scan !== undefined) takeScan(scan, at, lines.number[index] as number, sink);
+  }
+  checkSymbols(lines.file, symbols, options.symbol);
+  sink.book.finish();
+  return { ...sink, ...(feed && { feed }) };
+};
+
+const axisOf = (lines: TextLines, scanned: ReturnType<typeof createScanner>, { axis, disorderMs, note }: MessageOptions): Axis => {
+  const received = receiveTimes(lines);
+  if (axis === "receive") return { times: received, order: linesInOrder(received, lines, disorderMs, note) };
+  return exchangeAxis(received, lines, (index) => datedAt(lines, index, scanned(index)), note);
+};
+
+const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
+  const rows = createRows(prices, quantities);
+  const { levels } = rows;
+  const best = createBestPrices();
+  const instantOf = createInstants();
+  const book = createBookChain((messageAt, line, told, lastId, snapshot) => {
+    const at = instantOf("level", messageAt);
+    const first = levels.at.length;
+    const { bids, asks } = best.corrected(lastId, told, snapshot);
+    if (bids !== told.bids || asks !== told.asks) note("book messages older than the best prices before them, corrected by these");
+    pushLevels(levels, at, line, 1, bids);
+    pushLevels(levels, at, line, -1, asks);
+    if (snapshot && first < levels.at.length) levels.snapshot.values[first] = 1;
+  }, note);
+  return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" } };
+};
+
+/** Later counts are microseconds, which some exchanges can be asked for. */
+const millisecondsMax = 1e14;
+
+const datedAt = (lines: TextLines, index: number, scan: Scan | undefined): Dated => {
+  const message = scan === undefined ? messageAt(lines, index, 0) : undefined;
+  const event = message === undefined ? scan?.event : eventOf(message);
+  const at = message === undefined ? scan?.exchangeAt : exchangeTimeOf(message, event);
+  const id = message === undefined ? (scan?.event === "depthUpdate" ? scan.lastId : scan?.updateId) : message.data["u"];
+  return {
+    us: at === undefined || at >= millisecondsMax ? at : at * 1_000,
+    updateId: (event === "depthUpdate" || event === "bookTicker") && typeof id === "number" ? id : undefined,
+    pushed: event === "trade" || event === "bookTicker" || event === "depthUpdate",
+  };
+};
+
+/** When it happened, else when it was sent; a mark's `T` is that of the funding to come. */
+const exchangeTimeOf = (message: Message, event: string | undefined): number | undefined => {
+  const { data } = message;
+  if (data["T"] !== undefined && event !== "markPriceUpdate") return idOf(message, "T");
+  return data["E"] === undefined ? undefined : idOf(message, "E");
+};
+
+const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string | undefined): void => {
+  const found = [...symbols].sort().join(", ");
+  if (asked !== undefined && !symbols.has(asked)) {
+    throw new SluiceError("IMPORT_INVALID", `${file}: no message is about symbol "${asked}"; found ${found || "none"}.`);
+  }
+  if (asked === undefined && symbols.size > 1) {
+    throw new SluiceError("IMPORT_INVALID", `${file}: the recording holds several symbols (${found}). Choose one with --symbol.`);
+  }
+};
+
+const messageAt = (lines: TextLines, index: number, at: number): Message => {
+  const { file } = lines;
+  const line = lines.number[index] as number;
+  const text = lineAt(lines, index);
+  let value: unknown;
+  try {
+    value = JSON.parse(text.slice(text.indexOf(" ") + 1));
+  } catch {
+    throw importInvalid(file, line, `${shown(text)} is not a receive time followed by JSON.`);
+  }
+  if (!isObject(value)) throw importInvalid(file, line, `${shown(text)} holds no JSON object.`);
+  const stream = typeof value["stream"] === "string" ? value["stream"] : "";
+  const data = value["data"] ?? value;
+  if (!isObject(data)) throw importInvalid(file, line, `"data" is ${shown(JSON.stringify(data))}, not an object.`);
+  return { file, line, at, stream, data };
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const shown = (text: string): string => JSON.stringify(excerpt(text, 80));
+
+const symbolOf = ({ stream, data }: Message): string | undefined => {
+  if (typeof data["s"] === "string") return data["s"];
+  const at = stream.indexOf("@");
+  return at > 0 ? stream.slice(0, at).toUpperCase() : undefined;
+};
+
+/** A spot best-price message names no event, a snapshot never does. */
+const eventOf = ({ stream, data }: Message): string => {
+  if (typeof data["e"] === "string") return data["e"];
+  if ("lastUpdateId" in data) return "snapshot";
+  if (stream.endsWith("@bookTicker") || ("b" in data && "B" in data && "a" in data && "A" in data)) return "bookTicker";
+  return stream === "" ? "without event or stream" : stream;
+};
+
+const take = (message: Message, sink: Sink): void => {
+  const event = eventOf(message);
+  const taker = takers.get(event);
+  if (taker === undefined) sink.note(`messages of a kind that is not imported (${event})`);
+  else taker(message, sink);
+};
+
+const decimalOf = ({ data, file, line }: Message, field: string) => parseDecimal(data[field], file, line, field);
+
+/** Decimals of a message in turn, as counts and places. */
+const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): readonly number[] =>
+  fields.flatMap((field) => {
+    const { count, places } = parseDecimal(data[field], file, line, field);
+    return [count, places];
+  });
+
+/** What was read from bytes, into the same rows. */
+const takeScan = (scan: Scan, at: number, line: number, sink: Sink): void => {
+  const { event, parts, makerBought, origin, firstId, lastId, previousId, bids, asks, updateId } = scan;
+  if (event === "trade") keepTrade(sink, at, line, makerBought, origin, parts);
+  else if (event === "bookTicker") keepQuote(sink, at, line, updateId, parts);
+  else sink.book.delta(at, { line, firstId, lastId, previousId, levels: { bids, asks } });
+};
+
+const takeTrade = (message: Message, sink: Sink): void => {
+  const { data, file, line, at } = message;
+  const parts = partsOf(message, "p", "q");
+  const makerBought = data["m"];
+  if (typeof makerBought !== "boolean") throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
+  keepTrade(sink, at, line, makerBought, data["X"], parts);
+};
+
+const keepTrade = (
+  { trades, note, instantOf }: Sink,
+  at: number,
+  line: number,
+  makerBought: boolean,
+  origin: unknown,
+  parts: Parts,
+): void => {
+  const reason = reasonToSkip(origin, parts[0] === 0 || parts[2] === 0);
+  if (reason === undefined) pushTrade(trades, instantOf("trade", at), line, makerBought ? -1 : 1, parts);
+  else note(reason);
+};
+
+const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
+  if (origin !== undefined && origin !== "MARKET") return `trades that are not of the market (${JSON.stringify(origin)}), skipped`;
+  return zero ? "trades of price or quantity zero, skipped" : undefined;
+};
+
+const takeQuote = (message: Message, sink: Sink): void => {
+  const { u: id } = message.data;
+  keepQuote(sink, message.at, message.line, typeof id === "number" ? id : undefined, partsOf(message, "b", "B", "a", "A"));
+};
+
+const keepQuote = ({ quotes, best, instantOf }: Sink, at: number, line: number, updateId: number | undefined, parts: Parts): void => {
+  best.told(updateId, parts);
+  pushQuote(quotes, instantOf("quote", at), line, parts);
+};
+
+/**
+ * A mark comes with the rate of the funding to come and its instant. The rate told last before that instant is the one charged,
+ * so a row is made when a message is past it.
+ */
+const takeMark = (message: Message, { terms, next }: Sink): void => {
+  const { file, line, at, data } = message;
+  decimalOf(message, "p");
+  terms.marks.push({ at, file, line, value: data["p"] as string });
+  if (next.at > 0 && at >= next.at) {
+    terms.funding.push({ at: next.at, file, line, value: next.rate });
+    next.at = 0;
+  }
+  const { r: rate } = data;
+  if (rate === "" || rate === undefined) return;
+  if (!isDecimal(rate)) throw importInvalid(file, line, `"r" is ${JSON.stringify(rate)}; expected a decimal.`);
+  const nextAt = idOf(message, "T");
+  if (nextAt <= at) return;
+  next.at = nextAt;
+  next.rate = rate;
+};
+
+const takeDelta = (message: Message, { book }: Sink): void => {
+  const previousId = message.data["pu"] === undefined ? undefined : idOf(message, "pu");
+  const levels = { bids: pairsOf(message, "b"), asks: pairsOf(message, "a") };
+  book.delta(message.at, { line: message.line, firstId: idOf(message, "U"), lastId: idOf(message, "u"), previousId, levels });
+};
+
+const takeSnapshot = (message: Message, { book }: Sink): void => {
+  const levels = { bids: pairsOf(message, "bids"), asks: pairsOf(message, "asks") };
+  book.snapshot(message.at, message.line, idOf(message, "lastUpdateId"), levels);
+};
+
+const idOf = ({ data, file, line }: Message, field: string): number => {
+  const id = data[field];
+  if (typeof id === "number" && Number.isSafeInteger(id) && id >= 0) return id;
+  throw importInvalid(file, line, `"${field}" is ${JSON.stringify(id) ?? "missing"}; expected a whole number.`);
+};
+
+const pairsOf = ({ file, line, data }: Message, field: string): readonly number[] => {
+  const entries = data[field];
+  if (!Array.isArray(entries))
+    throw importInvalid(file, line, `"${field}" is ${JSON.stringify(entries) ?? "missing"}; expected a list of levels.`);
+  const parts: number[] = [];
+  for (const entry of entries as readonly unknown[]) {
+    if (!Array.isArray(entry)) throw importInvalid(file, line, `"${field}" holds ${JSON.stringify(entry)}; expected [price, quantity].`);
+    for (const text of [entry[0], entry[1]] as readonly unknown[]) {
+      const { count, places } = parseDecimal(text, file, line, field);
+      parts.push(count, places);
+    }
+  }
+  return parts;
+};
+
+// A map and not an object: an event may be called "constructor".
+const takers: ReadonlyMap<string, (message: Message, sink: Sink) => void> = new Map([
+  ["trade", takeTrade],
+  ["bookTicker", takeQuote],
+  ["depthUpdate", takeDelta],
+  ["snapshot", takeSnapshot],
+  ["markPriceUpdate", takeMark],
+]);

@@ -1,0 +1,192 @@
+/**
+ * Recorded market data as columns: one series per instrument and kind, and one order of time over all of them.
+ *
+ * Invariants: times never fall within a series; prices are whole ticks and quantities whole lots, exact below 2^53; an
+ * instrument has at most one series of a kind (and, for candles, of a bar length); `order` visits every row once, by time, and
+ * rows of equal time in series order.
+ * Not here: files (market/tape/fixture.ts), delivery (feed.ts), growing columns (series-builder.ts).
+ */
+import { parseInstId } from "../../contract/inst-id.ts";
+import { SluiceError } from "../../errors.ts";
+import { mergeOrder, type TapeOrder } from "./tape-order.ts";
+
+export interface TapeInstrument {
+  readonly instId: string;
+  readonly tickSize: string;
+  readonly lotSize: string;
+}
+
+interface Timed {
+  /** Index into the tape's instruments. */
+  readonly instrument: number;
+  /** Milliseconds since the epoch; may have a fraction, whole microseconds survive a fixture. */
+  readonly at: Float64Array;
+}
+
+/** Public trades. `side` is the aggressor's: 1 bought, -1 sold. */
+export interface TradeSeries extends Timed {
+  readonly kind: "trade";
+  readonly side: Int8Array;
+  readonly px: Float64Array;
+  readonly qty: Float64Array;
+}
+
+/** Best bid and ask; a quantity of 0 says that the side is empty. */
+export interface QuoteSeries extends Timed {
+  readonly kind: "quote";
+  readonly bidPx: Float64Array;
+  readonly bidQty: Float64Array;
+  readonly askPx: Float64Array;
+  readonly askQty: Float64Array;
+}
+
+/** Book levels: `side` 1 is a bid, -1 an ask; `qty` is absolute and 0 removes; a row with `snapshot` 1 first empties the book. */
+export interface LevelSeries extends Timed {
+  readonly kind: "level";
+  readonly side: Int8Array;
+  readonly px: Float64Array;
+  readonly qty: Float64Array;
+  readonly snapshot: Uint8Array;
+}
+
+/** Finished bars; `at` is the instant a bar closed. */
+export interface CandleSeries extends Timed {
+  readonly kind: "candle";
+  readonly barMs: number;
+  readonly open: Float64Array;
+  readonly high: Float64Array;
+  readonly low: Float64Array;
+  readonly close: Float64Array;
+  readonly volume: Float64Array;
+}
+
+/** Funding of a swap, charged at `at`: `rate` in units of `rateStep`, longs pay where `sign` is 1 and receive where it is -1. */
+export interface FundingSeries extends Timed {
+  readonly kind: "funding";
+  readonly sign: Int8Array;
+  readonly rate: Float64Array;
+}
+
+/** Mark prices, which are finer than ticks: `px` whole ticks and `part` in units of a `markParts`th of one. */
+export interface MarkSeries extends Timed {
+  readonly kind: "mark";
+  readonly px: Float64Array;
+  readonly part: Float64Array;
+}
+
+/** An instrument's rules from `at` on: its steps as counts of the tape's own, and whether it is listed (1) or not (0). */
+export interface ChangeSeries extends Timed {
+  readonly kind: "change";
+  readonly tick: Float64Array;
+  readonly lot: Float64Array;
+  readonly listed: Uint8Array;
+}
+
+export type Series = TradeSeries | QuoteSeries | LevelSeries | CandleSeries | FundingSeries | MarkSeries | ChangeSeries;
+export type SeriesKind = Series["kind"];
+export type Column = Float64Array | Int8Array | Uint8Array;
+
+/** Sixteen places hold the rates that services publish; a count below 2^52 then reaches 45 %. */
+export const rateStep = "0.0000000000000001";
+/** Exact for marks of up to eight decimals on the usual ticks. */
+export const markParts = 1_000_000_000;
+
+/** Terms of trade rather than trading: they tell nothing of what could be bought or sold at which price. */
+export const isTerms = ({ kind }: Pick<Series, "kind">): boolean => kind === "funding" || kind === "mark" || kind === "change";
+
+/** The columns of each kind after `at`, in the order in which they are built and stored. */
+export const columnNames = {
+  trade: ["side", "px", "qty"],
+  quote: ["bidPx", "bidQty", "askPx", "askQty"],
+  level: ["side", "px", "qty", "snapshot"],
+  candle: ["open", "high", "low", "close", "volume"],
+  funding: ["sign", "rate"],
+  mark: ["px", "part"],
+  change: ["tick", "lot", "listed"],
+} as const satisfies Record<SeriesKind, readonly string[]>;
+
+/** Empty columns for `rows` rows, in the order of `columnNames`. */
+export const emptyColumns = (kind: SeriesKind, rows: number): Column[] =>
+  columnNames[kind].map((name) => {
+    if (name === "side" || name === "sign") return new Int8Array(rows);
+    return name === "snapshot" || name === "listed" ? new Uint8Array(rows) : new Float64Array(rows);
+  });
+
+export const columnsOf = (series: Series): Column[] => {
+  const byName = series as unknown as Readonly<Record<string, Column>>;
+  return columnNames[series.kind].map((name) => byName[name] as Column);
+};
+
+/** A series from its columns, `columns` being in the order of `columnNames`. `barMs` matters to candles only. */
+export const seriesOf = (kind: SeriesKind, instrument: number, at: Float64Array, columns: readonly Column[], barMs = 0): Series => {
+  const named = Object.fromEntries(columnNames[kind].map((name, index) => [name, columns[index]]));
+  return { kind, instrument, at, ...(kind === "candle" ? { barMs } : {}), ...named } as unknown as Series;
+};
+
+export interface Tape {
+  readonly instruments: readonly TapeInstrument[];
+  readonly series: readonly Series[];
+  /** Rows of all series together. */
+  readonly length: number;
+  readonly order: TapeOrder;
+  /** The first and the last instant; both 0 when there are no rows. */
+  readonly startAt: number;
+  readonly endAt: number;
+}
+
+/** `trade of BTC-USDT-SWAP`, for messages. */
+export const seriesName = (series: Series, instruments: readonly TapeInstrument[]): string => {
+  const instId = instruments[series.instrument]?.instId ?? `instrument ${series.instrument}`;
+  return `${series.kind === "candle" ? `${series.barMs} ms candle` : series.kind} of ${instId}`;
+};
+
+/** Checks the series and merges them once into one order of time. */
+export const createTape = (instruments: readonly TapeInstrument[], series: readonly Series[]): Tape => {
+  if (series.length > 65_536) throw invalid(`a tape holds at most 65536 series, not ${series.length}`);
+  checkInstruments(instruments);
+  const seen = new Set<string>();
+  for (const one of series) {
+    const name = seriesName(one, instruments);
+    if (instruments[one.instrument] === undefined) throw invalid(`${name}: the tape has ${instruments.length} instruments`);
+    if (seen.has(name)) throw invalid(`${name} appears twice; merge the two recordings first`);
+    seen.add(name);
+    checkSeries(one, name);
+  }
+  const order = mergeOrder(series.map(({ at }) => at));
+  const length = order.row.length;
+  return Object.freeze({ instruments, series, length, order, startAt: timeAt(series, order, 0), endAt: timeAt(series, order, length - 1) });
+};
+
+const invalid = (message: string): SluiceError => new SluiceError("FIXTURE_INVALID", `Market data: ${message}.`);
+
+const checkInstruments = (instruments: readonly TapeInstrument[]): void => {
+  const seen = new Set<string>();
+  for (const { instId } of instruments) {
+    parseInstId(instId, "market data");
+    if (seen.has(instId)) throw invalid(`${instId} is listed twice`);
+    seen.add(instId);
+  }
+};
+
+const checkSeries = (series: Series, name: string): void => {
+  const { at } = series;
+  if (series.kind === "candle" && !(Number.isSafeInteger(series.barMs) && series.barMs > 0)) {
+    throw invalid(`${name}: the bar length is ${series.barMs} ms; it must be a positive whole number`);
+  }
+  for (const column of columnsOf(series)) {
+    if (column.length !== at.length) throw invalid(`${name}: a column has ${column.length} rows where the times have ${at.length}`);
+  }
+  let last = 0;
+  for (let row = 0; row < at.length; row++) {
+    const now = at[row] as number;
+    if (!(now >= last && now < Number.POSITIVE_INFINITY)) throw outOfOrder(name, row, last, now);
+    last = now;
+  }
+};
+
+/** The complaint about a time that falls; `row` counts from 0. */
+export const outOfOrder = (name: string, row: number, before: number, found: number): SluiceError =>
+  invalid(`${name}: row ${row} is at ${found} ms, the row before it at ${before} ms; times never fall within a series`);
+
+const timeAt = (series: readonly Series[], order: TapeOrder, index: number): number =>
+  series[order.series[index] ?? 0]?.at[order.row[index] ?? 0] ?? 0;

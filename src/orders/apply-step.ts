@@ -1,0 +1,65 @@
+/**
+ * Takes the next step of a slot: what the plan names is asked of whoever does it.
+ *
+ * Invariants: a slot is looked at as a whole each time, so that looking once too often changes nothing; what nobody wants and
+ * nothing is left of is forgotten.
+ * Not here: which step is next (plan.ts), wishes that need none yet (conflation.ts).
+ */
+import type { ActionClass } from "../journal/events.ts";
+import type { Withdrawals } from "./cancellation.ts";
+import type { Exits } from "./exits.ts";
+import type { Placements } from "./placement.ts";
+import { planSlot } from "./plan.ts";
+import type { Refusals } from "./refusals.ts";
+import { type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk/trading-mode.ts";
+import type { Slot, Slots } from "./slots.ts";
+import { isOver, isResting } from "./tracked-order.ts";
+import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+
+export interface Stepping {
+  readonly slots: Slots;
+  readonly placements: Placements;
+  readonly withdrawals: Withdrawals;
+  readonly refusals: Refusals;
+  readonly exits: Exits;
+  readonly dropSpare: (slot: Slot) => void;
+  readonly specify: (wish: WantedOrder) => Specified;
+}
+
+export const takeStep = (parts: Stepping, moods: Moods, slot: Slot): void => {
+  const { placements, withdrawals, slots, refusals, exits, specify } = parts;
+  const mode = modeOf(moods, slot.strategy);
+  const wish = wishWithin(moods, slot.strategy, slot.wish);
+  if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
+  const { order, settledMark } = slot;
+  const isFree = order === undefined || isOver(order);
+  const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && exits.holds(slot, wish);
+  const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits };
+  const step = planSlot(view, specify);
+  if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
+  switch (step.kind) {
+    case "place":
+      placements.queue(slot);
+      return;
+    case "unqueue":
+      placements.unqueue(slot);
+      break;
+    case "keep-cancel-off":
+      if (order !== undefined) withdrawals.recall(order);
+      return;
+    case "cancel":
+      if (order !== undefined) withdrawals.request(order, urgencyOf(mode, step.reason), step.reason);
+      return;
+    case "nothing":
+  }
+  if (slot.wish !== undefined && mode !== "halted") return;
+  parts.dropSpare(slot);
+  if (slot.wish !== undefined) return;
+  refusals.forget(slot);
+  exits.forget(slot);
+  slots.dropIfIdle(slot);
+};
+
+// A replacement needs ordinary quota for its placement anyway; an order nobody wants is an exit.
+const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
+  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";

@@ -1,0 +1,175 @@
+/**
+ * Orders by hand, beside the declared ones: place one and watch its life, cancel some and watch the results.
+ *
+ * Invariants: the stream of a placed order ends when the order is over; unsubscribing before it was sent withdraws it, later it
+ * only stops watching; a refusal is a last value, not an error.
+ */
+import { defer, filter, map, Observable, share, startWith } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import { didYouMean, SluiceError } from "../errors.ts";
+import type { OrderPhase } from "../journal/events.ts";
+import type { Desk } from "./order-manager.ts";
+import type { Refusal } from "./refusals.ts";
+import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
+
+/** A moment in the life of an order. */
+export interface OrderUpdate {
+  readonly strategy: string;
+  readonly slot: string;
+  readonly clOrdId: string;
+  /** Empty until the service gave it. */
+  readonly ordId: string;
+  readonly phase: OrderPhase | "refused";
+  readonly spec: OrderSpec | undefined;
+  /** The service's record as last seen. */
+  readonly record: OrderRecord | undefined;
+  readonly reason: string;
+}
+
+/** Which orders: every field given must match; nothing given matches all of the strategy's orders. */
+export interface OrderFilter {
+  readonly instId?: string;
+  readonly side?: "buy" | "sell";
+  readonly slot?: string;
+  readonly tag?: string;
+  /** Sent at least so long ago. */
+  readonly olderThanMs?: number;
+}
+
+export interface CancelResult {
+  readonly slot: string;
+  readonly clOrdId: string;
+  readonly ordId: string;
+  /** How it ended: `canceled`, `filled` when the market was faster, `rejected` or `absent` when there was nothing. */
+  readonly phase: OrderPhase;
+  readonly record: OrderRecord | undefined;
+}
+
+/** What a strategy can do with orders besides declaring the ones it wants. */
+export interface Orders {
+  /** Places one order. Emits its life and completes when it is over; a refusal is the last value. */
+  place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
+  /** Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. */
+  cancel(where?: OrderFilter): Observable<CancelResult>;
+  /** The strategy's own orders that are not over, now and after every change. */
+  readonly mine$: Observable<readonly OrderUpdate[]>;
+  /** Every change of the strategy's orders. */
+  readonly updates$: Observable<OrderUpdate>;
+}
+
+export const updateOf = (order: TrackedOrder): OrderUpdate => {
+  const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
+  return { strategy, slot, clOrdId, ordId, phase, spec, record, reason };
+};
+
+const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
+  strategy,
+  slot,
+  clOrdId: "",
+  ordId: "",
+  phase: "refused",
+  spec: undefined,
+  record: undefined,
+  reason,
+});
+
+const filterFields = ["instId", "side", "slot", "tag", "olderThanMs"] as const;
+
+/** A misspelt condition would be no condition: it would cancel everything. */
+const checkFilter = (where: OrderFilter): void => {
+  for (const field of Object.keys(where)) {
+    if ((filterFields as readonly string[]).includes(field)) continue;
+    throw new SluiceError(
+      "ORDER_REFUSED",
+      `orders.cancel: unknown condition "${field}".${didYouMean(field, filterFields)} Nothing was cancelled.`,
+    );
+  }
+  if (where.side !== undefined && where.side !== "buy" && where.side !== "sell") {
+    throw new SluiceError(
+      "ORDER_REFUSED",
+      `orders.cancel: side ${JSON.stringify(where.side)} is neither "buy" nor "sell". Nothing was cancelled.`,
+    );
+  }
+};
+
+const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean =>
+  (where.instId === undefined || order.spec.instId === where.instId) &&
+  (where.side === undefined || order.spec.side === where.side) &&
+  (where.slot === undefined || order.slot === where.slot) &&
+  (where.tag === undefined || order.wish?.tag === where.tag) &&
+  (where.olderThanMs === undefined || now - order.sentAt >= where.olderThanMs);
+
+/** Orders of every strategy that match, gone one by one: emits each as it ends. */
+export const cancelAll = (desk: Desk, chosen: readonly TrackedOrder[], urgency: "cancel" | "emergency"): Observable<CancelResult> =>
+  new Observable((subscriber) => {
+    const left = new Set(chosen.filter((order) => !isOver(order) && desk.cancelable(order)));
+    const watch = desk.updates$.subscribe((order) => {
+      if (!isOver(order) || !left.delete(order)) return;
+      const { slot, clOrdId, ordId, phase, record } = order;
+      subscriber.next({ slot, clOrdId, ordId, phase, record });
+      if (left.size === 0) subscriber.complete();
+    });
+    subscriber.add(watch);
+    if (left.size === 0) subscriber.complete();
+    else desk.cancel([...left], urgency);
+  });
+
+export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders => {
+  let count = 0;
+  const own = (): readonly TrackedOrder[] => desk.orders().filter((order) => order.strategy === strategy);
+  const updates$ = desk.updates$.pipe(
+    filter((order) => order.strategy === strategy),
+    map(updateOf),
+    share(),
+  );
+  const mine = (): readonly OrderUpdate[] => own().map(updateOf);
+
+  return {
+    updates$,
+    mine$: defer(() => updates$.pipe(map(mine), startWith(mine()))),
+    place: (order) =>
+      new Observable((subscriber) => {
+        const slot = order.slot ?? `#${count++}`;
+        const wish: WantedOrder = { ...order, slot };
+        let sent = false;
+        subscriber.add(
+          desk.updates$.subscribe((change) => {
+            if (change.strategy !== strategy || change.slot !== slot) return;
+            // A placement that a rate limit turned away waits again.
+            sent = change.phase !== "planned";
+            subscriber.next(updateOf(change));
+            if (!isOver(change) || change.goesOn) return;
+            desk.wantOne(strategy, slot, undefined);
+            subscriber.complete();
+          }),
+        );
+        subscriber.add(
+          desk.refusals$.subscribe((refusal) => {
+            if (refusal.strategy !== strategy || refusal.slot !== slot) return;
+            subscriber.next(refusedUpdate(refusal));
+            desk.wantOne(strategy, slot, undefined);
+            subscriber.complete();
+          }),
+        );
+        const taken = desk.wantOne(strategy, slot, wish);
+        if (taken !== undefined) {
+          subscriber.next(refusedUpdate({ strategy, slot, reason: taken }));
+          subscriber.complete();
+          return;
+        }
+        subscriber.add(() => {
+          if (!sent) desk.wantOne(strategy, slot, undefined);
+        });
+      }),
+    cancel: (where = {}) => {
+      checkFilter(where);
+      return cancelAll(
+        desk,
+        own().filter((order) => isResting(order) && matches(order, where, clock.now())),
+        "cancel",
+      );
+    },
+  };
+};

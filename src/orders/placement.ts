@@ -1,0 +1,160 @@
+/**
+ * Placements: queued as wishes, decided when their slot opens, read when they are answered.
+ *
+ * Invariants: what is sent is the wish as it is then, by the instruments as they are then; a placement is sent once whatever
+ * becomes of its answer; it was rejected only by a code that is known to mean so; a refusal costs no request.
+ * Not here: whether there should be one (plan.ts), what may be sent (orders/risk/pre-trade-checks.ts).
+ */
+
+import type { Gateway } from "../client/gateway.ts";
+import type { Outcome } from "../client/outcome.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import { instTypeOf } from "../contract/inst-id.ts";
+import { elementVerdict } from "../contract/rejections.ts";
+import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
+import type { ActionClass } from "../journal/events.ts";
+import type { Lives } from "./order-lifecycle.ts";
+import type { Ruling } from "./risk/pre-trade-checks.ts";
+import type { Slot, Slots } from "./slots.ts";
+import { isOver, type TrackedOrder } from "./tracked-order.ts";
+import type { Doubts } from "./unknown-orders.ts";
+import { isSettled, type WantedOrder } from "./wanted-order.ts";
+
+export interface Placements {
+  queue(slot: Slot): void;
+  /** Takes a waiting placement out of the queue. */
+  readonly unqueue: (slot: Slot) => void;
+  /** The queue a placement of this wish belongs to: urgency and permission differ. */
+  laneOf(wish: WantedOrder): string;
+}
+
+export interface PlacementsOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly gateway: Gateway;
+  readonly slots: Slots;
+  readonly lives: () => Lives;
+  readonly doubts: Doubts;
+  readonly ruling: (slot: Slot, wish: WantedOrder) => Ruling;
+  /** False while it may not be placed at all, or has to wait. */
+  readonly mayPlace: (slot: Slot, wish: WantedOrder) => boolean;
+  readonly refuse: (slot: Slot, wish: WantedOrder, ruling: Extract<Ruling, { approved: false }>) => void;
+  /** The service took the order. */
+  readonly onAccepted: (order: TrackedOrder, ordId: string) => void;
+}
+
+const classOf = ({ reduceOnly }: WantedOrder): ActionClass => (reduceOnly === true ? "close" : "place");
+
+export const createPlacements = (options: PlacementsOptions): Placements => {
+  const { clock, contract, gateway, slots, doubts, ruling, refuse } = options;
+  const { permissions } = contract.profile;
+
+  const permissionOf = ({ instId }: WantedOrder): string => (instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap);
+  const laneOf = (wish: WantedOrder): string => `${classOf(wish)} ${permissionOf(wish)}`;
+
+  /** What to send now that the slot has opened. */
+  const decide = (slot: Slot): TrackedOrder | undefined => {
+    slot.queued = undefined;
+    const { wish } = slot;
+    if (wish === undefined || slot.order !== undefined || isSettled(wish, slot.settledMark) || !options.mayPlace(slot, wish))
+      return undefined;
+    const verdict = ruling(slot, wish);
+    if (!verdict.approved) {
+      refuse(slot, wish, verdict);
+      return undefined;
+    }
+    const order = slots.open(slot, wish, verdict.spec, verdict.baseQty, clock.now());
+    options.lives().move(order, "sent", "placed");
+    return order;
+  };
+
+  const read = (order: TrackedOrder, outcome: Outcome<ElementResult>): void => {
+    switch (outcome.kind) {
+      case "done":
+        readElement(order, outcome.records[0]);
+        return;
+      case "refused":
+        reject(order, wordsOf(outcome));
+        return;
+      case "limited":
+        if (order.record === undefined) options.lives().takeBack(order, "refused by a rate limit");
+        return;
+      case "dropped":
+        if (order.record === undefined) options.lives().takeBack(order, outcome.reason);
+        return;
+      case "unknown":
+        order.verdict = outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted);
+        doubts.doubt(order, outcome.message);
+    }
+  };
+  const readElement = (order: TrackedOrder, element: ElementResult | undefined): void => {
+    const { sCode, sMsg, ordId, clOrdId } = element ?? { sCode: "0", sMsg: "", ordId: "", clOrdId: "" };
+    // Whatever it says, it says it of another order.
+    if (clOrdId !== "" && clOrdId !== order.clOrdId) {
+      doubts.doubt(order, `the answer to the placement names another order (${clOrdId})`);
+      return;
+    }
+    // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this very order.
+    const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(contract.profile, sCode);
+    if (verdict === "rejected") reject(order, wordsOf({ code: sCode, msg: sMsg }));
+    else if (sCode !== "0") {
+      if (verdict === "unlisted") order.verdict = wordsOf({ code: sCode, msg: sMsg });
+      doubts.doubt(order, wordsOf({ code: sCode, msg: sMsg }));
+    } else if (ordId === "") doubts.doubt(order, "the answer to the placement cannot be read");
+    else if (!isOver(order)) options.onAccepted(order, ordId);
+  };
+  /** A record outranks a reply: an order that was seen exists, whatever the answer says. */
+  const reject = (order: TrackedOrder, reason: string): void => {
+    if (order.record === undefined) options.lives().end(order, "rejected", reason);
+  };
+
+  return {
+    laneOf,
+    unqueue: (slot) => {
+      slot.queued?.subscription.unsubscribe();
+      slot.queued = undefined;
+    },
+    queue: (slot) => {
+      const wish = slot.wish as WantedOrder;
+      const early = ruling(slot, wish);
+      if (!early.approved) {
+        refuse(slot, wish, early);
+        return;
+      }
+      let order: TrackedOrder | undefined;
+      const late = (): PlaceBody | undefined => {
+        order = decide(slot);
+        return order === undefined ? undefined : bodyOf(order);
+      };
+      const failed = (reason: string): void => {
+        slot.queued = undefined;
+        refuse(slot, wish, { approved: false, reason });
+      };
+      const call = { class: classOf(wish), owner: slot.strategy, permission: permissionOf(wish) };
+      const subscription = gateway.call("placeOrder", late, call).subscribe({
+        next: (outcome) => {
+          if (order !== undefined) read(order, outcome);
+          else if (outcome.kind === "refused") failed(outcome.msg);
+          else slot.queued = undefined;
+        },
+        error: (error: unknown) => {
+          failed(error instanceof Error ? error.message : String(error));
+        },
+      });
+      if (order === undefined && !subscription.closed) slot.queued = { subscription, lane: laneOf(wish) };
+    },
+  };
+};
+
+const wordsOf = ({ code, msg }: { readonly code: string; readonly msg: string }): string => `${code} ${msg}`.trim();
+
+const bodyOf = ({ spec, clOrdId }: TrackedOrder): PlaceBody => ({
+  instId: spec.instId,
+  side: spec.side,
+  ordType: spec.ordType,
+  sz: spec.sz,
+  ...(spec.px === "" ? {} : { px: spec.px }),
+  clOrdId,
+  ...(spec.reduceOnly ? { reduceOnly: true } : {}),
+});

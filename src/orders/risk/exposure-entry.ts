@@ -1,0 +1,75 @@
+/**
+ * An order of ours as its exposure sees it: sizes in base currency, values in quote currency, fees as costs.
+ *
+ * Invariants: whatever the service's `sz` counts, the same trade gives the same fact; an order whose outcome is unknown is open
+ * at its full size; a placement that was turned away is not open.
+ * Not here: the sums (exposure.ts).
+ */
+import { instTypeOf } from "../../contract/inst-id.ts";
+import type { Profile, Side } from "../../contract/profile.ts";
+import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
+import { div, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts";
+import { isOver, type TrackedOrder } from "../tracked-order.ts";
+import type { Holding, OrderFact } from "./exposure.ts";
+
+export interface FactSource {
+  readonly profile: Profile;
+  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  readonly marketPx: (instId: string, side: Side) => string | undefined;
+}
+
+const places = 12;
+const amount = (text: string | undefined): string => (text === undefined || text === "" ? "0" : text);
+
+type Rules = Pick<FactSource, "profile" | "instruments">;
+
+export type Traded = Pick<Holding, "position" | "cash">;
+
+/** A size of the service's in base currency, as far as it can be known at this price. */
+const baseOf = (instId: string, sz: string, px: string, { profile, instruments }: Rules): string => {
+  switch (profile.order.szUnit[instTypeOf(instId)]) {
+    case "base":
+      return sz;
+    case "contracts":
+      return mul(sz, instruments().get(instId)?.contractValue ?? "1");
+    case "quote_notional":
+      return isPositive(amount(px)) ? div(sz, px, places) : "0";
+  }
+};
+
+const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Pick<OrderFact, "filled" | "value" | "cost"> => {
+  const { profile, instruments } = rules;
+  const avgPx = amount(record?.avgPx);
+  const done = amount(record?.accFillSz);
+  const inMoney = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
+  const instrument = instruments().get(instId);
+  // The average is cut off somewhere; what was traded is a whole number of lots.
+  const raw = baseOf(instId, done, avgPx, rules);
+  const filled = inMoney && instrument !== undefined ? toStep(raw, instrument.lotSize, "nearest") : raw;
+  const fee = amount(record?.fee);
+  return {
+    filled,
+    value: inMoney ? done : mul(filled, avgPx),
+    cost: profile.order.feeSign === "negative_is_cost" ? neg(fee) : fee,
+  };
+};
+
+/** What an order did to position and money; undefined where nothing of it was executed. */
+export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined => {
+  const { filled, value, cost } = executedOf(record.instId, record, rules);
+  if (isZero(filled)) return undefined;
+  return record.side === "buy" ? { position: filled, cash: sub(neg(value), cost) } : { position: neg(filled), cash: sub(value, cost) };
+};
+
+/** Base currency executed by an order so far. */
+export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;
+
+export const factOf = (order: TrackedOrder, source: FactSource): OrderFact => {
+  const { strategy, clOrdId, spec, record, phase } = order;
+  const { instId, side, sz, reduceOnly } = spec;
+  const avgPx = amount(record?.avgPx);
+  const px = spec.px !== "" ? spec.px : isPositive(avgPx) ? avgPx : (source.marketPx(instId, side) ?? "");
+  const open = !isOver(order) && phase !== "planned";
+  const base = order.qty === "" ? baseOf(instId, sz, px, source) : order.qty;
+  return { id: clOrdId, strategy, instId, side, px, base, reduceOnly, open, ...executedOf(instId, record, source) };
+};

@@ -1,0 +1,168 @@
+/**
+ * What our orders have done and may still do to positions and money: a fold over what becomes known of them.
+ *
+ * Invariants: what is told twice or out of order counts once, since of two tellings of an order the further one holds; the sums
+ * equal those of all orders taken together; an order counts with all that may still be executed until it is known to be over.
+ * Not here: how a record becomes a telling (exposure-entry.ts), what is allowed (risk-limits.ts).
+ */
+import type { Side } from "../../contract/profile.ts";
+import { add, compare, equal, isPositive, mul, neg, sub } from "../../decimal.ts";
+
+/** One telling of one order. Amounts are decimal text. */
+export interface OrderFact {
+  readonly id: string;
+  /** Empty while it belongs to nobody. */
+  readonly strategy: string;
+  readonly instId: string;
+  readonly side: Side;
+  /** At which the part that is not executed is valued; empty where no price is known. */
+  readonly px: string;
+  /** Whole size in base currency. */
+  readonly base: string;
+  readonly reduceOnly: boolean;
+  /** More of it may be executed. */
+  readonly open: boolean;
+  /** Executed so far: base currency, quote currency, and what it cost. */
+  readonly filled: string;
+  readonly value: string;
+  readonly cost: string;
+}
+
+/** In one instrument, by own fills. */
+export interface Holding {
+  /** Base currency, positive when long. */
+  readonly position: string;
+  /** Quote currency received less paid, costs included. */
+  readonly cash: string;
+  /** Base currency that open orders may still buy and sell; those that only reduce left out. */
+  readonly buying: string;
+  readonly selling: string;
+}
+
+export interface Exposure {
+  take(fact: OrderFact): void;
+  /** What orders of earlier lives that are over did. */
+  inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void;
+  /** What all held of a product was closed at this price, by no order of ours. */
+  close(instId: string, px: string): void;
+  /** It was not executed and its id will be used again. */
+  forget(id: string): void;
+  /** What may still be executed, in quote currency. Of all strategies when none is named. */
+  openNotional(strategy?: string): string;
+  holding(instId: string, strategy?: string): Holding;
+  holdings(strategy?: string): ReadonlyMap<string, Holding>;
+  strategies(): readonly string[];
+}
+
+const flat: Holding = { position: "0", cash: "0", buying: "0", selling: "0" };
+/** Of orders that are over so many are remembered, so that a late repetition does not count. */
+const overMax = 4_096;
+
+interface Sums {
+  open: string;
+  readonly held: Map<string, Holding>;
+}
+
+const greater = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
+
+const isFurther = (a: OrderFact, b: OrderFact): boolean =>
+  (compare(a.filled, b.filled) || compare(a.cost, b.cost) || compare(a.value, b.value)) >= 0;
+
+/** What is known after both tellings, in whatever order they came. */
+export const joined = (a: OrderFact, b: OrderFact): OrderFact => {
+  const { filled, value, cost } = isFurther(a, b) ? a : b;
+  const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
+  const strategy = a.strategy > b.strategy ? a.strategy : b.strategy;
+  return { ...a, strategy, px, base: greater(a.base, b.base), open: a.open && b.open, filled, value, cost };
+};
+
+const same = (a: OrderFact, b: OrderFact): boolean =>
+  a.strategy === b.strategy &&
+  a.open === b.open &&
+  a.px === b.px &&
+  a.base === b.base &&
+  equal(a.filled, b.filled) &&
+  equal(a.cost, b.cost);
+
+/** The part that may still be executed, in base currency. */
+export const leftOf = ({ open, base, filled }: OrderFact): string => {
+  const left = sub(base, filled);
+  return open && isPositive(left) ? left : "0";
+};
+
+const summed = (holding: Holding, fact: OrderFact, signed: (amount: string) => string): Holding => {
+  const { side, filled, value, cost, reduceOnly } = fact;
+  const left = reduceOnly ? "0" : leftOf(fact);
+  const buys = side === "buy";
+  return {
+    position: add(holding.position, signed(buys ? filled : neg(filled))),
+    cash: add(holding.cash, signed(sub(buys ? neg(value) : value, cost))),
+    buying: buys ? add(holding.buying, signed(left)) : holding.buying,
+    selling: buys ? holding.selling : add(holding.selling, signed(left)),
+  };
+};
+
+const plus = (amount: string): string => amount;
+
+export const createExposure = (): Exposure => {
+  const known = new Map<string, OrderFact>();
+  const over = new Set<string>();
+  const inAll: Sums = { open: "0", held: new Map() };
+  const byStrategy = new Map<string, Sums>();
+
+  const sumsOf = (strategy: string): Sums => {
+    const sums = byStrategy.get(strategy) ?? { open: "0", held: new Map<string, Holding>() };
+    byStrategy.set(strategy, sums);
+    return sums;
+  };
+  const apply = (fact: OrderFact, signed: (amount: string) => string): void => {
+    const open = signed(fact.px === "" ? "0" : mul(leftOf(fact), fact.px));
+    for (const sums of [inAll, sumsOf(fact.strategy)]) {
+      sums.open = add(sums.open, open);
+      sums.held.set(fact.instId, summed(sums.held.get(fact.instId) ?? flat, fact, signed));
+    }
+  };
+  const retire = (id: string): void => {
+    over.add(id);
+    if (over.size <= overMax) return;
+    const [oldest] = over;
+    over.delete(oldest as string);
+    known.delete(oldest as string);
+  };
+  const of = (strategy: string | undefined): Sums | undefined => (strategy === undefined ? inAll : byStrategy.get(strategy));
+
+  return {
+    take: (fact) => {
+      const before = known.get(fact.id);
+      const now = before === undefined ? fact : joined(before, fact);
+      if (before !== undefined && same(before, now)) return;
+      if (before !== undefined) apply(before, neg);
+      apply(now, plus);
+      known.set(fact.id, now);
+      if (!now.open) retire(fact.id);
+    },
+    inherit: (strategy, instId, { position, cash }) => {
+      for (const { held } of [inAll, sumsOf(strategy)]) {
+        const now = held.get(instId) ?? flat;
+        held.set(instId, { ...now, position: add(now.position, position), cash: add(now.cash, cash) });
+      }
+    },
+    close: (instId, px) => {
+      for (const { held } of [inAll, ...byStrategy.values()]) {
+        const now = held.get(instId);
+        if (now !== undefined) held.set(instId, { ...now, position: "0", cash: add(now.cash, mul(now.position, px)) });
+      }
+    },
+    forget: (id) => {
+      const before = known.get(id);
+      if (before === undefined || isPositive(before.filled)) return;
+      apply(before, neg);
+      known.delete(id);
+      over.delete(id);
+    },
+    openNotional: (strategy) => of(strategy)?.open ?? "0",
+    holding: (instId, strategy) => of(strategy)?.held.get(instId) ?? flat,
+    holdings: (strategy) => of(strategy)?.held ?? new Map<string, Holding>(),
+    strategies: () => [...byStrategy.keys()],
+  };
+};

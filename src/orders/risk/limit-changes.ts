@@ -1,0 +1,32 @@
+/**
+ * The limits of a config against those an earlier life traded under: which became wider. Pure.
+ *
+ * Invariants: a limit that is gone is wider than any; exact comparison; the same limits have the same mark on every machine.
+ * Not here: where the earlier limits are kept (journal/decisions.ts), what the limits do (pre-trade-checks.ts, risk-limits.ts).
+ */
+import { createHash } from "node:crypto";
+import { compare } from "../../decimal.ts";
+import type { Limits } from "../../journal/decisions.ts";
+import type { RuleSet } from "./pre-trade-checks.ts";
+
+/** In one order, whatever order the config has them in. */
+export const limitsOf = (rules: RuleSet): Limits => Object.fromEntries(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** Short enough to be typed: it tells these limits from others, and keeps no secret. */
+export const limitsMark = (limits: Limits): string => createHash("sha256").update(JSON.stringify(limits)).digest("hex").slice(0, 8);
+
+export const sameLimits = (a: Limits | undefined, b: Limits): boolean => a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+
+/** In words, one a limit: `lossInAll from 100 to 1000`. Of every limit more is wider, and none at all is widest. */
+export const widened = (before: Limits, after: Limits): readonly string[] =>
+  Object.keys(before).flatMap((name) => {
+    const was = before[name];
+    const is = after[name];
+    if (was === undefined || !isWider(was, is)) return [];
+    return [`${name} from ${String(was)} to ${is === undefined ? "no limit" : String(is)}`];
+  });
+
+const isWider = (was: string | number | boolean, is: string | number | boolean | undefined): boolean => {
+  if (is === undefined) return true;
+  return typeof was === "boolean" || typeof is === "boolean" ? is === true && was === false : compare(String(is), String(was)) > 0;
+};

@@ -1,0 +1,93 @@
+/**
+ * What may be sent: checks that cost nothing here and would cost quota, or money, at the service.
+ *
+ * Invariants: only an approved order reaches the gateway; a refusal says the rule, the value and what would pass.
+ * Not here: limits on money (risk-limits.ts), what is open and held (exposure.ts).
+ */
+import type { Contract } from "../../contract/contract.ts";
+import { instTypeOf } from "../../contract/inst-id.ts";
+import type { InstrumentRecord } from "../../contract/schemas.ts";
+import { didYouMean } from "../../errors.ts";
+import { type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
+import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
+
+/** Limits on money are left out unless set. */
+export interface RuleSet extends RiskRules {
+  /** Spot orders may rest although the service describes no way to cancel them. */
+  readonly allowUncancellable: boolean;
+  /** Open orders of one strategy, at most. */
+  readonly openPerStrategy: number;
+  /** Open orders of all strategies: never more than the reserve can cancel in one window. */
+  readonly openInAll: number;
+}
+
+export const defaultRules: RuleSet = { allowUncancellable: false, openPerStrategy: 100, openInAll: 400 };
+
+export interface RuleInput {
+  readonly wish: WantedOrder;
+  readonly instruments: ReadonlyMap<string, InstrumentRecord>;
+  readonly contract: Contract;
+  readonly rules: RuleSet;
+  /** Why the service may not be sent any order. */
+  readonly refused?: string | undefined;
+  readonly marketPx: string | undefined;
+  readonly openOfStrategy: number;
+  readonly openInAll: number;
+  /** What is open and held, and the market; only where money is limited. */
+  readonly risk?: Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
+}
+
+export type Ruling =
+  | { readonly approved: true; readonly spec: OrderSpec; readonly baseQty: string }
+  /** `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. */
+  | { readonly approved: false; readonly reason: string; readonly crowded?: true; readonly limit?: keyof RiskRules };
+
+const refused = (reason: string): Extract<Ruling, { approved: false }> => ({ approved: false, reason });
+
+export const specifyWish = (
+  wish: WantedOrder,
+  instruments: ReadonlyMap<string, InstrumentRecord>,
+  contract: Contract,
+  marketPx: string | undefined,
+): Specified => {
+  const instrument = instruments.get(wish.instId);
+  if (instrument === undefined) {
+    return {
+      ok: false,
+      reason: `the service does not list ${wish.instId} as tradable.${didYouMean(wish.instId, [...instruments.keys()])}`,
+    };
+  }
+  return specify(wish, instrument, contract.profile, marketPx);
+};
+
+export const rule = (input: RuleInput): Ruling => {
+  const { wish, contract, rules } = input;
+  const ordType = wish.ordType ?? "limit";
+  if (input.refused !== undefined) return refused(input.refused);
+  if (!contract.profile.order.sides.includes(wish.side))
+    return refused(`side "${wish.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
+  if (!contract.profile.order.ordTypes.includes(ordType)) {
+    return refused(
+      `ordType "${ordType}" is not one of ${contract.profile.order.ordTypes.join(", ")}.${didYouMean(ordType, contract.profile.order.ordTypes)}`,
+    );
+  }
+  const rests = ordType === "limit" || ordType === "post_only";
+  if (rests && instTypeOf(wish.instId) === "SPOT" && !contract.profile.capabilities.cancelSpot && !rules.allowUncancellable) {
+    return refused(
+      `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
+    );
+  }
+  if (input.openOfStrategy >= rules.openPerStrategy)
+    return { ...refused(`the strategy has ${input.openOfStrategy} open orders, its limit (orders.openPerStrategy)`), crowded: true };
+  if (input.openInAll >= rules.openInAll) {
+    const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
+    return { ...refused(reason), crowded: true };
+  }
+  const result = specifyWish(wish, input.instruments, contract, input.marketPx);
+  if (!result.ok) return refused(result.reason);
+  const { spec, baseQty } = result;
+  const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
+  if (broken === undefined) return { approved: true, spec, baseQty };
+  const { limit, reason, crowded } = broken;
+  return { ...refused(reason), limit, ...(crowded ? { crowded } : {}) };
+};

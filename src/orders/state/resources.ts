@@ -1,0 +1,118 @@
+/**
+ * The service's state as the engine offers it: instruments, orders, balances, positions.
+ *
+ * Invariants: instruments are read at the start and kept; ids are never written into the program, an unknown one causes a new
+ * read before it is refused.
+ */
+import { distinctUntilChanged, map, type Observable } from "rxjs";
+import type { Gateway } from "../../client/gateway.ts";
+import type { Outcome } from "../../client/outcome.ts";
+import type { Clock } from "../../clock/clock.ts";
+import type { Contract } from "../../contract/contract.ts";
+import { instTypeOf } from "../../contract/inst-id.ts";
+import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
+import { isPositive } from "../../decimal.ts";
+import type { Journal } from "../../journal/event-log.ts";
+import { createOrderLists } from "./order-lists.ts";
+import { createOrderStore, type OrderStore } from "./order-store.ts";
+import { createResource, failedReading, type Reading, type Resource } from "./polled-resource.ts";
+
+/** Milliseconds a value may be old while somebody listens, by resource. */
+export interface Freshness {
+  readonly pendingMs: number;
+  /** The same while the service pushes every change of an order: the listing is only a safety net then. */
+  readonly pendingPushedMs: number;
+  readonly historyMs: number;
+  readonly balancesMs: number;
+  readonly positionsMs: number;
+}
+
+export const defaultFreshness: Freshness = {
+  pendingMs: 10_000,
+  pendingPushedMs: 30_000,
+  historyMs: 30_000,
+  balancesMs: 15_000,
+  positionsMs: 15_000,
+};
+
+export interface Resources {
+  readonly instruments: Resource<ReadonlyMap<string, InstrumentRecord>>;
+  readonly pending: Resource<readonly OrderRecord[]>;
+  readonly history: Resource<readonly OrderRecord[]>;
+  readonly balances: Resource<readonly BalanceRecord[]>;
+  readonly positions: Resource<readonly PositionRecord[]>;
+  readonly store: OrderStore;
+}
+
+export interface ResourcesOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly gateway: Gateway;
+  readonly journal: Journal;
+  readonly pushes$: Observable<OrderRecord>;
+  /** Whether every change of an order is pushed, now and from now on; begins with the present state. */
+  readonly pushing$: Observable<boolean>;
+  readonly freshness: Freshness;
+  /** Whether the list of products cannot change: what was read once stays fresh. */
+  readonly listFixed?: boolean;
+}
+
+const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
+  outcome.kind === "done" ? { kind: "value", value: value(outcome.records) } : failedReading(outcome);
+
+/** Trading needs both steps as positive decimals; an instrument without them is left out. */
+const tradable = (record: InstrumentRecord): boolean =>
+  isPositive(record.tickSize) && isPositive(record.lotSize) && (record.state === undefined || record.state === "live");
+
+export const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
+  new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
+
+export const createResources = (options: ResourcesOptions): Resources => {
+  const { clock, contract, gateway, journal, pushes$, pushing$, freshness, listFixed = false } = options;
+  const store = createOrderStore();
+  const call = { class: "read", owner: "engine" } as const;
+  let pushing = false;
+  const { pending, history } = createOrderLists({
+    clock,
+    gateway,
+    journal,
+    store,
+    pushes$,
+    pendingFreshMs: () => (pushing ? freshness.pendingPushedMs : freshness.pendingMs),
+    pushing: () => pushing,
+    historyFreshMs: freshness.historyMs,
+  });
+  const resources: Resources = {
+    store,
+    pending,
+    history,
+    instruments: createResource<ReadonlyMap<string, InstrumentRecord>>({
+      clock,
+      initial: new Map(),
+      freshMs: listFixed ? Number.POSITIVE_INFINITY : contract.profile.instruments.refreshMs,
+      read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentMap))),
+    }),
+    balances: createResource<readonly BalanceRecord[]>({
+      clock,
+      initial: [],
+      freshMs: freshness.balancesMs,
+      read: () => gateway.read("spotBalance", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
+    }),
+    positions: createResource<readonly PositionRecord[]>({
+      clock,
+      initial: [],
+      freshMs: freshness.positionsMs,
+      read: () => gateway.read("positions", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
+    }),
+  };
+  let known = false;
+  pushing$.pipe(distinctUntilChanged()).subscribe((now) => {
+    pushing = now;
+    // What happened between two connections was told to nobody, and from now on there is nothing to see but what is asked for.
+    if (known)
+      for (const doubted of [pending, history, resources.balances, resources.positions])
+        doubted.doubt(now ? "pushes begin again" : "pushes have stopped");
+    known = true;
+  });
+  return resources;
+};

@@ -1,0 +1,121 @@
+/**
+ * One order of ours from the moment it was decided until it is final.
+ *
+ * Invariants: a final phase stays final; a record outranks a reply; an order whose placement was not answered is `unknown` and
+ * counts as open until evidence says otherwise.
+ */
+import type { Clock } from "../clock/clock.ts";
+import { isActive } from "../contract/order-states.ts";
+import type { OrdType, Profile, Side } from "../contract/profile.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { ActionClass, OrderPhase } from "../journal/events.ts";
+import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
+
+export interface TrackedOrder {
+  /** Empty while nobody wants an order that an earlier life of this instance left behind. */
+  strategy: string;
+  slot: string;
+  readonly clOrdId: string;
+  readonly spec: OrderSpec;
+  readonly wish: WantedOrder | undefined;
+  /** Base quantity it should execute; empty where that is not known. */
+  qty: string;
+  /** It is over, and its slot will place another order for what is left of the wanted quantity. */
+  goesOn: boolean;
+  /** Of the wish it serves, which may have changed without need to replace the order. */
+  mark: string;
+  readonly sentAt: number;
+  ordId: string;
+  phase: OrderPhase;
+  record: OrderRecord | undefined;
+  /** The wish of its slot has changed since it was last compared with this order (conflation.ts). */
+  unweighed: boolean;
+  /** Someone wants it gone, this urgently. */
+  cancelClass: ActionClass | undefined;
+  /** A cancel is under way; the next one waits for its answer. */
+  canceling: boolean;
+  /** A cancel of ours left and was not denied: should the order end as canceled, that was our doing. */
+  cancelSent: boolean;
+  /** Some cancel of ours was taken, or may have been: what a later one is answered does not undo it. */
+  mayBeCut: boolean;
+  /** Cancel calls in a row that changed nothing. */
+  denials: number;
+  /** What the service answered to the placement, where it said no in words that alone prove nothing; else empty. */
+  verdict: string;
+  reason: string;
+}
+
+export const finalPhases: readonly OrderPhase[] = ["filled", "canceled", "rejected", "absent"];
+
+export const isOver = (order: TrackedOrder): boolean => finalPhases.includes(order.phase);
+
+/** Rests at the service as far as we know, so that it can be cancelled. */
+export const isResting = (order: TrackedOrder): boolean =>
+  !isOver(order) && order.phase !== "sent" && order.phase !== "unknown" && order.phase !== "planned";
+
+/** The phase after a record was seen. True when anything changed. */
+export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean => {
+  if (isOver(order)) return false;
+  const { record: known, phase } = order;
+  order.record = record;
+  order.ordId = record.ordId;
+  if (!isActive(record.state)) order.phase = record.state;
+  else order.phase = order.cancelSent ? "canceling" : record.state;
+  return phase !== order.phase || known === undefined || known.state !== record.state || known.accFillSz !== record.accFillSz;
+};
+
+/** An order about to leave. Written out field by field: put together from parts it would cost more than sending it. */
+export const newOrder = (
+  { strategy, slot }: { readonly strategy: string; readonly slot: string },
+  clOrdId: string,
+  wish: WantedOrder | undefined,
+  mark: string,
+  spec: OrderSpec,
+  now: number,
+): TrackedOrder => ({
+  strategy,
+  slot,
+  clOrdId,
+  spec,
+  wish,
+  qty: "",
+  goesOn: false,
+  mark,
+  sentAt: now,
+  ordId: "",
+  phase: "planned",
+  record: undefined,
+  unweighed: false,
+  cancelClass: undefined,
+  canceling: false,
+  cancelSent: false,
+  mayBeCut: false,
+  denials: 0,
+  verdict: "",
+  reason: "",
+});
+
+const nobody = { strategy: "", slot: "" } as const;
+
+/** An order that an earlier life sent and heard nothing of any more. */
+export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
+  const order = newOrder(nobody, clOrdId, undefined, "adopted", spec, sentAt);
+  order.phase = "sent";
+  order.reason = "sent by an earlier life";
+  return order;
+};
+
+const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
+
+/** An order of ours that was found resting at the service; its record is stamped by the service's calendar, ours serves where that is not known. */
+export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): TrackedOrder => {
+  const { instId, px, sz, createdAt } = record;
+  const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
+  const sentAt = clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
+  const order = newOrder(nobody, record.clOrdId, undefined, "adopted", spec, sentAt);
+  order.ordId = record.ordId;
+  order.phase = record.state;
+  order.record = record;
+  order.reason = "adopted";
+  return order;
+};

@@ -1,0 +1,173 @@
+/**
+ * What a strategy wants, and what that means in the service's words.
+ *
+ * Invariants: prices are brought onto the tick towards the passive side and sizes onto the lot downwards, never the other way;
+ * one of `qty`, `notional`, `sz` says the size and the profile says what the service's `sz` counts; nothing is guessed: what
+ * cannot be converted is refused with the reason.
+ * Not here: whether it may be sent (orders/risk/pre-trade-checks.ts), whether it differs from what rests (plan.ts).
+ */
+import { instTypeOf } from "../contract/inst-id.ts";
+import type { OrdType, Profile, Side } from "../contract/profile.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { add, compare, div, equal, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
+
+/**
+ * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
+ * `slot`, so an order whose wish did not change is not touched and keeps its place in the queue.
+ */
+export interface WantedOrder {
+  /** Stable name of this order within the strategy. */
+  readonly slot: string;
+  readonly instId: string;
+  readonly side: Side;
+  /** Default `limit`. */
+  readonly ordType?: OrdType;
+  /** Decimal text; needed unless the type is `market`. Rounded to the tick: a buy down, a sell up. */
+  readonly px?: string;
+  /**
+   * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote currency, a market
+   * order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's worth on the way; a larger one
+   * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. What still differs when
+   * the order is complete is told as the event `order.inexact`.
+   */
+  readonly qty?: string;
+  /** Size in quote currency. */
+  readonly notional?: string;
+  /** Size in whatever unit the service counts, sent as it is. */
+  readonly sz?: string;
+  /**
+   * An exit: the service reduces the account's position with it and never opens one. It waits until cancels of other exits of its
+   * side have taken effect, and is placed again, later each time, while it was rejected, cut or canceled by the service and the
+   * strategy still holds what it should reduce; `position.unprotected` tells that. One that rests and is canceled by another client
+   * is told and not placed again.
+   */
+  readonly reduceOnly?: boolean;
+  /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
+  readonly keepWithin?: string;
+  /**
+   * Once filled, refused or cancelled by hand a wish is settled: it is not placed again for as long as it is repeated. It is new
+   * when something else was wanted in between, or with another `round`.
+   */
+  readonly round?: string | number;
+  /** For `orders.cancel({ tag })`. */
+  readonly tag?: string;
+}
+
+/** An order in the service's own words. `px` is empty for a market order. */
+export interface OrderSpec {
+  readonly instId: string;
+  readonly side: Side;
+  readonly ordType: OrdType;
+  readonly px: string;
+  readonly sz: string;
+  readonly reduceOnly: boolean;
+}
+
+export type Specified =
+  | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Two wishes with the same mark are the same wish. */
+export const wishMark = (wish: WantedOrder): string =>
+  `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;
+
+/** Whether the wish is the one that came to an end under this mark. */
+export const isSettled = (wish: WantedOrder, mark: string | undefined): boolean => mark !== undefined && wishMark(wish) === mark;
+
+/** What `wishMark` compares, without making texts: asked for every order of every set. */
+export const sameWish = (a: WantedOrder, b: WantedOrder): boolean =>
+  a === b ||
+  (a.px === b.px &&
+    a.qty === b.qty &&
+    a.notional === b.notional &&
+    a.sz === b.sz &&
+    a.side === b.side &&
+    a.instId === b.instId &&
+    (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
+    (a.reduceOnly === true) === (b.reduceOnly === true) &&
+    (a.round === b.round || wishMark(a) === wishMark(b)));
+
+const no = (reason: string): Specified => ({ ok: false, reason });
+
+const quotePlaces = 12;
+
+/** `marketPx` is the price a market order is likely to meet; it is needed only to convert sizes of market orders. */
+export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, marketPx: string | undefined): Specified => {
+  const { instId, side, ordType = "limit", reduceOnly = false } = wish;
+  for (const name of ["px", "qty", "notional", "sz"] as const) {
+    const value: unknown = wish[name];
+    if (value === undefined) continue;
+    if (!isDecimal(value)) return no(`${name} ${JSON.stringify(value)} is not decimal text`);
+    if (!isPositive(value)) return no(`${name} ${value} is not positive`);
+  }
+  if (wish.keepWithin !== undefined && !isDecimal(wish.keepWithin))
+    return no(`keepWithin ${JSON.stringify(wish.keepWithin)} is not decimal text`);
+  if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
+  const px = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
+  if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
+  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px, ordType === "market");
+  if (!sized.ok) return sized;
+  return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
+};
+
+type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | { readonly ok: false; readonly reason: string };
+
+/** Orders of so many lots may differ from their price by half a lot, 0.05 %, and still come out exact. */
+const exactLotsMax = "1000";
+const aimBelow = "0.9995";
+
+/**
+ * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to meet, so that
+ * a tick to either side changes nothing. Of a large order less than half a lot is too little room: it stays below what is wanted.
+ */
+const amountFor = (qty: string, lotSize: string, px: string): string => {
+  const aimed = compare(qty, mul(lotSize, exactLotsMax)) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
+  return mul(add(aimed, mul(lotSize, "0.5")), px);
+};
+
+/** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */
+const contractsOf = (qty: string, lotSize: string, contract: string): string => {
+  const step = div(lotSize, contract, quotePlaces);
+  return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
+};
+
+const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, atMarket: boolean): Sized => {
+  const given = (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined);
+  if (given.length !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}` };
+  const unit = profile.order.szUnit[instTypeOf(wish.instId)];
+  const { lotSize } = instrument;
+  const contract = instrument.contractValue ?? "1";
+  if (px === undefined) {
+    // Only a market order without any quote comes here: what needs no price can still be said.
+    if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: "" };
+    if (wish.notional !== undefined && unit === "quote_notional") return { ok: true, sz: plain(wish.notional), baseQty: "" };
+    if (wish.qty !== undefined && unit === "base") return { ok: true, sz: toStep(wish.qty, lotSize, "down"), baseQty: wish.qty };
+    return { ok: false, reason: `no quote of ${wish.instId} is known yet to turn the size into the service's unit` };
+  }
+  const qty = toStep(baseOf(wish, unit, px, contract), lotSize, "down");
+  if (!isPositive(qty)) return { ok: false, reason: `the size is below one lot of ${lotSize} ${wish.instId.split("-")[0]}` };
+  if (instrument.minSize !== undefined && compare(qty, instrument.minSize) < 0) {
+    return { ok: false, reason: `the size ${qty} is below the minimum of ${instrument.minSize}` };
+  }
+  if (wish.sz !== undefined) return { ok: true, sz: plain(wish.sz), baseQty: qty };
+  switch (unit) {
+    case "quote_notional":
+      // An amount of quote is passed on as wished; a quantity becomes the exact amount it costs.
+      if (wish.notional !== undefined) return { ok: true, sz: plain(wish.notional), baseQty: qty };
+      return { ok: true, sz: atMarket ? amountFor(qty, lotSize, px) : mul(qty, px), baseQty: qty };
+    case "base":
+      return { ok: true, sz: qty, baseQty: qty };
+    case "contracts": {
+      const count = contractsOf(qty, lotSize, contract);
+      if (!isPositive(count)) return { ok: false, reason: `the size ${qty} is below one contract of ${contract}` };
+      return { ok: true, sz: count, baseQty: mul(count, contract) };
+    }
+  }
+};
+
+const baseOf = (wish: WantedOrder, unit: "quote_notional" | "base" | "contracts", px: string, contract: string): string => {
+  if (wish.qty !== undefined) return wish.qty;
+  if (wish.notional !== undefined) return div(wish.notional, px, quotePlaces);
+  const sz = wish.sz as string;
+  return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);
+};

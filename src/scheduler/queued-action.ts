@@ -1,0 +1,99 @@
+/**
+ * One action from submission to its ending: it waits in a lane, leaves on a lease, and listens for its answer.
+ *
+ * Invariants: a lease given to it ends once, whatever the transport does: the first word that is heard ends it, what comes after
+ * is not listened to. One object for all of this, because hundreds of thousands may wait, and as many be under way.
+ * Not here: what the first word does (in-flight.ts), who goes next (lanes.ts).
+ */
+
+import type { WireResponse } from "../contract/transport.ts";
+import type { ActionClass } from "../journal/events.ts";
+import type { Account, Action, Ending } from "./action.ts";
+import type { Share } from "./priority.ts";
+import type { PriorityQueue, Queued } from "./priority-queue.ts";
+import type { Charge } from "./quota/layers.ts";
+import type { Rank } from "./quota/ledger.ts";
+import type { Lease } from "./quota/port.ts";
+
+/** Where the first word of a request under way is heard. */
+export interface Landing {
+  answered(entry: Entry, lease: Lease, response: WireResponse): void;
+  failed(entry: Entry, lease: Lease, error: unknown): void;
+  ended(entry: Entry, lease: Lease): void;
+}
+
+/** All lanes of one user. */
+export interface Party {
+  /** The round in which one of its calls had to wait, and how light the others must be to pass it. */
+  round: number;
+  lighterThan: number;
+}
+
+export interface Lane {
+  readonly class: ActionClass;
+  readonly rank: Rank;
+  readonly weight: number;
+  readonly elements: number;
+  readonly elementWeight: number;
+  readonly account: Account;
+  readonly party: Party;
+  readonly queue: PriorityQueue<Entry>;
+  /** One charge per key that may carry the call. */
+  readonly charges: readonly Charge[];
+  readonly landing: Landing;
+  /** The spell in which nothing of this lane could leave; another begins when quota comes back and at each wake. */
+  blockedIn: number;
+  /** Leave was asked for and has not been answered yet. */
+  asking: boolean;
+  /** Rank and key of the head when the lanes were last sorted, and the age of the lane where these are alike. */
+  order: number;
+  key: number;
+  readonly age: number;
+  /** The owner it is kept for, where it is kept apart. */
+  readonly owner: string | undefined;
+}
+
+export class Entry implements Queued {
+  readonly order: number;
+  readonly action: Action;
+  readonly lane: Lane;
+  readonly share: Share;
+  readonly submittedAt: number;
+  sentAt: number;
+  /** While it is under way. */
+  lease: Lease | undefined = undefined;
+  done: ((ending: Ending) => void) | undefined;
+  /** It is no longer in its lane: sent, dropped or withdrawn. */
+  removed = false;
+
+  constructor(order: number, action: Action, lane: Lane, share: Share, now: number, done: (ending: Ending) => void) {
+    this.order = order;
+    this.action = action;
+    this.lane = lane;
+    this.share = share;
+    this.submittedAt = now;
+    this.sentAt = now;
+    this.done = done;
+  }
+
+  next(response: WireResponse): void {
+    const { lease } = this;
+    if (lease === undefined) return;
+    this.lease = undefined;
+    this.lane.landing.answered(this, lease, response);
+  }
+
+  error(error: unknown): void {
+    const { lease } = this;
+    if (lease === undefined) return;
+    this.lease = undefined;
+    this.lane.landing.failed(this, lease, error);
+  }
+
+  complete(): void {
+    const { lease } = this;
+    if (lease === undefined) return;
+    this.lease = undefined;
+    this.lane.landing.ended(this, lease);
+  }
+}

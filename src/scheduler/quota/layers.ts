@@ -1,0 +1,78 @@
+/**
+ * Limit layers as the ledger understands them: whom a layer counts, what it counts, how its windows begin.
+ *
+ * Invariants: the three layers of the service are one list among many that can be written; other services' layers (per
+ * endpoint, counted by element, windows from the first request, bans) are other lists, not other code.
+ */
+import type { Contract } from "../../contract/contract.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import { limitHeaders } from "../../contract/limits.ts";
+import type { Anchor } from "../../contract/profile.ts";
+
+export type ScopeKind = "ip" | "uid" | "key";
+
+export interface LayerSpec {
+  readonly name: string;
+  readonly scope: ScopeKind;
+  readonly unit: "requests" | "weight" | "elements";
+  readonly capacity: number;
+  readonly windowMs: number;
+  readonly anchor: Anchor;
+  /** Endpoints it counts; all when left out. */
+  readonly endpoints?: readonly EndpointName[];
+  /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
+  readonly banMs: number;
+  readonly header?: { readonly name: string; readonly kind: "used" | "remaining" };
+}
+
+export const layersOf = (contract: Contract): readonly LayerSpec[] => {
+  const { anchor, extraLayers } = contract.profile.limits;
+  const { ip, key, uid } = contract.layers;
+  return [
+    { ...ip, scope: "ip", anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
+    { ...uid, scope: "uid", anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
+    { ...key, scope: "key", anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
+    // The names were checked when the profile was laid over the table.
+    ...(extraLayers as readonly LayerSpec[]),
+  ];
+};
+
+/** Names of the headers that tell of layers, of the calendar and of pauses asked for, in lower case. */
+export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
+  ...new Set(["date", "retry-after", ...layers.flatMap(({ header }) => (header === undefined ? [] : [header.name.toLowerCase()]))]),
+];
+
+/**
+ * What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. A batch that is
+ * put together as it leaves has one element at least; how many more, is agreed upon each time leave is asked for.
+ */
+export interface Charge {
+  readonly endpoint: EndpointName;
+  readonly weight: number;
+  readonly elements: number;
+  /** Weight of each element, besides the call's own; none when left out. */
+  readonly elementWeight?: number;
+  readonly ip: string;
+  readonly uid: string | undefined;
+  readonly key: string | undefined;
+}
+
+const scopeOf = (layer: LayerSpec, charge: Charge): string | undefined =>
+  layer.scope === "ip" ? charge.ip : layer.scope === "uid" ? charge.uid : charge.key;
+
+/** What the elements of a batch weigh besides the call itself. */
+export const extraOf = ({ elementWeight = 0 }: Charge, elements: number): number => elementWeight * elements;
+
+/** What a layer counts of a batch of so many elements, when the call by itself weighs `weight`. */
+export const unitsOf = ({ unit }: LayerSpec, charge: Charge, weight: number, elements: number): number => {
+  if (unit === "requests") return 1;
+  return unit === "weight" ? weight + extraOf(charge, elements) : elements;
+};
+
+/** Layers that count a call, and whose count each keeps. */
+export const touchedBy = (layers: readonly LayerSpec[], charge: Charge): readonly { readonly spec: LayerSpec; readonly scope: string }[] =>
+  layers.flatMap((spec) => {
+    const scope = scopeOf(spec, charge);
+    const counts = scope !== undefined && (spec.endpoints === undefined || spec.endpoints.includes(charge.endpoint));
+    return counts ? [{ spec, scope }] : [];
+  });

@@ -1,0 +1,70 @@
+/**
+ * Between which prices of a product nobody's position in it can be liquidated.
+ *
+ * Invariants: while everything displayed, printed and published stays strictly inside a band, no review finds a position short,
+ * as long as nothing but prices changes; a few ticks at its edges are given away, which covers every rounding on the way.
+ * Not here: reviews (liquidation.ts), who relies on it (backtest/skip-ahead.ts).
+ */
+import type { Account, Position } from "./account.ts";
+import type { Exchange, Market } from "./exchange.ts";
+import { crossEquity, crossPositions, modeOf } from "./margin.ts";
+import { type Amount, one } from "./money.ts";
+import { bestDisplayed } from "./order-book-side.ts";
+
+/** Prices strictly between the two, in ticks. */
+export interface Band {
+  readonly above: number;
+  readonly below: number;
+}
+
+const anyPrice: Band = { above: Number.NEGATIVE_INFINITY, below: Number.POSITIVE_INFINITY };
+const spareTicks = 3;
+/** A tick that moves a position by less is no measure of its rounding errors. */
+const leastWorth = 1_000n;
+
+/** What stands behind the position whatever it is worth; undefined where other positions share it. */
+const behind = (exchange: Exchange, account: Account, { product }: Market, position: Position): Amount | undefined => {
+  if (modeOf(account, product.instId) === "isolated") return position.margin;
+  const standings = crossPositions(exchange, account, product.quote);
+  const [only] = standings;
+  if (standings.length !== 1 || only === undefined) return undefined;
+  return crossEquity(exchange, account, product.quote, standings) - only.profit;
+};
+
+/** Solves margin + profit = maintenance for the price, by the signed worth of a tick. */
+const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, maintenance: Amount): Band | undefined => {
+  const perTick = tick * base;
+  if (perTick < leastWorth * one && perTick > -leastWorth * one) return undefined;
+  const long = base > 0n;
+  const worth = ((entry - margin) * one) / (long ? one - maintenance : one + maintenance);
+  const edge = Number((worth * one) / perTick);
+  return long
+    ? { above: edge + spareTicks, below: Number.POSITIVE_INFINITY }
+    : { above: Number.NEGATIVE_INFINITY, below: edge - spareTicks };
+};
+
+/** Whether all that a price may be made of next is inside already. */
+const holdsNow = ({ book, mark, product }: Market, { above, below }: Band): boolean => {
+  const [bid, ask] = [bestDisplayed(book.bids), bestDisplayed(book.asks)];
+  const last = book.lastPx > 0 ? book.lastPx : undefined;
+  const marked = mark > 0n ? Number(mark / product.tick) : undefined;
+  const known = (bid !== undefined && ask !== undefined) || last !== undefined;
+  return known && [bid, ask, last, marked].every((px) => px === undefined || (px > above && px < below));
+};
+
+/** Undefined where no band can be vouched for: several positions share their margin, or one is at the edge. */
+export const safeBand = (exchange: Exchange, market: Market): Band | undefined => {
+  const { margins, accounts } = exchange;
+  const { instId, tick } = market.product;
+  let band = anyPrice;
+  if (!margins.liquidates) return band;
+  for (const account of accounts.values()) {
+    const position = account.positions.get(instId);
+    if (position === undefined) continue;
+    const margin = behind(exchange, account, market, position);
+    const own = margin === undefined ? undefined : bandOf(position, margin, tick, margins.maintenance);
+    if (own === undefined) return undefined;
+    band = { above: Math.max(band.above, own.above), below: Math.min(band.below, own.below) };
+  }
+  return band === anyPrice || holdsNow(market, band) ? band : undefined;
+};

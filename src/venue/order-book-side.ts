@@ -1,0 +1,202 @@
+/**
+ * One side of a book: the recorded market's displayed quantity, and our users' resting orders among it.
+ *
+ * Invariants: resting orders are sorted by price, then by arrival; `best` is the rank of the first one, so that a tick far from
+ * all of them costs one comparison; a rank is the price made such that larger is better for the taker on the other side.
+ * A recording of best quotes alone shows one price and leaves the deeper ones unknown: an order resting there has an infinite
+ * queue ahead until its price is shown, because assuming an empty queue would fill it too early.
+ */
+import type { Order, Sign } from "./order.ts";
+import { advanced, type Matching } from "./queue-model.ts";
+
+/** Outside quantity, or a resting order, in the order in which a taker meets them. */
+export interface Offer {
+  readonly px: number;
+  readonly lots: number;
+  readonly maker: Order | undefined;
+}
+
+export interface HalfBook {
+  readonly sign: Sign;
+  readonly matching: Matching;
+  /** Rank of the best resting order; -Infinity when none rests. */
+  best: number;
+  readonly orders: Order[];
+  /** Best displayed price by the latest quote, NaN when it showed none; the quantity is what takers have left of it. */
+  quotePx: number;
+  quoteQty: number;
+  /** The quantity that the latest quote told. */
+  toldQty: number;
+  /** Displayed quantity by price, when the recording has more than best quotes; what quotes told of their prices is among them. */
+  readonly levels: Map<number, number>;
+  levelled: boolean;
+  /** Best price among `levels`, or one better than it that was removed since; infinitely bad when there is none. */
+  top: number;
+}
+
+export const createHalfBook = (sign: Sign, matching: Matching): HalfBook => ({
+  sign,
+  matching,
+  best: Number.NEGATIVE_INFINITY,
+  orders: [],
+  quotePx: Number.NaN,
+  quoteQty: 0,
+  toldQty: 0,
+  levels: new Map(),
+  levelled: false,
+  top: -sign * Number.POSITIVE_INFINITY,
+});
+
+const setBest = (half: HalfBook): void => {
+  const first = half.orders[0];
+  half.best = first === undefined ? Number.NEGATIVE_INFINITY : half.sign * first.px;
+};
+
+export const displayedAt = (half: HalfBook, px: number): number =>
+  half.quoteQty > 0 && px === half.quotePx ? half.quoteQty : (half.levels.get(px) ?? 0);
+
+const queueAt = (half: HalfBook, px: number): number => {
+  const { joins } = half.matching;
+  if (joins !== "displayed") return joins === "unknown" ? Number.POSITIVE_INFINITY : 0;
+  const displayed = displayedAt(half, px);
+  const unknown = !half.levelled && half.sign * px < half.sign * half.quotePx;
+  return unknown ? Number.POSITIVE_INFINITY : displayed;
+};
+
+export const join = (half: HalfBook, order: Order): void => {
+  order.ahead = queueAt(half, order.px);
+  order.behind = 0;
+  const rank = half.sign * order.px;
+  let index = half.orders.length;
+  while (index > 0 && half.sign * (half.orders[index - 1] as Order).px < rank) index--;
+  half.orders.splice(index, 0, order);
+  setBest(half);
+};
+
+export const leave = (half: HalfBook, order: Order): void => {
+  const index = half.orders.indexOf(order);
+  if (index >= 0) half.orders.splice(index, 1);
+  setBest(half);
+};
+
+/** What is displayed at an order's price now moves it up, as far as the rule says. */
+const advance = (order: Order, displayed: number, { power }: Matching): void => {
+  order.ahead = advanced(order.ahead, order.behind, displayed, power);
+  order.behind = displayed - order.ahead;
+};
+
+/** Forgets levels better than the best quote: the market has left them. */
+const prune = (half: HalfBook, px: number): void => {
+  const { levels, sign } = half;
+  const gap = sign * (half.top - px);
+  if (gap > 0 && gap <= levels.size) for (let at = half.top; at !== px; at -= sign) levels.delete(at);
+  else if (gap > 0) for (const at of levels.keys()) if (sign * at > sign * px) levels.delete(at);
+  half.top = px;
+};
+
+/** Among the levels the quantity of a quote outlasts it: it holds until the price is told anew. */
+const keepQuote = (half: HalfBook): void => {
+  const { quotePx, quoteQty, sign } = half;
+  if (quoteQty <= 0) return;
+  half.levels.set(quotePx, quoteQty);
+  if (sign * quotePx > sign * half.top) half.top = quotePx;
+};
+
+export const showQuote = (half: HalfBook, px: number, qty: number): void => {
+  const { matching } = half;
+  // A quote tells both sides; the one that did not change says nothing of what was taken from it.
+  if (px !== half.quotePx || qty !== half.toldQty || matching.volume === "unlimited") half.quoteQty = qty;
+  half.toldQty = qty;
+  half.quotePx = qty > 0 ? px : Number.NaN;
+  if (half.levelled) {
+    if (qty > 0) prune(half, px);
+    else {
+      half.levels.clear();
+      half.top = -half.sign * Number.POSITIVE_INFINITY;
+    }
+    keepQuote(half);
+  }
+  if ((half.best < half.sign * px && qty > 0) || matching.joins === "unknown") return;
+  for (const order of half.orders) {
+    const rank = half.sign * order.px;
+    if (qty === 0 || rank > half.sign * px) order.ahead = order.behind = 0;
+    else if (rank === half.sign * px) advance(order, qty, matching);
+    else break;
+  }
+};
+
+export const showLevel = (half: HalfBook, px: number, qty: number): void => {
+  if (!half.levelled) keepQuote(half);
+  half.levelled = true;
+  if (qty > 0) half.levels.set(px, qty);
+  else half.levels.delete(px);
+  if (px === half.quotePx) half.quoteQty = qty;
+  if (qty > 0 && half.sign * px > half.sign * half.top) half.top = px;
+  if (half.best < half.sign * px || half.matching.joins === "unknown") return;
+  for (const order of half.orders) if (order.px === px) advance(order, qty, half.matching);
+};
+
+/** Takes displayed quantity away until the recording shows the price again. */
+export const consume = (half: HalfBook, px: number, qty: number): void => {
+  const left = displayedAt(half, px) - qty;
+  if (px === half.quotePx) half.quoteQty = Math.max(0, left);
+  if (left > 0 && half.levels.has(px)) half.levels.set(px, left);
+  else half.levels.delete(px);
+  for (const order of half.orders) {
+    if (order.px === px) order.ahead -= Math.min(order.ahead, qty);
+  }
+};
+
+/** The best of `levels`, found again where it was removed: mostly a few ticks away. */
+const topOf = (half: HalfBook): number => {
+  const { levels, sign } = half;
+  if (levels.has(half.top)) return half.top;
+  const worst = -sign * Number.POSITIVE_INFINITY;
+  let top = worst;
+  if (levels.size > 0) {
+    const last = half.top - sign * levels.size;
+    for (let at = half.top - sign; at !== last && top === worst; at -= sign) if (levels.has(at)) top = at;
+    if (top === worst) for (const at of levels.keys()) if (sign * at > sign * top) top = at;
+  }
+  half.top = top;
+  return top;
+};
+
+/** Best displayed price, or undefined. */
+export const bestDisplayed = (half: HalfBook): number | undefined => {
+  const top = topOf(half);
+  if (half.quoteQty > 0 && half.sign * half.quotePx >= half.sign * top) return half.quotePx;
+  return half.levels.size > 0 ? top : undefined;
+};
+
+/** Everything a taker may meet at `rankMin` or better, best first. Orders for which `skips` holds are left out. */
+export const offersOf = (half: HalfBook, rankMin: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
+  const { sign } = half;
+  const displayed = bestDisplayed(half);
+  if (half.best < rankMin && (displayed === undefined || sign * displayed < rankMin)) return [];
+  const prices = new Set<number>();
+  for (const px of half.levels.keys()) if (sign * px >= rankMin) prices.add(px);
+  if (half.quoteQty > 0 && sign * half.quotePx >= rankMin) prices.add(half.quotePx);
+  for (const { px } of half.orders) if (sign * px >= rankMin) prices.add(px);
+  const sorted = [...prices].sort((a, b) => sign * (b - a));
+  return sorted.flatMap((px) => offersAt(half, px, room, skips));
+};
+
+const offersAt = (half: HalfBook, px: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
+  const offers: Offer[] = [];
+  let outside = displayedAt(half, px);
+  let passed = 0;
+  for (const maker of half.orders) {
+    if (maker.px !== px || skips(maker)) continue;
+    const front = Math.min(maker.ahead - passed, outside);
+    if (front > 0) {
+      offers.push({ px, lots: front, maker: undefined });
+      outside -= front;
+      passed += front;
+    }
+    const lots = room(maker);
+    if (lots > 0) offers.push({ px, lots, maker });
+  }
+  if (outside > 0) offers.push({ px, lots: outside, maker: undefined });
+  return offers;
+};

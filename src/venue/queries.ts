@@ -1,0 +1,158 @@
+/**
+ * What a user may read: one order, open orders, completed orders, positions, balances.
+ *
+ * Invariants: only the user's own orders are seen; ids compare as whole numbers, never as text or floats; a page is the newest
+ * orders within its bounds, in the order the profile names.
+ * Not here: who may ask (request-handler.ts).
+ */
+import { instTypeOf } from "../contract/inst-id.ts";
+import { pagePatterns, paging } from "../contract/limits.ts";
+import type * as schemas from "../contract/schemas.ts";
+import type { Infer, PositionRecord } from "../contract/schemas.ts";
+import type { Account, Position } from "./account.ts";
+import { type Exchange, marketOf } from "./exchange.ts";
+import { liquidationPx, markOf, modeOf, profitOf } from "./margin.ts";
+import { type Amount, cut, magnitude, one, places, spell } from "./money.ts";
+import { averagePlaces, isOpen, type Order, orderRecordOf, timeText } from "./order.ts";
+import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./responses.ts";
+import { leverageOf } from "./settlement.ts";
+
+/** Completed orders are forgotten after a while, and those that never traded at once where the profile says so. */
+const isForgotten = ({ profile }: Exchange, order: Order, at: number): boolean =>
+  !isOpen(order) &&
+  (order.updatedAt < at - profile.history.retentionMs ||
+    (profile.history.unfilledCanceledVanish && order.state === "canceled" && order.done === 0));
+
+export const getOrder = (exchange: Exchange, account: Account, query: Infer<typeof schemas.orderQuery>, at: number): Answer => {
+  const { profile } = exchange;
+  const { ordId, clOrdId } = query;
+  if (ordId === undefined && clOrdId === undefined) return badRequest(profile, "Either ordId or clOrdId must be provided.");
+  const order = ordId === undefined ? account.byClOrdId.get(clOrdId ?? "") : account.byOrdId.get(ordId);
+  if (order !== undefined && !isForgotten(exchange, order, at)) return done(profile, [orderRecordOf(order, profile)]);
+  if (profile.answers.notFound === "empty") return done(profile, []);
+  return refused(profile, { code: profile.answers.notFoundCode, msg: "The order does not exist." });
+};
+
+/** Sequence numbers a page lies between, both excluded, and how many it holds. */
+interface Page {
+  readonly above: number;
+  readonly below: number;
+  readonly limit: number;
+}
+
+interface PageQuery {
+  readonly limit?: string;
+  readonly after?: string;
+  readonly before?: string;
+}
+
+const badPage = ({ profile }: Exchange, msg: string): Refusal => ({ code: profile.answers.badRequestCode, msg });
+
+const readLimit = (exchange: Exchange, text: string | undefined): number | Refusal => {
+  const limit = text === undefined ? paging.limitDefault : Number(text);
+  if (limit <= paging.limitMax) return limit;
+  return exchange.profile.paging.limitAboveMax === "clamped" ? paging.limitMax : badPage(exchange, `limit is at most ${paging.limitMax}.`);
+};
+
+const cursorForm = new RegExp(pagePatterns.cursor);
+
+const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
+  const { cursorIncluded, afterAndBefore } = exchange.profile.paging;
+  const { after, before } = query;
+  for (const cursor of [after, before]) {
+    if (cursor !== undefined && !cursorForm.test(cursor)) return badPage(exchange, "after and before are ordIds: digits.");
+  }
+  if (after !== undefined && before !== undefined && afterAndBefore === "refused")
+    return badPage(exchange, "Send after or before, not both.");
+  const limit = readLimit(exchange, query.limit);
+  if (typeof limit !== "number") return limit;
+  // A cursor is exact as a difference of whole numbers; only the small remainder becomes a float.
+  const seqOf = (cursor: string): number => Number(BigInt(cursor) - exchange.firstOrdId);
+  const widen = cursorIncluded ? 1 : 0;
+  const below = after === undefined ? Number.POSITIVE_INFINITY : seqOf(after) + widen;
+  const ignored = before === undefined || (after !== undefined && afterAndBefore === "after_wins");
+  return { above: ignored ? Number.NEGATIVE_INFINITY : seqOf(before) - widen, below, limit };
+};
+
+/** Index of the first order at or above a sequence number. */
+const indexFrom = (orders: readonly Order[], seq: number): number => {
+  let low = 0;
+  let high = orders.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((orders[middle] as Order).seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const pageOf = (orders: readonly Order[], { above, below, limit }: Page, fits: (order: Order) => boolean): Order[] => {
+  const found: Order[] = [];
+  for (let index = indexFrom(orders, below) - 1; index >= 0 && found.length < limit; index--) {
+    const order = orders[index] as Order;
+    if (order.seq <= above) break;
+    if (fits(order)) found.push(order);
+  }
+  return found;
+};
+
+const answerPage = (exchange: Exchange, orders: readonly Order[], query: PageQuery, fits: (order: Order) => boolean): Answer => {
+  const { profile } = exchange;
+  const page = readPage(exchange, query);
+  if (isRefusal(page)) return badRequest(profile, page.msg);
+  const records = pageOf(orders, page, fits).map((order) => orderRecordOf(order, profile));
+  return done(profile, profile.paging.newestFirst ? records : records.reverse());
+};
+
+export const listPending = (exchange: Exchange, account: Account, query: Infer<typeof schemas.pendingQuery>): Answer =>
+  answerPage(
+    exchange,
+    [...account.open],
+    query,
+    ({ product }) =>
+      (query.instType === undefined || product.instType === query.instType) &&
+      (query.instId === undefined || product.instId === query.instId),
+  );
+
+export const listHistory = (exchange: Exchange, account: Account, query: Infer<typeof schemas.historyQuery>, at: number): Answer =>
+  answerPage(
+    exchange,
+    account.orders,
+    query,
+    (order) =>
+      !isOpen(order) &&
+      (query.instType === undefined || order.product.instType === query.instType) &&
+      (query.state === undefined || order.state === query.state) &&
+      !isForgotten(exchange, order, at) &&
+      account.byOrdId.has(order.ordId),
+  );
+
+const shortUnit = 10n ** BigInt(places - averagePlaces);
+
+/** Cut to the digits of an average price. */
+const shortened = (px: Amount): string => spell((px / shortUnit) * shortUnit);
+
+const averageOf = (position: Position): string => shortened(cut(magnitude(position.entry), one, magnitude(position.base)));
+
+export const positionRecordsOf = (exchange: Exchange, account: Account, only?: string): PositionRecord[] =>
+  [...account.positions]
+    .filter(([instId]) => only === undefined || instId === only)
+    .map(([instId, position]) => {
+      const market = marketOf(exchange, instId);
+      const { product } = market;
+      const { emptyDecimal, szUnit } = exchange.profile.order;
+      const contracts = szUnit[instTypeOf(instId)] === "contracts";
+      const [mark, liqPx] = [markOf(market), liquidationPx(exchange, account, instId, position)];
+      return {
+        instId,
+        pos: spell(contracts ? cut(position.base, one, product.contractValue) : position.base),
+        avgPx: averageOf(position),
+        markPx: mark === 0n ? emptyDecimal : spell(mark),
+        lever: spell(leverageOf(account, product)),
+        margin: spell(position.margin),
+        upl: spell(profitOf(market, position)),
+        liqPx: liqPx === undefined ? emptyDecimal : shortened(liqPx),
+        mgnMode: modeOf(account, instId),
+        updatedAt: timeText(position.updatedAt, exchange.profile),
+      };
+    });

@@ -1,0 +1,111 @@
+/**
+ * The wire side of the service's REST endpoints: requests in, answers out, and what faults do in between.
+ *
+ * Invariants: every request that can be read gets exactly one answer, or loses its connection by a fault; whatever breaks inside
+ * is a 500 with an envelope, never the end of the process; bytes that are no HTTP get a plain 4xx and the connection is closed.
+ * Not here: who signed and what is allowed (authentication.ts), the listening socket (server.ts).
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Contract } from "../../contract/contract.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import type { VenueResponse } from "../venue.ts";
+import type { Arrival, Judge } from "./authentication.ts";
+import type { Faults } from "./faults.ts";
+import { drop, send, spoil, type Way } from "./http-faults.ts";
+import type { Page } from "./pages.ts";
+import { readBody, targetOf } from "./parse-request.ts";
+import type { Agenda } from "./pending-timers.ts";
+
+export interface DoorOptions {
+  readonly contract: Contract;
+  readonly judge: Judge;
+  readonly faults: Faults;
+  readonly agenda: Agenda;
+  readonly routes: ReadonlyMap<string, EndpointName>;
+  readonly pages: ReadonlyMap<string, Page>;
+  readonly ipOf: (request: IncomingMessage) => string;
+  /** Told of what broke inside. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface HttpDoor {
+  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Bytes that are no request, or that come too slowly to be one. */
+  readonly refuse: (error: Error & { readonly code?: string }, socket: Duplex) => void;
+  readonly requests: number;
+}
+
+export const createHttpDoor = ({ contract, judge, faults, agenda, routes, pages, ipOf, onError }: DoorOptions): HttpDoor => {
+  const { answers } = contract.profile;
+  let requests = 0;
+
+  const envelope = (code: string, msg: string): string => JSON.stringify({ code, msg, data: [] });
+  const broken = { status: 500, headers: {}, body: { code: answers.unavailableCode, msg: "The service failed.", data: [] } };
+
+  const guarded = (way: Way, run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      onError(error);
+      if (way.response.headersSent) drop(way);
+      else send(way, broken);
+    }
+  };
+  const serve = (way: Way, arrival: Arrival): void => {
+    const fault = faults.http(routes.get(`${arrival.method} ${arrival.target.path}`));
+    if (fault === undefined) send(way, judge(arrival));
+    else if (fault.kind === "drop_request") drop(way);
+    else if (fault.leg === "out") {
+      if (fault.kind === "duplicate") judge(arrival);
+      spoil(way, judge(arrival), fault);
+    } else if (fault.kind === "delay") {
+      agenda.later(fault.ms, () => {
+        guarded(way, () => send(way, judge(arrival)));
+      });
+    } else spoil(way, unseen, fault);
+  };
+  return {
+    request: (request, response) => {
+      requests++;
+      // The service stamps its own time, or none.
+      response.sendDate = false;
+      response.on("error", () => undefined);
+      const { method = "", url = "", headers } = request;
+      const way: Way = { response, agenda, url };
+      const target = targetOf(url);
+      const shown = method === "GET" || method === "HEAD" ? pages.get(target.path) : undefined;
+      if (shown !== undefined) {
+        response.writeHead(200, shown.headers);
+        response.end(shown.text);
+        return;
+      }
+      // A header sent twice is one text with a comma in it by now, and no key or signature.
+      const arrival = { method, target, ip: ipOf(request), headers: headers as Arrival["headers"] };
+      readBody(request, (body) => {
+        guarded(way, () => serve(way, { ...arrival, body }));
+      });
+    },
+    refuse: ({ code = "" }, socket) => {
+      if (!socket.writable || code === "ECONNRESET") {
+        socket.destroy();
+        return;
+      }
+      const status = statuses[code] ?? "400 Bad Request";
+      const text = envelope(answers.badRequestCode, `request: ${status.slice(4)}.`);
+      const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`;
+      socket.end(head + text);
+    },
+    get requests() {
+      return requests;
+    },
+  };
+};
+
+/** What a fault spoils when the service was never asked: a success that says nothing. */
+const unseen: VenueResponse = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
+
+const statuses: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};

@@ -1,0 +1,111 @@
+/**
+ * From options to an exchange: users with their keys and money, fees, margin rules and products, each checked.
+ *
+ * Invariants: what is wrong is refused by place and value before anything is opened; uids, key names and products are unique.
+ * Not here: what can be asked of the service (venue.ts).
+ */
+import type { Contract } from "../contract/contract.ts";
+import { SluiceError } from "../errors.ts";
+import { type Account, createAccount, type Defaults } from "./account.ts";
+import { type Exchange, listProduct } from "./exchange.ts";
+import { type Fees, readSchedule } from "./fee-tiers.ts";
+import type { VenueInstrument } from "./instrument.ts";
+import { leverageDefaultOf, marginRulesOf } from "./margin.ts";
+import { type Amount, readAmount } from "./money.ts";
+import type { Matching } from "./queue-model.ts";
+import type { KeyHolder } from "./request-handler.ts";
+
+/** Key names are unique over all users. */
+export interface VenueKey {
+  readonly name: string;
+  readonly permissions: readonly string[];
+}
+
+export interface VenueUser {
+  readonly uid: string;
+  readonly keys: readonly VenueKey[];
+  /** Decimal text by currency. */
+  readonly balances: Readonly<Record<string, string>>;
+}
+
+export interface VenueOptions {
+  readonly contract: Contract;
+  readonly instruments: readonly VenueInstrument[];
+  readonly users: readonly VenueUser[];
+  readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
+  /** False counts all requests and refuses none. */
+  readonly enforceLimits: boolean;
+  /** How the recorded market fills resting orders of a product. Default: by the displayed queue, with no look at volumes. */
+  readonly matching?: (instId: string) => Matching | undefined;
+  readonly firstOrdId?: string;
+}
+
+/** Nineteen digits: beyond what a float can tell apart. */
+const firstOrdIdDefault = "1000000000000000001";
+
+export const refuse = (message: string): never => {
+  throw new SluiceError("CONFIG_INVALID", message);
+};
+
+const accountOf = ({ uid, balances }: VenueUser, defaults: Defaults): Account => {
+  const amounts: Record<string, Amount> = {};
+  for (const [currency, text] of Object.entries(balances)) {
+    const amount = readAmount(text);
+    if (amount === undefined || amount < 0n) {
+      return refuse(
+        `user ${uid}, balance ${currency}: ${JSON.stringify(text)} is not an amount. Write a decimal of at least 0 in a string.`,
+      );
+    }
+    amounts[currency] = amount;
+  }
+  return createAccount(uid, amounts, defaults);
+};
+
+export const readUsers = ({
+  users,
+  contract: { profile },
+}: VenueOptions): { accounts: Map<string, Account>; keys: Map<string, KeyHolder> } => {
+  const accounts = new Map<string, Account>();
+  const keys = new Map<string, KeyHolder>();
+  const defaults = { leverageDefault: leverageDefaultOf(profile), modeDefault: profile.margin.modeDefault };
+  for (const user of users) {
+    if (accounts.has(user.uid)) refuse(`user ${user.uid} is listed twice. Give every user its own uid.`);
+    const account = accountOf(user, defaults);
+    accounts.set(user.uid, account);
+    for (const { name, permissions } of user.keys) {
+      if (keys.has(name)) refuse(`key ${name} is listed twice. Key names are unique over all users.`);
+      keys.set(name, { account, permissions: new Set(permissions) });
+    }
+  }
+  return { accounts, keys };
+};
+
+export const createExchange = (options: VenueOptions, accounts: ReadonlyMap<string, Account>): Exchange => {
+  const firstOrdId = options.firstOrdId ?? firstOrdIdDefault;
+  if (!/^\d{1,19}$/.test(firstOrdId)) refuse(`firstOrdId: ${JSON.stringify(firstOrdId)} is not an order id. Write up to 19 digits.`);
+  const exchange: Exchange = {
+    contract: options.contract,
+    profile: options.contract.profile,
+    accounts,
+    markets: new Map(),
+    schedules: { SPOT: readSchedule(options.fees.SPOT, "SPOT"), SWAP: readSchedule(options.fees.SWAP, "SWAP") },
+    margins: marginRulesOf(options.contract.profile),
+    fund: new Map(),
+    matching: options.matching ?? (() => undefined),
+    firstOrdId: BigInt(firstOrdId),
+    orderCount: 0,
+    orderListeners: new Set(),
+    fillListeners: new Set(),
+    fundingListeners: new Set(),
+    liquidationListeners: new Set(),
+    touched: new Set(),
+    fills: [],
+    letters: [],
+    telling: false,
+  };
+  for (const instrument of options.instruments) {
+    if (exchange.markets.has(instrument.instId)) refuse(`instrument ${instrument.instId} is listed twice. List every product once.`);
+    listProduct(exchange, instrument, 0);
+  }
+  return exchange;
+};

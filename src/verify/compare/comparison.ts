@@ -1,0 +1,158 @@
+/**
+ * Two runs side by side: totals, the first difference of each sort, its likely cause, and what the differences add up to.
+ *
+ * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict rests on decisions, ends and
+ * waits, or on totals where a report tells no more; the same runs give the same comparison.
+ * Not here: reading runs (read-run.ts), words and tables (comparison-text.ts).
+ */
+import { abs, add, compare, equal, neg, sub } from "../../decimal.ts";
+import { type Cause, causeOf, type KnownChange, knownChanges } from "./cause.ts";
+import { type Difference, differencesOf, type Evidence } from "./differences.ts";
+import type { OrderLife, RunRecord, Totals } from "./run-record.ts";
+
+export interface CompareOptions {
+  /** How far apart in time the same thing may happen. */
+  readonly withinMs?: number;
+}
+
+export interface ComparedRun {
+  readonly name: string;
+  readonly kind: RunRecord["kind"];
+  readonly startAt: number;
+  readonly totals: Totals;
+  readonly notes: readonly string[];
+}
+
+/** A difference without the whole lives of its orders. */
+export type ToldDifference = Pick<Difference, "of" | "kind" | "ms" | "strategy" | "slot" | "only" | "fields"> & {
+  readonly evidence: readonly Evidence[];
+};
+
+/** What the differences of one slot add up to; B less A. */
+export interface Contribution {
+  readonly strategy: string;
+  readonly slot: string;
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly filledSz: string;
+  readonly cost: string;
+  /** What came in less what went out, by the fills. */
+  readonly flow: string;
+}
+
+export interface Comparison {
+  readonly equal: boolean;
+  readonly a: ComparedRun;
+  readonly b: ComparedRun;
+  readonly withinMs: number;
+  readonly scale: "calendar" | "start";
+  readonly pairs: number;
+  readonly differences: { readonly decision: number; readonly outcome: number; readonly quota: number };
+  readonly firstDecision: ToldDifference | undefined;
+  readonly firstOutcome: ToldDifference | undefined;
+  readonly firstQuota: ToldDifference | undefined;
+  readonly cause: Cause | undefined;
+  /** In what the runs are known to differ, whether or not it mattered. */
+  readonly known: readonly KnownChange[];
+  readonly totals: readonly { readonly path: string; readonly a: string; readonly b: string }[];
+  readonly contributions: readonly Contribution[];
+}
+
+export const withinDefaultMs = 1_000;
+const contributionsMax = 10;
+
+export const compareRuns = (a: RunRecord, b: RunRecord, { withinMs = withinDefaultMs }: CompareOptions = {}): Comparison => {
+  const scale = scaleOf(a, b);
+  const shiftMs = scale === "calendar" ? b.startAt - a.startAt : 0;
+  const told = a.orders !== undefined && b.orders !== undefined;
+  const { pairs, differences } = told ? differencesOf(a, b, { withinMs, shiftMs }) : { pairs: [], differences: [] };
+  const count = (of: Difference["of"]): number => differences.filter((one) => one.of === of).length;
+  const firstOf = (of: Difference["of"]): ToldDifference | undefined => toldOf(differences.find((one) => one.of === of));
+  const [first] = differences;
+  const totals = totalsApart(a, b);
+  const known = knownChanges(a.facts, b.facts);
+  return {
+    equal: told ? differences.length === 0 : totals.length === 0,
+    a: runOf(a),
+    b: runOf(b),
+    withinMs,
+    scale,
+    pairs: pairs.length,
+    differences: { decision: count("decision"), outcome: count("outcome"), quota: count("quota") },
+    firstDecision: firstOf("decision"),
+    firstOutcome: firstOf("outcome"),
+    firstQuota: firstOf("quota"),
+    cause: first === undefined ? (told ? undefined : causeOfTotals(totals, known)) : causeOf(first, a, b, { withinMs, shiftMs }),
+    known,
+    totals,
+    contributions: contributionsOf(differences),
+  };
+};
+
+const runOf = ({ name, kind, startAt, totals, notes }: RunRecord): ComparedRun => ({ name, kind, startAt, totals, notes });
+
+/** The calendar where at least half of the shorter run lies within the other. */
+const scaleOf = (a: RunRecord, b: RunRecord): Comparison["scale"] => {
+  const shared = Math.min(a.endAt, b.endAt) - Math.max(a.startAt, b.startAt);
+  return shared > 0 && shared >= 0.5 * Math.min(a.endAt - a.startAt, b.endAt - b.startAt) ? "calendar" : "start";
+};
+
+const toldOf = (difference: Difference | undefined): ToldDifference | undefined => {
+  if (difference === undefined) return undefined;
+  const { of, kind, ms, strategy, slot, only, fields, a, b, refusal } = difference;
+  const evidence: readonly Evidence[] = [
+    ...(a?.lines ?? []).map((line) => ({ run: "A" as const, line })),
+    ...(b?.lines ?? []).map((line) => ({ run: "B" as const, line })),
+    ...(refusal === undefined || only === undefined ? [] : [{ run: only, line: refusal.line }]),
+  ];
+  return { of, kind, ms, strategy, slot, only, fields, evidence: evidence.slice(0, 12) };
+};
+
+const counted = ["orders", "filled", "canceled", "rejected", "refused", "fills", "waits", "limited"] as const;
+
+/** Totals that differ. A report counts money in currency and waits otherwise than a journal: of a mixed pair those say nothing. */
+const totalsApart = (a: RunRecord, b: RunRecord): Comparison["totals"] => {
+  const alike = (a.orders === undefined) === (b.orders === undefined);
+  const [mine, theirs] = [a.totals, b.totals];
+  const rows = counted.flatMap((path) =>
+    mine[path] === theirs[path] || (!alike && path === "waits") ? [] : [{ path, a: String(mine[path]), b: String(theirs[path]) }],
+  );
+  const money = (["volume", "fees"] as const).filter((path) => alike && !equal(mine[path], theirs[path]));
+  const results =
+    mine.pnl === undefined || theirs.pnl === undefined || equal(mine.pnl, theirs.pnl)
+      ? []
+      : [{ path: "result", a: mine.pnl, b: theirs.pnl }];
+  return [...rows, ...money.map((path) => ({ path, a: mine[path], b: theirs[path] })), ...results];
+};
+
+const causeOfTotals = (totals: Comparison["totals"], known: readonly KnownChange[]): Cause | undefined => {
+  if (totals.length === 0) return undefined;
+  const [main] = known;
+  return main === undefined
+    ? { kind: "unknown", words: "A report holds totals only. Compare journals or sessions to find the first difference.", evidence: [] }
+    : { kind: main.kind, words: `The runs differ in ${known.map(({ words }) => words).join("; ")}.`, evidence: [] };
+};
+
+const contributionsOf = (differences: readonly Difference[]): readonly Contribution[] => {
+  const slots = new Map<string, { strategy: string; slot: string; kinds: Record<string, number>; a: Set<OrderLife>; b: Set<OrderLife> }>();
+  for (const { strategy, slot, kind, a, b } of differences) {
+    const key = JSON.stringify([strategy, slot]);
+    const own = slots.get(key) ?? { strategy, slot, kinds: {}, a: new Set(), b: new Set() };
+    slots.set(key, own);
+    own.kinds[kind] = (own.kinds[kind] ?? 0) + 1;
+    // An order may differ in several ways; its money counts once.
+    if (a !== undefined) own.a.add(a);
+    if (b !== undefined) own.b.add(b);
+  }
+  const all = [...slots.values()].map(({ strategy, slot, kinds, a, b }) => {
+    const apart = (of: (order: OrderLife) => string): string => sub(sumOf(b, of), sumOf(a, of));
+    return { strategy, slot, kinds, filledSz: apart(({ filledSz }) => filledSz), cost: apart(({ cost }) => cost), flow: apart(flowOf) };
+  });
+  const size = (kinds: Contribution["kinds"]): number => Object.values(kinds).reduce((sum, count) => sum + count, 0);
+  return all.sort((x, y) => compare(abs(y.filledSz), abs(x.filledSz)) || size(y.kinds) - size(x.kinds)).slice(0, contributionsMax);
+};
+
+const sumOf = (orders: ReadonlySet<OrderLife>, of: (order: OrderLife) => string): string =>
+  [...orders].reduce((sum, order) => add(sum, of(order)), "0");
+
+/** Sold less bought, in the unit in which the service counts what was filled. */
+const flowOf = ({ spec, filledSz }: OrderLife): string => (spec?.side === "buy" ? neg(filledSz) : filledSz);

@@ -1,0 +1,54 @@
+/**
+ * What the look-ahead guard found, for people.
+ *
+ * Invariants: every finding names the strategy, the slot where there is one, the instant and what was decided in either run; what
+ * the guard cannot see is said with every verdict.
+ */
+import { printable } from "../../report/ansi.ts";
+import type { Glimpse, LookAheadReport } from "./look-ahead.ts";
+
+export const lookAheadText = (report: LookAheadReport): string => {
+  const { verdict, decisions, cuts, glimpses, unrepeatable, files, failed } = report;
+  const lines = [
+    ...Object.entries(failed).map(([name, message]) => `${name} failed during the run: ${message}`),
+    ...(verdict === "blind"
+      ? [`No look-ahead found: ${decisions} decisions, compared until ${cuts.length} cuts, are the same without a future.`]
+      : []),
+    ...(unrepeatable === undefined
+      ? []
+      : [
+          "The run cannot be repeated, so nothing can be said about look-ahead: two runs of the same differ.",
+          ...glimpseLines(unrepeatable, "first run", "second run"),
+          "  Look for state kept between runs, files that change, or work that waits for the machine.",
+        ]),
+    ...glimpses.flatMap((glimpse) => [
+      `${glimpse.strategy} knew the future: it decides differently when the market ends ${ago(glimpse.cutAt - glimpse.at)} later.`,
+      ...glimpseLines(glimpse, "whole recording", `until ${instant(glimpse.cutAt)}`),
+    ]),
+    ...(files.length === 0
+      ? []
+      : [
+          "Files read besides the recording; they were whole in every run, so a future in them goes unnoticed:",
+          ...files.map((file) => `  ${file}`),
+        ]),
+  ];
+  return `${lines.map(printable).join("\n")}\n`;
+};
+
+const verbs = { wants: "wants", asks: "asks", sends: "sends", refused: "is refused" } as const;
+
+const glimpseLines = ({ slot, kind, at, sinceMs, whole, other, fields }: Glimpse, first: string, second: string): readonly string[] => [
+  `  ${instant(at)}, ${(sinceMs / 1_000).toFixed(3)} s after the start${slot === "" ? "" : `, slot ${slot}`}: ${verbs[kind]}`,
+  ...(fields.length > 0
+    ? fields
+        .slice(0, 8)
+        .map(
+          ({ path, recorded, replayed }) =>
+            `    ${path}: ${cut(JSON.stringify(recorded))} (${first}), ${cut(JSON.stringify(replayed))} (${second})`,
+        )
+    : [`    ${first}: ${cut(whole)}`, `    ${second}: ${cut(other === whole ? "the same, at another instant" : other)}`]),
+];
+
+const instant = (at: number): string => new Date(at).toISOString();
+const ago = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
+const cut = (text: string | undefined): string => (text === undefined ? "nothing" : text.length > 120 ? `${text.slice(0, 117)}...` : text);

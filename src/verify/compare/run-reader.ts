@@ -1,0 +1,175 @@
+/**
+ * Makes a run of its events: each order from leaving to its end, and what was refused, held and limited on the way.
+ *
+ * Invariants: orders are told apart by client order id; a wait belongs to the placement that left with it; what never left is no
+ * order; totals are sums of what was told, so that a journal that was cut off still adds up.
+ */
+import type { FeeSign } from "../../contract/profile.ts";
+import { abs, add, compare, neg } from "../../decimal.ts";
+import type { Event } from "../../journal/events.ts";
+import type { Hold, Line, OrderLife, OrderSpec, Refusal, RunFacts, RunRecord, Totals } from "./run-record.ts";
+
+export interface ChronicleParts {
+  readonly name: string;
+  readonly kind: RunRecord["kind"];
+  readonly facts?: RunFacts;
+  readonly notes?: readonly string[];
+  readonly feeSign?: FeeSign;
+  /** What is added to an instant to reach the calendar. */
+  readonly offsetMs?: number;
+}
+
+export interface Chronicle {
+  /** The content of a placement that left, where requests are known. */
+  readonly sent: (clOrdId: string, spec: OrderSpec) => void;
+  /** `number` is the line it stands in. */
+  event(event: Event, number: number): void;
+  finish(parts: ChronicleParts): RunRecord;
+}
+
+type Draft = { -readonly [K in keyof OrderLife]: OrderLife[K] } & { lines: Line[] };
+
+export const createChronicle = (): Chronicle => {
+  const orders = new Map<string, Draft>();
+  const specs = new Map<string, OrderSpec>();
+  const refusals: Refusal[] = [];
+  const holds: Hold[] = [];
+  const waits: number[] = [];
+  let leaving: Draft | undefined;
+  let limited = 0;
+  let fills = 0;
+  let startAt: number | undefined;
+  let endAt = 0;
+
+  const changed = (event: Extract<Event, { type: "order.changed" }>, line: Line): void => {
+    const { clOrdId, phase, strategy, slot } = event;
+    // An id of an earlier life, or an order that was only recalled: nothing this run decided.
+    if (phase === "sent" && !orders.has(clOrdId)) {
+      leaving = begun(strategy, slot, clOrdId, line);
+      orders.set(clOrdId, leaving);
+    }
+    const order = orders.get(clOrdId);
+    if (order === undefined) return;
+    if (compare(event.record?.accFillSz || "0", order.filledSz) > 0) fills++;
+    follow(order, event, line);
+  };
+  return {
+    sent: (clOrdId, spec) => {
+      specs.set(clOrdId, spec);
+    },
+    event: (event, number) => {
+      startAt ??= event.at;
+      endAt = Math.max(endAt, event.at);
+      const ms = event.at - startAt;
+      const line: Line = { number, ms, text: eventWords(event) };
+      if (event.type === "order.changed") changed(event, line);
+      else if (event.type === "order.refused")
+        refusals.push({ strategy: event.strategy, slot: event.slot, ms, reason: event.reason, line });
+      else if (event.type === "action.held")
+        holds.push({ ms, untilMs: event.until - startAt, layer: event.layer, class: event.class, line });
+      else if (event.type === "quota.refused") limited++;
+      else if (event.type === "action.sent") {
+        if (event.waitedMs > 0) waits.push(event.waitedMs);
+        if (event.endpoint !== "placeOrder" || leaving === undefined || leaving.strategy !== event.owner) return;
+        leaving.waitedMs = event.waitedMs;
+        leaving.wantedMs = leaving.sentMs - event.waitedMs;
+        leaving = undefined;
+      }
+    },
+    finish: ({ name, kind, facts = {}, notes = [], feeSign = "negative_is_cost", offsetMs = 0 }) => {
+      const lives = [...orders.values()].map((order) => ({
+        ...order,
+        spec: specs.get(order.clOrdId) ?? order.spec,
+        cost: feeSign === "negative_is_cost" ? neg(order.cost) : order.cost,
+      }));
+      lives.sort((a, b) => a.wantedMs - b.wantedMs);
+      const totals = totalsOf(lives, { refused: refusals.length, fills, waits, limited });
+      return {
+        name,
+        kind,
+        startAt: (startAt ?? 0) + offsetMs,
+        endAt: endAt + offsetMs,
+        orders: lives,
+        refusals,
+        holds,
+        totals,
+        facts,
+        notes,
+      };
+    },
+  };
+};
+
+const begun = (strategy: string, slot: string, clOrdId: string, { ms }: Line): Draft => ({
+  strategy,
+  slot,
+  clOrdId,
+  wantedMs: ms,
+  sentMs: ms,
+  waitedMs: 0,
+  spec: undefined,
+  ackAfterMs: undefined,
+  cancelMs: undefined,
+  phase: "sent",
+  endMs: ms,
+  reason: "",
+  filledSz: "0",
+  avgPx: "",
+  cost: "0",
+  lines: [],
+});
+
+const taken = ["acked", "live", "partially_filled", "filled", "canceled"];
+
+const follow = (order: Draft, { phase, record, reason }: Extract<Event, { type: "order.changed" }>, line: Line): void => {
+  order.lines.push(line);
+  order.phase = phase;
+  order.endMs = line.ms;
+  order.reason = reason;
+  if (taken.includes(phase)) order.ackAfterMs ??= line.ms - order.sentMs;
+  if (phase === "canceling") order.cancelMs ??= line.ms;
+  if (record === undefined) return;
+  const { instId, side, ordType, px, sz, accFillSz, avgPx, fee } = record;
+  order.spec ??= { instId, side, ordType, px, sz };
+  order.filledSz = accFillSz || "0";
+  order.avgPx = avgPx;
+  order.cost = fee || "0";
+};
+
+const totalsOf = (
+  orders: readonly OrderLife[],
+  {
+    refused,
+    fills,
+    waits,
+    limited,
+  }: { readonly refused: number; readonly fills: number; readonly waits: readonly number[]; readonly limited: number },
+): Totals => {
+  const ended = (phase: string): number => orders.filter((order) => order.phase === phase).length;
+  return {
+    orders: orders.length,
+    filled: ended("filled"),
+    canceled: ended("canceled"),
+    rejected: ended("rejected"),
+    refused,
+    fills,
+    volume: orders.reduce((sum, { filledSz }) => add(sum, abs(filledSz)), "0"),
+    fees: orders.reduce((sum, { cost }) => add(sum, cost), "0"),
+    pnl: undefined,
+    waits: waits.length,
+    waitedMs: Math.round(waits.reduce((sum, ms) => sum + ms, 0)),
+    limited,
+  };
+};
+
+/** An event in a few words. */
+const eventWords = (event: Event): string => {
+  if (event.type === "order.refused") return `${event.strategy}/${event.slot} refused: ${event.reason}`;
+  if (event.type === "action.held") return `${event.endpoint} (${event.class}) held by ${event.layer}`;
+  if (event.type !== "order.changed") return event.type;
+  const { strategy, slot, phase, record, reason } = event;
+  const order = record === undefined ? "" : ` ${record.side} ${record.sz} ${record.instId} at ${record.px || "market"}`;
+  const filled =
+    record === undefined || compare(record.accFillSz || "0", "0") === 0 ? "" : `, ${record.accFillSz} filled at ${record.avgPx}`;
+  return `${strategy}/${slot} ${phase}${order}${filled}${reason === "" ? "" : ` (${reason})`}`;
+};

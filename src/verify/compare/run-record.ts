@@ -1,0 +1,111 @@
+/**
+ * One run as it can be compared: every order's life, what was refused and held, the totals, and what is known of its causes.
+ *
+ * Invariants: times are milliseconds since the run's start; an order is wanted when it left less what it waited; whoever reads a
+ * value of an order finds the line that says so.
+ * Not here: reading files (read-run.ts), making lives from events (run-reader.ts).
+ */
+
+/** A line of the run, to show as evidence. */
+export interface Line {
+  readonly number: number;
+  readonly ms: number;
+  readonly text: string;
+}
+
+export interface OrderSpec {
+  readonly instId: string;
+  readonly side: string;
+  readonly ordType: string;
+  readonly px: string;
+  readonly sz: string;
+}
+
+export interface OrderLife {
+  readonly strategy: string;
+  readonly slot: string;
+  readonly clOrdId: string;
+  readonly wantedMs: number;
+  readonly sentMs: number;
+  readonly waitedMs: number;
+  /** Unknown for an order of which neither request nor record is there. */
+  readonly spec: OrderSpec | undefined;
+  /** From leaving until first heard of as taken; undefined when it never was. */
+  readonly ackAfterMs: number | undefined;
+  /** When we began to take it back. */
+  readonly cancelMs: number | undefined;
+  /** The last phase told, `filled` and the like, and why. */
+  readonly phase: string;
+  readonly endMs: number;
+  readonly reason: string;
+  /** As the service counts and signs them. */
+  readonly filledSz: string;
+  readonly avgPx: string;
+  readonly cost: string;
+  readonly lines: readonly Line[];
+}
+
+/** An order the engine refused before it cost quota. */
+export interface Refusal {
+  readonly strategy: string;
+  readonly slot: string;
+  readonly ms: number;
+  readonly reason: string;
+  readonly line: Line;
+}
+
+/** An action that had to wait for quota. */
+export interface Hold {
+  readonly ms: number;
+  readonly untilMs: number;
+  readonly layer: string;
+  readonly class: string;
+  readonly line: Line;
+}
+
+export interface Totals {
+  readonly orders: number;
+  readonly filled: number;
+  readonly canceled: number;
+  readonly rejected: number;
+  readonly refused: number;
+  readonly fills: number;
+  /** In the service's unit where it comes from orders, in currency where a report tells it. */
+  readonly volume: string;
+  readonly fees: string;
+  readonly pnl: string | undefined;
+  readonly waits: number;
+  readonly waitedMs: number;
+  readonly limited: number;
+}
+
+/** What decided the run besides its code; only what is known is there. */
+export interface RunFacts {
+  readonly seed?: string;
+  /** Content of the market data. */
+  readonly market?: string;
+  readonly latency?: string;
+  readonly limits?: boolean;
+  /** Options, rules and the rest of the config. */
+  readonly config?: unknown;
+  /** What the run assumes about the world besides. */
+  readonly assumptions?: readonly string[];
+  /** `backtest`, `paper`, `live` …: who answered. */
+  readonly service?: string;
+}
+
+export interface RunRecord {
+  readonly name: string;
+  readonly kind: "journal" | "session" | "report" | "backtest";
+  /** On the calendar; 0 when unknown. */
+  readonly startAt: number;
+  readonly endAt: number;
+  /** Undefined for a report, which holds totals only. */
+  readonly orders: readonly OrderLife[] | undefined;
+  readonly refusals: readonly Refusal[];
+  readonly holds: readonly Hold[];
+  readonly totals: Totals;
+  readonly facts: RunFacts;
+  /** What a reader should know: cut off, changed. */
+  readonly notes: readonly string[];
+}

@@ -1,0 +1,67 @@
+/**
+ * Section 4.4: cancelling in batches.
+ *
+ * Invariants: what a batch did is read from the orders, not from its answer; what it says is judged on its own.
+ */
+import type { Own } from "./own-orders.ts";
+import { all, expectThat, open, pass, type Rule, rule, type Verdict } from "./rule.ts";
+import { elementDone, fieldOf, type Reply } from "./test-reply.ts";
+import { type TradeStory, tradeStory } from "./trade-story.ts";
+
+const complete = (reply: Reply): Verdict => {
+  const state = fieldOf(reply.records[0], "state");
+  return expectThat(state !== "live" && state !== "partially_filled", reply, "a completed order", `state ${state}`);
+};
+
+/** The batch of a hopeless order and three good ones, as asked. */
+const asked = ({ d, a, b, c }: TradeStory): readonly Own[] => [d, a, b, c];
+
+const corresponds = (story: TradeStory): Verdict => {
+  const { mixed } = story.cancel;
+  const orders = asked(story);
+  return all([
+    expectThat(mixed.records.length === orders.length, mixed, `${orders.length} results`, `${mixed.records.length} results`),
+    ...orders.map(({ ordId }, index) => {
+      const told = fieldOf(mixed.records[index], "ordId");
+      return expectThat(told === "" || told === ordId, mixed, `result ${index} tells of ${ordId}`, `result ${index} tells of ${told}`);
+    }),
+  ]);
+};
+
+/** A call that tells nothing of its elements is the matter of the rule about correspondence. */
+const results = (story: TradeStory): Verdict => {
+  const { mixed, one } = story.cancel;
+  if (mixed.records.length !== asked(story).length) return pass;
+  const told = asked(story).map(({ ordId }, index) => ({
+    ordId,
+    record: mixed.records.find((record) => fieldOf(record, "ordId") === ordId) ?? mixed.records[index],
+  }));
+  return all([
+    expectThat(one.records.length === 0 || elementDone(one.records[0]), one, "the only element is told as cancelled"),
+    ...told.map(({ ordId, record }, index) =>
+      index === 0
+        ? expectThat(!elementDone(record), mixed, `a failure for ${ordId}, which was complete`, JSON.stringify(record))
+        : expectThat(elementDone(record), mixed, `a success for ${ordId}`, JSON.stringify(record)),
+    ),
+  ]);
+};
+
+export const batchRules: readonly Rule[] = [
+  rule("4.4-status", "a batch is answered with HTTP 200", "trade key", async (bench) => {
+    const { one, mixed } = (await tradeStory(bench)).cancel;
+    return all([one, mixed].map((reply) => expectThat(reply.status === 200, reply, "HTTP 200")));
+  }),
+  rule("4.4-cancels", "a batch cancels every open order it names", "trade key", async (bench) => {
+    const { after } = await tradeStory(bench);
+    return all(after.order.map(complete));
+  }),
+  rule("4.4-elements", "data corresponds to the request element by element", "trade key", async (bench) =>
+    corresponds(await tradeStory(bench)),
+  ),
+  rule("4.4-results", "each element tells how its attempt ended", "trade key", async (bench) => results(await tradeStory(bench))),
+  rule("4.4-mixed", "open: the envelope of a batch with good and bad elements", "trade key", async (bench) => {
+    const { mixed } = (await tradeStory(bench)).cancel;
+    const fields = Object.keys(mixed.records[0] ?? {}).join(", ");
+    return open(`code ${JSON.stringify(mixed.envelope["code"])}, elements of ${fields} (G9)`);
+  }),
+];

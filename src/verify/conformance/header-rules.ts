@@ -1,0 +1,132 @@
+/**
+ * Section 8.4: the three headers of every success.
+ *
+ * Invariants: a value is judged from what the suite itself did between two answers; where others may share an address or a user, a
+ * reading that does not fit is taken again before it counts.
+ */
+import { layers, limitHeaders } from "../../contract/limits.ts";
+import { all, expectThat, open, type Rule, rule, slowRule, type Verdict } from "./rule.ts";
+import type { Bench } from "./test-client.ts";
+import { counted, type LimitHeader, type Reply } from "./test-reply.ts";
+import { successes } from "./trade-story.ts";
+import { headerMissing, withinMinute } from "./used-weight.ts";
+import { floodStory } from "./user-limit-probe.ts";
+
+/** Different places in a second, so that not every pair of calls crosses its edge. */
+const phasesMs = [1_150, 1_450, 1_750, 2_050] as const;
+
+const onEverySuccess = async (bench: Bench, header: LimitHeader, max: number): Promise<Verdict> =>
+  all(
+    (await successes(bench))
+      .filter(({ signed }) => signed)
+      .map((reply) => {
+        const value = counted(reply, header);
+        const fits = value !== undefined && value <= max;
+        return expectThat(
+          fits,
+          reply,
+          `${limitHeaders[header].toUpperCase()} up to ${max}`,
+          reply.headers[limitHeaders[header]] ?? "no such header",
+        );
+      }),
+  );
+
+/** More than one pair costs. */
+const roomFor = 20;
+
+/** Judges two answers in a row until they fit, at several phases of the second. */
+const pairs = async (bench: Bench, second: () => Promise<Reply>, judge: (first: Reply, second: Reply) => Verdict): Promise<Verdict> => {
+  let verdict: Verdict | undefined;
+  for (const phaseMs of phasesMs) {
+    await bench.room(roomFor);
+    await withinMinute(bench);
+    // After so long a pause nothing of ours counts in the key's second any more.
+    await bench.wait(phaseMs);
+    const first = await bench.ask("spotBalance");
+    verdict = judge(first, await second());
+    if (verdict.kind !== "fail") return verdict;
+  }
+  return verdict ?? headerMissing;
+};
+
+const fallsByOne =
+  (header: LimitHeader) =>
+  (first: Reply, second: Reply): Verdict => {
+    const [a, b] = [counted(first, header), counted(second, header)];
+    if (a === undefined || b === undefined) return headerMissing;
+    return expectThat(b === a - 1, second, `${limitHeaders[header]} ${a - 1}, one less than before`, String(b));
+  };
+
+const freshValue =
+  (header: LimitHeader, value: number) =>
+  async (bench: Bench): Promise<Verdict> => {
+    const { first } = await floodStory(bench);
+    if (counted(first, header) === undefined) return headerMissing;
+    return expectThat(
+      counted(first, header) === value,
+      first,
+      `${limitHeaders[header]} ${value} on the first call of a minute`,
+      first.headers[limitHeaders[header]] ?? "",
+    );
+  };
+
+export const headerRules: readonly Rule[] = [
+  rule("8.4-ip", "every success tells what remains for the address", "key", (bench) =>
+    onEverySuccess(bench, "ipRemaining", layers.ip.capacity - 1),
+  ),
+  rule("8.4-key", "every success tells what remains for the key", "key", (bench) =>
+    onEverySuccess(bench, "keyRemaining", layers.key.capacity - 1),
+  ),
+  rule("8.4-uid", "every success tells what the user has used", "key", (bench) => onEverySuccess(bench, "uidUsed", layers.uid.capacity)),
+  rule("8.4-ip-falls", "what remains for the address falls by one with each request", "key", (bench) =>
+    pairs(bench, () => bench.ask("spotBalance"), fallsByOne("ipRemaining")),
+  ),
+  rule("8.4-ip-unsigned", "requests without a key count for the address too", "key", (bench) => {
+    const { permission } = bench.contract.endpoints.instruments;
+    return pairs(
+      bench,
+      async () => {
+        if (permission === "none") await bench.ask("instruments", {}, { as: "nobody" });
+        else await bench.ask("pendingOrders", {}, { as: "nobody" });
+        return bench.ask("spotBalance");
+      },
+      (first, second) => {
+        const [a, b] = [counted(first, "ipRemaining"), counted(second, "ipRemaining")];
+        if (a === undefined || b === undefined) return headerMissing;
+        return expectThat(b === a - 2, second, `${limitHeaders.ipRemaining} ${a - 2}: one request without a key, one with`, String(b));
+      },
+    );
+  }),
+  rule("8.4-key-falls", "what remains for the key falls by one with each request of a second", "key", (bench) =>
+    pairs(bench, () => bench.ask("spotBalance"), fallsByOne("keyRemaining")),
+  ),
+  rule("8.4-key-fresh", "after a quiet second nine remain for the key", "key", (bench) =>
+    pairs(
+      bench,
+      () => bench.ask("positions"),
+      (first) => {
+        const left = counted(first, "keyRemaining");
+        if (left === undefined) return headerMissing;
+        const full = layers.key.capacity - 1;
+        return expectThat(left === full, first, `${limitHeaders.keyRemaining} ${full}`, String(left));
+      },
+    ),
+  ),
+  slowRule(
+    "8.4-ip-fresh",
+    "a new minute begins with the whole of the address's requests",
+    "key",
+    freshValue("ipRemaining", layers.ip.capacity - 1),
+  ),
+  slowRule("8.4-uid-fresh", "a new minute begins with nothing used", "key", freshValue("uidUsed", 5)),
+  rule("8.4-unsigned", "open: the headers of a success without a key", "nothing", async (bench) => {
+    const reply = await bench.ask("instruments", {}, { as: "nobody" });
+    const found = Object.values(limitHeaders).filter((name) => reply.headers[name] !== undefined);
+    return open(`${reply.ok ? "" : "no success, "}${found.length === 0 ? "none" : found.join(", ")}`);
+  }),
+  rule("8.4-failure", "open: the headers of a failure", "key", async (bench) => {
+    const reply = await bench.ask("getOrder", {});
+    const found = Object.values(limitHeaders).filter((name) => reply.headers[name] !== undefined);
+    return open(`${found.length === 0 ? "none" : found.join(", ")} (H5)`);
+  }),
+];

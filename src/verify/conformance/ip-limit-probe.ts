@@ -1,0 +1,54 @@
+/**
+ * More requests of one address in one minute than it may make, none of them signed.
+ *
+ * Invariants: only the public list is asked for; what is counted is whether the limit refused, not whether the list was given; the
+ * story ends after the next minute has begun.
+ */
+import { layers } from "../../contract/limits.ts";
+import { Unable } from "./rule.ts";
+import { type Bench, edgeMs, minuteMs } from "./test-client.ts";
+import type { Reply } from "./test-reply.ts";
+
+export interface WaveStory {
+  readonly passed: number;
+  /** Whether the address was refused in the end. */
+  readonly breached: boolean;
+  readonly first: Reply;
+  readonly last: Reply;
+  /** A signed request of the same address while it is refused. */
+  readonly signed: Reply | undefined;
+  readonly freed: Reply;
+}
+
+const { capacity } = layers.ip;
+const extra = 3;
+const atOnce = 25;
+const latestMs = 45_000;
+
+export const waveStory = (bench: Bench): Promise<WaveStory> => bench.story("wave", () => play(bench));
+
+const play = async (bench: Bench): Promise<WaveStory> => {
+  const { profile } = bench.contract;
+  if (profile.instruments.chargesUserWithoutKey) throw new Unable("requests without a key are charged to a user here (G13)");
+  bench.open("instruments", capacity + extra, latestMs, { as: "nobody" });
+  await bench.freshMinute();
+  const { clock } = bench;
+  const beganAt = clock.now();
+  const minuteEndsAt = beganAt + minuteMs - (bench.serviceNow() % minuteMs);
+  const ask = (): Promise<Reply> => bench.ask("instruments", {}, { as: "nobody", within: [] });
+  const replies: Reply[] = [await ask()];
+  const [first] = replies;
+  // What the list itself says to a request without a key does not matter, only when it begins to say something else.
+  const passes = ({ status, ok }: Reply): boolean => status === first?.status && ok === first.ok;
+  while (replies.length < capacity && replies.every(passes)) {
+    if (clock.now() > beganAt + latestMs) throw new Unable(`the service answered only ${replies.length} requests in ${latestMs / 1_000} s`);
+    const count = Math.min(atOnce, capacity - replies.length);
+    replies.push(...(await Promise.all(Array.from({ length: count }, ask))));
+  }
+  for (let more = 0; more < extra && replies.every(passes); more++) replies.push(await ask());
+  const last = replies.at(-1) as Reply;
+  const signed = bench.parts.main && (await bench.ask("instruments", {}, { within: [] }));
+  const freeAt = profile.limits.anchor === "wall_clock" ? minuteEndsAt : clock.now() + minuteMs;
+  await bench.wait(freeAt + edgeMs - clock.now());
+  return { breached: !passes(last), first: replies[0] as Reply, passed: replies.filter(passes).length, last, signed, freed: await ask() };
+};

@@ -1,0 +1,50 @@
+/**
+ * More calls of one key in one second than it may make, after a second of silence.
+ *
+ * Invariants: the calls leave together; a burst that seems to have crossed a second's edge (more passed than fit) is tried again
+ * at another phase, and only what every try shows is a verdict against the service.
+ * Not here: the user's layer (user-limit-probe.ts), the address's (ip-limit-probe.ts).
+ */
+import { layers } from "../../contract/limits.ts";
+import type { Bench } from "./test-client.ts";
+import type { Reply } from "./test-reply.ts";
+
+export interface Burst {
+  readonly replies: readonly Reply[];
+  readonly passed: number;
+  /** Another key of the same user, right behind. */
+  readonly otherKey: Reply | undefined;
+  /** The same key, a second later. */
+  readonly later: Reply;
+}
+
+const { capacity } = layers.key;
+const extra = 2;
+const quietMs = 2_100;
+/** Parts of a second at which bursts begin. */
+const phasesMs = [150, 400, 650] as const;
+
+export const burstStory = (bench: Bench): Promise<readonly Burst[]> => bench.story("burst", () => play(bench));
+
+const play = async (bench: Bench): Promise<readonly Burst[]> => {
+  bench.open("pendingOrders", capacity + extra, 1);
+  const bursts: Burst[] = [];
+  for (const phaseMs of phasesMs) {
+    bursts.push(await burst(bench, phaseMs));
+    if (bursts.at(-1)?.passed === capacity) break;
+  }
+  return bursts;
+};
+
+const burst = async (bench: Bench, phaseMs: number): Promise<Burst> => {
+  const { parts, contract } = bench;
+  await bench.room((capacity + extra + 2) * contract.endpoints.pendingOrders.weight + contract.endpoints.instruments.weight);
+  await bench.wait(quietMs);
+  await bench.wait((1_000 + phaseMs - (bench.serviceNow() % 1_000)) % 1_000);
+  const calls = Array.from({ length: capacity + extra }, () => bench.ask("pendingOrders", { limit: "1" }, { within: ["ip"] }));
+  const replies = await Promise.all(calls);
+  const otherKey = parts.second && (await bench.ask("instruments", {}, { as: parts.second, within: ["ip"] }));
+  await bench.wait(quietMs);
+  const later = await bench.ask("pendingOrders", { limit: "1" }, { within: ["ip"] });
+  return { replies, passed: replies.filter(({ ok }) => ok).length, otherKey, later };
+};

@@ -1,0 +1,179 @@
+/**
+ * Sections 4.2, 4.3 and 8.3: listings of open and of completed orders.
+ *
+ * Invariants: only orders of this run are expected anywhere; other orders of the user are minded only in what holds for all.
+ */
+import { instTypeOf } from "../../contract/inst-id.ts";
+import { paging } from "../../contract/limits.ts";
+import { crowdStory } from "./crowd-story.ts";
+import { all, expectThat, open, pass, type Rule, rule, skipped, slowRule, type Verdict } from "./rule.ts";
+import type { Bench } from "./test-client.ts";
+import { fieldOf, ordIdsOf, type Reply } from "./test-reply.ts";
+import { type TradeStory, tradeStory } from "./trade-story.ts";
+
+const states = { pending: ["live", "partially_filled"], history: ["filled", "canceled"] } as const;
+
+const lists = (reply: Reply, wanted: readonly string[], why: string): Verdict => {
+  const ids = ordIdsOf(reply);
+  const missing = wanted.find((id) => !ids.includes(id));
+  return expectThat(
+    reply.ok && missing === undefined,
+    reply,
+    `${why}: ${wanted.join(", ")}`,
+    reply.ok ? `${missing} is not listed` : reply.shown,
+  );
+};
+
+const omits = (reply: Reply, unwanted: readonly string[], why: string): Verdict => {
+  const shown = ordIdsOf(reply).find((id) => unwanted.includes(id));
+  return expectThat(shown === undefined, reply, why, `${shown} is listed`);
+};
+
+/** Every record that tells the field has a fitting value. */
+const allHave = (reply: Reply, name: string, fits: (value: string) => boolean, expected: string): Verdict => {
+  const wrong = reply.records.map((record) => fieldOf(record, name)).find((value) => value !== "" && !fits(value));
+  return expectThat(reply.ok && wrong === undefined, reply, expected, reply.ok ? `${name} ${wrong}` : reply.shown);
+};
+
+const three = ({ a, b, c }: TradeStory): readonly string[] => [a, b, c].map(({ ordId }) => ordId);
+
+/** Whether completed orders without fills can be expected in the history at all. */
+const remembers = ({ contract }: Bench): boolean => !contract.profile.history.unfilledCanceledVanish;
+const forgetful = skipped("orders that never traded vanish from this service's history (H11)");
+
+type Look = (story: TradeStory) => Verdict;
+const pendingRule = (id: string, title: string, look: Look): Rule =>
+  rule(`4.2-${id}`, title, "trade key", async (bench) => look(await tradeStory(bench)));
+const historyRule = (id: string, title: string, look: Look): Rule =>
+  rule(`4.3-${id}`, title, "trade key", async (bench) => (remembers(bench) ? look(await tradeStory(bench)) : forgetful));
+
+const isSwap = (instId: string): boolean => instTypeOf(instId) === "SWAP";
+
+/** A page of at most `limitMax`, however much was asked for. */
+const bounded = (page: Reply, beyond: Reply): Verdict =>
+  all([
+    expectThat(
+      page.ok && page.records.length === paging.limitMax,
+      page,
+      `${paging.limitMax} of more records`,
+      `${page.records.length} records`,
+    ),
+    expectThat(beyond.records.length <= paging.limitMax, beyond, `at most ${paging.limitMax} records`, `${beyond.records.length} records`),
+  ]);
+
+const byDefault = (page: Reply): Verdict =>
+  expectThat(page.records.length === paging.limitDefault, page, `${paging.limitDefault} of more records`, `${page.records.length} records`);
+
+const ordering = (reply: Reply, ids: readonly string[]): string => {
+  const places = ids.map((id) => ordIdsOf(reply).indexOf(id));
+  const [first = 0, , last = 0] = places;
+  return first > last ? "newest first" : "oldest first";
+};
+
+export const listingRules: readonly Rule[] = [
+  pendingRule("all", "all active orders are listed", (story) => lists(story.pending.all, three(story), "all active orders")),
+  pendingRule("states", "only live and partially_filled orders are listed", ({ pending, after }) =>
+    all(
+      [...Object.values(pending), after.pending]
+        .filter(({ ok }) => ok)
+        .map((reply) =>
+          allHave(reply, "state", (state) => (states.pending as readonly string[]).includes(state), states.pending.join(" or ")),
+        ),
+    ),
+  ),
+  pendingRule("gone", "completed orders are not listed", (story) =>
+    all([omits(story.pending.own, [story.d.ordId], "no completed order"), omits(story.after.pending, three(story), "no completed order")]),
+  ),
+  pendingRule("instType", "instType narrows to a kind of product", (story) =>
+    all([
+      lists(story.pending.swap, three(story), "swap orders"),
+      allHave(story.pending.swap, "instId", isSwap, "swap orders only"),
+      allHave(story.pending.spot, "instId", (id) => !isSwap(id), "spot orders only"),
+    ]),
+  ),
+  pendingRule("instId", "instId narrows to one product", (story) =>
+    all([
+      lists(story.pending.own, three(story), `orders of ${story.instId}`),
+      allHave(story.pending.own, "instId", (id) => id === story.instId, `orders of ${story.instId} only`),
+      story.otherInstId === undefined
+        ? pass
+        : allHave(story.pending.other, "instId", (id) => id === story.otherInstId, `orders of ${story.otherInstId} only`),
+    ]),
+  ),
+  pendingRule("limit", "limit is the number of results", ({ pending }) =>
+    expectThat(pending.two.ok && pending.two.records.length === 2, pending.two, "2 of 3 records", `${pending.two.records.length} records`),
+  ),
+  pendingRule("after", "after lists older orders", ({ pending, a, b, c }) =>
+    all([lists(pending.after, [a.ordId], "older orders"), omits(pending.after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`)]),
+  ),
+  pendingRule("before", "before lists newer orders", ({ pending, a, b, c }) =>
+    all([lists(pending.before, [c.ordId], "newer orders"), omits(pending.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
+  ),
+  rule("4.2-order", "open: the order of the list, and both cursors at once", "trade key", async (bench) => {
+    const story = await tradeStory(bench);
+    const { both } = story.pending;
+    return open(
+      `${ordering(story.pending.own, three(story))} (G6); after and before: ${both.ok ? `${both.records.length} records` : both.shown} (H6)`,
+    );
+  }),
+  rule("4.2-default", "20 results without limit", "trade key", async (bench) => byDefault((await crowdStory(bench)).pending.page)),
+  slowRule("4.2-maximum", "never more than 100 results", "trade key", async (bench) => {
+    const { pending } = await crowdStory(bench);
+    return bounded(pending.hundred, pending.beyond);
+  }),
+  slowRule("4.2-beyond", "open: a limit above the maximum", "trade key", async (bench) => {
+    const { beyond } = (await crowdStory(bench)).pending;
+    return open(beyond.ok ? `${beyond.records.length} records (H6)` : `${beyond.shown} (H6)`);
+  }),
+  historyRule("all", "cancelled orders are listed", (story) => lists(story.history.all, three(story), "recently completed orders")),
+  rule("4.3-states", "only filled and canceled orders are listed", "trade key", async (bench) => {
+    const { history } = await tradeStory(bench);
+    const replies = Object.values(history).filter(({ ok }) => ok);
+    return all(
+      replies.map((reply) =>
+        allHave(reply, "state", (state) => (states.history as readonly string[]).includes(state), states.history.join(" or ")),
+      ),
+    );
+  }),
+  rule("4.3-active", "orders that are still active are not listed", "trade key", async (bench) => {
+    const story = await tradeStory(bench);
+    return omits(story.history.early, three(story), "no active order");
+  }),
+  historyRule("instType", "instType narrows to a kind of product", (story) =>
+    all([
+      lists(story.history.swap, three(story), "swap orders"),
+      allHave(story.history.swap, "instId", isSwap, "swap orders only"),
+      allHave(story.history.spot, "instId", (id) => !isSwap(id), "spot orders only"),
+    ]),
+  ),
+  historyRule("state", "state narrows to one final state", (story) =>
+    all([
+      lists(story.history.canceled, three(story), "canceled orders"),
+      omits(story.history.filled, three(story), "filled orders only"),
+      allHave(story.history.canceled, "state", (state) => state !== "filled", "canceled orders only"),
+      allHave(story.history.filled, "state", (state) => state !== "canceled", "filled orders only"),
+    ]),
+  ),
+  historyRule("limit", "limit is the number of results", ({ history }) =>
+    expectThat(
+      history.two.ok && history.two.records.length === 2,
+      history.two,
+      "2 of more records",
+      `${history.two.records.length} records`,
+    ),
+  ),
+  historyRule("after", "after lists older orders", ({ history, a, b, c }) =>
+    all([lists(history.after, [a.ordId], "older orders"), omits(history.after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`)]),
+  ),
+  historyRule("before", "before lists newer orders", ({ history, a, b, c }) =>
+    all([lists(history.before, [c.ordId], "newer orders"), omits(history.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
+  ),
+  rule("4.3-default", "20 results without limit", "trade key", async (bench) =>
+    remembers(bench) ? byDefault((await crowdStory(bench)).history.page) : forgetful,
+  ),
+  slowRule("4.3-maximum", "never more than 100 results", "trade key", async (bench) => {
+    if (!remembers(bench)) return forgetful;
+    const { history } = await crowdStory(bench);
+    return bounded(history.hundred, history.beyond);
+  }),
+];

@@ -1,0 +1,69 @@
+/**
+ * What a rule of the description is to this suite: a name, what it needs, and a question that ends in a verdict.
+ *
+ * Invariants: a verdict of failure says what was expected, what came, and to which request; what the description leaves open is
+ * never a failure, only told.
+ */
+import type { Bench } from "./test-client.ts";
+import type { Reply } from "./test-reply.ts";
+
+export type Verdict =
+  | { readonly kind: "pass" }
+  | { readonly kind: "open"; readonly found: string }
+  | { readonly kind: "fail"; readonly expected: string; readonly got: string; readonly request: string }
+  | { readonly kind: "skipped"; readonly why: string };
+
+/** What has to be at hand; keys are told apart by what they may do and whose they are (test-keys.ts). */
+export type Need = "nothing" | "key" | "trade key" | "two keys" | "two users" | "read-only key" | "trade-only key" | "socket";
+
+export interface Rule {
+  readonly id: string;
+  /** Section of the service description. */
+  readonly section: string;
+  readonly title: string;
+  readonly needs: Need;
+  /** Fills a minute's quota or waits for the next minute. */
+  readonly slow: boolean;
+  check(bench: Bench): Promise<Verdict>;
+}
+
+export const rule = (id: string, title: string, needs: Need, check: Rule["check"]): Rule => ({
+  id,
+  section: id.slice(0, id.indexOf("-")),
+  title,
+  needs,
+  slow: false,
+  check,
+});
+
+export const slowRule = (id: string, title: string, needs: Need, check: Rule["check"]): Rule => ({
+  ...rule(id, title, needs, check),
+  slow: true,
+});
+
+export const pass: Verdict = { kind: "pass" };
+export const open = (found: string): Verdict => ({ kind: "open", found });
+export const skipped = (why: string): Verdict => ({ kind: "skipped", why });
+export const fail = (reply: Reply, expected: string, got: string): Verdict => ({ kind: "fail", expected, got, request: reply.asked });
+
+/** The first failure, else a pass. Nothing to judge is no pass. */
+export const all = (verdicts: Iterable<Verdict>): Verdict => {
+  let seen = false;
+  for (const verdict of verdicts) {
+    if (verdict.kind !== "pass") return verdict;
+    seen = true;
+  }
+  return seen ? pass : skipped("there was nothing to judge");
+};
+
+/** Passes when `holds`; otherwise the reply was not what was expected. */
+export const expectThat = (holds: boolean, reply: Reply, expected: string, got: string = reply.shown): Verdict =>
+  holds ? pass : fail(reply, expected, got);
+
+/** Why a rule cannot be asked: a step before it did not succeed. The runner makes a skipped verdict of it. */
+export class Unable extends Error {
+  constructor(why: string) {
+    super(why);
+    this.name = "Unable";
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Walks all rules against one service and gives a verdict on each.
+ *
+ * Invariants: one rule at a time, in the order of the description, those that use up a layer last; a rule that cannot be asked is
+ * skipped and says why; whatever happens, no order of ours is left behind without being named.
+ * Not here: what is printed (findings.ts), keys and addresses from the command line (cli/check.ts).
+ */
+import { isSluiceError, SluiceError } from "../../errors.ts";
+import { batchRules } from "./batch-rules.ts";
+import { envelopeRules } from "./envelope-rules.ts";
+import { headerRules } from "./header-rules.ts";
+import { limitRules } from "./limit-rules.ts";
+import { listingRules } from "./listing-rules.ts";
+import { orderRules } from "./order-rules.ts";
+import { permissionRules } from "./permission-rules.ts";
+import { productRules } from "./product-rules.ts";
+import { type Rule, skipped, Unable, type Verdict } from "./rule.ts";
+import { socketRules } from "./socket-rules.ts";
+import { type Bench, type BenchOptions, createBench } from "./test-client.ts";
+import { missing } from "./test-keys.ts";
+import { weightRules } from "./used-weight.ts";
+
+/** Rules that end in a blocked user or address come after all others. */
+const lastly: readonly RegExp[] = [/^(7\.2|8\.1-key)/, /^(8\.1-uid|8\.4-(ip|uid)-fresh)/, /^8\.1-ip/];
+
+const place = (id: string): number => lastly.findIndex((pattern) => pattern.test(id));
+
+export const rules: readonly Rule[] = [
+  ...envelopeRules,
+  ...productRules,
+  ...orderRules,
+  ...listingRules,
+  ...batchRules,
+  ...permissionRules,
+  ...limitRules,
+  ...weightRules,
+  ...socketRules,
+  ...headerRules,
+];
+
+export interface Finding {
+  readonly rule: Rule;
+  readonly verdict: Verdict;
+}
+
+export interface SuiteOptions extends BenchOptions {
+  /** Only rules whose id begins with one of these. */
+  readonly only?: readonly string[];
+  readonly onRule?: (rule: Rule) => void;
+}
+
+export interface SuiteResult {
+  /** In the order of the description. */
+  readonly findings: readonly Finding[];
+  /** Orders of ours that could not be cancelled. */
+  readonly leftBehind: readonly string[];
+}
+
+export const checkService = async (options: SuiteOptions): Promise<SuiteResult> => {
+  const bench = createBench(options);
+  await knock(bench);
+  const asked = rules.filter(({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true);
+  const order = [...asked].sort((a, b) => place(a.id) - place(b.id));
+  const verdicts = new Map<Rule, Verdict>();
+  let leftBehind: readonly string[] = [];
+  let stopped = false;
+  const stopping = options.stop$?.subscribe(() => {
+    stopped = true;
+  });
+  try {
+    for (const rule of order) {
+      if (stopped) break;
+      options.onRule?.(rule);
+      const verdict = await ask(rule, bench);
+      verdicts.set(rule, verdict);
+    }
+  } finally {
+    stopping?.unsubscribe();
+    leftBehind = await tidy(bench);
+  }
+  const findings = asked.flatMap((rule) => {
+    const verdict = verdicts.get(rule);
+    return verdict === undefined ? [] : [{ rule, verdict }];
+  });
+  return { findings, leftBehind };
+};
+
+/** What cannot be asked about any more is named as left behind. */
+const tidy = async (bench: Bench): Promise<readonly string[]> => {
+  bench.end();
+  try {
+    return await bench.orders.sweep();
+  } catch (error) {
+    if (isSluiceError(error) || error instanceof Unable) return bench.orders.unsure();
+    throw error;
+  }
+};
+
+/** A service that does not answer is no matter of rules, and a key that is not accepted would make every rule about orders a riddle. */
+const knock = async (bench: Bench): Promise<void> => {
+  const { main } = bench.parts;
+  if (main === undefined) {
+    await bench.ask("instruments", {}, { as: "nobody" });
+    return;
+  }
+  const reply = await bench.ask("pendingOrders", { limit: "1" });
+  if (reply.status === 200) return;
+  throw new SluiceError(
+    "USAGE",
+    `The service refuses the key ${main.name}: ${reply.asked} gave ${reply.shown}. Check the key, its permissions and the profile's auth rows.`,
+  );
+};
+
+const ask = async (rule: Rule, bench: Bench): Promise<Verdict> => {
+  const lacking = missing(rule.needs, bench.parts, bench.socket !== undefined);
+  if (lacking !== undefined) return skipped(lacking);
+  if (rule.slow && bench.quick) return skipped("uses up a minute; left out of a quick run");
+  try {
+    return await rule.check(bench);
+  } catch (error) {
+    if (error instanceof Unable) return skipped(error.message);
+    if (!isSluiceError(error) || error.code !== "OUTCOME_UNKNOWN") throw error;
+    return { kind: "fail", expected: "an answer to every request", got: error.message, request: "see the message" };
+  }
+};

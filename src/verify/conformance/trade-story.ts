@@ -1,0 +1,139 @@
+/**
+ * What the service shows of three orders while they stand, while they are cancelled, and afterwards.
+ *
+ * Invariants: a, b and c were placed in this order; d is placed and cancelled first, so that a batch holds a hopeless element; all
+ * are complete at the end. Every look is one reply; rules only read.
+ */
+
+import type { Own } from "./own-orders.ts";
+import type { Bench } from "./test-client.ts";
+import { fieldOf, type Reply } from "./test-reply.ts";
+
+/** `early` is the history while a, b and c were open. */
+export interface TradeStory {
+  readonly instId: string;
+  readonly otherInstId: string | undefined;
+  readonly a: Own;
+  readonly b: Own;
+  readonly c: Own;
+  /** Complete before the others were looked at. */
+  readonly d: Own;
+  readonly order: Readonly<Record<OrderLook, Reply>>;
+  readonly pending: Readonly<Record<PendingLook, Reply>>;
+  readonly history: Readonly<Record<HistoryLook, Reply>>;
+  readonly cancel: { readonly one: Reply; readonly mixed: Reply };
+  readonly after: { readonly order: readonly Reply[]; readonly pending: Reply };
+}
+
+type OrderLook = "byOrdId" | "byClOrdId" | "both" | "ordIdUnknown" | "hinted" | "misled" | "neither" | "unknown";
+type PendingLook = "all" | "swap" | "spot" | "own" | "other" | "two" | "after" | "before" | "both";
+type HistoryLook = "early" | "all" | "swap" | "spot" | "canceled" | "filled" | "two" | "after" | "before";
+
+/** An id the service is not likely to have given to anybody's order. */
+export const unknownOrdId = "1";
+
+/** Asks in the order written: the story is the same at every run. */
+const inTurn = async <K extends string>(looks: Readonly<Record<K, () => Promise<Reply>>>): Promise<Readonly<Record<K, Reply>>> => {
+  const replies: [string, Reply][] = [];
+  for (const [name, look] of Object.entries<() => Promise<Reply>>(looks)) replies.push([name, await look()]);
+  return Object.fromEntries(replies) as Readonly<Record<K, Reply>>;
+};
+
+export const tradeStory = (bench: Bench): Promise<TradeStory> => bench.story("trade", () => play(bench));
+
+const play = async (bench: Bench): Promise<TradeStory> => {
+  const { orders } = bench;
+  const instId = await orders.instId();
+  const otherInstId = await orders.otherInstId();
+  const [d] = (await orders.open(1)) as readonly [Own];
+  const one = await orders.cancel([d]);
+  const [a, b, c] = (await orders.open(3)) as readonly [Own, Own, Own];
+  const order = await inTurn(orderLooks(bench, [a, b], instId, otherInstId));
+  const pending = await inTurn(pendingLooks(bench, b, instId, otherInstId));
+  const early = await bench.ask("orderHistory", {});
+  const mixed = await orders.cancel([d, a, b, c]);
+  const after: Reply[] = [];
+  for (const { ordId } of [d, a, b, c]) after.push(await bench.ask("getOrder", { ordId }));
+  // Where a batch failed, what comes after it is still to be looked at.
+  for (const [index, own] of [d, a, b, c].entries()) {
+    if (["live", "partially_filled"].includes(fieldOf(after[index]?.records[0], "state"))) await orders.cancel([own]);
+  }
+  const pendingAfter = await bench.ask("pendingOrders", { instId, limit: "100" });
+  const history = await inTurn(historyLooks(bench, b));
+  return {
+    instId,
+    otherInstId,
+    a,
+    b,
+    c,
+    d,
+    order,
+    pending,
+    history: { early, ...history },
+    cancel: { one, mixed },
+    after: { order: after, pending: pendingAfter },
+  };
+};
+
+const orderLooks = (bench: Bench, [a, b]: readonly [Own, Own], instId: string, otherInstId: string | undefined) => {
+  const look = (query: Readonly<Record<string, string>>) => () => bench.ask("getOrder", query);
+  return {
+    byOrdId: look({ ordId: a.ordId }),
+    byClOrdId: look({ clOrdId: b.clOrdId }),
+    both: look({ ordId: a.ordId, clOrdId: b.clOrdId }),
+    ordIdUnknown: look({ ordId: unknownOrdId, clOrdId: b.clOrdId }),
+    hinted: look({ ordId: a.ordId, instId }),
+    misled: look({ ordId: a.ordId, instId: otherInstId ?? instId }),
+    neither: look({ instId }),
+    unknown: look({ ordId: unknownOrdId }),
+  };
+};
+
+const pendingLooks = (bench: Bench, b: Own, instId: string, otherInstId: string | undefined) => {
+  const look = (query: Readonly<Record<string, string>>) => () => bench.ask("pendingOrders", query);
+  return {
+    all: look({}),
+    swap: look({ instType: "SWAP", limit: "100" }),
+    spot: look({ instType: "SPOT", limit: "100" }),
+    own: look({ instId, limit: "100" }),
+    other: look({ instId: otherInstId ?? instId, limit: "100" }),
+    two: look({ instId, limit: "2" }),
+    after: look({ instId, after: b.ordId, limit: "100" }),
+    before: look({ instId, before: b.ordId, limit: "100" }),
+    both: look({ instId, after: b.ordId, before: b.ordId }),
+  };
+};
+
+const historyLooks = (bench: Bench, b: Own) => {
+  const look = (query: Readonly<Record<string, string>>) => () => bench.ask("orderHistory", query);
+  return {
+    all: look({}),
+    swap: look({ instType: "SWAP", limit: "100" }),
+    spot: look({ instType: "SPOT", limit: "100" }),
+    canceled: look({ state: "canceled", limit: "100" }),
+    filled: look({ state: "filled", limit: "100" }),
+    two: look({ limit: "2" }),
+    after: look({ after: b.ordId, limit: "100" }),
+    before: look({ before: b.ordId, limit: "100" }),
+  };
+};
+
+/** One success of everything that may be asked without harm. */
+export const sample = (bench: Bench): Promise<readonly Reply[]> =>
+  bench.story("sample", async () => {
+    const replies: Reply[] = [];
+    for (const name of ["instruments", "spotBalance", "positions", "pendingOrders", "orderHistory"] as const) {
+      replies.push(await bench.ask(name));
+    }
+    return replies;
+  });
+
+/** Successes of every endpoint that can be had with the keys at hand. */
+export const successes = async (bench: Bench): Promise<readonly Reply[]> => {
+  const replies = [...(await sample(bench))];
+  if (bench.parts.trader !== undefined) {
+    const { order, pending, history, cancel, a } = await tradeStory(bench);
+    replies.push(a.placed, order.byOrdId, pending.own, history.canceled, cancel.one);
+  }
+  return replies.filter(({ ok }) => ok);
+};

@@ -1,0 +1,80 @@
+/**
+ * Proof that a service tells right credentials from wrong ones: the same read with right ones, with one part wrong, and right again.
+ *
+ * Invariants: it is proved only when the right ones were answered with a success both times, and a wrong secret and a wrong key
+ * with a refusal that has nothing to do with limits or health; rows about refused credentials are concluded from such refusals alone.
+ * Not here: finding a way to sign that is accepted (probe-signature.ts).
+ */
+
+import { type KeyFault, keyFaults } from "../../client/transport/sign.ts";
+import type { Profile } from "../../contract/profile.ts";
+import type { Visit } from "./examination.ts";
+import { type Finding, judged, unseen } from "./finding.ts";
+import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
+
+/** A success with a list of records: all that a read without parameters can bring where it is answered at all. */
+export const successOf = (answer: Answer): Reply | undefined => {
+  const reply = doneOr(answer);
+  if (typeof reply === "string") return undefined;
+  return reply.records.length === (reply.body["data"] as readonly unknown[]).length ? reply : undefined;
+};
+
+export const spellAnswer = (answer: Answer): string =>
+  answer.kind === "unanswered" ? answer.why : `status ${answer.status}${answer.code === "" ? "" : `, code ${answer.code}`}`;
+
+/** Whether two answers cannot be told apart by what a client goes by. */
+export const isSame = (a: Answer, b: Answer): boolean =>
+  a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
+
+/** The same read with one part of the credentials wrong. */
+export const askWrongly = ({ asker }: Visit, fault: KeyFault): Promise<Answer> => asker.ask("spotBalance", {}, { fault });
+
+const isRefusal = ({ answers }: Profile, answer: Answer): answer is Reply =>
+  answer.kind === "answered" && !answer.ok && answer.code !== "0" && ![answers.unavailableCode, answers.limitedCode].includes(answer.code);
+
+/** Keeps the code with which wrong credentials were refused, where there is one. */
+export const noteRefusal = ({ door, contract }: Visit, answer: Answer): void => {
+  if (isRefusal(contract.profile, answer) && answer.code !== "") door.codes.add(answer.code);
+};
+
+/** Why it cannot be told whether a wrong key would be noticed, or undefined with what was learned noted. */
+export const probeCredentials = async (visit: Visit, signs: boolean, accepted: Reply, unsigned: Answer): Promise<string | undefined> => {
+  const { asker, contract, door, note } = visit;
+  const refusals: Reply[] = [];
+  // What carries no signature has a name only.
+  for (const fault of signs ? keyFaults : (["key"] as const)) {
+    const answer = await askWrongly(visit, fault);
+    if (isRefusal(contract.profile, answer)) {
+      noteRefusal(visit, answer);
+      if (fault === "key" || fault === "secret") refusals.push(answer);
+    } else if (fault === "key" || fault === "secret") {
+      return answer.kind === "unanswered"
+        ? `no answer to a request with a wrong ${fault} (${answer.why})`
+        : `a request with a wrong ${fault} is answered as one with the right ${fault} is (${spellAnswer(answer)})`;
+    }
+  }
+  const again = await asker.ask("spotBalance", {});
+  if (successOf(again) === undefined) return `the same signed request was accepted once and then not (${spellAnswer(again)})`;
+  if (isRefusal(contract.profile, unsigned)) {
+    noteRefusal(visit, unsigned);
+    refusals.push(unsigned);
+  }
+  door.success = accepted;
+  note(...refusalFindings(contract.profile, refusals));
+  return undefined;
+};
+
+const refusalFindings = (profile: Profile, refusals: readonly Reply[]): readonly Finding[] => {
+  const how = refusals.map(spellAnswer).join("; ");
+  const evidence = `the balance asked for with wrong credentials, and without: ${how}`;
+  const [status, ...statuses] = new Set(refusals.map((reply) => reply.status));
+  const [code, ...codes] = new Set(refusals.map((reply) => reply.code).filter((text) => text !== ""));
+  return [
+    status === undefined || statuses.length > 0
+      ? unseen(profile, "answers.authStatus", `no one status: ${evidence}`)
+      : judged(profile, "answers.authStatus", status, evidence),
+    code === undefined || codes.length > 0
+      ? unseen(profile, "answers.authCode", `no one code: ${evidence}`)
+      : judged(profile, "answers.authCode", code, evidence),
+  ];
+};

@@ -1,0 +1,213 @@
+/**
+ * Examines a service: asks what the profile assumes, and says which assumptions hold.
+ *
+ * Invariants: nothing is concluded, and no row is offered, unless right credentials were told from wrong ones; a code that wrong
+ * credentials are answered with is offered for nothing else; read only unless orders are asked for; at most `weightMax` weight is used for reading; every row that belongs to a
+ * probe ends as a finding, also when the probe could not ask; what was opened is closed.
+ * Not here: tables and texts (cli/), writing down a confirmation (live/).
+ */
+import { type Contract, createContract } from "../../contract/contract.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import type { ProfileOverrides } from "../../contract/profile.ts";
+import { probeCredentials } from "./credentials.ts";
+import { noteUnasked, type OrderProbe, type Patient, type Visit } from "./examination.ts";
+import { type Finding, type Override, type RowPath, unasked, unseen } from "./finding.ts";
+import { overridesOf, withOverrides } from "./override-lines.ts";
+import { probeCancels } from "./probe-cancels.ts";
+import { createAsker } from "./probe-client.ts";
+import { type Listed, listRows, probeInstruments, probeKeyedInstruments, probeUnsignedCharge } from "./probe-instruments.ts";
+import { probeListings } from "./probe-listings.ts";
+import { probeOrder } from "./probe-order.ts";
+import type { Answer, Reply } from "./probe-reply.ts";
+import { plainRows, probeSignature } from "./probe-signature.ts";
+import { probeWindow } from "./probe-window.ts";
+import type { StopWord } from "./stop-signal.ts";
+
+export interface ExamineOptions {
+  /** What the config overrides already. */
+  readonly profile: ProfileOverrides;
+  readonly open: (contract: Contract) => Patient;
+  readonly stop: StopWord;
+  /** Whether requests to this service carry a signature; an embedded one is told the key's name. */
+  readonly signs: boolean;
+  /** Leaves out what has to wait for the edge of a minute. */
+  readonly quick?: boolean;
+  /** Places orders far from the market and cancels them; only where no money is at stake. */
+  readonly orders?: OrderProbe;
+  /** Told what is going on, a line at a time. */
+  readonly progress?: (line: string) => void;
+}
+
+export interface Examination {
+  readonly findings: readonly Finding[];
+  readonly overrides: readonly Override[];
+  /** Why nothing of it can be concluded: then there are no overrides. */
+  readonly inconclusive?: string;
+  /** The whole `profile` a config should have. */
+  readonly profile: ProfileOverrides;
+  readonly weight: number;
+  readonly requests: number;
+  /** Orders of the examination that may still be open, by client order id. */
+  readonly left: readonly string[];
+  readonly stopped: boolean;
+}
+
+/** Nine ways to sign, ten requests with wrong credentials, and some dozen reads, each counted as if it was charged. */
+export const readWeightMax = 150;
+/** Two batches, three placements at most for the unit, two more for the id, three cancels, and looks in between. */
+const orderWeightMax = 200;
+
+const open = (options: ExamineOptions, overrides: readonly Override[]): Patient => {
+  const patient = options.open(createContract(withOverrides(options.profile, overrides)));
+  patient.start();
+  return patient;
+};
+
+const visitOf = (options: ExamineOptions): { visit: Visit; close: () => Promise<void> } => {
+  const contract = createContract(options.profile);
+  const findings: Finding[] = [];
+  let patient = open(options, []);
+  const keyFor = (endpoint: EndpointName): string | undefined => {
+    const { permission } = contract.endpoints[endpoint];
+    const keys = patient.users[0]?.keys ?? [];
+    return keys.find(({ permissions }) => permission === "none" || permissions.includes(permission))?.name;
+  };
+  const weightMax = readWeightMax + (options.orders === undefined ? 0 : orderWeightMax);
+  const { clock, transport } = patient;
+  const asker = createAsker({ clock, contract, transport, keyFor, weightMax, stop: options.stop });
+  const visit: Visit = {
+    contract,
+    clock,
+    asker,
+    stop: options.stop,
+    patient: () => patient,
+    findings,
+    door: { success: undefined, codes: new Set() },
+    note: (...more) => {
+      findings.push(...more);
+    },
+    reopen: async (overrides) => {
+      await patient.stop();
+      const accepted = overridesOf(findings).filter(({ path }) => path.startsWith("auth."));
+      patient = open(options, [...accepted, ...overrides]);
+      asker.through(patient.transport);
+    },
+  };
+  return { visit, close: async () => patient.stop() };
+};
+
+export const examine = async (options: ExamineOptions): Promise<Examination> => {
+  const { visit, close } = visitOf(options);
+  const left: string[] = [];
+  let inconclusive: string | undefined;
+  try {
+    inconclusive = await probeAll(visit, options, left);
+  } finally {
+    await close();
+  }
+  const { asker } = visit;
+  const findings = inconclusive === undefined ? withoutDoorCodes(visit) : visit.findings.map(withoutRow);
+  const overrides = [...new Map(overridesOf(findings).map((override) => [override.path, override])).values()];
+  return {
+    findings,
+    overrides,
+    profile: withOverrides(options.profile, overrides),
+    weight: asker.spent,
+    requests: asker.calls.length,
+    left,
+    stopped: options.stop.said,
+    ...(inconclusive !== undefined && { inconclusive }),
+  };
+};
+
+const withoutRow = ({ gap, row, assumed, found, verdict, evidence }: Finding): Finding => ({ gap, row, assumed, found, verdict, evidence });
+
+/** Codes that decide what a refusal means: with the code of a refused key under another name it would mean something else. */
+const withoutDoorCodes = ({ findings, door, contract }: Visit): readonly Finding[] =>
+  findings.map((finding) => {
+    const { path, value } = finding.override ?? {};
+    if (path === undefined || !/^answers\..+Code$/.test(path) || path === "answers.authCode") return finding;
+    return door.codes.has(String(value))
+      ? unasked(contract.profile, path, `${finding.evidence}: wrong credentials are answered so`)
+      : finding;
+  });
+
+/** What can be asked only with credentials that the service was seen to check. */
+const keyRows: readonly RowPath[] = [
+  "instruments.needsKey",
+  "instruments.chargesUserWithoutKey",
+  "auth.prehash",
+  "answers.authStatus",
+  "answers.authCode",
+  "answers.successMsg",
+  "paging.newestFirst",
+  "order.timeUnit",
+  "order.feeSign",
+  "order.emptyDecimal",
+  "paging.cursorIncluded",
+  "paging.afterAndBefore",
+  "paging.limitAboveMax",
+  "answers.badRequestStatus",
+  "answers.badRequestCode",
+  "answers.notFound",
+  "answers.notFoundCode",
+  "answers.orderErrorStatus",
+  "answers.dataOnError",
+  "limits.headersOnError",
+  "weights.getOrder",
+  "weights.pendingOrders",
+  "weights.orderHistory",
+  "limits.failedCounts",
+  "limits.anchor",
+];
+
+/** Gives why nothing can be concluded, if so. */
+const probeAll = async (visit: Visit, options: ExamineOptions, left: string[]): Promise<string | undefined> => {
+  const { progress = () => undefined, quick = false, orders, signs } = options;
+  const { note, contract } = visit;
+  progress("Asking for the list of instruments, without a key.");
+  const listed = await probeInstruments(visit);
+  progress("Asking for balances: signed, with wrong credentials, and without any.");
+  const keys = typeof listed === "string" ? listed : await probeKeys(visit, signs);
+  if (typeof keys === "string") return giveUp(visit, keys);
+  const instruments = isReply(listed) ? await probeKeyedInstruments(visit, listed) : listed;
+  if (typeof instruments === "string") return giveUp(visit, instruments);
+  await probeUnsignedCharge(visit);
+  progress("Asking for orders, open and past.");
+  await probeListings(visit, signs, keys.unsigned);
+  if (orders !== undefined) {
+    progress("Cancelling two orders that do not exist.");
+    await probeCancels(visit, instruments);
+    progress("Placing an order far from the market.");
+    left.push(...(await probeOrder(visit, instruments, orders)));
+  }
+  if (quick) note(unseen(contract.profile, "limits.anchor", "left out by --quick"));
+  else {
+    progress("Waiting for the edge of a minute, 65 s at most.");
+    await probeWindow(visit);
+  }
+  note(unseen(contract.profile, "limits.refusedCounts", "a rate limit is never provoked"));
+  note(unseen(contract.profile, "answers.limitedCode", "a rate limit is never provoked"));
+  return undefined;
+};
+
+const isReply = (listed: Listed): listed is Reply => typeof listed === "object" && "kind" in listed;
+
+const giveUp = (visit: Visit, why: string): string => {
+  const noted = new Set(visit.findings.map(({ row }) => row));
+  noteUnasked(
+    visit,
+    [...listRows, ...plainRows, ...keyRows].filter((row) => !noted.has(row)),
+    why,
+  );
+  return why;
+};
+
+/** Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is not known. */
+const probeKeys = async (visit: Visit, signs: boolean): Promise<{ readonly unsigned: Answer } | string> => {
+  const unsigned = await visit.asker.ask("spotBalance", {}, { signed: false });
+  const accepted = await probeSignature(visit, signs);
+  if (typeof accepted === "string") return accepted;
+  const why = await probeCredentials(visit, signs, accepted, unsigned);
+  return why ?? { unsigned };
+};

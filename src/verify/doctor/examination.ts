@@ -1,0 +1,68 @@
+/**
+ * One examination under way: what is asked through, what is assumed, and what was found so far.
+ *
+ * Invariants: findings are only added; the contract is the config's from beginning to end, so that every verdict is about it,
+ * while the way to the service may change to one that the service accepts.
+ */
+import type { Observable } from "rxjs";
+import type { Clock } from "../../clock/clock.ts";
+import type { Contract } from "../../contract/contract.ts";
+import type { Transport } from "../../contract/transport.ts";
+import { type Finding, type Override, type RowPath, unasked } from "./finding.ts";
+import type { Asker } from "./probe-client.ts";
+import type { Answer, Reply } from "./probe-reply.ts";
+import type { StopWord } from "./stop-signal.ts";
+
+/** The part of an open service that an examination needs. */
+export interface Patient {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly users: readonly {
+    readonly uid: string;
+    readonly keys: readonly { readonly name: string; readonly permissions: readonly string[] }[];
+  }[];
+  readonly market: { quotes(instId: string): Observable<{ readonly bidPx: string }> };
+  start(): void;
+  stop(): void | Promise<void>;
+}
+
+export interface OrderProbe {
+  /** The swap to use; the first listed when left out. */
+  readonly instId?: string;
+}
+
+export interface Visit {
+  readonly contract: Contract;
+  readonly clock: Clock;
+  readonly asker: Asker;
+  readonly stop: StopWord;
+  /** The service as it is open now. */
+  readonly patient: () => Patient;
+  /** Opens the service anew with other assumptions about signatures. */
+  readonly reopen: (overrides: readonly Override[]) => Promise<void>;
+  readonly note: (...findings: readonly Finding[]) => void;
+  readonly findings: readonly Finding[];
+  /** How the service answers credentials that are wrong; filled once it was seen to tell them from right ones. */
+  readonly door: Door;
+}
+
+export interface Door {
+  /** A signed read that was answered with a success: the form of this service's envelope. */
+  success: Reply | undefined;
+  /** Codes of requests that were turned away for their credentials. */
+  readonly codes: Set<string>;
+}
+
+/** Why an answer tells nothing of what was asked: there is none, or the request was turned away for its credentials. */
+export const turnedAway = ({ door }: Visit, answer: Answer): string | undefined => {
+  if (answer.kind === "unanswered") return answer.why;
+  const { endpoint, status, code, ok } = answer;
+  if (ok) return undefined;
+  if (status === 401 || status === 403) return `${endpoint}: status ${status}`;
+  return door.codes.has(code) ? `${endpoint}: code ${code}, which wrong credentials are answered with` : undefined;
+};
+
+/** None of these rows could be asked about, for one reason. */
+export const noteUnasked = ({ note, contract }: Visit, rows: readonly RowPath[], why: string): void => {
+  note(...rows.map((row) => unasked(contract.profile, row, why)));
+};

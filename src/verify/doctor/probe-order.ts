@@ -1,0 +1,248 @@
+/**
+ * Sixth probe: one order far from the market, at the smallest size, placed, looked at and cancelled. For test networks only.
+ *
+ * Settles: fields and words of a placement (G1, G11), the unit of sz from what is set aside (H3), client ids used twice (H10),
+ * states and what becomes of an order cancelled untouched (G4, H11).
+ * Not here: cancelling and making sure (clean-up.ts), sizes and units (order-size.ts).
+ */
+import { filter, firstValueFrom, map, merge, take } from "rxjs";
+import type { Unlisted } from "../../client/outcome.ts";
+import { readAnswer } from "../../client/parse-response.ts";
+import { unlistedIn, unlistedText } from "../../client/unlisted.ts";
+import { after } from "../../clock/clock.ts";
+import { parseInstId } from "../../contract/inst-id.ts";
+import type { Side } from "../../contract/profile.ts";
+import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody, PositionRecord } from "../../contract/schemas.ts";
+import { type CleanUp, createCleanUp } from "./clean-up.ts";
+import { noteUnasked, type OrderProbe, type Visit } from "./examination.ts";
+import { judged, type RowPath, remark, unseen } from "./finding.ts";
+import { farPrice, sizesFrom, unitOf } from "./order-size.ts";
+import { isSwap } from "./probe-cancels.ts";
+import { type Answer, doneOr } from "./probe-reply.ts";
+
+const rows: readonly RowPath[] = ["order.szUnit", "order.duplicateClOrdId", "answers.duplicateCode", "history.unfilledCanceledVanish"];
+const quoteMsMax = 10_000;
+
+/** Gives the client ids of orders that may still be open: none, unless the service stopped answering. */
+export const probeOrder = async (
+  visit: Visit,
+  instruments: readonly InstrumentRecord[],
+  { instId }: OrderProbe,
+): Promise<readonly string[]> => {
+  const instrument = instruments.find((candidate) => (instId === undefined ? isSwap(candidate) : candidate.instId === instId));
+  if (instrument === undefined || !isSwap(instrument)) {
+    noteUnasked(visit, rows, instId === undefined ? "no swap is listed" : `${instId} is not a listed swap`);
+    return [];
+  }
+  const bidPx = await bidOf(visit, instrument.instId);
+  if (bidPx === undefined) {
+    noteUnasked(visit, rows, `no price of ${instrument.instId} within ${quoteMsMax / 1_000} s`);
+    return [];
+  }
+  const cleanUp = createCleanUp(visit, instrument.instId);
+  try {
+    const side = await openingSide(visit, instrument.instId);
+    await study(visit, { instrument, side, px: farPrice(side, bidPx, instrument.tickSize), cleanUp });
+  } finally {
+    await cleanUp.finish();
+  }
+  return cleanUp.left();
+};
+
+const bidOf = ({ patient, clock, stop }: Visit, instId: string): Promise<string | undefined> => {
+  const bid$ = patient()
+    .market.quotes(instId)
+    .pipe(
+      map(({ bidPx }) => bidPx),
+      filter((text) => /^\d+(\.\d+)?$/.test(text)),
+    );
+  const none$ = merge(after(clock, quoteMsMax), stop.said$).pipe(map(() => undefined));
+  return firstValueFrom(merge(bid$, none$).pipe(take(1)), { defaultValue: undefined });
+};
+
+/** The side on which an order enlarges what the account holds: one that reduces sets nothing aside. */
+const openingSide = async ({ asker, contract }: Visit, instId: string): Promise<Side> => {
+  const reply = doneOr(await asker.ask("positions", { instId }));
+  if (typeof reply === "string") return "buy";
+  const outcome = readAnswer<PositionRecord>("positions", reply.response, contract, 0);
+  const position = outcome.kind === "done" ? outcome.records.find((record) => record.instId === instId) : undefined;
+  return position?.pos.startsWith("-") ? "sell" : "buy";
+};
+
+interface Scene {
+  readonly instrument: InstrumentRecord;
+  readonly side: Side;
+  readonly px: string;
+  readonly cleanUp: CleanUp;
+}
+
+const study = async (visit: Visit, scene: Scene): Promise<void> => {
+  const { asker, note } = visit;
+  const { instId } = scene.instrument;
+  const leverage = await asker.ask("setLeverage", { instId, lever: "1" });
+  const level = leverage.kind === "answered" && leverage.ok;
+  note(
+    remark("G11", "set leverage", leverage.kind === "unanswered" ? "not asked" : level ? "holds" : "differs", {
+      assumed: "instId and lever",
+      found: leverage.kind === "unanswered" ? "-" : `status ${leverage.status}, code ${leverage.code}`,
+      evidence: leverage.kind === "unanswered" ? leverage.why : level ? `${instId} now has leverage 1` : (leverage.msg ?? ""),
+    }),
+  );
+  const before = await frozen(visit, instId);
+  const placed = await placeSmallest(visit, scene);
+  if (typeof placed === "string") {
+    noteUnasked(visit, rows, placed);
+    return;
+  }
+  const afterwards = await frozen(visit, instId);
+  noteUnit(visit, scene, placed, level ? before : undefined, afterwards);
+  await noteRecord(visit, scene, placed);
+  const again = await placeOnce(visit, scene, placed.clOrdId, placed.sz);
+  await scene.cleanUp.cancelAll();
+  await noteEnd(visit, scene, placed);
+  await noteDuplicate(visit, scene, placed, again);
+};
+
+interface Placed {
+  readonly clOrdId: string;
+  readonly sz: string;
+  readonly ordId: string;
+}
+
+interface Refused {
+  readonly code: string;
+  readonly msg: string;
+  /** Where the code is not known to be that of a rejection. */
+  readonly unlisted?: Unlisted;
+}
+
+/** The order's ids, why it was refused, or why nothing is known of it. */
+const placeOnce = async (
+  { asker, contract }: Visit,
+  { instrument, side, px, cleanUp }: Scene,
+  clOrdId: string,
+  sz: string,
+): Promise<Placed | Refused | string> => {
+  const body: PlaceBody = { instId: instrument.instId, side, ordType: "post_only", sz, px, clOrdId };
+  cleanUp.expect(clOrdId);
+  const answer = await asker.ask("placeOrder", body);
+  if (answer.kind === "unanswered") return answer.why;
+  const outcome = readAnswer<ElementResult>("placeOrder", answer.response, contract, 0);
+  if (outcome.kind === "refused") return cleanUp.forget(clOrdId, { code: outcome.code, msg: outcome.msg });
+  const [record] = outcome.kind === "done" ? outcome.records : [];
+  const unlisted = unlistedIn("placeOrder", outcome, contract.profile);
+  // It proves nothing: the order stays expected until a listing shows that it is not there.
+  if (unlisted !== undefined) return { code: unlisted.code, msg: unlisted.msg, unlisted };
+  if (record === undefined) return `placeOrder: status ${answer.status} with no result that can be read`;
+  if (record.sCode !== "0") return cleanUp.forget(clOrdId, { code: record.sCode, msg: record.sMsg });
+  cleanUp.placed(clOrdId, record.ordId);
+  return { clOrdId, sz, ordId: record.ordId };
+};
+
+/** Smallest number first, whatever it counts: too little is refused, too much could be traded. */
+const placeSmallest = async (visit: Visit, scene: Scene): Promise<Placed | string> => {
+  let why = "no size was tried";
+  const warned = new Set<string>();
+  for (const sz of sizesFrom(scene.instrument, scene.px)) {
+    const result = await placeOnce(visit, scene, scene.cleanUp.nextId(), sz);
+    if (typeof result === "string") return result;
+    if ("ordId" in result) return result;
+    if (!warned.has(result.code)) noteUnlisted(visit, result);
+    warned.add(result.code);
+    why = `placing ${sz} of ${scene.instrument.instId} was refused: ${result.code} ${result.msg}`;
+  }
+  visit.note(
+    remark("G11", "place order", "differs", { assumed: "a post-only order at a smallest size is taken", found: "refused", evidence: why }),
+  );
+  return why;
+};
+
+const noteUnlisted = ({ note, contract }: Visit, { unlisted }: Refused): void => {
+  if (unlisted === undefined) return;
+  const found = `status ${unlisted.status}, code ${unlisted.code}`;
+  const evidence = unlistedText("placeOrder", unlisted, contract.profile);
+  note(remark("G16", "answers.rejectionCodes", "differs", { assumed: "rejections have codes of the profile", found, evidence }));
+};
+
+/** What is set aside in the currency the swap is settled in. */
+const frozen = async ({ asker, contract }: Visit, instId: string): Promise<string | undefined> => {
+  const reply = doneOr(await asker.ask("spotBalance", {}));
+  if (typeof reply === "string") return undefined;
+  const outcome = readAnswer<{ currency: string; frozen: string }>("spotBalance", reply.response, contract, 0);
+  const { quote } = parseInstId(instId, "instrument");
+  return outcome.kind === "done" ? outcome.records.find(({ currency }) => currency === quote)?.frozen : undefined;
+};
+
+const noteUnit = (
+  { note, contract }: Visit,
+  { instrument, px }: Scene,
+  { sz }: Placed,
+  before: string | undefined,
+  afterwards: string | undefined,
+): void => {
+  const { profile } = contract;
+  const row = "order.szUnit";
+  if (before === undefined || afterwards === undefined) {
+    note(unseen(profile, row, "what is set aside, or the leverage, could not be read"));
+    return;
+  }
+  const { unit, evidence } = unitOf({ instrument, px, sz, before, afterwards, assumed: profile.order.szUnit.SWAP });
+  if (unit === undefined) note(unseen(profile, row, evidence));
+  else note(judged(profile, row, { ...profile.order.szUnit, SWAP: unit }, `${evidence}; for spot nothing was placed`));
+};
+
+const noteRecord = async (visit: Visit, { side }: Scene, { ordId, clOrdId }: Placed): Promise<void> => {
+  const { asker, note } = visit;
+  const record = recordIn(visit, await asker.ask("getOrder", { ordId }));
+  const assumed = { assumed: `${side}, post_only, with the client id given` };
+  if (record === undefined)
+    note(remark("G11", "place order", "not asked", { ...assumed, found: "-", evidence: "the order could not be read" }));
+  else {
+    const holds = record.side === side && record.ordType === "post_only" && record.clOrdId === clOrdId && record.state === "live";
+    const found = `${record.side}, ${record.ordType}, ${record.state}, client id ${record.clOrdId}`;
+    note(remark("G11", "place order", holds ? "holds" : "differs", { ...assumed, found, evidence: `order ${ordId}` }));
+  }
+};
+
+const recordIn = ({ contract }: Visit, answer: Answer): OrderRecord | undefined => {
+  const outcome = answer.kind === "answered" ? readAnswer<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
+  return outcome?.kind === "done" ? outcome.records[0] : undefined;
+};
+
+const noteEnd = async (visit: Visit, { cleanUp }: Scene, { ordId }: Placed): Promise<void> => {
+  const { asker, note, contract } = visit;
+  const row = "history.unfilledCanceledVanish";
+  const answer = await asker.ask("getOrder", { ordId });
+  const outcome = answer.kind === "answered" ? readAnswer<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
+  if (outcome?.kind !== "done" || outcome.problems.length > 0 || !cleanUp.confirmed()) {
+    noteUnasked(visit, [row], answer.kind === "unanswered" ? answer.why : "the cancelled order could not be read");
+    return;
+  }
+  const [record] = outcome.records;
+  note(judged(contract.profile, row, record === undefined, record === undefined ? "not found after its cancel" : `state ${record.state}`));
+  if (record === undefined) return;
+  const verdict = record.state === "canceled" ? "holds" : "differs";
+  note(
+    remark("G4", "live to canceled", verdict, { assumed: "canceled", found: record.state, evidence: `order ${ordId} after its cancel` }),
+  );
+};
+
+const noteDuplicate = async (visit: Visit, scene: Scene, placed: Placed, again: Placed | Refused | string): Promise<void> => {
+  const { note, contract } = visit;
+  const row = "order.duplicateClOrdId";
+  if (typeof again === "string") {
+    noteUnasked(visit, [row, "answers.duplicateCode"], again);
+    return;
+  }
+  if ("ordId" in again) {
+    note(judged(contract.profile, row, "accepted", "the id of an open order was taken again"));
+    note(unseen(contract.profile, "answers.duplicateCode", "an id used twice is no error here"));
+    return;
+  }
+  note(judged(contract.profile, "answers.duplicateCode", again.code, `"${again.msg}"`));
+  const later = await placeOnce(visit, scene, placed.clOrdId, placed.sz);
+  if (typeof later === "string") noteUnasked(visit, [row], later);
+  else if ("ordId" in later)
+    note(judged(contract.profile, row, "refused_while_open", "refused while the order was open, taken after its cancel"));
+  else note(judged(contract.profile, row, "refused", `refused while the order was open, and after its cancel: ${later.code} ${later.msg}`));
+};

@@ -1,0 +1,77 @@
+/**
+ * Last read-only probe: three light calls around the edge of a minute show how the service counts minutes (H5).
+ *
+ * Invariants: waits no longer than `waitMsMax`; uses the lightest call of the description; what more than one way of counting
+ * explains is not decided.
+ */
+import { firstValueFrom, merge, take } from "rxjs";
+import { after } from "../../clock/clock.ts";
+import type { Visit } from "./examination.ts";
+import { judged, unasked, unseen } from "./finding.ts";
+import { anchorsFitting, chargesOf } from "./windows.ts";
+
+const minuteMs = 60_000;
+export const waitMsMax = 65_000;
+/** The service's calendar is known to a second by its stamps; this far from the edge a call is surely on its side. */
+const clearMs = 1_500;
+const row = "limits.anchor";
+
+const wait = async ({ clock, stop }: Visit, until: number): Promise<void> => {
+  const ms = until - clock.now();
+  if (ms > 0) await firstValueFrom(merge(after(clock, ms), stop.said$).pipe(take(1)));
+};
+
+export const probeWindow = async (visit: Visit): Promise<void> => {
+  const { asker, clock, contract, note } = visit;
+  const [first] = asker.marks;
+  if (first === undefined || first.minute === undefined) {
+    const why =
+      first === undefined ? "no answer carried the count of used weight" : "without a Date header the service's minute is not known";
+    note(
+      asker.calls.some(({ signed, ending }) => signed && ending === "done")
+        ? unseen(contract.profile, row, why)
+        : unasked(contract.profile, row, why),
+    );
+    return;
+  }
+  const began = clock.now();
+  const knock = async (): Promise<string | undefined> => {
+    const answer = await asker.ask("instruments", {});
+    return answer.kind === "unanswered" ? answer.why : undefined;
+  };
+  const edgeAt = edgeAfter(visit, began);
+  for (const at of [edgeAt - clearMs, edgeAt + clearMs, first.at + minuteMs + clearMs]) {
+    if (at > began + waitMsMax) continue;
+    await wait(visit, at);
+    const why = await knock();
+    if (why !== undefined) {
+      note(unasked(contract.profile, row, why));
+      return;
+    }
+    const fitting = anchorsFitting(chargesOf(asker.marks, began), began);
+    if (fitting.length === 1 && clock.now() > edgeAt) break;
+  }
+  const fitting = anchorsFitting(chargesOf(asker.marks, began), began);
+  const counts = asker.marks
+    .slice(-3)
+    .map(({ used }) => used)
+    .join(", ");
+  const [only] = fitting;
+  if (only !== undefined && fitting.length === 1)
+    note(judged(contract.profile, row, only, `counts around the edge of a minute: ${counts}`));
+  else {
+    const why =
+      fitting.length === 0
+        ? "no way of counting explains them: somebody else may be spending"
+        : `${fitting.join(" and ")} explain them alike: ask again at another second of the minute`;
+    note(unseen(contract.profile, row, `counts around the edge of a minute: ${counts}; ${why}`));
+  }
+};
+
+/** When the service's minute turns, as far as its latest stamp tells; at least far enough away to call before it. */
+const edgeAfter = ({ asker, clock }: Visit, now: number): number => {
+  const { stamp } = asker;
+  const wallAt = stamp === undefined ? clock.wallNow() : stamp.dateAt + 500 + (now - stamp.at);
+  const left = minuteMs - (wallAt % minuteMs);
+  return now + (left < clearMs ? left + minuteMs : left);
+};

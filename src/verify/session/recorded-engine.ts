@@ -1,0 +1,144 @@
+/**
+ * An engine whose session is written down: its service through a recorder, what is asked of it from outside in turn.
+ *
+ * Invariants: everything asked from outside that makes the engine act (start, stop, halt, resume, closing, listening to a stream of state)
+ * is an entry; events and questions that change nothing are not.
+ * Not here: what passes between engine and service (recorder.ts), the file (session-file.ts).
+ */
+import { Observable, ReplaySubject, type Subscription } from "rxjs";
+import { createEngine, type Engine, type EngineOptions } from "../../engine/engine.ts";
+import { type CheckedConfig, checkConfig } from "../../host/config.ts";
+import type { StreamsOfState } from "../../host/context.ts";
+import type { Event } from "../../journal/events.ts";
+import { fileDisk } from "../../journal/file-disk.ts";
+import { recordedDisk } from "./disk-port.ts";
+import type { Turns } from "./input-sequencer.ts";
+import { type RecorderOptions, recorded, type SessionSink } from "./recorder.ts";
+import type { Call, ConfigFacts, StateStream } from "./session-records.ts";
+
+export interface RecordedEngine extends Engine {
+  /** Resolves when everything that has come in so far has had its turn. */
+  readonly settled: () => Promise<void>;
+}
+
+export interface RecordOptions extends EngineOptions, Pick<RecorderOptions, "redact"> {
+  /** The config's file, for whoever replays. */
+  readonly configPath?: string;
+}
+
+/** Makes the engine of `input`, writing to the sink that `sinkOf` makes for what the header says of the config. */
+export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => SessionSink, options: RecordOptions = {}): RecordedEngine => {
+  const config = checkConfig(input);
+  const { configPath = "", redact, openDisk = fileDisk, ...engineOptions } = options;
+  const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
+  const service = recorded(config.service, sink, redact === undefined ? {} : { redact });
+  const engine = createEngine({ ...config, service }, { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) });
+  const turns = service.turns() as Turns;
+  engine.events$.subscribe((event) => {
+    turns.note({ out: "event", event: eventFacts(event) });
+  });
+  return { ...asked(engine, turns), settled: turns.settled };
+};
+
+/** An event without its number and instant: both follow from its place in the session. */
+export const eventFacts = ({ seq: _seq, at: _at, ...facts }: Event): Readonly<Record<string, unknown>> => facts;
+
+export const configFacts = (config: CheckedConfig, path: string, limits: boolean): ConfigFacts => ({
+  config: path,
+  limits,
+  seed: config.seed,
+  instance: config.instance,
+  profile: config.profile,
+  orders: config.orders,
+  quota: config.quota,
+  freshness: config.freshness,
+  strategies: config.strategies.map(({ name, user, options }) => ({
+    name,
+    ...(user !== undefined && { user }),
+    options: withoutSecrets(options),
+  })),
+  // Their options may hold addresses and tokens of other services.
+  plugins: config.plugins.map(({ name }) => name),
+});
+
+const secretive = /secret|passw|passphrase|token|credential|signature|api_?key|private_?key/i;
+
+const withoutSecrets = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, secretive.test(name) ? "(not recorded)" : withoutSecrets(item)]),
+  );
+};
+
+/** The engine with every request from outside as an entry. */
+const asked = (engine: Engine, turns: Turns): Engine => {
+  const call = <T>(what: Call, run: () => T): Promise<Awaited<T>> =>
+    new Promise((resolve, reject) => {
+      turns.enter(
+        () => ({ in: "call", ...what }),
+        () => {
+          try {
+            resolve(run() as Awaited<T>);
+          } catch (error) {
+            reject(error as Error);
+          }
+        },
+      );
+    });
+  /** What is done whether or not anybody listens to its results. */
+  const watched = <T>(what: Call, run: () => Observable<T>): Observable<T> => {
+    const results = new ReplaySubject<T>();
+    call(what, () => {
+      run().subscribe(results);
+    }).catch((error: unknown) => {
+      results.error(error);
+    });
+    return results;
+  };
+  let listeners = 0;
+  const listened = <T>(what: StateStream, source: Observable<T>, uid: string | undefined): Observable<T> =>
+    new Observable((subscriber) => {
+      const listener = listeners++;
+      let open: Subscription | undefined;
+      turns.enter(
+        () => (subscriber.closed ? undefined : { in: "call", call: "listen", what, ...(uid !== undefined && { uid }), listener }),
+        () => {
+          // Not the subscriber itself: it would let go of the engine outside its turn.
+          open = source.subscribe({
+            next: (value) => subscriber.next(value),
+            error: (error: unknown) => subscriber.error(error),
+            complete: () => subscriber.complete(),
+          });
+        },
+      );
+      return () => {
+        turns.enter(
+          () => (open === undefined ? undefined : { in: "call", call: "unlisten", listener }),
+          () => open?.unsubscribe(),
+        );
+      };
+    });
+  const streams = (source: StreamsOfState, uid?: string): StreamsOfState => ({
+    instruments$: listened("instruments$", source.instruments$, uid),
+    pending$: listened("pending$", source.pending$, uid),
+    history$: listened("history$", source.history$, uid),
+    balances$: listened("balances$", source.balances$, uid),
+    positions$: listened("positions$", source.positions$, uid),
+    quota$: listened("quota$", source.quota$, uid),
+  });
+  return {
+    ...engine,
+    ...streams(engine),
+    ofUser: (uid) => streams(engine.ofUser(uid), uid),
+    start: () => call({ call: "start" }, () => engine.start()),
+    stop: ({ cancel = false, settleMs = 0 } = {}) => call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
+    halt: (reason, whom = {}) => watched({ call: "halt", reason, ...whom }, () => engine.halt(reason, whom)),
+    closePositions: (reason) => watched({ call: "closePositions", reason }, () => engine.closePositions(reason)),
+    resume: (reason, whom = {}) => {
+      void call({ call: "resume", reason, ...whom }, () => {
+        engine.resume(reason, whom);
+      });
+    },
+  };
+};

@@ -1,0 +1,70 @@
+/**
+ * The market as a recorded engine sees it: each stream followed once, each question and its answer written down.
+ *
+ * Invariants: a stream the service refuses is asked for again each time; one it gave is the same object ever after; the trades of
+ * every instrument asked about are kept besides, because a backtest without trades hardly fills anything.
+ */
+import type { Observable } from "rxjs";
+import type { BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
+import type { Turns } from "./input-sequencer.ts";
+import { codecOf, keepsLatest, type MarketValue, type StreamName, spellName, streamOf } from "./market-rows.ts";
+import { followed } from "./recorded-stream.ts";
+import { codeIn } from "./session-records.ts";
+
+export const recordedMarket = (inner: Market, turns: Turns, onError: (error: unknown) => void): Market => {
+  const streams = new Map<string, Observable<MarketValue>>();
+  const kept = new Set<string>();
+
+  const ask = <T>(question: Parameters<Turns["note"]>[0], answer: () => T): T => {
+    turns.note(question);
+    try {
+      return turns.asking(answer);
+    } catch (error) {
+      turns.reply(thrownReply(error));
+      throw error;
+    }
+  };
+  const keepTrades = (instId: string): void => {
+    if (kept.has(instId)) return;
+    kept.add(instId);
+    const name = { kind: "trades", instId } as const;
+    const codec = codecOf(name);
+    const keep = (trade: Trade): void => {
+      turns.keep({ tape: spellName(name), value: codec.encode(trade) });
+    };
+    const keeping = turns.asking(() => inner.trades(instId).subscribe(keep));
+    turns.onClose(() => {
+      keeping.unsubscribe();
+    });
+  };
+  const open = (name: StreamName): Observable<MarketValue> => {
+    const stream = spellName(name);
+    const known = streams.get(stream);
+    if (known !== undefined) return known;
+    const source = ask({ out: "open", stream }, () => streamOf(inner, name) as Observable<MarketValue>);
+    const keeps = keepsLatest(name.kind);
+    const made = followed<MarketValue>({ stream, keeps, source, turns, onError, ends: true, ...codecOf(name) });
+    streams.set(stream, made);
+    keepTrades(name.instId);
+    return made;
+  };
+  return {
+    trades: (instId) => open({ kind: "trades", instId }) as Observable<Trade>,
+    quotes: (instId) => open({ kind: "quotes", instId }) as Observable<Quote>,
+    books: (instId) => open({ kind: "books", instId }) as Observable<BookView>,
+    candles: (instId, barMs) => open({ kind: "candles", instId, barMs }) as Observable<Candle>,
+    lastPx: (instId) =>
+      ask({ out: "lastPx", instId }, () => {
+        const px = inner.lastPx(instId);
+        turns.reply({ re: "value", value: px ?? null });
+        return px;
+      }),
+  };
+};
+
+/** What a call that threw looks like in a session. */
+const thrownReply = (error: unknown) => ({
+  re: "thrown" as const,
+  ...codeIn(error),
+  message: error instanceof Error ? error.message : String(error),
+});

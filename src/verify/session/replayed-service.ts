@@ -1,0 +1,224 @@
+/**
+ * The service as it was recorded: gives an engine what it got then and shows the script what the engine does now.
+ *
+ * Invariants: nothing happens by itself: time, answers and market data come with `deliver` alone; what a call got back at once then
+ * it gets back at once now.
+ * Not here: the order of things (replay-script.ts), who turns the pages (replayer.ts).
+ */
+import { Observable, type Subscriber } from "rxjs";
+import type { OpenService, ServiceEnv, ServiceUser } from "../../client/service-port.ts";
+import type { Clock } from "../../clock/clock.ts";
+import type { Transport, WireResponse } from "../../contract/transport.ts";
+import { never } from "../../errors.ts";
+import { outside } from "../../host/execution-context.ts";
+import type { BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
+import { checkRow, codecOf, keepsLatest, type MarketValue, type StreamName, spellName } from "./market-rows.ts";
+import { createFan, type Fan } from "./multicast.ts";
+import type { Script } from "./replay-script.ts";
+import { type Entry, errorOf, type Reply, type SessionHeader } from "./session-records.ts";
+
+export interface ReplayedService extends OpenService {
+  /** Hands over what came from the service or the clock; other entries are not for it. */
+  deliver(entry: Entry): void;
+}
+
+export const replayedService = (header: SessionHeader, script: Script, env: ServiceEnv): ReplayedService => {
+  const { clock, fire } = scriptedClock(script);
+  const { transport, answer } = scriptedTransport(script);
+  const { market, users, tell } = scriptedStreams(header, script, env);
+  const deliver = (entry: Entry): void => {
+    switch (entry.in) {
+      case "timer":
+        fire(entry.timer, entry.due);
+        return;
+      case "answer":
+        answer(entry.request, (subscriber) => {
+          subscriber.next({ status: entry.status, headers: entry.headers, body: entry.body });
+          subscriber.complete();
+        });
+        return;
+      case "failure":
+        answer(entry.request, (subscriber) => {
+          if (entry.error === undefined) subscriber.complete();
+          else subscriber.error(errorOf(entry.error, entry.code));
+        });
+        return;
+      case "stream":
+        tell(entry.stream, (fan) => fan.take(entry.value));
+        return;
+      case "end":
+        tell(entry.stream, (fan) => fan.complete());
+        return;
+      case "trouble":
+        env.onError(new Error(entry.message));
+        return;
+      case "anomaly":
+        env.onAnomaly(entry.what, entry.detail);
+        return;
+      case "open":
+      case "call":
+      case "leave":
+      case "disk":
+      case "stray":
+        return;
+      default:
+        never(entry);
+    }
+  };
+  return {
+    clock,
+    transport,
+    market,
+    users,
+    assumptions: header.assumptions,
+    watchful: header.watchful,
+    ...(header.listFixed && { listFixed: true }),
+    ...(header.refusesOrders && { ordersRefused: () => (valueIn(script.act({ out: "ordersRefused" })) as string | null) ?? undefined }),
+    start: () => {
+      script.act({ out: "start" });
+    },
+    stop: () => {
+      script.act({ out: "stop" });
+    },
+    deliver: (entry) => {
+      outside(() => {
+        deliver(entry);
+      });
+    },
+  };
+};
+
+const valueIn = (reply: Reply | undefined): unknown => (reply?.re === "value" ? reply.value : undefined);
+
+/** Throws what the service threw then. */
+const orThrow = (reply: Reply | undefined): unknown => {
+  if (reply?.re !== "thrown") return valueIn(reply);
+  throw errorOf(reply.message, reply.code);
+};
+
+const scriptedClock = (script: Script): { readonly clock: Clock; readonly fire: (timer: number, due: number) => void } => {
+  const timers = new Map<number, { readonly due: number; readonly run: () => void }>();
+  let count = 0;
+  return {
+    clock: {
+      now: () => script.now,
+      wallNow: () => script.wallNow,
+      setTimer: (due, run) => {
+        const timer = count++;
+        timers.set(timer, { due, run });
+        return {
+          cancel: () => {
+            timers.delete(timer);
+          },
+        };
+      },
+    },
+    fire: (timer, due) => {
+      const waiting = timers.get(timer);
+      if (waiting === undefined)
+        script.fail("undeliverable", timer < count ? `timer ${timer} was cancelled` : `only ${count} timers were set`);
+      else if (waiting.due !== due)
+        script.fail("differs", `timer ${timer} (due ${waiting.due})`, [{ path: "due", recorded: due, replayed: waiting.due }]);
+      else {
+        timers.delete(timer);
+        waiting.run();
+      }
+    },
+  };
+};
+
+const scriptedTransport = (script: Script) => {
+  const waiting = new Map<number, Subscriber<WireResponse>>();
+  let count = 0;
+  const transport: Transport = (wire) =>
+    new Observable((subscriber) => {
+      const request = count++;
+      waiting.set(request, subscriber);
+      script.act({ out: "request", request, ...wire });
+      return () => {
+        waiting.delete(request);
+      };
+    });
+  const answer = (request: number, give: (subscriber: Subscriber<WireResponse>) => void): void => {
+    const subscriber = waiting.get(request);
+    if (subscriber === undefined) script.fail("undeliverable", `nobody waits for the answer to request ${request}`);
+    else give(subscriber);
+  };
+  return { transport, answer };
+};
+
+/** A stream of the session, whatever its values are. */
+interface Told {
+  readonly observed: boolean;
+  readonly take: (row: unknown) => void;
+  readonly complete: () => void;
+}
+
+const scriptedStreams = (header: SessionHeader, script: Script, { onError }: ServiceEnv) => {
+  const fans = new Map<string, Told>();
+  const follow = <T>(stream: string, keeps: boolean, decode: (row: unknown) => T): Fan<T> => {
+    const fan = createFan<T>({
+      keeps,
+      onError,
+      watch: () => {
+        const reply = script.act({ out: "watch", stream });
+        return reply?.re === "value" ? decode(reply.value) : undefined;
+      },
+      unwatch: () => {
+        script.act({ out: "unwatch", stream });
+      },
+    });
+    fans.set(stream, {
+      get observed() {
+        return fan.observed;
+      },
+      take: (row) => {
+        fan.next(decode(row));
+      },
+      complete: () => {
+        fan.complete();
+      },
+    });
+    return fan;
+  };
+  const tell = (stream: string, give: (fan: Told) => void): void => {
+    const fan = fans.get(stream);
+    if (fan?.observed === true) give(fan);
+    else script.fail("undeliverable", `nobody listens to ${stream}`);
+  };
+  const users = header.users.map(
+    (user): ServiceUser => ({
+      ...user,
+      pushes$: follow(`pushes ${user.uid}`, false, (row) => row as never).stream,
+      pushing$: follow(`pushing ${user.uid}`, true, (row) => row as boolean).stream,
+    }),
+  );
+  return { users, tell, market: scriptedMarket(script, follow) };
+};
+
+const scriptedMarket = (
+  script: Script,
+  follow: (stream: string, keeps: boolean, decode: (row: unknown) => MarketValue) => Fan<MarketValue>,
+): Market => {
+  const streams = new Map<string, Observable<MarketValue>>();
+  const open = (name: StreamName): Observable<MarketValue> => {
+    const stream = spellName(name);
+    const known = streams.get(stream);
+    if (known !== undefined) return known;
+    orThrow(script.act({ out: "open", stream }));
+    const codec = codecOf(name);
+    const made = follow(stream, keepsLatest(name.kind), (row) => {
+      checkRow(name, row, stream);
+      return codec.decode(row);
+    }).stream;
+    streams.set(stream, made);
+    return made;
+  };
+  return {
+    trades: (instId) => open({ kind: "trades", instId }) as Observable<Trade>,
+    quotes: (instId) => open({ kind: "quotes", instId }) as Observable<Quote>,
+    books: (instId) => open({ kind: "books", instId }) as Observable<BookView>,
+    candles: (instId, barMs) => open({ kind: "candles", instId, barMs }) as Observable<Candle>,
+    lastPx: (instId) => (orThrow(script.act({ out: "lastPx", instId })) as string | null) ?? undefined,
+  };
+};

@@ -1,0 +1,181 @@
+/**
+ * Hands a recorded session to an engine again and says whether it does the same.
+ *
+ * Invariants: between two entries every promise that can settle has settled, as when it was recorded; seed, name and profile are
+ * those of the session, because they belong to what entered the engine; nothing reaches a service; the engine is always stopped.
+ * Not here: comparing (replay-script.ts, divergence.ts), the recorded service (replayed-service.ts).
+ */
+import type { Observable, Subscription } from "rxjs";
+import type { ServiceEnv, ServiceSpec } from "../../client/service-port.ts";
+import { letPromisesSettle } from "../../clock/microtasks.ts";
+import { createEngine, type Engine } from "../../engine/engine.ts";
+import { SluiceError } from "../../errors.ts";
+import { checkConfig } from "../../host/config.ts";
+import type { Whom } from "../../host/context.ts";
+import { outside } from "../../host/execution-context.ts";
+import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
+import { type Divergence, differences, type FieldDifference } from "./divergence.ts";
+import { configFacts, eventFacts } from "./recorded-engine.ts";
+import { createScript, type Script } from "./replay-script.ts";
+import { type ReplayedService, replayedService } from "./replayed-service.ts";
+import type { Session } from "./session-file.ts";
+import type { Call, ConfigFacts, Entry, StateStream } from "./session-records.ts";
+
+export interface ReplayReport {
+  readonly divergence: Divergence | undefined;
+  /** Requests of the engine that were compared. */
+  readonly commands: number;
+  /** Inputs that were handed to it. */
+  readonly events: number;
+  /** Facts of its journal that were compared. */
+  readonly facts: number;
+  readonly lastedMs: number;
+  /** Where the config is not the recorded one; a hint, not a verdict. */
+  readonly changed: readonly FieldDifference[];
+  /** What is known of the session itself: cut off, changed. */
+  readonly notes: readonly string[];
+}
+
+export interface Replay extends ServiceSpec {
+  /** Plays the whole session to the engine that was made with this service. Never rejects for what the engine does. */
+  play(engine: Engine): Promise<Divergence | undefined>;
+  readonly script: Script;
+  /** The journal's folder of the session, for the engine's options. */
+  readonly openDisk: ReplayedDisk["open"];
+}
+
+/** The service of a recorded session. Opens once; it stands still until it is played. */
+export const replay = (session: Session): Replay => {
+  let service: ReplayedService | undefined;
+  let leave: ServiceEnv["leave"] = () => undefined;
+  const askLeave = (ip: string): void => {
+    const until = leave(ip);
+    script.act({ out: "leave", ...(until !== undefined && { until }) });
+  };
+  const script: Script = createScript(session, askLeave);
+  const disk = replayedDisk(script);
+  const open = (env: ServiceEnv): ReplayedService => {
+    if (service !== undefined) throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");
+    leave = env.leave;
+    service = replayedService(session.header, script, env);
+    const first = script.take();
+    if (first === undefined || first.in !== "open") {
+      throw new SluiceError("FIXTURE_INVALID", `${session.name}: the session does not begin with its engine. Record it again.`);
+    }
+    return service;
+  };
+  const play = async (engine: Engine): Promise<Divergence | undefined> => {
+    const callers = createCallers(engine);
+    const facts = engine.events$.subscribe((event) => script.act({ out: "event", event: eventFacts(event) }));
+    try {
+      await letPromisesSettle();
+      for (let entry = script.take(); entry !== undefined; entry = script.take()) {
+        if (entry.in === "disk") await isAsked(disk, entry.disk);
+        hand(entry, service as ReplayedService, callers);
+        await letPromisesSettle();
+      }
+    } finally {
+      facts.unsubscribe();
+      disk.release();
+    }
+    return script.divergence;
+  };
+  const hand = (entry: Entry, to: ReplayedService, callers: (call: Call) => void): void => {
+    if (entry.in === "call") outside(() => callers(entry));
+    else if (entry.in === "leave") outside(() => askLeave(entry.ip));
+    else if (entry.in === "disk") {
+      if (disk.waits(entry.disk)) outside(() => disk.answer(entry));
+      else script.fail("undeliverable", "nobody asked the journal's folder for it");
+    } else if (entry.in === "stray") script.fail("stray", "nothing");
+    else to.deliver(entry);
+  };
+  const { service: recordedKind, baseUrl = recordedKind } = session.header;
+  return { kind: "replay", baseUrl, open, play, script, openDisk: disk.open };
+};
+
+/** Taking the lock of a journal waits for the machine: so many turns are enough for a lock that is free. */
+const lockTurnsMax = 100_000;
+
+const isAsked = async (disk: ReplayedDisk, question: number): Promise<void> => {
+  for (let turn = 0; turn < lockTurnsMax && !disk.waits(question); turn++) await letPromisesSettle();
+};
+
+/** What somebody outside asked of the engine, asked again. */
+const createCallers = (engine: Engine): ((call: Call) => void) => {
+  const listeners = new Map<number, Subscription>();
+  const quiet = (promise: Promise<void>): void => {
+    // It failed then as well, or its absence shows in what follows.
+    promise.catch(() => undefined);
+  };
+  return (call) => {
+    switch (call.call) {
+      case "start":
+        quiet(engine.start());
+        return;
+      case "stop":
+        quiet(engine.stop({ cancel: call.cancel, settleMs: call.settleMs ?? 0 }));
+        return;
+      case "halt":
+        engine.halt(call.reason, whomOf(call)).subscribe();
+        return;
+      case "resume":
+        engine.resume(call.reason, whomOf(call));
+        return;
+      case "closePositions":
+        engine.closePositions(call.reason).subscribe();
+        return;
+      case "listen":
+        listeners.set(call.listener, streamOf(engine, call.what, call.uid).subscribe());
+        return;
+      case "unlisten":
+        listeners.get(call.listener)?.unsubscribe();
+    }
+  };
+};
+
+const whomOf = ({ strategy }: { readonly strategy?: string }): Whom => (strategy === undefined ? {} : { strategy });
+
+const streamOf = (engine: Engine, what: StateStream, uid: string | undefined): Observable<unknown> =>
+  (uid === undefined ? engine : engine.ofUser(uid))[what];
+
+/** Replays `session` to the strategies, plugins and rules of `input`; its service is not opened. */
+export const replaySession = async (session: Session, input: unknown): Promise<ReplayReport> => {
+  const config = checkConfig(input);
+  const { header } = session;
+  const { seed, instance, profile, limits } = header;
+  const service = replay(session);
+  const engine = createEngine({ ...config, service, seed, instance, profile }, { limits, openDisk: service.openDisk });
+  let divergence: Divergence | undefined;
+  try {
+    divergence = await service.play(engine);
+  } finally {
+    // What an engine complains of at its end was recorded, or follows from a divergence.
+    await engine.stop().catch(() => undefined);
+  }
+  const { counts, now, startedAt } = service.script;
+  return {
+    divergence,
+    commands: counts.commands,
+    events: counts.entries,
+    facts: counts.facts,
+    lastedMs: now - startedAt,
+    changed: changes(header, configFacts(config, header.config, limits)),
+    notes: session.notes,
+  };
+};
+
+const changes = (header: ConfigFacts, facts: ConfigFacts): readonly FieldDifference[] => {
+  const part = ({ strategies, plugins, orders, quota, freshness }: ConfigFacts): unknown =>
+    JSON.parse(
+      JSON.stringify({
+        strategies: Object.fromEntries(
+          strategies.map(({ name, user, options }) => [name, user === undefined ? (options ?? null) : { user, options }]),
+        ),
+        plugins,
+        orders,
+        quota,
+        freshness,
+      }),
+    );
+  return differences(part(header), part(facts));
+};

@@ -1,0 +1,198 @@
+/**
+ * Rare states by name, counted: a run that never reached one has not tested it.
+ *
+ * Invariants: marks are read from the engine's events and from the world around it; the engine does nothing for their sake;
+ * every mark that can be made is in the list, so that what was never reached can be named.
+ */
+import type { Event } from "../../journal/events.ts";
+import { crashMoments, type FaultKind, faultKinds } from "./fault.ts";
+import { networkKinds } from "./network.ts";
+import type { Watched } from "./oracle.ts";
+
+export interface Marks {
+  readonly mark: (name: string) => void;
+  event(event: Event, life: Watched): void;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+const resolutions = ["live", "partially_filled", "filled", "canceled", "absent"] as const;
+/** What waits for the start, when nothing is known of the windows yet, waits untold. */
+const layers = ["key", "uid", "ip"] as const;
+const outcomes = ["done", "refused", "limited", "unknown", "dropped"] as const;
+const pushFaults = ["push-lost", "push-double", "push-late"] as const;
+
+/** By the words of a reason: what it was about. */
+const reasons: readonly (readonly [phase: string, words: RegExp, mark: string])[] = [
+  ["live", /^adopted/, "an order of an earlier life was taken over"],
+  ["canceling", /older order of the same slot/, "a surplus order was cancelled"],
+  ["canceling", /found while halted/, "an order was found while halted"],
+  ["canceling", /replaced/, "an order was replaced"],
+  ["canceling", /unwanted/, "an order nobody wanted was cancelled"],
+  ["unknown", /earlier life/, "an order of an earlier life was looked for"],
+  ["unknown", /no answer within/, "a placement was not answered"],
+  ["unknown", /status 5/, "a placement was answered by an error of the service"],
+  ["unknown", /status 408/, "a placement was answered too late by somebody on the way"],
+  ["unknown", /not an envelope|cannot be read|without a/, "a placement was answered and could not be read"],
+  ["planned", /rate limit/, "a placement came back from a rate limit"],
+  ["planned", /unwritten/, "a placement could not be written down"],
+  ["canceled", /withdrawn before/, "a placement that came back was withdrawn"],
+  ["rejected", /post-only/, "a post-only order would have taken"],
+  ["rejected", /available/, "the account could not pay for an order"],
+  ["rejected", /px is a positive multiple/, "an order was off the tick"],
+  ["rejected", /sz is (too small|not a multiple)/, "an order was off the lot"],
+  ["rejected", /not exist|tradable|listed/i, "an order was for a product that is gone"],
+];
+
+const refusals: readonly (readonly [words: RegExp, mark: string])[] = [
+  [/journal cannot be written/, "an order was refused because of the journal"],
+  [/port refuses/, "an order was refused by the port"],
+  [/below/, "an order was refused for its size"],
+];
+
+// biome-ignore format: one a line
+const single = [
+  "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a life began with unresolved orders",
+  "an order ended while nobody was there", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
+  "a cancel did not take", "a cancel of ours was confirmed", "somebody else cancelled our order", "an order filled at once", "a partial fill",
+  "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen", "a position was without the exit its strategy wanted",
+  "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "an order stayed in doubt for long", "an order was rejected with a code on no list", "halted",
+  "resumed", "an emergency cancel left", "several orders were cancelled by one call", "an exit had to wait", "a look by id was needed", 
+  "a read had to wait", "a look had to wait", "a placement had to wait", "an action was dropped", "reducing", "a change while pushes were cut", "a change while pushes were silent",
+  "an answer lost after a placement was executed", "a dead process's placement was executed", "a placement was executed after its sender gave up",
+  "a fill while its order was unknown",
+] as const;
+
+const endpoints = ["placeOrder", "cancelBatch", "getOrder", "pendingOrders", "orderHistory", "instruments"] as const;
+const metBy = (kind: FaultKind): readonly string[] =>
+  kind === "broken-record" || kind === "strange-order"
+    ? ["pendingOrders", "orderHistory"]
+    : kind === "nibble"
+      ? ["placeOrder", "cancelBatch"]
+      : kind === "double-request"
+        ? endpoints.filter((endpoint) => endpoint !== "placeOrder")
+        : endpoints;
+
+/** Every mark that can be made. */
+export const markNames: readonly string[] = [
+  ...faultKinds.map((kind) => `fault ${kind}`),
+  ...networkKinds.flatMap((kind) => metBy(kind).map((endpoint) => `${kind} met ${endpoint}`)),
+  ...pushFaults.map((kind) => `${kind} met a push`),
+  ...crashMoments.filter((moment) => moment !== "at once").map((moment) => `crash ${moment}`),
+  ...endpoints.map((endpoint) => `no answer to ${endpoint}`),
+  ...resolutions.map((phase) => `unknown resolved as ${phase}`),
+  ...layers.map((layer) => `held by ${layer}`),
+  ...outcomes.flatMap((outcome) => (outcome === "dropped" ? [] : [`placement ${outcome}`, `cancel ${outcome}`])),
+  ...reasons.map(([, , mark]) => mark),
+  ...refusals.map(([, mark]) => mark),
+  ...single,
+];
+
+export const createMarks = (): Marks => {
+  const counts = new Map<string, number>();
+  const mark = (name: string): void => {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+  const change = ({ clOrdId, phase, reason, record }: Extract<Event, { type: "order.changed" }>, life: Watched): void => {
+    const before = life.phases.get(clOrdId);
+    if (before === "unknown" && phase !== "unknown") mark(`unknown resolved as ${phase}`);
+    if (before === "planned" && phase === "sent") mark("an id was used again");
+    if (phase === "planned" && /unwritten/.test(reason) && life.mode === "halted") mark("a placement was kept back by a halt");
+    if (before === "unknown" && record !== undefined && record.accFillSz !== "" && record.accFillSz !== "0")
+      mark("a fill while its order was unknown");
+    if (before === "canceling") {
+      if (phase === "filled") mark("cancel met fill");
+      else if (phase === "canceling" && record?.state === "partially_filled") mark("cancel met partial fill");
+      else if (phase === "canceled") mark("a cancel of ours was confirmed");
+      else if (phase === "live") mark("a cancel did not take");
+    } else if (phase === "canceled" && before === "live") mark("somebody else cancelled our order");
+    if (phase === "filled" && (before === "sent" || before === "acked")) mark("an order filled at once");
+    if (phase === "partially_filled") mark("a partial fill");
+    for (const [of, words, name] of reasons) if (of === phase && words.test(reason)) mark(name);
+    if (reason === "ended meanwhile") mark("an order ended while nobody was there");
+  };
+  return {
+    mark,
+    counts,
+    event: (event, life) => {
+      if (event.type === "order.changed") change(event, life);
+      else if (event.type === "quota.refused" && [...life.phases.values()].includes("canceling")) {
+        mark("a refusal by a limit while an order was being cancelled");
+      }
+      if (event.type === "mode.changed" && event.mode === "halted" && life.bornHalted) mark("a halt outlived its process");
+      for (const name of namesOf(event)) mark(name);
+    },
+  };
+};
+
+/** Marks that an event makes by itself. */
+const namesOf = (event: Event): readonly string[] => {
+  switch (event.type) {
+    case "order.refused":
+      return refusals.filter(([words]) => words.test(event.reason)).map(([, name]) => name);
+    case "history.foreign":
+    case "order.foreign":
+      return ["a foreign order was seen"];
+    case "action.held":
+      return [`held by ${event.layer}`, waits[event.class] ?? "an exit had to wait"];
+    case "action.sent":
+      if (event.class === "emergency") return ["an emergency cancel left"];
+      return event.endpoint === "getOrder" ? ["a look by id was needed"] : [];
+    case "action.answered":
+      if (event.endpoint === "placeOrder") return [`placement ${event.outcome}`];
+      return event.endpoint === "cancelBatch" ? [`cancel ${event.outcome}`] : [];
+    case "action.dropped":
+      return ["an action was dropped"];
+    case "quota.refused":
+      return ["a refusal by a limit"];
+    case "quota.foreign":
+      return ["foreign use was noticed"];
+    case "journal.opened":
+      return [
+        ...(event.unresolved > 0 ? ["a life began with unresolved orders"] : []),
+        ...(event.repaired === undefined ? [] : ["a torn end of the journal was repaired"]),
+      ];
+    case "mode.changed":
+      return [{ halted: "halted", active: "resumed", reducing: "reducing" }[event.mode]];
+    case "anomaly":
+      return anomalies[event.what] === undefined ? [] : [anomalies[event.what] ?? ""];
+    case "position.unprotected":
+      return ["a position was without the exit its strategy wanted"];
+    case "order.changed":
+    case "order.inexact":
+    case "position.protected":
+    case "position.closing":
+    case "position.closed":
+    case "position.left":
+    case "engine.started":
+    case "start.waiting":
+    case "engine.stopped":
+    case "strategy.failed":
+    case "strategy.restarting":
+    case "strategy.restarted":
+    case "strategy.quarantined":
+    case "strategy.reducing":
+    case "strategy.halted":
+    case "strategy.resumed":
+    case "plugin.failed":
+    case "engine.stalled":
+    case "watchdog.armed":
+    case "watchdog.lost":
+    case "watchdog.tripped":
+      return [];
+  }
+};
+
+const waits: Readonly<Record<string, string>> = {
+  place: "a placement had to wait",
+  read: "a read had to wait",
+  backfill: "a read had to wait",
+  resolve: "a look had to wait",
+};
+
+const anomalies: Readonly<Record<string, string>> = {
+  "clock.step": "a clock step was noticed",
+  "answer.unreadable": "an answer was partly unreadable",
+  "order.vanished": "an order vanished from all listings",
+  "order.unresolved": "an order stayed in doubt for long",
+  "answer.unlisted": "an order was rejected with a code on no list",
+};

@@ -1,0 +1,292 @@
+/**
+ * What each fault does to the world or to the process when its moment has come.
+ *
+ * Invariants: every kind has a row; a fault with an end ends by itself; people act on the account through a key of their own.
+ */
+import { mul, toStep } from "../../decimal.ts";
+import type { VenueResponse } from "../../venue/venue.ts";
+import { address, humanKey, type World } from "./environment.ts";
+import { clearsUp, type Fault, type FaultKind, signOf, spellFault } from "./fault.ts";
+import { networkKinds } from "./network.ts";
+import type { Company } from "./process-supervisor.ts";
+import { pushKinds } from "./pushes.ts";
+
+type Act = (fault: Fault) => void;
+
+/** Acts on each fault. */
+export const createHappenings = (world: World, company: Company): Act => {
+  const acts: Partial<Record<FaultKind, Act>> = {
+    ...networkActs(world),
+    ...pushActs(world),
+    ...strangerActs(world),
+    ...humanActs(world),
+    ...processActs(world, company),
+    ...productActs(world),
+    "service-step": () => {
+      // Whoever spends by the clock learns of the step from the next answers only.
+      world.quota.excuseFor(240_000);
+    },
+    "wall-step": (fault) => {
+      world.calendar.offsetMs += signOf(fault) * fault.size;
+    },
+  };
+  return (fault) => {
+    world.tell(`FAULT ${spellFault(fault)}`);
+    world.marks.mark(`fault ${fault.kind}`);
+    acts[fault.kind]?.(fault);
+  };
+};
+
+const later = ({ time }: World, ms: number, run: () => void): void => {
+  time.setTimer(time.now() + ms, run);
+};
+
+const pickOf = <T>(list: readonly T[], { pick }: Fault): T | undefined => list[pick % Math.max(1, list.length)];
+
+/** Faults of the network with these picks go for a cancel, for a placement. */
+const cancelAim = 3;
+const placementAim = 1;
+/** An outage with this pick lets every request be executed and answers it with an error page. */
+const executedAim = 9;
+/** By then a process that was started again has been told what is left of the minute. */
+const outageAfterMs = 5_000;
+/** Until a process that was started again has read what there is. */
+const aliveAgainMs = 2_000;
+const arrivalMs = 20_000;
+/** Before the shortest time until the next process is started. */
+const clearingMs = 150;
+const unseenMs = 1_000;
+const haltCrashMs = 1_000;
+const haltedAfterMs = 20_000;
+const beforeHaltMs = 3_000;
+const resumeAgainMs = 5_000;
+
+const haltNow = (world: World, company: Company, forMs: number): void => {
+  const life = company.current;
+  if (life?.state !== "running") return;
+  life.clock.deliver(() => {
+    life.engine.halt("somebody said so").subscribe();
+  });
+  // Whichever process runs by then: a halt outlives the one that heard of it.
+  const resume = (): void => {
+    const now = company.current;
+    if (now?.state !== "running") later(world, resumeAgainMs, resume);
+    else now.clock.deliver(() => now.engine.resume("somebody said so"));
+  };
+  later(world, forMs, resume);
+};
+
+const networkActs = (world: World): Partial<Record<FaultKind, Act>> => {
+  const arm: Act = (fault) => {
+    world.network.arm(fault);
+  };
+  const lag =
+    (endpoint: "pendingOrders" | "orderHistory"): Act =>
+    (fault) => {
+      world.lags[endpoint] = fault;
+      later(world, fault.forMs, () => {
+        if (world.lags[endpoint] === fault) world.lags[endpoint] = undefined;
+      });
+    };
+  const acts = Object.fromEntries(networkKinds.map((kind) => [kind, arm]));
+  return { ...acts, "pending-lag": lag("pendingOrders"), "history-lag": lag("orderHistory") };
+};
+
+const pushActs = ({ pushes }: World): Partial<Record<FaultKind, Act>> => {
+  const arm: Act = (fault) => {
+    pickOf([...pushes.values()], fault)?.arm(fault);
+  };
+  return Object.fromEntries(pushKinds.map((kind) => [kind, arm]));
+};
+
+const strangerActs = (world: World): Partial<Record<FaultKind, Act>> => ({
+  stranger: (fault) => {
+    world.quota.excuse();
+    world.venue.spendElsewhere(pickOf(world.users, fault)?.uid ?? "", fault.size, world.service.now());
+  },
+  neighbour: ({ size }) => {
+    world.quota.excuse();
+    for (let count = 0; count < size; count++) world.venue.knock(address, world.service.now());
+  },
+});
+
+type Named = Readonly<Record<"instId" | "ordId", string>>;
+
+const askByHand = (world: World, uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => {
+  world.quota.excuse();
+  const { placeOrder, cancelBatch } = world.contract.endpoints;
+  const endpoint = path === "place" ? placeOrder : cancelBatch;
+  const request = { method: "POST", path: endpoint.path, query: {}, body, key: humanKey(uid), ip: "elsewhere" } as const;
+  return world.venue.handle(request, world.service.now());
+};
+
+/** Asked for each user: what belongs to another is not there for this one. */
+const cancelByHand = (world: World, orders: readonly Named[]): void => {
+  const most = world.contract.profile.cancelBatch.elementsMax;
+  for (let from = 0; from < orders.length; from += most) {
+    const body = orders.slice(from, from + most).map(({ instId, ordId }) => ({ instId, ordId }));
+    for (const { uid } of world.users) askByHand(world, uid, "cancel-batch", body);
+  }
+};
+
+const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
+  const { venue, users, oracle, ids } = world;
+  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => askByHand(world, uid, path, body);
+  const cancel = (uid: string, order: Named | undefined): void => {
+    if (order !== undefined) ask(uid, "cancel-batch", [{ instId: order.instId, ordId: order.ordId }]);
+  };
+  const availableOf = (uid: string, instId: string): string =>
+    venue.holdings(uid).balances.find(({ currency }) => currency === instId.split("-")[1])?.available ?? "0";
+  return {
+    "human-hoard": (fault) => {
+      const { uid } = pickOf(users, fault) ?? { uid: "" };
+      const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
+      const bound: Named[] = [];
+      // What a leverage lets one order bind is found out by asking: first too much, then less and less.
+      for (const share of hoardShares) {
+        const sz = toStep(mul(availableOf(uid, instId), share), "0.01", "down");
+        const [{ ordId = "" } = {}] = recordsIn(ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz }));
+        if (ordId !== "") bound.push({ instId, ordId });
+      }
+      later(world, fault.forMs, () => {
+        for (const order of bound) cancel(uid, order);
+      });
+    },
+    "human-place": (fault) => {
+      const { uid } = pickOf(users, fault) ?? { uid: "" };
+      const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
+      // Far below any market: it rests until somebody takes it back.
+      ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz: "20", clOrdId: `hand${fault.at}` });
+    },
+    "human-cancel": (fault) => {
+      const order = pickOf([...oracle.live.values()], fault);
+      if (order !== undefined) cancelByHand(world, [order]);
+    },
+    "unseen-cancel": (fault) => {
+      for (const pushes of world.pushes.values()) pushes.arm({ ...fault, kind: "push-silent", forMs: unseenMs });
+      const live = [...oracle.live.values()];
+      const from = fault.pick % Math.max(1, live.length);
+      cancelByHand(world, live.slice(from, from + fault.size));
+    },
+    "human-cancel-own": (fault) => {
+      const { uid } = pickOf(users, fault) ?? { uid: "" };
+      const open = venue.truth(uid).orders.filter(({ state, clOrdId }) => state === "live" && ids.read(clOrdId) === undefined);
+      cancel(uid, pickOf(open, fault));
+    },
+  };
+};
+
+const hoardShares = ["9.5", "4.7", "4.7", "2.8", "1.9", "0.95", "0.95"];
+const recordsIn = ({ body }: VenueResponse): readonly Readonly<Record<string, string>>[] => {
+  const { data } = body as { readonly data?: unknown };
+  return Array.isArray(data) ? (data as Readonly<Record<string, string>>[]) : [];
+};
+
+const processActs = (world: World, company: Company): Partial<Record<FaultKind, Act>> => {
+  const crash: Act = (fault) => {
+    company.crash(fault);
+  };
+  const orphan: Act = (fault) => {
+    const arrivesMs = fault.size + aliveAgainMs + (fault.pick % arrivalMs);
+    world.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
+    crash(fault);
+  };
+  const still =
+    (sleeping: boolean): Act =>
+    ({ forMs }) => {
+      const life = company.current;
+      if (life === undefined) return;
+      life.clock.pause(sleeping);
+      later(world, forMs, () => {
+        life.clock.resume();
+      });
+    };
+  return {
+    pause: still(false),
+    suspend: still(true),
+    crash,
+    "journal-lost": (fault) => {
+      crash(fault);
+      if (clearsUp(fault))
+        later(world, clearingMs, () => {
+          cancelByHand(world, [...world.oracle.live.values()]);
+        });
+    },
+    orphan,
+    "first-orphan": orphan,
+    restart: (fault) => {
+      company.restart(fault);
+    },
+    "unheard-restart": (fault) => {
+      company.restart(fault);
+      later(world, fault.size + outageAfterMs, () => {
+        world.network.arm({ ...fault, kind: "outage", pick: executedAim });
+      });
+    },
+    "disk-write": () => {
+      world.disk.fail("write");
+    },
+    "disk-flush": () => {
+      world.disk.fail("flush");
+    },
+    "disk-slow": ({ size, forMs }) => {
+      world.disk.slow(size);
+      later(world, forMs, () => {
+        world.disk.slow(0);
+      });
+    },
+    halt: ({ size, forMs }) => {
+      // What waits for the disk as somebody says halt must not leave after it.
+      world.disk.slow(size);
+      later(world, beforeHaltMs, () => {
+        haltNow(world, company, forMs);
+      });
+      later(world, 2 * beforeHaltMs, () => {
+        world.disk.slow(0);
+      });
+    },
+    "halt-crash": (fault) => {
+      world.network.arm({ ...fault, kind: "drop-request", pick: cancelAim });
+      haltNow(world, company, haltCrashMs + fault.size + haltedAfterMs);
+      later(world, haltCrashMs, () => {
+        company.crash(fault);
+      });
+    },
+    refuse: ({ forMs }) => {
+      world.refusal = "the port refuses orders";
+      later(world, forMs, () => {
+        world.refusal = undefined;
+      });
+    },
+  };
+};
+
+const productActs = (world: World): Partial<Record<FaultKind, Act>> => {
+  const { venue, tape, service } = world;
+  return {
+    delist: (fault) => {
+      const listed = tape.instruments.filter(({ instId }) => venue.lists(instId));
+      const instrument = pickOf(tape.instruments, fault);
+      // A service without any product is another story.
+      if (instrument === undefined || listed.length < 2 || !listed.includes(instrument)) return;
+      venue.delist(instrument.instId, service.now());
+      later(world, fault.forMs, () => {
+        if (!venue.lists(instrument.instId)) venue.list(instrument, service.now());
+      });
+    },
+    rules: (fault) => {
+      const instrument = pickOf(tape.instruments, fault);
+      if (instrument === undefined || !venue.lists(instrument.instId)) return;
+      const { instId, tickSize, lotSize } = instrument;
+      // Whichever product it is.
+      const coarser =
+        Math.floor(fault.pick / tape.instruments.length) % 2 === 0
+          ? { tickSize: times(tickSize, fault.size) }
+          : { lotSize: times(lotSize, fault.size) };
+      world.coarser.add(instId);
+      venue.change(instId, coarser, service.now());
+    },
+  };
+};
+
+const times = (step: string, count: number): string => mul(step, String(count));

@@ -1,0 +1,36 @@
+/**
+ * The faults of a seed: each seed switches on some kinds only and draws a rate for each, so that no mixture is left out for ever.
+ *
+ * Invariants: the same seed and length give the same list; every kind draws from a chance of its own; instants and sizes are
+ * whole numbers.
+ */
+import { createRandom, type Random } from "../../random.ts";
+import { type Fault, faultKinds, rowOf } from "./fault.ts";
+
+/** Part of the kinds a seed has. */
+const shareOfKinds = 0.3;
+/** A crowd of faults beyond this says no more than a smaller one. */
+const faultsMax = 400;
+
+export const drawFaults = (seed: number | string, minutes: number): readonly Fault[] => {
+  const chance = createRandom(`${seed}/faults`);
+  const endAt = minutes * 60_000;
+  const faults: Fault[] = [];
+  for (const kind of faultKinds) {
+    const own = chance.fork(kind);
+    const { perMinute, once, size, forMs } = rowOf(kind);
+    if (own.next() >= shareOfKinds) continue;
+    const draw = (at: number): Fault => ({ kind, at, size: drawIn(own, size), forMs: drawIn(own, forMs), pick: own.whole(0, 9_999) });
+    if (once === true) {
+      faults.push(draw(0));
+      continue;
+    }
+    const [from, to] = perMinute;
+    const rate = from * (to / from) ** own.next();
+    for (let at = own.exponential(60_000 / rate); at < endAt; at += own.exponential(60_000 / rate)) faults.push(draw(Math.floor(at)));
+  }
+  return faults.sort((a, b) => a.at - b.at).slice(0, faultsMax);
+};
+
+const drawIn = (random: Random, range: readonly [number, number] | undefined): number =>
+  range === undefined ? 0 : Math.round(range[0] * (range[1] / range[0]) ** random.next());

@@ -1,0 +1,247 @@
+/**
+ * The way to the service and back, with everything that can happen on it.
+ *
+ * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process that
+ * asked; a fault meets one request and is used up, but an outage, which meets all it is about until it ends; after `timeoutMs` on the sender's clock nothing is listened to any more.
+ * Not here: pushes (pushes.ts), what the faults are (fault.ts).
+ */
+import { Observable } from "rxjs";
+import type { Latency } from "../../client/transport/in-process.ts";
+import type { VirtualClock } from "../../clock/virtual-clock.ts";
+import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
+import { SluiceError } from "../../errors.ts";
+import { aimOf, type Fault, type FaultKind, type OtherForm, otherFormOf, outageAimOf, outageMannerOf } from "./fault.ts";
+import type { LifeClock } from "./process-clock.ts";
+
+export interface Sender {
+  readonly clock: LifeClock;
+  sent(request: WireRequest): void;
+  /** An answer is about to be told. */
+  heard(request: WireRequest, response: WireResponse): void;
+  unheard(request: WireRequest): void;
+}
+
+export interface NetworkOptions {
+  readonly time: VirtualClock;
+  readonly latency: Latency;
+  readonly timeoutMs: number;
+  readonly unavailableCode: string;
+  /** As the service stamps its answers. */
+  readonly date: () => string;
+  /** The service itself. `uncalled`: nobody who counts requests knows of this one, or not any more. */
+  readonly handle: (request: WireRequest, uncalled: boolean) => WireResponse;
+  readonly mark: (name: string) => void;
+  /** The sender's pushes are lost for a while. */
+  readonly hush: (request: WireRequest) => void;
+  /** Somebody takes a part of an order that a request is about. */
+  readonly nibble: (request: WireRequest) => void;
+}
+
+export interface Network {
+  transportOf(sender: Sender): Transport;
+  /** From now on the fault waits for the first request it fits. */
+  arm(fault: Fault): void;
+  /** No fault any more, nor one that is armed from now on. */
+  calm(): void;
+}
+
+export const networkKinds: readonly FaultKind[] = [
+  "drop-request",
+  "drop-answer",
+  "delay-request",
+  "delay-answer",
+  "double-answer",
+  "double-request",
+  "error-after",
+  "error-before",
+  "not-json",
+  "other-answer",
+  "timed-out",
+  "busy",
+  "broken-record",
+  "no-data",
+  "strange-order",
+  "outage",
+  "nibble",
+];
+
+interface Timed {
+  readonly fault: Fault;
+  readonly until: number;
+}
+
+/** A fault that met nobody for so long is over; some calls are minutes apart. */
+const armedMs = 300_000;
+const listings: readonly string[] = ["pendingOrders", "orderHistory"];
+
+const fits = (fault: Fault, { endpoint }: WireRequest): boolean => {
+  if (fault.kind === "double-request") return endpoint !== "placeOrder";
+  if (fault.kind === "nibble") return endpoint === (fault.pick % 2 === 0 ? "cancelBatch" : "placeOrder");
+  if (fault.kind === "broken-record") return listings.includes(endpoint);
+  const aim = aimOf(fault);
+  return aim === "any" || aim === endpoint;
+};
+
+const isOut = (fault: Fault, { endpoint, method }: WireRequest): boolean => {
+  const aim = outageAimOf(fault);
+  if (aim === "every request") return true;
+  return aim === "every read" ? method === "GET" : endpoint === "getOrder";
+};
+
+export const createNetwork = (options: NetworkOptions): Network => {
+  const { time, latency, timeoutMs, handle, mark } = options;
+  let armed: Timed[] = [];
+  let outages: Timed[] = [];
+  let strange = false;
+  let calmed = false;
+
+  const take = (request: WireRequest): Fault | undefined => {
+    const now = time.now();
+    outages = outages.filter(({ until }) => until > now);
+    const outage = outages.find(({ fault }) => isOut(fault, request))?.fault;
+    if (outage !== undefined) {
+      mark(`outage met ${request.endpoint}`);
+      return { ...outage, kind: outageMannerOf(outage) };
+    }
+    if (armed.length === 0) return undefined;
+    armed = armed.filter(({ until }) => until > now);
+    const index = armed.findIndex(({ fault }) => fits(fault, request));
+    const [hit] = index < 0 ? [] : armed.splice(index, 1);
+    if (hit !== undefined) mark(`${hit.fault.kind} met ${request.endpoint}`);
+    return hit?.fault;
+  };
+  /** What comes back, or undefined when nothing does. */
+  const serve = (request: WireRequest, fault: Fault | undefined, late: boolean): WireResponse | undefined => {
+    const kind = fault?.kind;
+    if (kind === "drop-request") return undefined;
+    if (kind === "error-before") return { status: 503, headers: {}, body: undefined };
+    if (kind === "busy")
+      return { status: 200, headers: { date: options.date() }, body: { code: options.unavailableCode, msg: "Busy", data: [] } };
+    if (kind === "double-request") handle(request, true);
+    if (kind !== "nibble") return spoil(fault, handle(request, late), options.unavailableCode);
+    if (request.endpoint === "cancelBatch") {
+      options.nibble(request);
+      return handle(request, late);
+    }
+    // Pushed, it would be known at once.
+    options.hush(request);
+    handle(request, late);
+    options.nibble(request);
+    return undefined;
+  };
+
+  return {
+    arm: (fault) => {
+      if (calmed) return;
+      if (fault.kind === "strange-order") strange = true;
+      else if (fault.kind === "outage") outages.push({ fault, until: time.now() + fault.forMs });
+      else armed.push({ fault, until: time.now() + armedMs });
+    },
+    calm: () => {
+      calmed = true;
+      armed = [];
+      outages = [];
+    },
+    transportOf: (sender) => (request) =>
+      new Observable((subscriber) => {
+        if (!sender.clock.alive) return undefined;
+        const fault = take(request);
+        sender.sent(request);
+        const sentAt = time.now();
+        const fail = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
+          sender.unheard(request);
+          subscriber.error(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
+        });
+        const tell = (response: WireResponse): void => {
+          sender.clock.deliver(() => {
+            if (subscriber.closed) return;
+            fail.cancel();
+            sender.heard(request, response);
+            if (!sender.clock.alive) return;
+            subscriber.next(response);
+            if (fault?.kind === "double-answer") subscriber.next(response);
+            subscriber.complete();
+          });
+        };
+        const entryMs = latency.entryMs() + (fault?.kind === "delay-request" ? fault.size : 0);
+        const backMs = latency.responseMs() + (fault?.kind === "delay-answer" ? fault.size : 0);
+        time.setTimer(sentAt + entryMs, () => {
+          const late = entryMs > timeoutMs;
+          if (request.endpoint === "placeOrder" && late) mark("a placement was executed after its sender gave up");
+          if (request.endpoint === "placeOrder" && !sender.clock.alive) mark("a dead process's placement was executed");
+          if (request.endpoint === "placeOrder" && fault?.kind === "drop-answer") mark("an answer lost after a placement was executed");
+          const served = serve(request, fault, late || !sender.clock.alive);
+          const response = strange && listings.includes(request.endpoint) ? withStrange(served) : served;
+          if (response !== served) mark(`strange-order met ${request.endpoint}`);
+          if (response === undefined || fault?.kind === "drop-answer") return;
+          time.setTimer(time.now() + backMs, () => {
+            tell(response);
+          });
+        });
+        return () => {
+          fail.cancel();
+        };
+      }),
+  };
+};
+
+const resultOf = (sCode: string, sMsg: string): Pick<WireResponse, "status" | "body"> => ({
+  status: 200,
+  body: { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode, sMsg }] },
+});
+
+/** Bodies and statuses of answers that are not the service's word on the call. */
+const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<WireResponse, "status" | "body">>> => ({
+  "a page with status 400": { status: 400, body: undefined },
+  "a page with status 403": { status: 403, body: undefined },
+  "a page with status 404": { status: 404, body: undefined },
+  "nothing with status 401": { status: 401, body: undefined },
+  "nothing with status 499": { status: 499, body: undefined },
+  "a proxy's JSON with status 403": { status: 403, body: { message: "Forbidden" } },
+  "not found in JSON with status 404": { status: 404, body: { code: 404, msg: "Not Found" } },
+  "too early in JSON with status 425": { status: 425, body: { code: "425", msg: "Too Early" } },
+  "a time-out in an empty envelope": { status: 200, body: { code: "1", msg: "timeout", data: [] } },
+  "unavailable as the result of an element": resultOf(unavailableCode, "Busy"),
+  "a code on no list": { status: 200, body: { code: "59999", msg: "Try again.", data: [] } },
+  "a code on no list as the result of an element": resultOf("59999", "Try again."),
+});
+
+/** An answer as it is after `kind` met it; `date` is what the page of somebody on the way may carry. */
+const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>> = {
+  "error-after": (_, headers) => ({ status: 502, headers, body: undefined }),
+  "timed-out": (_, headers) => ({ status: 408, headers, body: undefined }),
+  "not-json": (response) => ({ ...response, body: undefined }),
+  "no-data": (response) => ({ ...response, body: { ...(response.body as object), data: null } }),
+  "broken-record": (response, _, pick) => ({ ...response, body: withoutState(response.body, pick) }),
+};
+
+const spoil = (fault: Fault | undefined, response: WireResponse, unavailableCode: string): WireResponse => {
+  if (fault === undefined) return response;
+  if (fault.kind === "other-answer") {
+    const other = otherAnswers(unavailableCode)[otherFormOf(fault)];
+    return { ...other, headers: other.status === 200 ? response.headers : {} };
+  }
+  const date = response.headers["date"];
+  const headers: WireResponse["headers"] = date === undefined || fault.pick % 2 === 0 ? {} : { date };
+  return spoilers[fault.kind]?.(response, headers, fault.pick) ?? response;
+};
+
+/** The listing with an order of another program in front that no reader of four states can read. */
+const withStrange = (response: WireResponse | undefined): WireResponse | undefined => {
+  const { data, ...rest } = (response?.body ?? {}) as { readonly data?: unknown };
+  if (response === undefined || !Array.isArray(data)) return response;
+  return { ...response, body: { ...rest, data: [{ ordId: "1", clOrdId: "other1", state: "untriggered" }, ...(data as unknown[])] } };
+};
+
+const withoutState = (body: unknown, pick: number): unknown => {
+  const { data } = body as { readonly data?: unknown };
+  if (!Array.isArray(data) || data.length === 0) return body;
+  const at = pick % data.length;
+  return {
+    ...(body as object),
+    data: data.map((record: Readonly<Record<string, unknown>>, index) => {
+      const { state: _, ...rest } = record;
+      return index === at ? rest : record;
+    }),
+  };
+};

@@ -1,0 +1,170 @@
+/**
+ * Many stories of one config, each with a seed and faults of its own; the first that fails a seed is made as short as it gets.
+ *
+ * Invariants: a seed gives the same story however many run beside it; strategies and options are the config's own, the service is
+ * the embedded one; plugins take part only when asked, as they may write files.
+ */
+import { createSystemClock } from "../../clock/system-clock.ts";
+import { SluiceError } from "../../errors.ts";
+import { type CheckedConfig, checkConfig } from "../../host/config.ts";
+import { createMarks, markNames } from "./coverage-marks.ts";
+import { type Fault, spellFault } from "./fault.ts";
+import { drawFaults } from "./fault-sampler.ts";
+import { invariants, type Violation } from "./invariants.ts";
+import { type Ending, type Story, tellStory } from "./scenario.ts";
+import { shrink } from "./shrink.ts";
+import { type MarketOf, marketOf } from "./simulated-market.ts";
+
+export interface SimulateOptions {
+  readonly seeds: number;
+  /** Simulated minutes of market in each story; five quiet ones follow. */
+  readonly minutes: number;
+  readonly first?: number;
+  readonly fixture?: string;
+  readonly plugins?: boolean;
+  /** Stop after so many seeds that failed. */
+  readonly failuresMax?: number;
+  /** False: leave the stories that fail as long as they are. */
+  readonly shorten?: boolean;
+  readonly onSeed?: (seed: number, ending: Ending) => void;
+}
+
+export interface Failure {
+  readonly seed: number;
+  readonly violation: Violation;
+  /** The words of the invariant. */
+  readonly broken: string;
+  /** The shortest list of faults that still fails so, in words. */
+  readonly story: readonly string[];
+  readonly drawn: number;
+}
+
+export interface Summary {
+  readonly seeds: number;
+  readonly minutes: number;
+  readonly simulatedMs: number;
+  readonly elapsedMs: number;
+  readonly events: number;
+  readonly requests: number;
+  readonly weight: number;
+  readonly lives: number;
+  /** Refusals by a limit, and those somebody else had caused. */
+  readonly refused: number;
+  readonly excused: number;
+  readonly failures: readonly Failure[];
+  readonly marks: Readonly<Record<string, number>>;
+  readonly neverReached: readonly string[];
+}
+
+const shrinkTries = 200;
+
+export const checkSimulated = (input: unknown): CheckedConfig => checkConfig(input);
+
+const storyOf = (config: CheckedConfig, market: MarketOf, seed: number, { minutes, plugins = false }: SimulateOptions): Story => ({
+  config,
+  tape: market(String(seed), minutes),
+  seed: String(seed),
+  minutes,
+  faults: drawFaults(String(seed), minutes),
+  plugins,
+});
+
+const shorten = async (
+  story: Story,
+  { invariant }: Violation,
+): Promise<{ readonly faults: readonly Fault[]; readonly violation: Violation }> => {
+  let violation: Violation | undefined;
+  const fails = async (faults: readonly Fault[]): Promise<boolean> => {
+    const { violations } = await tellStory({ ...story, faults });
+    const same = violations.find((candidate) => candidate.invariant === invariant);
+    violation = same ?? violation;
+    return same !== undefined;
+  };
+  const faults = await shrink(story.faults, fails, shrinkTries);
+  // The words of the shortest story, not of the last one tried.
+  await fails(faults);
+  return { faults, violation: violation as Violation };
+};
+
+export const simulate = async (input: unknown, options: SimulateOptions): Promise<Summary> => {
+  const { seeds, minutes, first = 1, fixture, failuresMax = 3, onSeed } = options;
+  const config = checkSimulated(input);
+  const market = marketOf(config, fixture);
+  const marks = createMarks();
+  const clock = createSystemClock();
+  const startedAt = clock.now();
+  const failures: Failure[] = [];
+  const total = { simulatedMs: 0, events: 0, requests: 0, weight: 0, lives: 0, refused: 0, excused: 0 };
+  let told = 0;
+  for (let seed = first; seed < first + seeds && failures.length < failuresMax; seed++) {
+    const story = storyOf(config, market, seed, options);
+    const ending = await tellStory(story, { marks });
+    told++;
+    for (const name of ["events", "requests", "weight", "lives", "refused", "excused"] as const) total[name] += ending[name];
+    total.simulatedMs += ending.ms;
+    onSeed?.(seed, ending);
+    const [violation] = ending.violations;
+    if (violation !== undefined) failures.push(await failureOf(seed, story, violation, options.shorten ?? true));
+  }
+  const counts = Object.fromEntries([...marks.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const neverReached = markNames.filter((name) => !marks.counts.has(name));
+  return { seeds: told, minutes, elapsedMs: Math.round(clock.now() - startedAt), ...total, failures, marks: counts, neverReached };
+};
+
+const failureOf = async (seed: number, story: Story, found: Violation, short: boolean): Promise<Failure> => {
+  const { faults, violation } = short ? await shorten(story, found) : { faults: story.faults, violation: found };
+  return { seed, violation, broken: invariants[violation.invariant], story: faults.map(lineOf), drawn: story.faults.length };
+};
+
+const lineOf = (fault: Fault): string => `${timeText(fault.at)}  ${spellFault(fault)}`;
+
+/** Minutes, seconds and milliseconds after the market began. */
+export const timeText = (ms: number): string => {
+  const whole = Math.round(Math.abs(ms));
+  const pad = (value: number, width: number): string => String(value).padStart(width, "0");
+  return `${ms < 0 ? "-" : ""}${pad(Math.floor(whole / 60_000), 2)}:${pad(Math.floor(whole / 1_000) % 60, 2)}.${pad(whole % 1_000, 3)}`;
+};
+
+/** One seed told line by line, with the shortest list of faults where it fails; gives the violation, if there is one. */
+export const traceSeed = async (
+  input: unknown,
+  seed: number,
+  options: SimulateOptions,
+  onLine: (line: string) => void,
+): Promise<Violation | undefined> => {
+  const config = checkSimulated(input);
+  const story = storyOf(config, marketOf(config, options.fixture), seed, options);
+  const { violations } = await tellStory(story);
+  const [found] = violations;
+  const faults = found === undefined ? story.faults : (await shorten(story, found)).faults;
+  const ending = await tellStory({ ...story, faults }, { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) });
+  return ending.violations[0];
+};
+
+/** Sums of runs of different seeds. */
+export const joinSummaries = (parts: readonly Summary[]): Summary => {
+  const [head, ...rest] = parts;
+  if (head === undefined) throw new SluiceError("BUG", "There is nothing to join.");
+  return rest.reduce(joinTwo, head);
+};
+
+const joinTwo = (a: Summary, b: Summary): Summary => {
+  const marks: Record<string, number> = { ...a.marks };
+  for (const [name, count] of Object.entries(b.marks)) marks[name] = (marks[name] ?? 0) + count;
+  return {
+    seeds: a.seeds + b.seeds,
+    minutes: a.minutes,
+    simulatedMs: a.simulatedMs + b.simulatedMs,
+    // They ran at the same time.
+    elapsedMs: Math.max(a.elapsedMs, b.elapsedMs),
+    events: a.events + b.events,
+    requests: a.requests + b.requests,
+    weight: a.weight + b.weight,
+    lives: a.lives + b.lives,
+    refused: a.refused + b.refused,
+    excused: a.excused + b.excused,
+    failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed),
+    marks,
+    neverReached: markNames.filter((name) => marks[name] === undefined),
+  };
+};
