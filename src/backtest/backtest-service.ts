@@ -17,9 +17,9 @@ import type { Tape } from "../market/tape/tape.ts";
 import type { Fees } from "../venue/venue.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
-import { type AnnouncingClock, announcing } from "./hooked-clock.ts";
+import { type HookedClock, hookedClock } from "./hooked-clock.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
-import { createLivePlayer, type LivePlayer, type More } from "./paper-player.ts";
+import { createPaperPlayer, type More, type PaperPlayer } from "./paper-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
@@ -89,7 +89,7 @@ export interface BacktestSpec extends ServiceSpec {
 }
 
 export interface OpenBacktest extends OpenService {
-  readonly clock: AnnouncingClock;
+  readonly clock: HookedClock;
   readonly simulated: Simulated;
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
@@ -200,7 +200,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     const merged = { ...checked, ...overrides };
     const { tape, facts } = given ?? market(merged.fixture);
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
-    const clock = announcing(createVirtualClock(tape.startAt - leadMs));
+    const clock = hookedClock(createVirtualClock(tape.startAt - leadMs));
     const simulated = createSimulated(tape, clock, settle(merged), env);
     const { refreshMs } = env.contract.profile.instruments;
     const listFixed = !tape.series.some(({ kind }) => kind === "change");
@@ -259,13 +259,13 @@ export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceS
       const tape = more() ?? market(rest.fixture).tape;
       const shiftMs = clock.now() + paperLeadMs - tape.startAt;
       const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
-      const player = createLivePlayer(tape, simulated, shiftMs, more);
+      const player = createPaperPlayer(tape, simulated, shiftMs, more);
       return { ...simulated, realTime: given === undefined, start: player.start, stop: () => stopAll(player, simulated) };
     },
   };
 };
 
-const stopAll = (player: LivePlayer, simulated: Simulated): void => {
+const stopAll = (player: PaperPlayer, simulated: Simulated): void => {
   player.stop();
   simulated.stopFunding();
 };

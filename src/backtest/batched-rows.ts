@@ -22,7 +22,12 @@ const wayOf = ({ kind }: Series, { bars }: RowTaker): number => {
 };
 
 /** Takes the rows from `from` to before `to` of the tape's order, each as of its own instant. */
-export const lateRows = (tape: Tape, takers: readonly RowTaker[], clock: Clock, skewMs: number): ((from: number, to: number) => void) => {
+export const batchedRows = (
+  tape: Tape,
+  takers: readonly RowTaker[],
+  clock: Clock,
+  skewMs: number,
+): ((from: number, to: number) => void) => {
   const { series: seriesIn, row: rowIn } = tape.order;
   const ways = Uint8Array.from(tape.series, (series, which) => wayOf(series, takers[which] as RowTaker));
   const prints = ways.reduce((count, way) => count + (way === last ? 1 : 0), 0);

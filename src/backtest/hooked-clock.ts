@@ -6,15 +6,15 @@
  */
 import type { VirtualClock } from "../clock/virtual-clock.ts";
 
-export interface AnnouncingClock extends VirtualClock {
+export interface HookedClock extends VirtualClock {
   /** Called before each timer, also before those that it sets itself. */
   beforeTimer: (() => void) | undefined;
 }
 
 /** The clock itself, not a copy: the player's loop tells one shape of clocks apart faster than two. */
-export const announcing = (clock: VirtualClock): AnnouncingClock => {
+export const hookedClock = (clock: VirtualClock): HookedClock => {
   const setTimer = clock.setTimer.bind(clock);
-  const own: AnnouncingClock = Object.assign(clock, {
+  const own: HookedClock = Object.assign(clock, {
     beforeTimer: undefined,
     setTimer: (at: number, run: () => void) => {
       own.beforeTimer?.();

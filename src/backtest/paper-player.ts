@@ -11,7 +11,7 @@ import type { Timer } from "../clock/clock.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Simulated } from "./simulated-service.ts";
 
-export interface LivePlayer {
+export interface PaperPlayer {
   readonly start: () => void;
   readonly stop: () => void;
 }
@@ -23,7 +23,7 @@ export interface More {
   readonly prepare?: () => void;
 }
 
-export const createLivePlayer = (first: Tape, simulated: Simulated, shiftMs: number, more: More = () => undefined): LivePlayer => {
+export const createPaperPlayer = (first: Tape, simulated: Simulated, shiftMs: number, more: More = () => undefined): PaperPlayer => {
   const { clock, feed } = simulated;
   const waiting = new Set<Timer>();
   let tape = first;

@@ -9,7 +9,7 @@
 import { stretch } from "../host/execution-context.ts";
 import type { Route } from "../market/channel.ts";
 import type { Tape } from "../market/tape/tape.ts";
-import type { AnnouncingClock } from "./hooked-clock.ts";
+import type { HookedClock } from "./hooked-clock.ts";
 import type { Simulated } from "./simulated-service.ts";
 
 export interface Player {
@@ -24,13 +24,13 @@ export interface Player {
 const never = (): boolean => false;
 const infinity = Number.POSITIVE_INFINITY;
 
-export const createPlayer = (tape: Tape, clock: AnnouncingClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
+export const createPlayer = (tape: Tape, clock: HookedClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
 
 class TapePlayer implements Player {
   rowsApplied = 0;
   #delivered = 0;
   readonly #tape: Tape;
-  readonly #clock: AnnouncingClock;
+  readonly #clock: HookedClock;
   readonly #simulated: Simulated;
   readonly #routes: readonly Route[];
   readonly #times: readonly Float64Array[];
@@ -39,7 +39,7 @@ class TapePlayer implements Player {
   /** The latest instant at which something was delivered. */
   readonly #reached = new Float64Array([Number.NEGATIVE_INFINITY]);
 
-  constructor(tape: Tape, clock: AnnouncingClock, simulated: Simulated) {
+  constructor(tape: Tape, clock: HookedClock, simulated: Simulated) {
     this.#tape = tape;
     this.#clock = clock;
     this.#simulated = simulated;

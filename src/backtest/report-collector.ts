@@ -13,7 +13,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
-import { createResting, type Resting } from "../report/open-orders.ts";
+import { createRestingOrders, type RestingOrders } from "../report/open-orders.ts";
 import {
   type Arrival,
   createQuotaMinutes,
@@ -27,7 +27,7 @@ import { createReasons, type Reasons } from "../report/rejection-reasons.ts";
 import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "../report/report.ts";
 import { type AskedByStrategies, type AskedWatch, watchAsked } from "../report/requested-data.ts";
 import { isAnnualised, returnsOf } from "../report/returns.ts";
-import { createTally, type Tally } from "../report/trade-statistics.ts";
+import { createTradeStatistics, type TradeStatistics } from "../report/trade-statistics.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
@@ -35,7 +35,7 @@ import { lastPrices } from "./last-prices.ts";
 import { currencyOf } from "./simulated-service.ts";
 import type { Detailed } from "./with-details.ts";
 
-export interface Collector {
+export interface ReportCollector {
   /** The warm-up, if there is one, is over: what happens is counted from here on. */
   readonly begin: () => void;
   /** Notes the equity at an instant. */
@@ -45,11 +45,11 @@ export interface Collector {
 
 /** Everything that listened. */
 interface Heard {
-  readonly tally: Tally;
+  readonly tally: TradeStatistics;
   readonly reasons: Reasons;
   readonly minutes: QuotaMinutes;
   readonly asked: AskedWatch;
-  readonly resting: Resting;
+  readonly resting: RestingOrders;
   readonly latency: () => RunReport["latency"];
   /** What counts begins when it is called. */
   readonly begin: () => void;
@@ -57,12 +57,12 @@ interface Heard {
   readonly before: () => MeterReport | undefined;
 }
 
-export const createCollector = (
+export const createReportCollector = (
   engine: Engine,
   service: OpenBacktest & Detailed,
   config: CheckedConfig,
   asking: AskedByStrategies,
-): Collector => {
+): ReportCollector => {
   const heard = listen(engine, service, config, asking);
   const equity: EquityPoint[] = [];
   const recorder = service.onDetails && recordDetails(service, engine.updates$, heard.tally.ownerOf);
@@ -108,7 +108,7 @@ const tellDetails = (
 const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, asking: AskedByStrategies): Heard => {
   const { simulated, tape } = service;
   const contract = createContract(config.profile);
-  const tally = createTally(
+  const tally = createTradeStatistics(
     config.strategies.map(({ name }) => name),
     currencyOf(tape),
     { fromAt: service.tradesAt, untilAt: tape.endAt },
@@ -116,7 +116,7 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, as
   const reasons = createReasons();
   const minutes = createQuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
   const asked = watchAsked(simulated.feed, asking);
-  const resting = createResting(contract.profile);
+  const resting = createRestingOrders(contract.profile);
   // In a warm-up only what is asked for counts, because it is asked for at the start.
   let counting = service.tradesAt === tape.startAt;
   let before: MeterReport | undefined;
@@ -180,7 +180,7 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
 const firstLiquidations = 10;
 
 /** What the service charged beside the fees of fills; nothing where it charged nothing. */
-const costsOf = (tally: Tally): Pick<RunReport, "funding" | "liquidations"> => {
+const costsOf = (tally: TradeStatistics): Pick<RunReport, "funding" | "liquidations"> => {
   const funding = tally.funding();
   const all = tally.liquidations();
   const total = (of: "value" | "fee" | "covered"): string => sum(all.map((one) => one[of]));
@@ -220,7 +220,7 @@ const strategiesOf = (
 const watchSends = (
   { simulated, clock, users }: OpenBacktest,
   { endpoints }: Contract,
-  tally: Tally,
+  tally: TradeStatistics,
   arrivedAs: (arrival: Arrival) => void,
 ): (() => RunReport["latency"]) => {
   const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));

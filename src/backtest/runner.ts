@@ -18,7 +18,7 @@ import type { Progress, RunReport } from "../report/report.ts";
 import { type AskedByStrategies, createAskedByStrategies } from "../report/requested-data.ts";
 import type { BacktestSpec, OpenBacktest, ReadMarket } from "./backtest-service.ts";
 import { createPlayer } from "./player.ts";
-import { type Collector, createCollector } from "./report-collector.ts";
+import { createReportCollector, type ReportCollector } from "./report-collector.ts";
 
 export interface RunOptions {
   /** Folder of a recorded market, instead of the config's. */
@@ -45,7 +45,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   const promises = watchPromises();
   const unfollow = followPromises();
   try {
-    const collector = createCollector(engine, service, config, asking);
+    const collector = createReportCollector(engine, service, config, asking);
     const warms = checkWarmUp(service);
     const halts = lastHalt(engine);
     if (warms) engine.halt(warming);
@@ -139,7 +139,7 @@ const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<v
 
 const played = async (
   { clock, tape, tradesAt, simulated }: OpenBacktest,
-  { begin, sample }: Collector,
+  { begin, sample }: ReportCollector,
   promises: PromiseWatch,
   onProgress: RunOptions["onProgress"],
   trade: () => void,

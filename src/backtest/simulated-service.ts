@@ -17,14 +17,14 @@ import { mul } from "../decimal.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
-import { lateRows } from "./batched-rows.ts";
+import { batchedRows } from "./batched-rows.ts";
 import { chooseFills, type FillChoice } from "./fill-choice.ts";
 import type { Fills } from "./fill-models.ts";
 import type { TradeQuote } from "./fill-trades.ts";
 import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
 import type { LatencyModel } from "./latency.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./row-dispatch.ts";
-import { type Quiet, watchQuiet } from "./skip-ahead.ts";
+import { createSkipAhead, type SkipAhead } from "./skip-ahead.ts";
 
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
@@ -104,7 +104,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   const { funding = "recorded", skewMs } = options;
   openAsRecorded(tape, venue, clock.now() + skewMs);
   const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
-  const quiet = watchQuiet(tape, venue, filledBy);
+  const quiet = createSkipAhead(tape, venue, filledBy);
   const prints = new Map<string, TradeQuote>();
   const takersOf = (from: Tape): readonly RowTaker[] => rowTakers(from, played, clock, skewMs, filledBy, prints);
   let { order } = tape;
@@ -126,7 +126,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     feedMs: () => latency.feedMs(),
     stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
     quietUntil: quiet.until,
-    applyLate: lateRows(tape, takers, clock, skewMs),
+    applyLate: batchedRows(tape, takers, clock, skewMs),
     apply: (index, at) => {
       (takers[order.series[index] as number] as RowTaker)(order.row[index] as number, at + skewMs);
     },
@@ -143,7 +143,7 @@ const wireTo = (
   clock: Clock,
   latency: Latency,
   options: SimulatedOptions,
-  { disturb }: Quiet,
+  { disturb }: SkipAhead,
 ): Pick<Simulated, "transport" | "watchSends"> => {
   const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
   let watch: Watcher | undefined;

@@ -13,7 +13,7 @@ import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
-export interface Quiet {
+export interface SkipAhead {
   /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
   readonly until: (from: number, to: number) => number;
   /** Something happened at the service that may have changed more. */
@@ -43,9 +43,9 @@ const pricesOf = (series: Series): Prices | undefined => {
   }
 };
 
-export const watchQuiet = (tape: Tape, venue: Venue, { models, plays }: Pick<FillChoice, "models" | "plays">): Quiet => {
+export const createSkipAhead = (tape: Tape, venue: Venue, { models, plays }: Pick<FillChoice, "models" | "plays">): SkipAhead => {
   const { series, instruments, order } = tape;
-  const never: Quiet = { until: (from) => from, disturb: () => undefined };
+  const never: SkipAhead = { until: (from) => from, disturb: () => undefined };
   if (series.some((one) => one.kind === "change" || (one.kind === "candle" && overlaps(one)))) return never;
   const lasting = models.some((model) => model?.volume === "traded");
   const resting = new Set<string>();

@@ -20,7 +20,7 @@ import { createRandom } from "../random.ts";
 import { type Examination, type ExamineOptions, examine } from "../verify/doctor/doctor.ts";
 import type { Patient } from "../verify/doctor/examination.ts";
 import { profileLines } from "../verify/doctor/override-lines.ts";
-import { createStopWord, type StopWord } from "../verify/doctor/stop-signal.ts";
+import { createStopSignal, type StopSignal } from "../verify/doctor/stop-signal.ts";
 import { examinationText } from "./doctor-table.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
@@ -62,7 +62,7 @@ const doctor = async (path: string, flags: Flags, io: CliIo, parts: DoctorParts)
       "--testnet-orders places orders, and config.service is mainnet. Point the config at the testnet.",
     );
   }
-  const stop = createStopWord();
+  const stop = createStopSignal();
   const work = (parts.examine ?? examine)(optionsOf(config, flags, stop, io));
   const examination = await firstValueFrom(merge(from(work), stopsOf(io, stop)));
   io.out(flags.json ? `${JSON.stringify(documentOf(examination))}\n` : examinationText(examination, io.columns, inkOf(io)));
@@ -70,7 +70,7 @@ const doctor = async (path: string, flags: Flags, io: CliIo, parts: DoctorParts)
   fail(examination);
 };
 
-const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop: StopWord, io: CliIo): ExamineOptions => ({
+const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop: StopSignal, io: CliIo): ExamineOptions => ({
   profile,
   stop,
   signs: placeOf(service) !== undefined,
@@ -95,7 +95,7 @@ const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop
 const patientOf = (service: OpenService): Patient => service;
 
 /** The first request to stop lets the examination clean up; the second leaves it behind. */
-const stopsOf = (io: CliIo, stop: StopWord): Observable<never> =>
+const stopsOf = (io: CliIo, stop: StopSignal): Observable<never> =>
   new Observable<void>((subscriber) =>
     io.onStop(() => {
       subscriber.next();

@@ -93,7 +93,7 @@ const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: V
   try {
     const stop = stopOf(io);
     closing.push(stop.leave);
-    const { serveMarket } = await import("../backtest/serve/market-replay.ts");
+    const { replayMarket: serveMarket } = await import("../backtest/serve/market-replay.ts");
     const market = serveMarket(tape, venue, server.board, server.faults.clock, { speed: flags.speed, loop: true });
     closing.push(() => market.stop());
     if (flags.json !== true) closing.push(countMinutes(venue, server, clock, io));

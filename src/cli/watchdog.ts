@@ -11,7 +11,7 @@ import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take,
 import { after, type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { checkHeartbeat } from "../engine/watchdog/heartbeat-check.ts";
-import { createKeeper, type Keeper, type KeeperNews, type KeeperOptions } from "../engine/watchdog/watchdog.ts";
+import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogOptions } from "../engine/watchdog/watchdog.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type CliIo, printable } from "./io.ts";
@@ -20,7 +20,7 @@ import { listenForStop } from "./shutdown-signals.ts";
 export interface WatchdogParts {
   readonly clock?: Clock;
   /** How an engine reaches it, for tests; a local socket otherwise. */
-  readonly listen?: KeeperOptions["listen"];
+  readonly listen?: WatchdogOptions["listen"];
 }
 
 interface Flags {
@@ -71,10 +71,10 @@ const sayAlone = (io: CliIo) => (): void => {
 const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock(), listen }: WatchdogParts): Promise<void> => {
   const config = await loadConfigFile(path, { command: "watchdog", clock });
   if (flags.besideRun !== true) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
-  const news$ = new Subject<KeeperNews>();
+  const news$ = new Subject<WatchdogNews>();
   let heard = false;
   const { silenceMs, scope } = flags;
-  const keeper = createKeeper(config, {
+  const keeper = createWatchdog(config, {
     tell: (news) => {
       heard ||= news.kind === "armed";
       say(news, flags.json === true, clock, io);
@@ -121,18 +121,18 @@ const engineConfig = async (path: string, clock: Clock): Promise<unknown> => {
   }
 };
 
-const failIfLeft = ({ state }: Keeper): void => {
+const failIfLeft = ({ state }: Watchdog): void => {
   if (state === "left") throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be cancelled: look at the service.");
 };
 
-const say = (news: KeeperNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
+const say = (news: WatchdogNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
   if (json) io.out(`${JSON.stringify({ at: Math.round(clock.now()), ...news })}\n`);
   else io.out(`${new Date(clock.wallNow()).toISOString().slice(11, 19)}  ${printable(wordsOf(news))}\n`);
 };
 
 const many = (count: number): string => `${count} ${count === 1 ? "order" : "orders"}`;
 
-const wordsOf = (news: KeeperNews | Idle): string => {
+const wordsOf = (news: WatchdogNews | Idle): string => {
   switch (news.kind) {
     case "proved":
       return `the keys of ${news.user} can read; ${many(news.open)} open`;

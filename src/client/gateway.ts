@@ -12,12 +12,12 @@ import type { Contract } from "../contract/contract.ts";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
 import type { WireRequest } from "../contract/transport.ts";
 import { requestProblems } from "../contract/validate.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Account, Ending } from "../scheduler/action.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Outcome } from "./outcome.ts";
-import { readAnswer } from "./parse-response.ts";
+import { parseResponse } from "./parse-response.ts";
 import { unlistedIn, unlistedText } from "./unlisted.ts";
 
 export interface CallOptions {
@@ -65,7 +65,7 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly scheduler: Scheduler;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly user: User;
 }
 
@@ -136,7 +136,7 @@ export const createGateway = ({ clock, contract, scheduler, journal, user }: Gat
   const outcomeOf = <E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> => {
     switch (ending.kind) {
       case "answered":
-        return readAnswer<RecordOf<E>>(endpoint, ending.response, contract, clock.now());
+        return parseResponse<RecordOf<E>>(endpoint, ending.response, contract, clock.now());
       case "lost":
         return { kind: "unknown", message: ending.message };
       case "dropped":

@@ -156,7 +156,7 @@ const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, pro
   return verdict === "unlisted" ? { kind: "unknown", message, unlisted: { status, code, msg } } : { kind: "unknown", message };
 };
 
-export const readAnswer = <R>(endpoint: EndpointName, response: WireResponse, contract: Contract, at: number): Outcome<R> => {
+export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse, contract: Contract, at: number): Outcome<R> => {
   const { status, body } = response;
   const { profile, endpoints } = contract;
   const changes = endpoints[endpoint].method === "POST";

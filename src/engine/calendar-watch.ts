@@ -5,7 +5,7 @@
  * when the distance has changed, to one side of the tolerance or by more than it.
  */
 import type { Clock } from "../clock/clock.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { ServerClock } from "../scheduler/quota/server-clock.ts";
 
 export interface ServiceCalendar {
@@ -20,7 +20,7 @@ export const serviceCalendar = (server: ServerClock, now: number): ServiceCalend
 /** The calendars are compared this often at most. */
 const lookMs = 1_000;
 
-export const watchCalendar = (journal: Journal, clock: Clock, server: ServerClock, toleranceMs: number): void => {
+export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClock, toleranceMs: number): void => {
   let lookedAt = Number.NEGATIVE_INFINITY;
   let toldMs = 0;
   journal.attach(({ type, at }) => {

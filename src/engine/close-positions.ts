@@ -15,17 +15,17 @@ import type { InputOf } from "../contract/endpoints.ts";
 import type { PositionRecord } from "../contract/schemas.ts";
 import { isZero } from "../decimal.ts";
 import type { PositionEnding } from "../host/context.ts";
-import type { Journal } from "../journal/event-log.ts";
-import type { Branch } from "./user-account.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { UserAccount } from "./user-account.ts";
 
 export interface Closing {
   readonly clock: Clock;
-  readonly journal: Journal;
-  readonly branches: readonly Branch[];
+  readonly journal: EventLog;
+  readonly accounts: readonly UserAccount[];
   /** No new orders, and ours go; completes when none is left. */
   readonly halt: (reason: string) => Observable<unknown>;
   /** A position is gone, at about this price, where one is known. */
-  readonly onClosed: (branch: Branch, instId: string, px: string | undefined) => void;
+  readonly onClosed: (account: UserAccount, instId: string, px: string | undefined) => void;
   readonly stopped$: Observable<void>;
 }
 
@@ -51,9 +51,9 @@ interface Seen {
 
 const nameOf = ({ instId, mgnMode = "" }: PositionRecord): string => `${instId} ${mgnMode}`;
 
-const closeOf = async (parts: Closing, branch: Branch, tell: (ending: PositionEnding) => void): Promise<void> => {
+const closeOf = async (parts: Closing, account: UserAccount, tell: (ending: PositionEnding) => void): Promise<void> => {
   const { clock, journal, onClosed } = parts;
-  const { gateway, user } = branch;
+  const { gateway, user } = account;
   const { uid } = user;
   const seen = new Map<string, Seen>();
   const endAt = clock.now() + endMs;
@@ -87,7 +87,7 @@ const closeOf = async (parts: Closing, branch: Branch, tell: (ending: PositionEn
     const { instId, markPx = "" } = latest;
     journal.append({ type: "position.closed", uid, instId, pos: first.pos });
     // Where a product can be held in both margin modes, the other half may still be open.
-    if (![...seen.values()].some((other) => other.latest.instId === instId)) onClosed(branch, instId, markPx === "" ? undefined : markPx);
+    if (![...seen.values()].some((other) => other.latest.instId === instId)) onClosed(account, instId, markPx === "" ? undefined : markPx);
     tell({ kind: "closed", uid, instId, pos: first.pos, left: "0", reason: "" });
   };
   const take = (open: readonly PositionRecord[]): void => {
@@ -124,14 +124,14 @@ const closeOf = async (parts: Closing, branch: Branch, tell: (ending: PositionEn
 export const closingWith =
   (parts: Closing) =>
   (reason: string): Observable<PositionEnding> => {
-    const { clock, branches, halt, stopped$ } = parts;
+    const { clock, accounts, halt, stopped$ } = parts;
     const endings = new ReplaySubject<PositionEnding>();
     const tell = (ending: PositionEnding): void => {
       endings.next(ending);
     };
     const run = async (): Promise<void> => {
       await lastValueFrom(halt(reason).pipe(takeUntil(after(clock, haltMsMax))), { defaultValue: undefined });
-      await Promise.all(branches.map(async (branch) => closeOf(parts, branch, tell)));
+      await Promise.all(accounts.map(async (account) => closeOf(parts, account, tell)));
     };
     // Begins whether or not anybody listens, as a halt does.
     run().then(

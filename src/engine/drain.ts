@@ -6,15 +6,16 @@
 import { filter, lastValueFrom, map, merge, type Observable, startWith, take, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
-import type { Branch } from "./user-account.ts";
+import type { UserAccount } from "./user-account.ts";
 
 const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
 
 /** Resolves when every order's fate is known, or after `ms`. */
-export const settled = async (branches: readonly Branch[], clock: Clock, ms: number): Promise<void> => {
+export const drained = async (accounts: readonly UserAccount[], clock: Clock, ms: number): Promise<void> => {
   if (ms <= 0) return;
-  const questions = (): number => branches.reduce((count, { desk }) => count + desk.orders().filter(isOpenQuestion).length, 0);
-  const news$: Observable<unknown> = merge(...branches.map(({ desk }) => desk.updates$));
+  const questions = (): number =>
+    accounts.reduce((count, { orderManager }) => count + orderManager.orders().filter(isOpenQuestion).length, 0);
+  const news$: Observable<unknown> = merge(...accounts.map(({ orderManager }) => orderManager.updates$));
   const none$ = news$.pipe(
     startWith(undefined),
     map(questions),

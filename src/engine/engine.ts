@@ -19,8 +19,8 @@ import { createPluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
 import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
 import type { Disk } from "../journal/disk.ts";
-import { createNotices, type NoticeListener, type Notices } from "../journal/event-emitter.ts";
-import { createJournal } from "../journal/event-log.ts";
+import { createNotices, type EventNotices, type NoticeListener } from "../journal/event-emitter.ts";
+import { createEventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { fileDisk } from "../journal/file-disk.ts";
 import { createLastQuotes } from "../market/last-quotes.ts";
@@ -31,24 +31,24 @@ import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
-import { settled } from "./drain.ts";
-import { watchForeignUse } from "./foreign-usage-monitor.ts";
-import { readState } from "./initial-sync.ts";
+import { drained } from "./drain.ts";
+import { monitorForeignUsage } from "./foreign-usage-monitor.ts";
+import { initialSync } from "./initial-sync.ts";
 import { setLeverage } from "./leverage.ts";
 import { createLifetime } from "./lifetime.ts";
 import { durableOf } from "./placement-journal.ts";
 import { quotaReader } from "./quota-reader.ts";
 import { holdAsBefore, recall } from "./recovery.ts";
 import { watchSharedAccess } from "./shared-access.ts";
-import { watchStalls } from "./stall-detector.ts";
+import { detectStalls } from "./stall-detector.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltWith, type Switches, setMode, switchesOf } from "./trading-state.ts";
-import { type Branch, streamsOf } from "./user-account.ts";
-import { createBranches } from "./user-accounts.ts";
+import { streamsOf, type UserAccount } from "./user-account.ts";
+import { createUserAccounts } from "./user-accounts.ts";
 import type { Dial } from "./watchdog/ipc.ts";
-import type { Meeting } from "./watchdog/ipc-address.ts";
+import type { IpcAddress } from "./watchdog/ipc-address.ts";
 import { socketDial } from "./watchdog/ipc-socket.ts";
-import { type Beating, beatingOf } from "./watchdog-client.ts";
+import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";
 
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface Engine extends StreamsOfState, Switches {
@@ -81,7 +81,7 @@ export interface EngineOptions {
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /** How a watchdog is reached, where the config has one; a local socket by default. */
-  readonly dial?: (meeting: Meeting) => Dial;
+  readonly dial?: (meeting: IpcAddress) => Dial;
 }
 
 const stopMsMax = 70_000;
@@ -98,17 +98,15 @@ const assemble = (
   const onError = (error: unknown): void => {
     journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
   };
-  const onAnomaly = (what: string, detail: string): void => {
-    journal.append({ type: "anomaly", what, detail });
-  };
+  const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
   const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
   const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
   const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) });
   const lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
-  const journal = createJournal(() => clock.now(), onError);
-  const durable = durableOf(config, service, (uid) => branches.of(uid, "a placement").desk, openDisk);
+  const journal = createEventLog(() => clock.now(), onError);
+  const durable = durableOf(config, service, (uid) => accounts.of(uid, "a placement").orderManager, openDisk);
   if (durable !== undefined) journal.attach(durable.note);
   const notices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
@@ -121,13 +119,20 @@ const assemble = (
   const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
   const onLoss = (reason: string): void => {
     durable?.decide("halted", reason);
-    setMode(branches, "halted", reason);
+    setMode(accounts, "halted", reason);
   };
   const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
-  const branches = createBranches(shared, service);
-  const halt = haltWith(branches, names(config.strategies));
-  const beating: Beating = beatingOf({ config, service, journal, dial, branches: () => branches.all, halt: (reason) => void halt(reason) });
-  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, branches, beating, halt, startWatch, onError };
+  const accounts = createUserAccounts(shared, service);
+  const halt = haltWith(accounts, names(config.strategies));
+  const beating: WatchdogClient = watchdogClientOf({
+    config,
+    service,
+    journal,
+    dial,
+    accounts: () => accounts.all,
+    halt: (reason) => void halt(reason),
+  });
+  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, accounts, beating, halt, startWatch, onError };
 };
 
 /** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
@@ -143,7 +148,7 @@ type Parts = ReturnType<typeof assemble>;
 
 /** A listener that throws is reported and taken away: it might throw at the report as well. */
 const listenerDesk =
-  (notices: Notices, onError: (error: unknown) => void): Notices["on"] =>
+  (notices: EventNotices, onError: (error: unknown) => void): EventNotices["on"] =>
   (name, listener) => {
     const off = notices.on(name, (event) => {
       try {
@@ -165,41 +170,40 @@ const estimator =
   };
 
 export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
-  const { print = () => undefined } = options;
   const config = checkConfig(input);
   const random = createRandom(config.seed);
   // Replayed, so that who comes after the stop gets an end and nothing else.
   const stopped$ = new ReplaySubject<void>(1);
   const parts = assemble(config, random, stopped$, options);
-  const { beating, branches, halt, journal, notices, service } = parts;
+  const { beating, accounts, halt, journal, notices, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
   const pluginHost = createPluginHost(clock, journal);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
-  watchForeignUse(journal, quotaNow);
+  monitorForeignUsage(journal, quotaNow);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
   if (service.watchful === true) watchSharedAccess(journal, quotaNow, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
-  const streams = new Map(branches.all.map((branch) => [branch, streamsOf(branch, quota$, stopped$)]));
-  const streamsFor = (branch: Branch): StreamsOfState => streams.get(branch) as StreamsOfState;
+  const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, quota$, stopped$)]));
+  const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
   const state: { is: EngineState } = { is: "new" };
   let stalls: Subscription | undefined;
-  const switches = switchesOf(branches, journal, halt, (mode, reason) => parts.durable?.decide(mode, reason));
+  const switches = switchesOf(accounts, journal, halt, (mode, reason) => parts.durable?.decide(mode, reason));
   const face = {
-    ...streamsFor(branches.first),
-    ofUser: (uid: string): StreamsOfState => streamsFor(branches.of(uid, "ofUser")),
+    ...streamsFor(accounts.first),
+    ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
-    updates$: merge(...branches.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
+    updates$: merge(...accounts.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
     on: listenerDesk(notices, parts.onError),
     ...switches,
     closePositions: closingWith({
       clock,
       journal,
-      branches: branches.all,
+      accounts: accounts.all,
       halt: switches.halt,
-      onClosed: ({ user, desk }, instId, px) => {
-        desk.closed(instId, px);
+      onClosed: ({ user, orderManager }, instId, px) => {
+        orderManager.closed(instId, px);
         parts.durable?.closed(user.uid, instId, px);
       },
       stopped$,
@@ -208,22 +212,22 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   };
   const begin = (): void => {
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
-    for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print });
+    for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print: options.print ?? (() => undefined) });
     for (const strategy of config.strategies) {
       const { name, user } = strategy;
-      const branch = branches.of(user, `strategy "${name}"`);
-      const { desk, resources } = branch;
+      const account = accounts.of(user, `strategy "${name}"`);
+      const { orderManager, resources } = account;
       const context = {
-        ...streamsFor(branch),
+        ...streamsFor(account),
         name,
         market,
         now,
         listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
-        estimate: estimator(parts, branch.user),
-        orders: createOrders(desk, name, clock),
+        estimate: estimator(parts, account.user),
+        orders: createOrders(orderManager, name, clock),
         random: random.fork(`strategy ${name}`),
       };
-      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, desk);
+      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, orderManager);
     }
   };
   const end = async (): Promise<void> => {
@@ -248,14 +252,14 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
           throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
         }
         // The first thing that is said: nothing else matters as much to whoever starts it.
-        if (recovered !== undefined) holdAsBefore(branches, names(config.strategies), recovered);
+        if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
         beating.start();
         service.start();
         if (service.realTime === true) parts.startWatch.begin();
-        for (const branch of branches.all) await readState(clock, branch.desk, streamsFor(branch), parts.startWatch);
-        await setLeverage(clock, branches.all, config.leverage);
-        if (recovered !== undefined) recall({ branches, journal, clock }, recovered);
-        if (service.watchful === true) stalls = watchStalls({ clock, journal, branches: branches.all });
+        for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), parts.startWatch);
+        await setLeverage(clock, accounts.all, config.leverage);
+        if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
+        if (service.watchful === true) stalls = detectStalls({ clock, journal, accounts: accounts.all });
       } catch (error) {
         if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
         state.is = "stopped";
@@ -275,8 +279,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       stalls?.unsubscribe();
       strategyHost.stop();
       if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
-      else setMode(branches, "reducing", "stop");
-      await settled(branches.all, clock, settleMs);
+      else setMode(accounts, "reducing", "stop");
+      await drained(accounts.all, clock, settleMs);
       journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
       pluginHost.stop();
       await pluginHost.ended();

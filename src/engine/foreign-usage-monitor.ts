@@ -5,14 +5,14 @@
  * Not here: the estimate of others and what is left free for them (scheduler/quota/foreign-usage.ts).
  */
 import type { QuotaState } from "../host/context.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 
 /** Part of a window's capacity from which on others are worth a word. */
 const toldShare = 0.1;
 /** The windows are looked at this often at most. */
 const lookMs = 1_000;
 
-export const watchForeignUse = (journal: Journal, quotaNow: () => QuotaState): void => {
+export const monitorForeignUsage = (journal: EventLog, quotaNow: () => QuotaState): void => {
   const told = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   journal.attach(({ type, at }) => {

@@ -8,7 +8,7 @@ import { distinctUntilChanged, filter, firstValueFrom, map, type Observable, of,
 import { after, type Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { StreamsOfState } from "../host/context.ts";
-import type { Desk } from "../orders/order-manager.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
 import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { StartWatch } from "./start-watch.ts";
 
@@ -50,7 +50,7 @@ const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown> => {
   return from(clock.now());
 };
 
-export const readState = async (clock: Clock, desk: Desk, streams: StreamsOfState, watch: Watch): Promise<void> => {
+export const initialSync = async (clock: Clock, orderManager: OrderManager, streams: StreamsOfState, watch: Watch): Promise<void> => {
   // Kept open while the engine runs: products are listed, delisted and changed.
   const lists$ = streams.instruments$.pipe(map(({ value }) => value));
   lists$
@@ -59,7 +59,7 @@ export const readState = async (clock: Clock, desk: Desk, streams: StreamsOfStat
       filter(({ size }) => size > 0),
     )
     .subscribe(() => {
-      desk.reconsider();
+      orderManager.reconsider();
     });
   await readOnce(clock, watch, streams.instruments$, "the list of instruments");
   await readOnce(clock, watch, streams.pending$, "pending orders");

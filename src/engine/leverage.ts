@@ -11,12 +11,12 @@ import { after, type Clock } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { SluiceError } from "../errors.ts";
 import type { LeverageConfig } from "../host/leverage-config.ts";
-import type { Branch } from "./user-account.ts";
+import type { UserAccount } from "./user-account.ts";
 
 const answerMsMax = 90_000;
 
-export const setLeverage = async (clock: Clock, branches: readonly Branch[], wanted: LeverageConfig): Promise<void> => {
-  for (const { user, gateway } of branches) {
+export const setLeverage = async (clock: Clock, accounts: readonly UserAccount[], wanted: LeverageConfig): Promise<void> => {
+  for (const { user, gateway } of accounts) {
     for (const [instId, told] of Object.entries(wanted)) {
       const input: InputOf<"setLeverage"> = typeof told === "string" ? { instId, lever: told } : { instId, ...told };
       // May be asked again as a read may: setting what is set changes nothing.

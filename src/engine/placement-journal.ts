@@ -19,13 +19,13 @@ import type { Disk } from "../journal/disk.ts";
 import type { Event } from "../journal/events.ts";
 import { createHoldings, type Held, type HeldRecord } from "../journal/holdings.ts";
 import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
-import { openStore, type Store } from "../journal/write-ahead-log.ts";
-import type { Desk } from "../orders/order-manager.ts";
+import { openWriteAheadLog, type WriteAheadLog } from "../journal/write-ahead-log.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-changes.ts";
 import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 
-export interface Durable {
+export interface PlacementJournal {
   /** Takes the lock and reads what earlier lives left. */
   open(): Promise<Recovered>;
   readonly interceptor: Interceptor;
@@ -53,25 +53,33 @@ export interface Recovered {
   readonly repaired: string | undefined;
 }
 
-export interface DurableOptions {
+export interface PlacementJournalOptions {
   readonly config: JournalConfig;
   /** Whose journal it is. */
   readonly owner: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
   readonly rules: RuleSet;
-  readonly deskOf: (uid: string) => Pick<Desk, "barred" | "ownerOf" | "tradedBy">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "tradedBy">;
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
-export const createDurable = ({ config, owner, clock, users, rules, deskOf, openDisk }: DurableOptions): Durable => {
+export const createPlacementJournal = ({
+  config,
+  owner,
+  clock,
+  users,
+  rules,
+  deskOf,
+  openDisk,
+}: PlacementJournalOptions): PlacementJournal => {
   const intents = createIntents();
   const decisions = createDecisions();
   const holdings = createHoldings();
   const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
   /** Users and strategies of the orders this life sent or found, by client id. */
   const senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
-  let store: Store | undefined;
+  let store: WriteAheadLog | undefined;
   let unlock: (() => Promise<void>) | undefined;
   let failed: string | undefined;
 
@@ -96,12 +104,12 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
     if (store === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
     const { clOrdId = "", instId, side, ordType, px = "", sz, reduceOnly = false } = body as PlaceBody;
     const uid = uidOf.get(key) ?? "";
-    const desk = deskOf(uid);
-    const strategy = desk.ownerOf(clOrdId);
+    const orderManager = deskOf(uid);
+    const strategy = orderManager.ownerOf(clOrdId);
     senders.set(clOrdId, { uid, strategy });
     write({ type: "sent", uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
     await store.commit().catch(fail);
-    const reason = desk.barred(clOrdId);
+    const reason = orderManager.barred(clOrdId);
     if (reason === undefined) return;
     // Nobody need look for it. Should this be lost, the next life looks and finds nothing.
     write({ type: "unsent", uid, clOrdId });
@@ -148,7 +156,7 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
       const { dir, rebuild = false } = config;
       const disk = await openDisk(dir);
       unlock = await disk.lock(Object.values(owner).join(" / "));
-      store = await openStore({ disk, owner, snapshot, damaged: rebuild ? "set_aside" : "refuse" });
+      store = await openWriteAheadLog({ disk, owner, snapshot, damaged: rebuild ? "set_aside" : "refuse" });
       for (const record of store.past) take(knownRecord(record, disk.name));
       checkLimits();
       const judged = decisions.held().map(({ strategy }) => strategy);
@@ -204,13 +212,13 @@ export const createDurable = ({ config, owner, clock, users, rules, deskOf, open
 export const durableOf = (
   { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
   { clock, users }: OpenService,
-  deskOf: DurableOptions["deskOf"],
+  deskOf: PlacementJournalOptions["deskOf"],
   openDisk: (dir: string) => Promise<Disk>,
-): Durable | undefined => {
+): PlacementJournal | undefined => {
   if (journal === undefined) return undefined;
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
   const rules = { ...defaultRules, ...orders };
-  return createDurable({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
+  return createPlacementJournal({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
 };
 
 type JournalRecord = IntentRecord | DecisionRecord | HeldRecord;

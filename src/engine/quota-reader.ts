@@ -6,11 +6,11 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import type { QuotaState } from "../host/context.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 
-export const quotaReader = (journal: Journal, ledger: Ledger, scheduler: Scheduler, clock: Clock): (() => QuotaState) => {
+export const quotaReader = (journal: EventLog, ledger: Ledger, scheduler: Scheduler, clock: Clock): (() => QuotaState) => {
   const spent: Record<string, number> = {};
   journal.attach((event) => {
     if (event.type === "action.sent") spent[event.owner] = (spent[event.owner] ?? 0) + event.weight;

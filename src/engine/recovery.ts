@@ -9,42 +9,42 @@
 
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Side } from "../contract/profile.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Recovered } from "./placement-journal.ts";
 import { setMode } from "./trading-state.ts";
-import type { Branches } from "./user-accounts.ts";
+import type { UserAccounts } from "./user-accounts.ts";
 
 export interface Heir {
-  readonly branches: Branches;
-  readonly journal: Journal;
+  readonly accounts: UserAccounts;
+  readonly journal: EventLog;
   readonly clock: Clock;
 }
 
 /** `strategies` are those of this life. */
-export const holdAsBefore = (branches: Branches, strategies: readonly string[], { held }: Recovered): void => {
+export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string[], { held }: Recovered): void => {
   for (const { strategy, mode, reason } of held) {
-    if (strategy === "") setMode(branches, mode, reason);
-    else if (strategies.includes(strategy)) setMode(branches, mode, reason, strategy);
+    if (strategy === "") setMode(accounts, mode, reason);
+    else if (strategies.includes(strategy)) setMode(accounts, mode, reason, strategy);
   }
 };
 
-export const recall = ({ branches, journal, clock }: Heir, { life, open, judged, holdings, repaired }: Recovered): void => {
+export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged, holdings, repaired }: Recovered): void => {
   journal.append({ type: "journal.opened", life, unresolved: open.length, repaired });
-  for (const { user, desk } of branches.all) {
-    desk.inherit(
+  for (const { user, orderManager } of accounts.all) {
+    orderManager.inherit(
       holdings.filter(({ uid }) => uid === user.uid),
       judged,
     );
   }
   for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
-    const branch = branches.all.find(({ user }) => user.uid === uid);
-    if (branch === undefined) {
+    const account = accounts.all.find(({ user }) => user.uid === uid);
+    if (account === undefined) {
       const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
       journal.append({ type: "anomaly", what: "order.abandoned", detail });
       continue;
     }
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
     // So far back the service's history is read; how long it may still be on its way is counted from this life's beginning.
-    branch.desk.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
+    account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
 };

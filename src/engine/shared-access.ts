@@ -6,7 +6,7 @@
  * Not here: what the quota and the order manager do about it: they count and adopt what they see.
  */
 import type { QuotaState } from "../host/context.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 
 /** Seconds in which the service counted more requests of a key than we sent, before it is told. */
@@ -16,7 +16,7 @@ const lateMs = 60_000;
 /** So many orders at once are of no previous run. */
 const ordersLeast = 3;
 
-export const watchSharedAccess = (journal: Journal, quotaNow: () => QuotaState, instance: string): void => {
+export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState, instance: string): void => {
   let isKeyTold = false;
   let isInstanceTold = false;
   let tradesSince: number | undefined;

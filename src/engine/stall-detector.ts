@@ -8,14 +8,17 @@
  */
 import { filter, merge, type Observable, Subscription, take, toArray } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
-import type { Journal } from "../journal/event-log.ts";
-import type { Desk } from "../orders/order-manager.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
 import type { Resource } from "../orders/state/polled-resource.ts";
 
-export interface StallWatchOptions {
+export interface StallDetectorOptions {
   readonly clock: Clock;
-  readonly journal: Journal;
-  readonly branches: readonly { readonly desk: Pick<Desk, "mode" | "setMode">; readonly resources: { readonly pending: Pending } }[];
+  readonly journal: EventLog;
+  readonly accounts: readonly {
+    readonly orderManager: Pick<OrderManager, "mode" | "setMode">;
+    readonly resources: { readonly pending: Pending };
+  }[];
 }
 
 type Pending = Pick<Resource<unknown>, "value$" | "doubt">;
@@ -25,10 +28,10 @@ const toldMs = 250;
 const doubtMs = 5_000;
 
 /** Watches until it is unsubscribed. */
-export const watchStalls = ({ clock, journal, branches }: StallWatchOptions): Subscription => {
+export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions): Subscription => {
   let timer: Timer | undefined;
   /** Kept from placing until the state was read anew. */
-  const held = new Set<Pick<Desk, "mode" | "setMode">>();
+  const held = new Set<Pick<OrderManager, "mode" | "setMode">>();
   let recovery = new Subscription();
 
   /** What was pushed meanwhile may be lost, and what was wanted may be old. */
@@ -36,16 +39,16 @@ export const watchStalls = ({ clock, journal, branches }: StallWatchOptions): Su
     recovery.unsubscribe();
     const since = clock.now();
     const reason = `the process stood still for ${lateMs} ms`;
-    for (const { desk } of branches) {
-      if (desk.mode !== "active") continue;
-      held.add(desk);
-      desk.setMode("reducing", reason);
+    for (const { orderManager } of accounts) {
+      if (orderManager.mode !== "active") continue;
+      held.add(orderManager);
+      orderManager.setMode("reducing", reason);
     }
-    for (const { resources } of branches) resources.pending.doubt(reason);
-    recovery = merge(...branches.map(({ resources }) => readAnew(resources.pending, since)))
+    for (const { resources } of accounts) resources.pending.doubt(reason);
+    recovery = merge(...accounts.map(({ resources }) => readAnew(resources.pending, since)))
       .pipe(toArray())
       .subscribe(() => {
-        for (const desk of held) if (desk.mode === "reducing") desk.setMode("active", "the state was read anew");
+        for (const orderManager of held) if (orderManager.mode === "reducing") orderManager.setMode("active", "the state was read anew");
         held.clear();
       });
   };

@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../clock/clock.ts";
 import { limitedStatus } from "../contract/limits.ts";
 import type { Interceptor, WireRequest, WireResponse } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 
 export interface StartWatch {
   readonly interceptor: Interceptor;
@@ -24,7 +24,7 @@ export interface StartWatch {
 
 export interface StartWatchOptions {
   readonly clock: Clock;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   /** Where the service is; undefined where it is no address. */
   readonly baseUrl: string | undefined;
 }

@@ -10,10 +10,10 @@ import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
 import { type OrderUpdate, updateOf } from "../orders/manual-orders.ts";
-import { createDesk, type Desk } from "../orders/order-manager.ts";
+import { createOrderManager, type OrderManager } from "../orders/order-manager.ts";
 import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
 import { createGuard } from "../orders/state/guard.ts";
 import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
@@ -22,15 +22,15 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { rulesDoubted } from "./instrument-refresh.ts";
 
-export interface Branch {
+export interface UserAccount {
   readonly user: ServiceUser;
   readonly gateway: Gateway;
   readonly resources: Resources;
-  readonly desk: Desk;
+  readonly orderManager: OrderManager;
   readonly updates$: Observable<OrderUpdate>;
 }
 
-export interface BranchParts {
+export interface UserAccountParts {
   readonly config: CheckedConfig;
   readonly contract: Contract;
   readonly service: OpenService;
@@ -38,7 +38,7 @@ export interface BranchParts {
   readonly refused: () => string | undefined;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
   readonly quotes: LastQuotes;
@@ -46,7 +46,7 @@ export interface BranchParts {
 }
 
 /** `instruments` is the list to use, where another branch reads it already. */
-export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?: Resources["instruments"]): Branch => {
+export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
   const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
@@ -63,7 +63,7 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
   const resources: Resources = instruments === undefined ? own : { ...own, instruments };
   // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
   const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
-  const desk = createDesk({
+  const orderManager = createOrderManager({
     clock,
     serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
     contract,
@@ -87,15 +87,15 @@ export const createBranch = (parts: BranchParts, user: ServiceUser, instruments?
       resources.pending.refresh(needed);
     },
   });
-  const updates$ = desk.updates$.pipe(map(updateOf));
+  const updates$ = orderManager.updates$.pipe(map(updateOf));
   rulesDoubted(updates$.pipe(takeUntil(stopped$)), contract.profile, clock).subscribe(() => {
     resources.instruments.refresh();
   });
-  return { user, gateway, resources, desk, updates$ };
+  return { user, gateway, resources, orderManager, updates$ };
 };
 
 /** The user's state as streams that end with the engine. */
-export const streamsOf = ({ resources }: Branch, quota$: StreamsOfState["quota$"], stopped$: Observable<void>): StreamsOfState => {
+export const streamsOf = ({ resources }: UserAccount, quota$: StreamsOfState["quota$"], stopped$: Observable<void>): StreamsOfState => {
   const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
   return {
     instruments$: until(resources.instruments.value$),

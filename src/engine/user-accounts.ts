@@ -6,25 +6,25 @@
 
 import type { OpenService } from "../client/service-port.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
-import { type Branch, type BranchParts, createBranch } from "./user-account.ts";
+import { createUserAccount, type UserAccount, type UserAccountParts } from "./user-account.ts";
 
-export interface Branches {
-  readonly first: Branch;
-  readonly all: readonly Branch[];
+export interface UserAccounts {
+  readonly first: UserAccount;
+  readonly all: readonly UserAccount[];
   /** The user's branch, the first one's where none is named. */
-  readonly of: (uid: string | undefined, asker: string) => Branch;
+  readonly of: (uid: string | undefined, asker: string) => UserAccount;
 }
 
 /** One for each user, the first of them reading the products for all. */
-export const createBranches = (parts: BranchParts, { users }: OpenService): Branches => {
+export const createUserAccounts = (parts: UserAccountParts, { users }: OpenService): UserAccounts => {
   const [user, ...others] = users;
   if (user === undefined) throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
-  const first = createBranch(parts, user);
-  const all = [first, ...others.map((other) => createBranch(parts, other, first.resources.instruments))];
-  const byUid = new Map(all.map((branch) => [branch.user.uid, branch]));
-  const of = (uid: string | undefined, asker: string): Branch => {
-    const branch = uid === undefined ? first : byUid.get(uid);
-    if (branch !== undefined) return branch;
+  const first = createUserAccount(parts, user);
+  const all = [first, ...others.map((other) => createUserAccount(parts, other, first.resources.instruments))];
+  const byUid = new Map(all.map((account) => [account.user.uid, account]));
+  const of = (uid: string | undefined, asker: string): UserAccount => {
+    const account = uid === undefined ? first : byUid.get(uid);
+    if (account !== undefined) return account;
     const uids = [...byUid.keys()];
     throw new SluiceError(
       "CONFIG_INVALID",

@@ -8,29 +8,29 @@
 import { randomBytes } from "node:crypto";
 import type { OpenService } from "../client/service-port.ts";
 import { type CheckedConfig, watchdogDefaults } from "../host/config.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import { isOver } from "../orders/tracked-order.ts";
-import type { Branch } from "./user-account.ts";
-import { createHeart, type Heart } from "./watchdog/heartbeat.ts";
+import type { UserAccount } from "./user-account.ts";
+import { createHeartbeat, type Heartbeat } from "./watchdog/heartbeat.ts";
 import type { Dial } from "./watchdog/ipc.ts";
-import type { Meeting } from "./watchdog/ipc-address.ts";
+import type { IpcAddress } from "./watchdog/ipc-address.ts";
 import { meetingOf } from "./watchdog/watchdog.ts";
 
-export interface BeatingParts {
+export interface WatchdogClientParts {
   readonly config: CheckedConfig;
   readonly service: OpenService;
-  readonly journal: Journal;
-  readonly branches: () => readonly Branch[];
+  readonly journal: EventLog;
+  readonly accounts: () => readonly UserAccount[];
   readonly halt: (reason: string) => void;
-  readonly dial: (meeting: Meeting) => Dial;
+  readonly dial: (meeting: IpcAddress) => Dial;
 }
 
-export interface Beating extends Pick<Heart, "start" | "ready" | "refused" | "stop"> {
+export interface WatchdogClient extends Pick<Heartbeat, "start" | "ready" | "refused" | "stop"> {
   /** Takes leave in order, or without a word where orders that should be gone are not. */
   end(cancelled: boolean): Promise<void>;
 }
 
-const silent: Beating = {
+const silent: WatchdogClient = {
   start: () => undefined,
   ready: () => undefined,
   refused: () => undefined,
@@ -38,14 +38,15 @@ const silent: Beating = {
   end: () => Promise.resolve(),
 };
 
-export const beatingOf = ({ config, service, journal, branches, halt, dial }: BeatingParts): Beating => {
+export const watchdogClientOf = ({ config, service, journal, accounts, halt, dial }: WatchdogClientParts): WatchdogClient => {
   if (config.watchdog === undefined || service.watchful !== true) return silent;
   if (service.realTime !== true) {
     const start = (): void => journal.append({ type: "watchdog.lost", reason: "a session that is recorded or replayed has none" });
     return { ...silent, start };
   }
-  const open = (): number => branches().reduce((count, { desk }) => count + desk.orders().filter((order) => !isOver(order)).length, 0);
-  const heart = createHeart({
+  const open = (): number =>
+    accounts().reduce((count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length, 0);
+  const heartbeat = createHeartbeat({
     clock: service.clock,
     journal,
     dial: dial(meetingOf(config, service.users)),
@@ -54,17 +55,17 @@ export const beatingOf = ({ config, service, journal, branches, halt, dial }: Be
     open,
     halt,
     cleared: () => {
-      for (const { desk } of branches()) desk.reconsider();
+      for (const { orderManager } of accounts()) orderManager.reconsider();
     },
   });
   return {
-    ...heart,
+    ...heartbeat,
     end: async (cancelled) => {
       if (cancelled && open() > 0) {
-        heart.stop();
+        heartbeat.stop();
         return;
       }
-      if (await heart.leave()) return;
+      if (await heartbeat.leave()) return;
       journal.append({ type: "watchdog.lost", reason: "it did not hear that this engine stops, and may cancel what rests" });
     },
   };

@@ -15,7 +15,7 @@ import type { LayerSpec } from "../scheduler/quota/layers.ts";
 import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
 import type { Plugin, Strategy } from "./define.ts";
 import { type LeverageConfig, leverageSchema } from "./leverage-config.ts";
-import type { Supervision } from "./restart-policy.ts";
+import type { RestartPolicy } from "./restart-policy.ts";
 
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */
@@ -74,7 +74,7 @@ export interface Config {
   /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
   readonly journal?: JournalConfig;
   /** What becomes of a strategy that fails; without it, it is stopped. */
-  readonly supervision?: Supervision;
+  readonly supervision?: RestartPolicy;
   /** Over a network: beats for a watchdog in another process, which acts when they stop. An empty object takes the defaults. */
   readonly watchdog?: WatchdogConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */

@@ -4,13 +4,13 @@
  * Invariants: every undo runs, whatever the others throw; a closed scope undoes at once what is added late.
  */
 
-export interface Scope {
+export interface Disposables {
   add(undo: () => void): void;
   /** Undoes everything, last first; returns what was thrown on the way. */
   close(): readonly unknown[];
 }
 
-export const createScope = (): Scope => {
+export const createDisposables = (): Disposables => {
   const undos: (() => void)[] = [];
   let closed = false;
   return {

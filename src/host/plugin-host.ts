@@ -8,11 +8,11 @@
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import type { PluginContext } from "./context.ts";
 import type { Plugin } from "./define.ts";
-import { createScope, type Scope } from "./disposables.ts";
+import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
 import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
 import { messageOf } from "./strategy-host.ts";
@@ -29,7 +29,7 @@ export interface PluginHost {
 interface Running {
   readonly name: string;
   readonly owner: Owner;
-  readonly scope: Scope;
+  readonly scope: Disposables;
   /** What its undoing began; each resolves, whatever becomes of it. */
   readonly ending: Promise<void>[];
 }
@@ -37,7 +37,7 @@ interface Running {
 const endMsMax = 2_000;
 
 /** What goes on after an undoing takes the machine's time, whatever clock the engine has. */
-export const createPluginHost = (clock: Clock, journal: Journal, machine: Clock = createSystemClock()): PluginHost => {
+export const createPluginHost = (clock: Clock, journal: EventLog, machine: Clock = createSystemClock()): PluginHost => {
   const running: Running[] = [];
   const undone: Running[] = [];
 
@@ -52,7 +52,7 @@ export const createPluginHost = (clock: Clock, journal: Journal, machine: Clock 
   };
   const begin = (name: string): Running => {
     const life = new Subscription();
-    const scope = createScope();
+    const scope = createDisposables();
     let failed = false;
     const owner: Owner = {
       clock,

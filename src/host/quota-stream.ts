@@ -5,12 +5,12 @@
  */
 import { Observable } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { QuotaState } from "./context.ts";
 
 const pauseMs = 250;
 
-export const quotaStream = (clock: Clock, journal: Journal, now: () => QuotaState): Observable<QuotaState> =>
+export const quotaStream = (clock: Clock, journal: EventLog, now: () => QuotaState): Observable<QuotaState> =>
   new Observable((subscriber) => {
     let emittedAt = Number.NEGATIVE_INFINITY;
     let timer: Timer | undefined;

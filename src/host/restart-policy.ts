@@ -9,7 +9,7 @@
 import type { Random } from "../random.ts";
 
 /** Failures within the time after which a strategy is started again no more: the last of them quarantines it. */
-export interface Supervision {
+export interface RestartPolicy {
   readonly attempts: number;
   readonly withinMs: number;
 }
@@ -26,7 +26,7 @@ export const backoffMs = (failures: number, random: Random): number =>
   Math.round(Math.min(firstMs * 2 ** (failures - 1), mostMs) * (1 - jitter * random.next()));
 
 /** Decides at each failure; one for each strategy. */
-export const createFates = ({ attempts, withinMs }: Supervision, random: Random): ((now: number) => Fate) => {
+export const createFates = ({ attempts, withinMs }: RestartPolicy, random: Random): ((now: number) => Fate) => {
   let failedAt: readonly number[] = [];
   return (now) => {
     failedAt = [...failedAt.filter((at) => at > now - withinMs), now];

@@ -10,15 +10,15 @@
 import { isObservable, type Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
-import type { Journal } from "../journal/event-log.ts";
-import type { Desk } from "../orders/order-manager.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
 import type { StrategyContext } from "./context.ts";
 import type { Strategy } from "./define.ts";
 import { inside, type Owner, outside } from "./execution-context.ts";
 import { ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
-import { createFates, type Fate, type Supervision } from "./restart-policy.ts";
-import { installSupervisedPromises } from "./unhandled-rejections.ts";
-import { installAmbient } from "./virtual-globals.ts";
+import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
+import { watchUnhandledRejections } from "./unhandled-rejections.ts";
+import { installVirtualGlobals } from "./virtual-globals.ts";
 import { takeWanted } from "./wanted-set.ts";
 
 export type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };
@@ -26,11 +26,11 @@ export type StrategyState = { readonly state: "running" | "completed" | "failed"
 type Parts = Omit<StrategyContext<never>, "options">;
 
 /** Where wishes go. */
-export type WishDesk = Pick<Desk, "want" | "renew" | "setStrategyMode">;
+export type WishDesk = Pick<OrderManager, "want" | "renew" | "setStrategyMode">;
 
 export interface StrategyHost {
   /** Starts a strategy whose wishes go to `desk`. */
-  start(strategy: Strategy, parts: Parts, desk: WishDesk): void;
+  start(strategy: Strategy, parts: Parts, orderManager: WishDesk): void;
   /** Ends every strategy; their orders stay as they are. */
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
@@ -49,7 +49,7 @@ export const messageOf = (error: unknown): string => {
 interface Run {
   readonly name: string;
   readonly owner: Owner;
-  readonly desk: WishDesk;
+  readonly orderManager: WishDesk;
   /** Streams that have not ended. */
   open: number;
 }
@@ -58,7 +58,7 @@ interface Run {
 interface Charge {
   readonly strategy: Strategy;
   readonly parts: Parts;
-  readonly desk: WishDesk;
+  readonly orderManager: WishDesk;
   readonly fateNow: ((now: number) => Fate) | undefined;
   starts: number;
   run: Run | undefined;
@@ -66,9 +66,9 @@ interface Charge {
 }
 
 /** `followed` says that whoever turns the clock follows the strategies' promises. */
-export const createStrategyHost = (clock: Clock, journal: Journal, supervision?: Supervision, followed = false): StrategyHost => {
-  installAmbient();
-  installSupervisedPromises();
+export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?: RestartPolicy, followed = false): StrategyHost => {
+  installVirtualGlobals();
+  watchUnhandledRejections();
   const states = new Map<string, StrategyState>();
   const charges: Charge[] = [];
 
@@ -82,13 +82,13 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     }
   };
   const decide = (charge: Charge): void => {
-    const { strategy, desk, fateNow } = charge;
+    const { strategy, orderManager, fateNow } = charge;
     const fate = fateNow?.(clock.now());
     if (fate === undefined || supervision === undefined) return;
     if (fate.kind === "quarantine") {
       const { attempts: failures, withinMs } = supervision;
       journal.append({ type: "strategy.quarantined", strategy: strategy.name, failures, withinMs });
-      desk.setStrategyMode(strategy.name, "halted", "quarantined");
+      orderManager.setStrategyMode(strategy.name, "halted", "quarantined");
       return;
     }
     const { failures, inMs } = fate;
@@ -100,7 +100,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     });
   };
   const fail = (charge: Charge, run: Run, error: unknown): void => {
-    const { name, desk } = run;
+    const { name, orderManager } = run;
     // One failure a start: what it says while it is ended is not another.
     if (charge.run !== run) return;
     charge.run = undefined;
@@ -109,7 +109,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     outside(() => {
       end(run);
       journal.append({ type: "strategy.failed", strategy: name, message });
-      desk.want(name, []);
+      orderManager.want(name, []);
       decide(charge);
     });
   };
@@ -118,7 +118,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
     if (run.open === 0 && states.get(run.name)?.state === "running") states.set(run.name, { state: "completed" });
   };
   const watch = (run: Run, what: "desired" | "run", source: unknown): void => {
-    const { name, owner, desk } = run;
+    const { name, owner, orderManager } = run;
     if (!isObservable(source)) throw notAStream(name, what, source);
     run.open++;
     const subscription = (source as Observable<unknown>).subscribe({
@@ -126,22 +126,22 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
         if (what === "run") return;
         const wanted = takeWanted(name, value);
         // What begins nothing may be done as whoever is running: changing over costs more than the set.
-        if (desk.renew(name, wanted)) return;
+        if (orderManager.renew(name, wanted)) return;
         outside(() => {
-          desk.want(name, wanted);
+          orderManager.want(name, wanted);
         });
       },
       error: owner.fail,
       complete: () => {
         // Nobody speaks for these orders any more.
-        if (what === "desired") outside(() => desk.want(name, []));
+        if (what === "desired") outside(() => orderManager.want(name, []));
         settle(run);
       },
     });
     owner.life.add(subscription);
   };
   const begin = (charge: Charge): void => {
-    const { strategy, parts, desk } = charge;
+    const { strategy, parts, orderManager } = charge;
     const { name } = strategy;
     const sealed = parts.random.fork(charge.starts === 0 ? "ambient" : `ambient ${charge.starts}`);
     charge.starts++;
@@ -155,7 +155,7 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
       },
     };
     // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
-    const run: Run = { name, owner, desk, open: 1 };
+    const run: Run = { name, owner, orderManager, open: 1 };
     charge.run = run;
     states.set(name, { state: "running" });
     try {
@@ -171,9 +171,9 @@ export const createStrategyHost = (clock: Clock, journal: Journal, supervision?:
 
   return {
     states,
-    start: (strategy, parts, desk) => {
+    start: (strategy, parts, orderManager) => {
       const fateNow = supervision === undefined ? undefined : createFates(supervision, parts.random.fork("supervision"));
-      const charge: Charge = { strategy, parts, desk, fateNow, starts: 0, run: undefined, waits: undefined };
+      const charge: Charge = { strategy, parts, orderManager, fateNow, starts: 0, run: undefined, waits: undefined };
       charges.push(charge);
       begin(charge);
     },

@@ -14,7 +14,7 @@ const onRejection = (reason: unknown, promise: Promise<unknown>): void => {
   else if (process.listenerCount("unhandledRejection") === 1) throw reason;
 };
 
-export const installSupervisedPromises = (): void => {
+export const watchUnhandledRejections = (): void => {
   if (installed) return;
   installed = true;
   process.on("unhandledRejection", onRejection);

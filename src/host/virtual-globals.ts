@@ -27,7 +27,7 @@ type Anything = any;
 let installed = false;
 
 /** Puts the switches in; the first call counts. */
-export const installAmbient = (): void => {
+export const installVirtualGlobals = (): void => {
   if (installed) return;
   installed = true;
   switchDate();

@@ -4,21 +4,21 @@
  * Invariants: nothing in the data path listens here; a listener that throws harms neither the others nor the engine.
  */
 import { EventEmitter } from "eventemitter3";
-import type { Journal } from "./event-log.ts";
+import type { EventLog } from "./event-log.ts";
 import type { Event } from "./events.ts";
 
 /** `order:filled`, `order:live` … for order phases; otherwise the event type with a colon, such as `quota:refused`; `event` gets all. */
 export type NoticeName = string;
 export type NoticeListener = (event: Event) => void;
 
-export interface Notices {
+export interface EventNotices {
   on(name: NoticeName, listener: NoticeListener): () => void;
 }
 
 export const noticeName = (event: Event): NoticeName =>
   event.type === "order.changed" ? `order:${event.phase}` : event.type.replace(".", ":");
 
-export const createNotices = (journal: Journal, onError: (error: unknown) => void): Notices => {
+export const createNotices = (journal: EventLog, onError: (error: unknown) => void): EventNotices => {
   const emitter = new EventEmitter();
   let listeners = 0;
   journal.attach((event) => {

@@ -10,7 +10,7 @@ import type { Event, EventBody } from "./events.ts";
 
 export type Sink = (event: Event) => void;
 
-export interface Journal {
+export interface EventLog {
   append(body: EventBody): void;
   /** Calls `sink` for every event from now on; the returned function ends that. */
   attach(sink: Sink): () => void;
@@ -18,7 +18,7 @@ export interface Journal {
   readonly length: number;
 }
 
-export const createJournal = (now: () => number, onSinkError: (error: unknown) => void = () => undefined): Journal => {
+export const createEventLog = (now: () => number, onSinkError: (error: unknown) => void = () => undefined): EventLog => {
   let sinks: readonly Sink[] = [];
   let seq = 0;
   const waiting: Event[] = [];

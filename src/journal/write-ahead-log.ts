@@ -10,7 +10,7 @@ import { SluiceError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { type ChainReading, genesis, lineOf, readChain } from "./record-chain.ts";
 
-export interface StoreOptions {
+export interface WriteAheadLogOptions {
   readonly disk: Disk;
   /** Whose journal it is, such as service, user and instance: one of somebody else is refused. */
   readonly owner: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface StoreOptions {
   readonly segmentBytes?: number;
 }
 
-export interface Store {
+export interface WriteAheadLog {
   /** What earlier lives wrote since the snapshot their last segment begins with, that included. */
   readonly past: readonly object[];
   /** What had to be repaired, in words; undefined when nothing was. */
@@ -102,20 +102,25 @@ const checkHeader = (header: Partial<Header> | undefined, owner: Header["owner"]
   }
 };
 
-const begin = async ({ disk, owner }: StoreOptions, number: number, records: readonly object[], repaired?: string): Promise<Opened> => {
+const begin = async (
+  { disk, owner }: WriteAheadLogOptions,
+  number: number,
+  records: readonly object[],
+  repaired?: string,
+): Promise<Opened> => {
   const { bytes, mark } = segmentOf(owner, records);
   await disk.create(segmentName(number), bytes);
   return { past: records, mark, number, bytes: bytes.length, repaired };
 };
 
-const setAside = async (options: StoreOptions, name: string, { records, bytes }: ChainReading): Promise<Opened> => {
+const setAside = async (options: WriteAheadLogOptions, name: string, { records, bytes }: ChainReading): Promise<Opened> => {
   const { disk } = options;
   await disk.rename(name, `${name}.damaged`);
   const words = `${disk.name}/${name} is damaged after byte ${bytes}; it is kept as ${name}.damaged, and ${Math.max(0, records.length - 1)} records before the damage are used.`;
   return begin(options, Number.parseInt(name, 10) + 1, records.slice(1), words);
 };
 
-const openLast = async (options: StoreOptions): Promise<Opened> => {
+const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
   const { disk, owner, damaged = "refuse" } = options;
   const name = (await disk.list()).filter(isSegment).at(-1);
   if (name === undefined) return begin(options, 1, []);
@@ -137,7 +142,7 @@ const openLast = async (options: StoreOptions): Promise<Opened> => {
   return { past, mark, number, bytes, repaired: `${place}: the last line was cut off while it was written, and is dropped.` };
 };
 
-export const openStore = async (options: StoreOptions): Promise<Store> => {
+export const openWriteAheadLog = async (options: WriteAheadLogOptions): Promise<WriteAheadLog> => {
   const { disk, owner, snapshot, segmentBytes = segmentBytesDefault } = options;
   const opened = await openLast(options);
   let { mark, number, bytes } = opened;

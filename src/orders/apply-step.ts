@@ -6,31 +6,31 @@
  * Not here: which step is next (plan.ts), wishes that need none yet (conflation.ts).
  */
 import type { ActionClass } from "../journal/events.ts";
-import type { Withdrawals } from "./cancellation.ts";
+import type { Cancellation } from "./cancellation.ts";
 import type { Exits } from "./exits.ts";
-import type { Placements } from "./placement.ts";
+import type { Placement } from "./placement.ts";
 import { planSlot } from "./plan.ts";
 import type { Refusals } from "./refusals.ts";
-import { type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk/trading-mode.ts";
+import { type Mode, mayPlace, modeOf, type TradingModes, wishWithin } from "./risk/trading-mode.ts";
 import type { Slot, Slots } from "./slots.ts";
 import { isOver, isResting } from "./tracked-order.ts";
 import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export interface Stepping {
   readonly slots: Slots;
-  readonly placements: Placements;
-  readonly withdrawals: Withdrawals;
+  readonly placement: Placement;
+  readonly cancellation: Cancellation;
   readonly refusals: Refusals;
   readonly exits: Exits;
   readonly dropSpare: (slot: Slot) => void;
   readonly specify: (wish: WantedOrder) => Specified;
 }
 
-export const takeStep = (parts: Stepping, moods: Moods, slot: Slot): void => {
-  const { placements, withdrawals, slots, refusals, exits, specify } = parts;
-  const mode = modeOf(moods, slot.strategy);
-  const wish = wishWithin(moods, slot.strategy, slot.wish);
-  if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placements.laneOf(wish)) placements.unqueue(slot);
+export const applyStep = (parts: Stepping, modes: TradingModes, slot: Slot): void => {
+  const { placement, cancellation, slots, refusals, exits, specify } = parts;
+  const mode = modeOf(modes, slot.strategy);
+  const wish = wishWithin(modes, slot.strategy, slot.wish);
+  if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== placement.laneOf(wish)) placement.unqueue(slot);
   const { order, settledMark } = slot;
   const isFree = order === undefined || isOver(order);
   const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && exits.holds(slot, wish);
@@ -39,16 +39,16 @@ export const takeStep = (parts: Stepping, moods: Moods, slot: Slot): void => {
   if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
   switch (step.kind) {
     case "place":
-      placements.queue(slot);
+      placement.queue(slot);
       return;
     case "unqueue":
-      placements.unqueue(slot);
+      placement.unqueue(slot);
       break;
     case "keep-cancel-off":
-      if (order !== undefined) withdrawals.recall(order);
+      if (order !== undefined) cancellation.recall(order);
       return;
     case "cancel":
-      if (order !== undefined) withdrawals.request(order, urgencyOf(mode, step.reason), step.reason);
+      if (order !== undefined) cancellation.request(order, urgencyOf(mode, step.reason), step.reason);
       return;
     case "nothing":
   }

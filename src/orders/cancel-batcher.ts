@@ -26,12 +26,12 @@ export type CancelEnd =
   /** It may have been executed. */
   | { readonly kind: "unsure"; readonly reason: string };
 
-export interface Cancels {
+export interface CancelBatcher {
   /** Sees to it that a cancel call for `order` leaves with the urgency of its `cancelClass`. */
   request(order: TrackedOrder): void;
 }
 
-export interface CancelsOptions {
+export interface CancelBatcherOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly profile: Profile;
@@ -50,7 +50,7 @@ interface Lane {
   gathering: boolean;
 }
 
-export const createCancels = ({ clock, gateway, profile, weigh, onSent, onEnd }: CancelsOptions): Cancels => {
+export const createCancelBatcher = ({ clock, gateway, profile, weigh, onSent, onEnd }: CancelBatcherOptions): CancelBatcher => {
   const { elementsMax } = profile.cancelBatch;
   const lanes = new Map<ActionClass, Lane>();
   const alone = new WeakSet<TrackedOrder>();

@@ -11,12 +11,12 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { ActionClass } from "../journal/events.ts";
-import { type CancelEnd, createCancels } from "./cancel-batcher.ts";
-import type { Lives } from "./order-lifecycle.ts";
+import { type CancelEnd, createCancelBatcher } from "./cancel-batcher.ts";
+import type { OrderLifecycle } from "./order-lifecycle.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
-import type { Doubts } from "./unknown-orders.ts";
+import type { UnknownOrders } from "./unknown-orders.ts";
 
-export interface Withdrawals {
+export interface Cancellation {
   request(order: TrackedOrder, urgency: ActionClass, reason: string): void;
   /** Nobody wants the order gone any more: a cancel that still waits is not sent. */
   recall(order: TrackedOrder): void;
@@ -26,12 +26,12 @@ export interface Withdrawals {
   readonly cancelable: (order: TrackedOrder) => boolean;
 }
 
-export interface WithdrawalsOptions {
+export interface CancellationOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;
-  readonly lives: () => Lives;
-  readonly doubts: Doubts;
+  readonly lifecycle: () => OrderLifecycle;
+  readonly unknownOrders: UnknownOrders;
   readonly weigh: (order: TrackedOrder) => void;
 }
 
@@ -42,15 +42,15 @@ const repeatMsMax = 60_000;
 const effectMs = 10_000;
 const uncancellable = "not wanted any more, but the service cannot cancel spot orders";
 
-export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, weigh }: WithdrawalsOptions): Withdrawals => {
-  const cancels = createCancels({
+export const createCancellation = ({ clock, contract, gateway, lifecycle, unknownOrders, weigh }: CancellationOptions): Cancellation => {
+  const cancels = createCancelBatcher({
     clock,
     gateway,
     profile: contract.profile,
     weigh,
     onSent: (order) => {
       order.cancelSent = true;
-      lives().move(order, "canceling", order.reason);
+      lifecycle().transition(order, "canceling", order.reason);
     },
     onEnd: (order, end) => {
       if (!isOver(order)) read(order, end);
@@ -77,7 +77,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, wei
   const rest = (order: TrackedOrder, reason: string): void => {
     order.cancelSent = false;
     const phase = order.record?.state ?? "acked";
-    if (order.phase !== phase) lives().move(order, phase, reason);
+    if (order.phase !== phase) lifecycle().transition(order, phase, reason);
   };
 
   const read = (order: TrackedOrder, end: CancelEnd): void => {
@@ -85,13 +85,13 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, wei
       case "accepted":
         order.denials = 0;
         order.mayBeCut = true;
-        doubts.expect(order);
+        unknownOrders.expect(order);
         resumeIn(effectMs, order);
         return;
       case "denied":
         // Filled or cancelled meanwhile, or something else: the record says which.
         rest(order, end.reason);
-        doubts.ask(order);
+        unknownOrders.ask(order);
         again(order);
         return;
       case "undone":
@@ -101,7 +101,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, wei
       case "unsure":
         // It may have been executed, and it does no harm twice.
         order.mayBeCut = true;
-        doubts.expect(order);
+        unknownOrders.expect(order);
         again(order);
     }
   };
@@ -119,7 +119,7 @@ export const createWithdrawals = ({ clock, contract, gateway, lives, doubts, wei
       weigh(order);
       if (!cancelable(order)) {
         // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
-        if (order.reason !== uncancellable) lives().move(order, order.phase, uncancellable);
+        if (order.reason !== uncancellable) lifecycle().transition(order, order.phase, uncancellable);
         return;
       }
       // An order whose last cancels failed is on its own timetable, unless it became more urgent.

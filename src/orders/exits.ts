@@ -15,7 +15,7 @@ import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, neg } from "../decimal.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import { type Remainder, remainderOf } from "./remainder.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
@@ -41,7 +41,7 @@ export interface Exits {
 export interface ExitsOptions {
   readonly clock: Clock;
   readonly contract: Contract;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly slots: Slots;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** What each strategy holds by its own fills. */

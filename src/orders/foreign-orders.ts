@@ -7,14 +7,14 @@
  */
 import { isActive } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { OrderChange } from "./state/order-store.ts";
 
 export interface ForeignOrders {
   take(change: OrderChange): void;
 }
 
-export const createForeignOrders = (journal: Journal): ForeignOrders => {
+export const createForeignOrders = (journal: EventLog): ForeignOrders => {
   /** Told of and not over. */
   const open = new Set<string>();
   let isTrading = false;

@@ -9,7 +9,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
-import type { Desk } from "./order-manager.ts";
+import type { OrderManager } from "./order-manager.ts";
 import type { Refusal } from "./refusals.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
@@ -102,10 +102,14 @@ const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean 
   (where.olderThanMs === undefined || now - order.sentAt >= where.olderThanMs);
 
 /** Orders of every strategy that match, gone one by one: emits each as it ends. */
-export const cancelAll = (desk: Desk, chosen: readonly TrackedOrder[], urgency: "cancel" | "emergency"): Observable<CancelResult> =>
+export const cancelAll = (
+  orderManager: OrderManager,
+  chosen: readonly TrackedOrder[],
+  urgency: "cancel" | "emergency",
+): Observable<CancelResult> =>
   new Observable((subscriber) => {
-    const left = new Set(chosen.filter((order) => !isOver(order) && desk.cancelable(order)));
-    const watch = desk.updates$.subscribe((order) => {
+    const left = new Set(chosen.filter((order) => !isOver(order) && orderManager.cancelable(order)));
+    const watch = orderManager.updates$.subscribe((order) => {
       if (!isOver(order) || !left.delete(order)) return;
       const { slot, clOrdId, ordId, phase, record } = order;
       subscriber.next({ slot, clOrdId, ordId, phase, record });
@@ -113,13 +117,13 @@ export const cancelAll = (desk: Desk, chosen: readonly TrackedOrder[], urgency: 
     });
     subscriber.add(watch);
     if (left.size === 0) subscriber.complete();
-    else desk.cancel([...left], urgency);
+    else orderManager.cancel([...left], urgency);
   });
 
-export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders => {
+export const createOrders = (orderManager: OrderManager, strategy: string, clock: Clock): Orders => {
   let count = 0;
-  const own = (): readonly TrackedOrder[] => desk.orders().filter((order) => order.strategy === strategy);
-  const updates$ = desk.updates$.pipe(
+  const own = (): readonly TrackedOrder[] => orderManager.orders().filter((order) => order.strategy === strategy);
+  const updates$ = orderManager.updates$.pipe(
     filter((order) => order.strategy === strategy),
     map(updateOf),
     share(),
@@ -135,38 +139,38 @@ export const createOrders = (desk: Desk, strategy: string, clock: Clock): Orders
         const wish: WantedOrder = { ...order, slot };
         let sent = false;
         subscriber.add(
-          desk.updates$.subscribe((change) => {
+          orderManager.updates$.subscribe((change) => {
             if (change.strategy !== strategy || change.slot !== slot) return;
             // A placement that a rate limit turned away waits again.
             sent = change.phase !== "planned";
             subscriber.next(updateOf(change));
             if (!isOver(change) || change.goesOn) return;
-            desk.wantOne(strategy, slot, undefined);
+            orderManager.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),
         );
         subscriber.add(
-          desk.refusals$.subscribe((refusal) => {
+          orderManager.refusals$.subscribe((refusal) => {
             if (refusal.strategy !== strategy || refusal.slot !== slot) return;
             subscriber.next(refusedUpdate(refusal));
-            desk.wantOne(strategy, slot, undefined);
+            orderManager.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),
         );
-        const taken = desk.wantOne(strategy, slot, wish);
+        const taken = orderManager.wantOne(strategy, slot, wish);
         if (taken !== undefined) {
           subscriber.next(refusedUpdate({ strategy, slot, reason: taken }));
           subscriber.complete();
           return;
         }
         subscriber.add(() => {
-          if (!sent) desk.wantOne(strategy, slot, undefined);
+          if (!sent) orderManager.wantOne(strategy, slot, undefined);
         });
       }),
     cancel: (where = {}) => {
       checkFilter(where);
       return cancelAll(
-        desk,
+        orderManager,
         own().filter((order) => isResting(order) && matches(order, where, clock.now())),
         "cancel",
       );

@@ -6,23 +6,23 @@
  * Not here: why an order changes (placement.ts, cancellation.ts, unknown-orders.ts), what its slot does next (order-manager.ts).
  */
 import { type Observable, Subject } from "rxjs";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { Slot, Slots } from "./slots.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
-export interface Lives {
-  move(order: TrackedOrder, phase: OrderPhase, reason: string): void;
+export interface OrderLifecycle {
+  transition(order: TrackedOrder, phase: OrderPhase, reason: string): void;
   /** Tells the order as it is. */
-  announce(order: TrackedOrder): void;
+  publish(order: TrackedOrder): void;
   end(order: TrackedOrder, phase: OrderPhase, reason: string): void;
   /** A rate limit refused it: it was not executed, and the wish is as new as before. */
-  takeBack(order: TrackedOrder, reason: string): void;
+  requeue(order: TrackedOrder, reason: string): void;
   readonly updates$: Observable<TrackedOrder>;
 }
 
-export interface LivesOptions {
-  readonly journal: Journal;
+export interface OrderLifecycleOptions {
+  readonly journal: EventLog;
   readonly slots: Slots;
   readonly onOpenOrders: (count: number) => void;
   /** The slot holds no order any more, or another one. */
@@ -30,7 +30,7 @@ export interface LivesOptions {
   readonly onOver: (order: TrackedOrder) => void;
 }
 
-export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: LivesOptions): Lives => {
+export const createOrderLifecycle = ({ journal, slots, onOpenOrders, onFree, onOver }: OrderLifecycleOptions): OrderLifecycle => {
   const updates$ = new Subject<TrackedOrder>();
 
   const tell = (order: TrackedOrder): void => {
@@ -65,12 +65,12 @@ export const createLives = ({ journal, slots, onOpenOrders, onFree, onOver }: Li
 
   return {
     updates$,
-    move,
-    announce,
+    transition: move,
+    publish: announce,
     end: (order, phase, reason) => {
       if (!isOver(order)) move(order, phase, reason);
     },
-    takeBack: (order, reason) => {
+    requeue: (order, reason) => {
       if (isOver(order)) return;
       slots.close(order);
       const slot = slots.of(order);

@@ -11,38 +11,38 @@ import type { Gateway } from "../client/gateway.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { ActionClass } from "../journal/events.ts";
-import { takeStep } from "./apply-step.ts";
-import { createWithdrawals } from "./cancellation.ts";
+import { applyStep } from "./apply-step.ts";
+import { createCancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { createWeighing } from "./conflation.ts";
 import { createExits } from "./exits.ts";
-import { createLives, type Lives } from "./order-lifecycle.ts";
-import { createResolver } from "./order-resolver.ts";
-import { createPlacements } from "./placement.ts";
-import { createArrivals } from "./reconciliation.ts";
+import { createOrderLifecycle, type OrderLifecycle } from "./order-lifecycle.ts";
+import { createOrderResolver } from "./order-resolver.ts";
+import { createPlacement } from "./placement.ts";
+import { createReconciliation } from "./reconciliation.ts";
 import { createRefusals, type Refusal } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
-import { createPace } from "./risk/order-throttle.ts";
+import { createOrderThrottle } from "./risk/order-throttle.ts";
 import { type RuleSet, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
-import { createRiskDesk, type RiskDesk } from "./risk/risk-manager.ts";
-import { haltOf, type Mode, type Moods, mayPlace, modeOf, wishWithin } from "./risk/trading-mode.ts";
+import { createRiskManager, type RiskManager } from "./risk/risk-manager.ts";
+import { haltOf, type Mode, mayPlace, modeOf, type TradingModes, wishWithin } from "./risk/trading-mode.ts";
 import { createSlots, type Slot, type Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
 import { isResting, type TrackedOrder } from "./tracked-order.ts";
-import { createDoubts } from "./unknown-orders.ts";
+import { createUnknownOrders } from "./unknown-orders.ts";
 import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export type { Mode } from "./risk/trading-mode.ts";
 
-export interface DeskOptions {
+export interface OrderManagerOptions {
   readonly clock: Clock;
   /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
   readonly serviceNow?: () => number | undefined;
   readonly contract: Contract;
   readonly gateway: Gateway;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly store: OrderStore;
   readonly instance: string;
   readonly rules: RuleSet;
@@ -60,7 +60,7 @@ export interface DeskOptions {
   readonly onLoss?: (reason: string) => void;
 }
 
-export interface Desk {
+export interface OrderManager {
   /** Replaces everything `strategy` wants, except orders it placed by hand. */
   want(strategy: string, wanted: readonly WantedOrder[]): void;
   /** `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks for more. */
@@ -83,7 +83,7 @@ export interface Desk {
   /** An earlier life sent this order for `strategy`, and nothing is known of it: it counts as open until there is evidence. */
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void;
   /** What earlier lives hold, and of whom it was decided then what is to become of their losses. */
-  readonly inherit: RiskDesk["inherit"];
+  readonly inherit: RiskManager["inherit"];
   /** The account's position was closed at about this price, by no order of ours; where none is known it goes on being counted. */
   readonly closed: (instId: string, px: string | undefined) => void;
   /** Whose wish an order that is not over is; empty where nobody knows. */
@@ -102,45 +102,45 @@ const generationMs = 500;
 type Parts = ReturnType<typeof assemble>;
 
 /** The parts, each knowing of the others what it needs; `consider` closes the circle. */
-const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
-  const { clock, contract, gateway, journal, store } = options;
+const assemble = (options: OrderManagerOptions, modes: TradingModes, risk: RiskManager) => {
+  const { clock, contract, gateway, journal, store, serviceNow } = options;
   const ids = createClientOrderIds(options.instance);
   const slots = createSlots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
   const consider = (slot: Slot): void => {
-    takeStep(parts, moods, slot);
+    applyStep(parts, modes, slot);
   };
   const specify = (wish: WantedOrder): Specified => specifyWish(wish, options.instruments(), contract, marketPxFor(options, wish));
-  const weigh = createWeighing(slots, (slot) => wishWithin(moods, slot.strategy, slot.wish), specify);
-  const lives: Lives = createLives({
+  const weigh = createWeighing(slots, (slot) => wishWithin(modes, slot.strategy, slot.wish), specify);
+  const lifecycle: OrderLifecycle = createOrderLifecycle({
     journal,
     slots,
     onOpenOrders: options.onOpenOrders,
     onFree: consider,
     onOver: (order) => {
-      doubts.settle(order);
+      unknownOrders.settle(order);
       for (let tried = 0; tried < risk.retries; tried++) refusals.retryCrowded();
       exits.release(order);
     },
   });
   const exits = createExits({ clock, contract, journal, slots, exposure: risk.exposure, instruments: options.instruments, consider });
   // Before anybody else hears of a change: what is decided because of it must count it.
-  lives.updates$.subscribe((order) => {
+  lifecycle.updates$.subscribe((order) => {
     risk.take(order);
     exits.take(order);
   });
-  const doubts = createDoubts({
+  const unknownOrders = createUnknownOrders({
     clock,
     store,
-    resolver: createResolver({ clock, gateway, journal, profile: contract.profile, serviceNow: options.serviceNow }),
-    lives: () => lives,
+    resolver: createOrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow }),
+    lifecycle: () => lifecycle,
     onEvidence: (order) => {
-      arrivals.take(order);
+      reconciliation.take(order);
     },
     onDoubt: options.onDoubt,
   });
-  const withdrawals = createWithdrawals({ clock, contract, gateway, lives: () => lives, doubts, weigh });
+  const cancellation = createCancellation({ clock, contract, gateway, lifecycle: () => lifecycle, unknownOrders, weigh });
   const dropSpare = (slot: Slot): void => {
-    dropSpareOf(slot, lives);
+    dropSpareOf(slot, lifecycle);
   };
   const refusals = createRefusals({
     clock,
@@ -151,38 +151,38 @@ const assemble = (options: DeskOptions, moods: Moods, risk: RiskDesk) => {
     consider,
     onRefused: exits.refused,
   });
-  const placements = createPlacements({
+  const placement = createPlacement({
     clock,
     contract,
     gateway,
     slots,
-    lives: () => lives,
-    doubts,
-    mayPlace: (slot, wish) => mayPlace(moods.mode, wish) && !exits.holds(slot, wish),
+    lifecycle: () => lifecycle,
+    unknownOrders,
+    mayPlace: (slot, wish) => mayPlace(modes.mode, wish) && !exits.holds(slot, wish),
     refuse: refusals.refuse,
     ruling: (slot, wish) => risk.steady(slot, wish, rulingOf(options, slots, risk, slot, exits.remaining(slot, wish))),
     onAccepted: (order, ordId) => {
-      arrivals.accept(order, ordId);
+      reconciliation.accept(order, ordId);
     },
   });
-  const { unqueue } = placements;
-  const isHalted = (): boolean => moods.mode === "halted";
-  const known = { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, weigh, consider, unqueue, isHalted };
+  const { unqueue } = placement;
+  const isHalted = (): boolean => modes.mode === "halted";
+  const known = { clock, contract, journal, store, ids, slots, lifecycle, unknownOrders, cancellation, weigh, consider, unqueue, isHalted };
   const onOpenOrders = (count: number): void => {
     // Orders found at the service are counted before they have a home, and told of only then.
     for (const order of slots.orders()) risk.take(order);
     options.onOpenOrders(count);
   };
-  const arrivals = createArrivals({ ...known, serviceNow: options.serviceNow, onOpenOrders, onOwner: risk.owned, recount: risk.take });
-  const { admit } = createPace(clock, options.rules.changesPerSecond, consider);
-  const parts = { slots, lives, withdrawals, refusals, exits, placements, arrivals, specify, consider, dropSpare, admit };
+  const reconciliation = createReconciliation({ ...known, serviceNow, onOpenOrders, onOwner: risk.owned, recount: risk.take });
+  const { admit } = createOrderThrottle(clock, options.rules.changesPerSecond, consider);
+  const parts = { slots, lifecycle, cancellation, refusals, exits, placement, reconciliation, specify, consider, dropSpare, admit };
   return parts;
 };
 
-const marketPxFor = ({ marketPx }: DeskOptions, { px, ordType, instId, side }: WantedOrder): string | undefined =>
+const marketPxFor = ({ marketPx }: OrderManagerOptions, { px, ordType, instId, side }: WantedOrder): string | undefined =>
   px === undefined || ordType === "market" ? marketPx(instId, side) : undefined;
 
-const rulingOf = (options: DeskOptions, slots: Slots, risk: RiskDesk, slot: Slot, wish: WantedOrder): Ruling =>
+const rulingOf = (options: OrderManagerOptions, slots: Slots, risk: RiskManager, slot: Slot, wish: WantedOrder): Ruling =>
   rule({
     wish,
     instruments: options.instruments(),
@@ -196,69 +196,69 @@ const rulingOf = (options: DeskOptions, slots: Slots, risk: RiskDesk, slot: Slot
   });
 
 /** An order that a rate limit turned away will not be sent after all. */
-const dropSpareOf = (slot: Slot, lives: Lives): void => {
+const dropSpareOf = (slot: Slot, lifecycle: OrderLifecycle): void => {
   const { spare } = slot;
   slot.spare = undefined;
-  if (spare !== undefined) lives.move(spare, "canceled", "withdrawn before it was executed");
+  if (spare !== undefined) lifecycle.transition(spare, "canceled", "withdrawn before it was executed");
 };
 
 /** Changes what may be traded: the desk's own doing and, for a strategy, what its losses ask for. */
-const modesOf = ({ journal }: DeskOptions, moods: Moods, parts: () => Parts) => {
+const modesOf = ({ journal }: OrderManagerOptions, modes: TradingModes, parts: () => Parts) => {
   const apply = (mode: Mode, reason: string, strategy?: string): void => {
-    const { slots, withdrawals, consider } = parts();
+    const { slots, cancellation, consider } = parts();
     const isMeant = (one: { readonly strategy: string }): boolean => strategy === undefined || one.strategy === strategy;
     if (mode === "halted") {
-      for (const order of slots.orders()) if (isMeant(order) && isResting(order)) withdrawals.request(order, "emergency", reason);
+      for (const order of slots.orders()) if (isMeant(order) && isResting(order)) cancellation.request(order, "emergency", reason);
     }
     for (const slot of slots.all()) if (isMeant(slot)) consider(slot);
   };
   return {
     setMode: (mode: Mode, reason: string): void => {
-      if (mode === moods.mode) return;
-      moods.mode = mode;
-      moods.reason = reason;
+      if (mode === modes.mode) return;
+      modes.mode = mode;
+      modes.reason = reason;
       journal.append({ type: "mode.changed", mode, reason });
       apply(mode, reason);
     },
     setStrategyMode: (strategy: string, mode: Mode, reason: string): void => {
-      if (mode === (moods.own.get(strategy) ?? "active")) return;
-      if (mode === "active") moods.own.delete(strategy);
-      else moods.own.set(strategy, mode);
+      if (mode === (modes.own.get(strategy) ?? "active")) return;
+      if (mode === "active") modes.own.delete(strategy);
+      else modes.own.set(strategy, mode);
       journal.append({ type: `strategy.${mode === "active" ? "resumed" : mode}`, strategy, reason });
       apply(mode, reason, strategy);
     },
   };
 };
 
-export const createDesk = (options: DeskOptions): Desk => {
-  const moods: Moods = { mode: "active", reason: "", own: new Map() };
-  const { setMode, setStrategyMode } = modesOf(options, moods, () => parts);
-  const risk = createRiskDesk(options, {
+export const createOrderManager = (options: OrderManagerOptions): OrderManager => {
+  const modes: TradingModes = { mode: "active", reason: "", own: new Map() };
+  const { setMode, setStrategyMode } = modesOf(options, modes, () => parts);
+  const risk = createRiskManager(options, {
     strategy: (name, reason) => {
-      if (modeOf(moods, name) === "active") setStrategyMode(name, "reducing", reason);
+      if (modeOf(modes, name) === "active") setStrategyMode(name, "reducing", reason);
     },
     all: options.onLoss ?? ((reason) => setMode("halted", reason)),
   });
-  const parts = assemble(options, moods, risk);
-  const { slots, lives, withdrawals, refusals, arrivals, admit } = parts;
+  const parts = assemble(options, modes, risk);
+  const { slots, lifecycle, cancellation, refusals, reconciliation, admit } = parts;
 
   return {
-    updates$: lives.updates$,
+    updates$: lifecycle.updates$,
     refusals$: refusals.refusals$,
     renew: slots.renew,
     want: (strategy, wanted) => {
       if (slots.renew(strategy, wanted)) return;
       const changed = slots.replace(strategy, wanted);
-      arrivals.settleIn();
+      reconciliation.settleIn();
       for (const slot of changed) admit(slot);
     },
     wantOne: (strategy, name, wish) => {
       // Somebody waits for an answer now; an order of the moment must not go off when a halt ends.
-      const halted = wish === undefined ? undefined : haltOf(moods, strategy);
+      const halted = wish === undefined ? undefined : haltOf(modes, strategy);
       if (halted !== undefined) return halted;
       const slot = slots.put(strategy, name, wish);
       if (typeof slot === "string") return slot;
-      arrivals.settleIn();
+      reconciliation.settleIn();
       if (slot !== undefined) admit(slot);
       return undefined;
     },
@@ -267,18 +267,18 @@ export const createDesk = (options: DeskOptions): Desk => {
         const slot = slots.of(order);
         if (slot !== undefined && urgency !== "emergency") slot.settledMark = slot.wish === undefined ? order.mark : wishMark(slot.wish);
         if (slot?.wish !== undefined && slot.byHand) slot.wish = undefined;
-        withdrawals.request(order, urgency, "cancelled on demand");
+        cancellation.request(order, urgency, "cancelled on demand");
       }
     },
     orders: slots.orders,
-    cancelable: withdrawals.cancelable,
+    cancelable: cancellation.cancelable,
     setMode,
     setStrategyMode,
-    modeOf: (strategy) => modeOf(moods, strategy),
+    modeOf: (strategy) => modeOf(modes, strategy),
     get mode() {
-      return moods.mode;
+      return modes.mode;
     },
-    recall: arrivals.recall,
+    recall: reconciliation.recall,
     inherit: risk.inherit,
     closed: (instId, px) => {
       if (px !== undefined) risk.exposure.close(instId, px);
@@ -290,7 +290,7 @@ export const createDesk = (options: DeskOptions): Desk => {
     },
     barred: (clOrdId) => {
       const { strategy = "", wish } = slots.byClientId(clOrdId) ?? {};
-      const mode = modeOf(moods, strategy);
+      const mode = modeOf(modes, strategy);
       return mayPlace(mode, wish) ? options.refused?.() : `trading is ${mode}`;
     },
   };

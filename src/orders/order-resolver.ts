@@ -13,7 +13,7 @@ import { walkOrders } from "../client/paging.ts";
 import { type Clock, every } from "../clock/clock.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 
 export interface ResolveOptions {
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface ResolveOptions {
   /** Between the two sweeps: longer than a service's views lag each other. */
   readonly lagMs?: number;
   /** Told of orders that stay in doubt for long, or whose own record cannot be read. */
-  readonly journal: Pick<Journal, "append">;
+  readonly journal: Pick<EventLog, "append">;
 }
 
 export type Evidence = { readonly kind: "found"; readonly record: OrderRecord } | { readonly kind: "absent" };
@@ -46,7 +46,7 @@ export type Answer =
   | { readonly kind: "none" }
   | { readonly kind: "void"; readonly why: string; readonly isOwn?: true };
 
-export interface Resolver {
+export interface OrderResolver {
   /**
    * One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens.
    */
@@ -85,7 +85,7 @@ interface Pursuit {
   toldUntil: number;
 }
 
-export const createResolver = (options: ResolveOptions): Resolver => {
+export const createOrderResolver = (options: ResolveOptions): OrderResolver => {
   const { clock, gateway, profile, journal, settleMs = 30_000, everyMs = 5_000, negatives = 3, lagMs = 10_000 } = options;
   /** An earlier process may have sent until just before; how long ago that was only a calendar knows, and calendars step. */
   const bornAt = clock.now();

@@ -14,14 +14,14 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import type { ActionClass } from "../journal/events.ts";
-import type { Lives } from "./order-lifecycle.ts";
+import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot, Slots } from "./slots.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
-import type { Doubts } from "./unknown-orders.ts";
+import type { UnknownOrders } from "./unknown-orders.ts";
 import { isSettled, type WantedOrder } from "./wanted-order.ts";
 
-export interface Placements {
+export interface Placement {
   queue(slot: Slot): void;
   /** Takes a waiting placement out of the queue. */
   readonly unqueue: (slot: Slot) => void;
@@ -29,13 +29,13 @@ export interface Placements {
   laneOf(wish: WantedOrder): string;
 }
 
-export interface PlacementsOptions {
+export interface PlacementOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;
   readonly slots: Slots;
-  readonly lives: () => Lives;
-  readonly doubts: Doubts;
+  readonly lifecycle: () => OrderLifecycle;
+  readonly unknownOrders: UnknownOrders;
   readonly ruling: (slot: Slot, wish: WantedOrder) => Ruling;
   /** False while it may not be placed at all, or has to wait. */
   readonly mayPlace: (slot: Slot, wish: WantedOrder) => boolean;
@@ -46,8 +46,8 @@ export interface PlacementsOptions {
 
 const classOf = ({ reduceOnly }: WantedOrder): ActionClass => (reduceOnly === true ? "close" : "place");
 
-export const createPlacements = (options: PlacementsOptions): Placements => {
-  const { clock, contract, gateway, slots, doubts, ruling, refuse } = options;
+export const createPlacement = (options: PlacementOptions): Placement => {
+  const { clock, contract, gateway, slots, unknownOrders, ruling, refuse } = options;
   const { permissions } = contract.profile;
 
   const permissionOf = ({ instId }: WantedOrder): string => (instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap);
@@ -65,7 +65,7 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
       return undefined;
     }
     const order = slots.open(slot, wish, verdict.spec, verdict.baseQty, clock.now());
-    options.lives().move(order, "sent", "placed");
+    options.lifecycle().transition(order, "sent", "placed");
     return order;
   };
 
@@ -78,21 +78,21 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
         reject(order, wordsOf(outcome));
         return;
       case "limited":
-        if (order.record === undefined) options.lives().takeBack(order, "refused by a rate limit");
+        if (order.record === undefined) options.lifecycle().requeue(order, "refused by a rate limit");
         return;
       case "dropped":
-        if (order.record === undefined) options.lives().takeBack(order, outcome.reason);
+        if (order.record === undefined) options.lifecycle().requeue(order, outcome.reason);
         return;
       case "unknown":
         order.verdict = outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted);
-        doubts.doubt(order, outcome.message);
+        unknownOrders.doubt(order, outcome.message);
     }
   };
   const readElement = (order: TrackedOrder, element: ElementResult | undefined): void => {
     const { sCode, sMsg, ordId, clOrdId } = element ?? { sCode: "0", sMsg: "", ordId: "", clOrdId: "" };
     // Whatever it says, it says it of another order.
     if (clOrdId !== "" && clOrdId !== order.clOrdId) {
-      doubts.doubt(order, `the answer to the placement names another order (${clOrdId})`);
+      unknownOrders.doubt(order, `the answer to the placement names another order (${clOrdId})`);
       return;
     }
     // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this very order.
@@ -100,13 +100,13 @@ export const createPlacements = (options: PlacementsOptions): Placements => {
     if (verdict === "rejected") reject(order, wordsOf({ code: sCode, msg: sMsg }));
     else if (sCode !== "0") {
       if (verdict === "unlisted") order.verdict = wordsOf({ code: sCode, msg: sMsg });
-      doubts.doubt(order, wordsOf({ code: sCode, msg: sMsg }));
-    } else if (ordId === "") doubts.doubt(order, "the answer to the placement cannot be read");
+      unknownOrders.doubt(order, wordsOf({ code: sCode, msg: sMsg }));
+    } else if (ordId === "") unknownOrders.doubt(order, "the answer to the placement cannot be read");
     else if (!isOver(order)) options.onAccepted(order, ordId);
   };
   /** A record outranks a reply: an order that was seen exists, whatever the answer says. */
   const reject = (order: TrackedOrder, reason: string): void => {
-    if (order.record === undefined) options.lives().end(order, "rejected", reason);
+    if (order.record === undefined) options.lifecycle().end(order, "rejected", reason);
   };
 
   return {

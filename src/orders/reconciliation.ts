@@ -9,18 +9,18 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { isActive } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/event-log.ts";
-import type { Withdrawals } from "./cancellation.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { Cancellation } from "./cancellation.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { createForeignOrders } from "./foreign-orders.ts";
-import type { Lives } from "./order-lifecycle.ts";
+import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { OrderChange, OrderStore } from "./state/order-store.ts";
 import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } from "./tracked-order.ts";
-import type { Doubts } from "./unknown-orders.ts";
+import type { UnknownOrders } from "./unknown-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
-export interface Arrivals {
+export interface Reconciliation {
   /** Applies what the store knows of an order. */
   take(order: TrackedOrder): void;
   /** The service took the order under this id. */
@@ -31,16 +31,16 @@ export interface Arrivals {
   settleIn(): void;
 }
 
-export interface ArrivalsOptions {
+export interface ReconciliationOptions {
   readonly clock: Clock;
   readonly contract: Contract;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly store: OrderStore;
   readonly ids: ClientOrderIds;
   readonly slots: Slots;
-  readonly lives: Lives;
-  readonly doubts: Doubts;
-  readonly withdrawals: Withdrawals;
+  readonly lifecycle: OrderLifecycle;
+  readonly unknownOrders: UnknownOrders;
+  readonly cancellation: Cancellation;
   readonly weigh: (order: TrackedOrder) => void;
   readonly consider: (slot: Slot) => void;
   /** The slot's order turned up: one that waits to be placed is not needed. */
@@ -54,28 +54,28 @@ export interface ArrivalsOptions {
   readonly serviceNow: (() => number | undefined) | undefined;
 }
 
-export const createArrivals = (options: ArrivalsOptions): Arrivals => {
-  const { clock, contract, journal, store, ids, slots, lives, doubts, withdrawals, weigh, consider } = options;
+export const createReconciliation = (options: ReconciliationOptions): Reconciliation => {
+  const { clock, contract, journal, store, ids, slots, lifecycle, unknownOrders, cancellation, weigh, consider } = options;
 
   const wake = (order: TrackedOrder): void => {
     const slot = slots.of(order);
     if (slot?.order === order) consider(slot);
-    withdrawals.resume(order);
+    cancellation.resume(order);
   };
   const onRecord = (order: TrackedOrder, record: OrderRecord): void => {
     // Whatever else it says, a record says that the order exists.
-    doubts.settle(order);
+    unknownOrders.settle(order);
     weigh(order);
     if (!applyRecord(order, record)) return;
-    lives.announce(order);
+    lifecycle.publish(order);
     if (!isOver(order)) wake(order);
   };
   const settle = (order: TrackedOrder): void => {
-    lives.announce(order);
+    lifecycle.publish(order);
     const slot = slots.of(order);
     if (slot === undefined) return;
     if (slot.order !== order) {
-      withdrawals.request(order, "cancel", "an older order of the same slot");
+      cancellation.request(order, "cancel", "an older order of the same slot");
       return;
     }
     options.unqueue(slot);
@@ -89,7 +89,7 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     if (found === undefined) return;
     options.onOpenOrders(slots.openCount());
     settleIn();
-    if (options.isHalted()) withdrawals.request(found, "emergency", "found while halted");
+    if (options.isHalted()) cancellation.request(found, "emergency", "found while halted");
   };
   const foreign = createForeignOrders(journal);
   const onChange = (change: OrderChange): void => {
@@ -109,7 +109,7 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
   store.changes$.subscribe(onChange);
   store.forgotten$.subscribe(({ clOrdId }) => {
     const order = slots.byClientId(clOrdId);
-    if (order !== undefined) doubts.pursue(order);
+    if (order !== undefined) unknownOrders.pursue(order);
   });
 
   const recall = (clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void => {
@@ -140,7 +140,7 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
     if (resting !== undefined) options.recount(resting);
     const order = slots.adopt(recalledOrder(clOrdId, spec, sentAt));
     if (order === undefined) return;
-    doubts.doubt(order, "sent by an earlier life, which did not hear of it");
+    unknownOrders.doubt(order, "sent by an earlier life, which did not hear of it");
     options.onOpenOrders(slots.openCount());
   };
 
@@ -155,10 +155,10 @@ export const createArrivals = (options: ArrivalsOptions): Arrivals => {
       order.ordId = ordId;
       // The record may have come before the reply.
       const known = order.record ?? store.find({ ordId });
-      if (known === undefined) lives.move(order, "acked", "accepted");
+      if (known === undefined) lifecycle.transition(order, "acked", "accepted");
       else if (order.record === undefined) onRecord(order, known);
       if (isOver(order) || order.record !== undefined) return;
-      doubts.expect(order);
+      unknownOrders.expect(order);
       wake(order);
     },
   };

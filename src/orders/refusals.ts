@@ -8,7 +8,7 @@
 import { type Observable, Subject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slots.ts";
 import { type WantedOrder, wishMark } from "./wanted-order.ts";
@@ -31,7 +31,7 @@ export interface Refusals {
 
 export interface RefusalsOptions {
   readonly clock: Clock;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly onUnknownInstrument: ((instId: string) => void) | undefined;
   readonly dropSpare: (slot: Slot) => void;

@@ -6,12 +6,12 @@
  * Not here: what counts as evidence (order-resolver.ts).
  */
 import type { Clock } from "../clock/clock.ts";
-import type { Lives } from "./order-lifecycle.ts";
-import type { Resolver } from "./order-resolver.ts";
+import type { OrderLifecycle } from "./order-lifecycle.ts";
+import type { OrderResolver } from "./order-resolver.ts";
 import type { OrderStore } from "./state/order-store.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
-export interface Doubts {
+export interface UnknownOrders {
   /** The service took the order or its cancel: looks when the record that must follow does not come. */
   expect(order: TrackedOrder): void;
   /** Looks once, and goes on looking when nothing was found. */
@@ -24,11 +24,11 @@ export interface Doubts {
   readonly pursued: (order: TrackedOrder) => boolean;
 }
 
-export interface DoubtsOptions {
+export interface UnknownOrdersOptions {
   readonly clock: Clock;
   readonly store: OrderStore;
-  readonly resolver: Resolver;
-  readonly lives: () => Lives;
+  readonly resolver: OrderResolver;
+  readonly lifecycle: () => OrderLifecycle;
   readonly onEvidence: (order: TrackedOrder) => void;
   /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
   readonly onDoubt: (needed: () => boolean) => void;
@@ -39,7 +39,7 @@ const recordMs = 1_500;
 
 const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
 
-export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoubt }: DoubtsOptions): Doubts => {
+export const createUnknownOrders = ({ clock, store, resolver, lifecycle, onEvidence, onDoubt }: UnknownOrdersOptions): UnknownOrders => {
   const pursuits = new Map<TrackedOrder, () => void>();
 
   const settle = (order: TrackedOrder): void => {
@@ -53,10 +53,10 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
       if (evidence.kind === "absent") {
         if (order.ordId !== "") store.forget(order.ordId);
         // The service said no, and there is nothing: two signs of the same.
-        if (order.verdict !== "") lives().end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
+        if (order.verdict !== "") lifecycle().end(order, "rejected", `${order.verdict} (and proved not to exist at the service)`);
         else if (order.ordId !== "")
-          lives().end(order, "absent", "accepted, and not known to the service any more: how it ended is not known");
-        else lives().end(order, "absent", "proved not to exist at the service");
+          lifecycle().end(order, "absent", "accepted, and not known to the service any more: how it ended is not known");
+        else lifecycle().end(order, "absent", "proved not to exist at the service");
         return;
       }
       store.merge(evidence.record);
@@ -101,7 +101,7 @@ export const createDoubts = ({ clock, store, resolver, lives, onEvidence, onDoub
     doubt: (order, reason) => {
       // A record outranks a reply: what was seen needs no search.
       if (isOver(order) || order.record !== undefined) return;
-      lives().move(order, "unknown", reason);
+      lifecycle().transition(order, "unknown", reason);
       pursue(order);
     },
   };

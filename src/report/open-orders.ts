@@ -11,13 +11,13 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { add, isPositive, mul, sub } from "../decimal.ts";
 import type { OpenOrders } from "./report.ts";
 
-export interface Resting {
+export interface RestingOrders {
   readonly onOrder: (record: OrderRecord) => void;
   /** Those that `counts` says belong to the question; notional only of what is quoted in `currency`. */
   readonly of: (currency: string, counts: (clOrdId: string) => boolean) => OpenOrders;
 }
 
-export const createResting = (profile: Profile): Resting => {
+export const createRestingOrders = (profile: Profile): RestingOrders => {
   const open = new Map<string, OrderRecord>();
   return {
     onOrder: (record) => {

@@ -7,7 +7,7 @@
  */
 import type { Event } from "../journal/events.ts";
 
-export interface TurnedDown {
+export interface RejectionReason {
   readonly count: number;
   /** `engine`: refused before it cost quota; `service`: rejected by the service. */
   readonly by: "engine" | "service";
@@ -20,7 +20,7 @@ export interface TurnedDown {
 }
 
 /** What a list of the commonest reasons leaves out. */
-export interface TurnedDownMore {
+export interface MoreRejections {
   readonly reasons: number;
   readonly orders: number;
 }
@@ -28,19 +28,19 @@ export interface TurnedDownMore {
 export interface Reasons {
   readonly onEvent: (event: Event) => void;
   /** At most `most`, commonest first. */
-  readonly list: (most?: number) => readonly TurnedDown[];
+  readonly list: (most?: number) => readonly RejectionReason[];
   /** What `list` with the same bound leaves out. */
-  readonly more: (most?: number) => TurnedDownMore;
+  readonly more: (most?: number) => MoreRejections;
 }
 
 interface Group {
   count: number;
-  readonly by: TurnedDown["by"];
+  readonly by: RejectionReason["by"];
   readonly pattern: string;
   /** All orders of the group so far were told the same words. */
   same: boolean;
   readonly strategies: Set<string>;
-  readonly example: TurnedDown["example"];
+  readonly example: RejectionReason["example"];
 }
 
 const distinctMax = 1_000;
@@ -49,7 +49,7 @@ const mostDefault = 8;
 export const createReasons = (): Reasons => {
   const groups = new Map<string, Group>();
   const beyond = { orders: 0 };
-  const note = (by: TurnedDown["by"], { strategy, slot, reason }: TurnedDown["example"]): void => {
+  const note = (by: RejectionReason["by"], { strategy, slot, reason }: RejectionReason["example"]): void => {
     const pattern = patternOf(reason);
     const name = `${by} ${pattern}`;
     const known = groups.get(name);
@@ -75,7 +75,7 @@ export const createReasons = (): Reasons => {
   };
 };
 
-const rowOf = ({ count, by, pattern, same, strategies, example }: Group): TurnedDown => ({
+const rowOf = ({ count, by, pattern, same, strategies, example }: Group): RejectionReason => ({
   count,
   by,
   reason: same ? example.reason : pattern,

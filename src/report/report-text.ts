@@ -11,7 +11,7 @@ import { chart } from "./chart.ts";
 import { coverageText } from "./coverage-text.ts";
 import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "./number-format.ts";
 import { quotaText } from "./quota-text.ts";
-import type { TurnedDown } from "./rejection-reasons.ts";
+import type { RejectionReason } from "./rejection-reasons.ts";
 import { feeBpsOf, grossOf, type Liquidity, type RunReport } from "./report.ts";
 import { strategyTable } from "./strategy-table.ts";
 import { beside, type Fact, facts, gain, type Look, type Page, pageOf, printed, table, title } from "./text-layout.ts";
@@ -209,7 +209,7 @@ const turnedDown = (page: Page): readonly string[] => {
   if (report.turnedDown.length === 0) return [];
   const counts = Math.max(...report.turnedDown.map(({ count }) => grouped(count).length));
   const indent = " ".repeat(counts + 3);
-  const block = ({ count, by, reason, strategies, example }: TurnedDown): readonly string[] => {
+  const block = ({ count, by, reason, strategies, example }: RejectionReason): readonly string[] => {
     const varied = example.reason !== reason;
     const one = strategies.length === 1;
     const who = one

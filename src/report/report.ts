@@ -12,7 +12,7 @@ import type { Liquidation } from "../venue/venue.ts";
 import type { Coverage } from "./coverage.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
-import type { TurnedDown, TurnedDownMore } from "./rejection-reasons.ts";
+import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
 import type { Returns } from "./returns.ts";
 import type { PositionReport } from "./strategy-holdings.ts";
 import type { TradeReport } from "./trades.ts";
@@ -160,8 +160,8 @@ export interface RunReport {
   readonly latency: { readonly p50: number; readonly p99: number; readonly cancel: Latencies; readonly place: Latencies };
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
   /** The commonest reasons for which orders were refused or rejected. */
-  readonly turnedDown: readonly TurnedDown[];
-  readonly turnedDownMore: TurnedDownMore;
+  readonly turnedDown: readonly RejectionReason[];
+  readonly turnedDownMore: MoreRejections;
   /** At most `equityPointsMax` points. */
   readonly equity: readonly EquityPoint[];
   readonly drawdown: Drawdown;

@@ -47,7 +47,7 @@ export interface Span {
   readonly untilAt: number;
 }
 
-export interface Tally {
+export interface TradeStatistics {
   readonly onEvent: (event: Event) => void;
   readonly onFill: (fill: Fill) => void;
   readonly onFunding: (funding: Funding) => void;
@@ -100,7 +100,7 @@ const emptySums = (name: string, presence: Presence): Sums => ({
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
 const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
 
-export const createTally = (strategies: readonly string[], currency: string, { fromAt, untilAt }: Span): Tally => {
+export const createTradeStatistics = (strategies: readonly string[], currency: string, { fromAt, untilAt }: Span): TradeStatistics => {
   const sums = new Map(strategies.map((name) => [name, emptySums(name, createPresence(untilAt))]));
   const anyone = createPresence(untilAt);
   const gaps = createExitGaps(untilAt);

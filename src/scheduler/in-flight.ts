@@ -7,26 +7,26 @@
 import type { Clock } from "../clock/clock.ts";
 import type { Transport, WireRequest } from "../contract/transport.ts";
 import { isSluiceError } from "../errors.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Ending } from "./action.ts";
-import type { Entry, Landing } from "./queued-action.ts";
+import type { QueuedAction, ResponseSink } from "./queued-action.ts";
 import type { Lease, QuotaPort } from "./quota/port.ts";
 
-export interface Flights extends Landing {
-  send(request: WireRequest, lease: Lease, entry: Entry): void;
+export interface InFlight extends ResponseSink {
+  send(request: WireRequest, lease: Lease, entry: QueuedAction): void;
   readonly count: number;
 }
 
-export const createFlights = (
+export const createInFlight = (
   clock: Clock,
   port: QuotaPort,
-  journal: Journal,
+  journal: EventLog,
   transport: Transport,
-  landed: (entry: Entry, ending: Ending) => void,
-): Flights => {
+  landed: (entry: QueuedAction, ending: Ending) => void,
+): InFlight => {
   let count = 0;
-  const waitedMs = ({ sentAt, submittedAt }: Entry): number => sentAt - submittedAt;
-  const lose = (entry: Entry, lease: Lease, message: string): void => {
+  const waitedMs = ({ sentAt, submittedAt }: QueuedAction): number => sentAt - submittedAt;
+  const lose = (entry: QueuedAction, lease: Lease, message: string): void => {
     port.lose(lease, clock.now());
     count--;
     landed(entry, { kind: "lost", message, waitedMs: waitedMs(entry) });

@@ -8,15 +8,15 @@ import type { EndpointName } from "../contract/endpoints.ts";
 import type { Account, Action, Ending } from "./action.ts";
 import { classRules, createFairShares } from "./priority.ts";
 import { PriorityQueue } from "./priority-queue.ts";
-import { Entry, type Landing, type Lane, type Party } from "./queued-action.ts";
+import { type Lane, QueuedAction, type ResponseSink, type UserRound } from "./queued-action.ts";
 import type { Charge } from "./quota/layers.ts";
 import type { Ledger } from "./quota/ledger.ts";
 
 export interface Lanes {
-  add(action: Action, now: number, done: (ending: Ending) => void): Entry;
+  add(action: Action, now: number, done: (ending: Ending) => void): QueuedAction;
   take(lane: Lane): void;
   /** Takes a waiting entry out; false when it has left already. */
-  withdraw(entry: Entry): boolean;
+  withdraw(entry: QueuedAction): boolean;
   /** Lanes with something to send, best head first, valid until the next call. */
   ready(): readonly Lane[];
   readonly count: number;
@@ -25,13 +25,13 @@ export interface Lanes {
 /** Owners for whom `apart` holds get lanes of their own, so that they can be held back without holding back others. */
 export const createLanes = (
   ledger: Pick<Ledger, "probing" | "turns">,
-  landing: Landing,
+  landing: ResponseSink,
   shares: Readonly<Record<string, number>> | undefined,
   apart: (owner: string) => boolean,
 ): Lanes => {
   const lanes: Lane[] = [];
   const byName = new Map<string, Lane>();
-  const parties = new Map<string, Party>();
+  const parties = new Map<string, UserRound>();
   const byAccount = new WeakMap<Account, Map<EndpointName, Lane[]>>();
   const fair = createFairShares(shares);
   const found: Lane[] = [];
@@ -115,7 +115,7 @@ export const createLanes = (
       const share = fair.of(action.owner, now);
       const key = share.enter(action.weight, now) - classRules[action.class].headStartMs;
       sequence++;
-      const entry = new Entry(sequence, action, lane, share, now, done);
+      const entry = new QueuedAction(sequence, action, lane, share, now, done);
       lane.queue.push(entry, key, sequence);
       // What is not the new head leaves the order of the lanes alone.
       if (sorted && lane.queue.head() === entry) sorted = false;
@@ -148,7 +148,7 @@ export const createLanes = (
 
 const compare = (a: Lane, b: Lane): number => a.order - b.order || a.key - b.key || a.age - b.age;
 
-const openLane = (action: Action, owner: string | undefined, age: number, party: Party, landing: Landing): Lane => {
+const openLane = (action: Action, owner: string | undefined, age: number, party: UserRound, landing: ResponseSink): Lane => {
   const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
   const { ip, uid, keys } = account;
   const charge = (key: string | undefined): Charge => ({
@@ -170,7 +170,7 @@ const openLane = (action: Action, owner: string | undefined, age: number, party:
     owner,
     party,
     landing,
-    queue: new PriorityQueue<Entry>(),
+    queue: new PriorityQueue<QueuedAction>(),
     charges: keys.length === 0 ? [charge(undefined)] : keys.map(charge),
     blockedIn: 0,
     asking: false,

@@ -16,14 +16,14 @@ import type { Rank } from "./quota/ledger.ts";
 import type { Lease } from "./quota/port.ts";
 
 /** Where the first word of a request under way is heard. */
-export interface Landing {
-  answered(entry: Entry, lease: Lease, response: WireResponse): void;
-  failed(entry: Entry, lease: Lease, error: unknown): void;
-  ended(entry: Entry, lease: Lease): void;
+export interface ResponseSink {
+  answered(entry: QueuedAction, lease: Lease, response: WireResponse): void;
+  failed(entry: QueuedAction, lease: Lease, error: unknown): void;
+  ended(entry: QueuedAction, lease: Lease): void;
 }
 
 /** All lanes of one user. */
-export interface Party {
+export interface UserRound {
   /** The round in which one of its calls had to wait, and how light the others must be to pass it. */
   round: number;
   lighterThan: number;
@@ -36,11 +36,11 @@ export interface Lane {
   readonly elements: number;
   readonly elementWeight: number;
   readonly account: Account;
-  readonly party: Party;
-  readonly queue: PriorityQueue<Entry>;
+  readonly party: UserRound;
+  readonly queue: PriorityQueue<QueuedAction>;
   /** One charge per key that may carry the call. */
   readonly charges: readonly Charge[];
-  readonly landing: Landing;
+  readonly landing: ResponseSink;
   /** The spell in which nothing of this lane could leave; another begins when quota comes back and at each wake. */
   blockedIn: number;
   /** Leave was asked for and has not been answered yet. */
@@ -53,7 +53,7 @@ export interface Lane {
   readonly owner: string | undefined;
 }
 
-export class Entry implements Queued {
+export class QueuedAction implements Queued {
   readonly order: number;
   readonly action: Action;
   readonly lane: Lane;

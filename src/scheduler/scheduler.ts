@@ -9,16 +9,16 @@ import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Transport } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
-import type { Journal } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Action, Ending } from "./action.ts";
-import { createFlights } from "./in-flight.ts";
+import { createInFlight } from "./in-flight.ts";
 import { createLanes } from "./lanes.ts";
 import { classRules, createBudgets } from "./priority.ts";
-import type { Entry, Lane, Party } from "./queued-action.ts";
+import type { Lane, QueuedAction, UserRound } from "./queued-action.ts";
 import { extraOf } from "./quota/layers.ts";
 import type { Ledger, Refusal } from "./quota/ledger.ts";
 import { type Grant, type Lease, localPort, type QuotaPort } from "./quota/port.ts";
-import { createWake } from "./wakeup.ts";
+import { createWakeup } from "./wakeup.ts";
 
 export interface Scheduler {
   /** Emits the ending once and completes. Errors only with QUEUE_FULL. Unsubscribing before it was sent withdraws it. */
@@ -35,7 +35,7 @@ export interface SchedulerOptions {
   /** Where leave to speak comes from; the ledger of this process when left out. */
   readonly port?: QuotaPort;
   readonly transport: Transport;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly queueMax?: number;
   /** Parts of the quota by owner when several compete; 1 for whoever is not named. */
   readonly shares?: Readonly<Record<string, number>>;
@@ -55,13 +55,13 @@ const never = Number.POSITIVE_INFINITY;
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { clock, ledger, journal, queueMax = 200_000, port = localPort(ledger) } = options;
-  const flights = createFlights(clock, port, journal, options.transport, (entry, ending) => {
+  const flights = createInFlight(clock, port, journal, options.transport, (entry, ending) => {
     finish(entry, ending);
     release();
   });
   const budgets = createBudgets(options.budgets);
   const lanes = createLanes(ledger, flights, options.shares, (owner) => budgets.has(owner));
-  const wake = createWake(clock, () => {
+  const wake = createWakeup(clock, () => {
     release();
   });
   let pumping = false;
@@ -75,7 +75,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   let heldLayer = "";
 
   /** Leave for one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
-  const reserve = (lane: Lane, { action }: Entry, now: number): Grant | undefined => {
+  const reserve = (lane: Lane, { action }: QueuedAction, now: number): Grant | undefined => {
     const { rank } = lane;
     const elements = Math.max(lane.elements, action.elementsNow?.() ?? 1);
     let best: Refusal | undefined;
@@ -116,17 +116,17 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     pump();
   };
 
-  const finish = (entry: Entry, ending: Ending): void => {
+  const finish = (entry: QueuedAction, ending: Ending): void => {
     const { done } = entry;
     entry.done = undefined;
     done?.(ending);
   };
-  const drop = (entry: Entry, reason: "withdrawn" | "deadline"): void => {
+  const drop = (entry: QueuedAction, reason: "withdrawn" | "deadline"): void => {
     journal.append({ type: "action.dropped", action: entry.order, endpoint: entry.action.endpoint, reason });
     finish(entry, { kind: "dropped", reason });
   };
 
-  const send = (entry: Entry, lease: Lease): void => {
+  const send = (entry: QueuedAction, lease: Lease): void => {
     const { endpoint, class: kind, owner, weight: stated } = entry.action;
     const { key } = lease.charge;
     const request = entry.action.build(key, lease.elements);
@@ -150,7 +150,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     pump();
   };
 
-  const noteHeld = (entry: Entry, verdict: Refusal): void => {
+  const noteHeld = (entry: QueuedAction, verdict: Refusal): void => {
     if ((entry.order === heldOrder && verdict.layer === heldLayer) || verdict.why === "start") return;
     heldOrder = entry.order;
     heldLayer = verdict.layer;
@@ -159,7 +159,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   };
 
   /** In this round only lighter calls may pass the heavier one of the same user that has to wait. */
-  const holdBack = (party: Party, lighterThan: number): void => {
+  const holdBack = (party: UserRound, lighterThan: number): void => {
     party.lighterThan = party.round === round ? Math.min(party.lighterThan, lighterThan) : lighterThan;
     party.round = round;
   };
@@ -234,7 +234,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     }
   };
 
-  const enter = (action: Action, done: (ending: Ending) => void): Entry => {
+  const enter = (action: Action, done: (ending: Ending) => void): QueuedAction => {
     if (lanes.count >= queueMax) {
       const text = `The request queue holds ${queueMax} actions; "${action.owner}" adds faster than the quota allows. Ask less often.`;
       throw new SluiceError("QUEUE_FULL", text);

@@ -5,14 +5,14 @@
  */
 import type { Clock, Timer } from "../clock/clock.ts";
 
-export interface Wake {
+export interface Wakeup {
   /** Rings at `instant` and at no other; infinity turns it off. */
   at(instant: number): void;
   /** Rings at `instant` at the latest. */
   by(instant: number): void;
 }
 
-export const createWake = (clock: Clock, run: () => void): Wake => {
+export const createWakeup = (clock: Clock, run: () => void): Wakeup => {
   let timer: Timer | undefined;
   let armedAt = Number.POSITIVE_INFINITY;
   const at = (instant: number): void => {

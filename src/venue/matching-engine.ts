@@ -14,12 +14,12 @@ import { isOpen, type Order, type Sign } from "./order.ts";
 import {
   bestDisplayed,
   consume,
-  createHalfBook,
+  createOrderBookSide,
   displayedAt,
-  type HalfBook,
   join,
   leave,
   type Offer,
+  type OrderBookSide,
   offersOf,
   showLevel,
   showQuote,
@@ -30,8 +30,8 @@ import { type Matching, matchingOf } from "./queue-model.ts";
 export type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
 
 export interface Book {
-  readonly bids: HalfBook;
-  readonly asks: HalfBook;
+  readonly bids: OrderBookSide;
+  readonly asks: OrderBookSide;
   readonly matching: Matching;
   /** Price of the latest print in ticks; 0 before the first. */
   lastPx: number;
@@ -43,16 +43,16 @@ export interface Book {
 const riskAverse = matchingOf("risk-averse", "unlimited");
 
 export const createBook = (onFill: OnFill, room: (order: Order) => number, matching: Matching = riskAverse): Book => ({
-  bids: createHalfBook(1, matching),
-  asks: createHalfBook(-1, matching),
+  bids: createOrderBookSide(1, matching),
+  asks: createOrderBookSide(-1, matching),
   matching,
   lastPx: 0,
   onFill,
   room,
 });
 
-const halfOf = (book: Book, sign: Sign): HalfBook => (sign === 1 ? book.bids : book.asks);
-const against = (book: Book, sign: Sign): HalfBook => (sign === 1 ? book.asks : book.bids);
+const halfOf = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.bids : book.asks);
+const against = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.asks : book.bids);
 
 /** What an order would meet, best first; a market order has no limit. */
 export const offersFor = (book: Book, order: Pick<Order, "account" | "sign" | "px" | "ordType">): Offer[] => {
@@ -99,7 +99,7 @@ export const remove = (book: Book, order: Order): void => {
 };
 
 /** Returns the lots that were filled. */
-const fillMaker = (book: Book, half: HalfBook, order: Order, lots: number, at: number): number => {
+const fillMaker = (book: Book, half: OrderBookSide, order: Order, lots: number, at: number): number => {
   const count = Math.min(lots, book.room(order));
   if (count > 0) book.onFill(order, order.px, count, "maker", at);
   if (!isOpen(order)) leave(half, order);
@@ -107,7 +107,7 @@ const fillMaker = (book: Book, half: HalfBook, order: Order, lots: number, at: n
 };
 
 /** Fills every order of a rank above `rank`, the best first, from `lots`: the market has been through its price. Returns the rest. */
-const fillBeyond = (book: Book, half: HalfBook, rank: number, lots: number, at: number): number => {
+const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number, at: number): number => {
   if (half.best <= rank) return lots;
   let left = lots;
   for (const order of half.orders.filter(({ px }) => half.sign * px > rank)) left -= fillMaker(book, half, order, left, at);
@@ -115,7 +115,7 @@ const fillBeyond = (book: Book, half: HalfBook, rank: number, lots: number, at: 
 };
 
 /** A print at the price of resting orders: each stretch of queue is eaten before the order behind it. Returns what is left of it. */
-const fillQueue = (book: Book, half: HalfBook, px: number, qty: number, at: number): number => {
+const fillQueue = (book: Book, half: OrderBookSide, px: number, qty: number, at: number): number => {
   const resting = half.orders.filter((order) => order.px === px);
   let left = qty;
   let eaten = 0;
@@ -147,7 +147,7 @@ export const print = (book: Book, sign: Sign, px: number, qty: number, at: numbe
 };
 
 /** A price displayed at or beyond a resting order of the other side has met it. */
-const cross = (book: Book, half: HalfBook, px: number, qty: number, at: number): void => {
+const cross = (book: Book, half: OrderBookSide, px: number, qty: number, at: number): void => {
   if (qty === 0 || half.best < half.sign * px || !book.matching.crosses) return;
   const shown = half === book.bids ? book.asks : book.bids;
   const most = book.matching.volume === "traded" ? displayedAt(shown, px) : Number.POSITIVE_INFINITY;

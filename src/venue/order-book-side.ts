@@ -16,7 +16,7 @@ export interface Offer {
   readonly maker: Order | undefined;
 }
 
-export interface HalfBook {
+export interface OrderBookSide {
   readonly sign: Sign;
   readonly matching: Matching;
   /** Rank of the best resting order; -Infinity when none rests. */
@@ -34,7 +34,7 @@ export interface HalfBook {
   top: number;
 }
 
-export const createHalfBook = (sign: Sign, matching: Matching): HalfBook => ({
+export const createOrderBookSide = (sign: Sign, matching: Matching): OrderBookSide => ({
   sign,
   matching,
   best: Number.NEGATIVE_INFINITY,
@@ -47,15 +47,15 @@ export const createHalfBook = (sign: Sign, matching: Matching): HalfBook => ({
   top: -sign * Number.POSITIVE_INFINITY,
 });
 
-const setBest = (half: HalfBook): void => {
+const setBest = (half: OrderBookSide): void => {
   const first = half.orders[0];
   half.best = first === undefined ? Number.NEGATIVE_INFINITY : half.sign * first.px;
 };
 
-export const displayedAt = (half: HalfBook, px: number): number =>
+export const displayedAt = (half: OrderBookSide, px: number): number =>
   half.quoteQty > 0 && px === half.quotePx ? half.quoteQty : (half.levels.get(px) ?? 0);
 
-const queueAt = (half: HalfBook, px: number): number => {
+const queueAt = (half: OrderBookSide, px: number): number => {
   const { joins } = half.matching;
   if (joins !== "displayed") return joins === "unknown" ? Number.POSITIVE_INFINITY : 0;
   const displayed = displayedAt(half, px);
@@ -63,7 +63,7 @@ const queueAt = (half: HalfBook, px: number): number => {
   return unknown ? Number.POSITIVE_INFINITY : displayed;
 };
 
-export const join = (half: HalfBook, order: Order): void => {
+export const join = (half: OrderBookSide, order: Order): void => {
   order.ahead = queueAt(half, order.px);
   order.behind = 0;
   const rank = half.sign * order.px;
@@ -73,7 +73,7 @@ export const join = (half: HalfBook, order: Order): void => {
   setBest(half);
 };
 
-export const leave = (half: HalfBook, order: Order): void => {
+export const leave = (half: OrderBookSide, order: Order): void => {
   const index = half.orders.indexOf(order);
   if (index >= 0) half.orders.splice(index, 1);
   setBest(half);
@@ -86,7 +86,7 @@ const advance = (order: Order, displayed: number, { power }: Matching): void => 
 };
 
 /** Forgets levels better than the best quote: the market has left them. */
-const prune = (half: HalfBook, px: number): void => {
+const prune = (half: OrderBookSide, px: number): void => {
   const { levels, sign } = half;
   const gap = sign * (half.top - px);
   if (gap > 0 && gap <= levels.size) for (let at = half.top; at !== px; at -= sign) levels.delete(at);
@@ -95,14 +95,14 @@ const prune = (half: HalfBook, px: number): void => {
 };
 
 /** Among the levels the quantity of a quote outlasts it: it holds until the price is told anew. */
-const keepQuote = (half: HalfBook): void => {
+const keepQuote = (half: OrderBookSide): void => {
   const { quotePx, quoteQty, sign } = half;
   if (quoteQty <= 0) return;
   half.levels.set(quotePx, quoteQty);
   if (sign * quotePx > sign * half.top) half.top = quotePx;
 };
 
-export const showQuote = (half: HalfBook, px: number, qty: number): void => {
+export const showQuote = (half: OrderBookSide, px: number, qty: number): void => {
   const { matching } = half;
   // A quote tells both sides; the one that did not change says nothing of what was taken from it.
   if (px !== half.quotePx || qty !== half.toldQty || matching.volume === "unlimited") half.quoteQty = qty;
@@ -125,7 +125,7 @@ export const showQuote = (half: HalfBook, px: number, qty: number): void => {
   }
 };
 
-export const showLevel = (half: HalfBook, px: number, qty: number): void => {
+export const showLevel = (half: OrderBookSide, px: number, qty: number): void => {
   if (!half.levelled) keepQuote(half);
   half.levelled = true;
   if (qty > 0) half.levels.set(px, qty);
@@ -137,7 +137,7 @@ export const showLevel = (half: HalfBook, px: number, qty: number): void => {
 };
 
 /** Takes displayed quantity away until the recording shows the price again. */
-export const consume = (half: HalfBook, px: number, qty: number): void => {
+export const consume = (half: OrderBookSide, px: number, qty: number): void => {
   const left = displayedAt(half, px) - qty;
   if (px === half.quotePx) half.quoteQty = Math.max(0, left);
   if (left > 0 && half.levels.has(px)) half.levels.set(px, left);
@@ -148,7 +148,7 @@ export const consume = (half: HalfBook, px: number, qty: number): void => {
 };
 
 /** The best of `levels`, found again where it was removed: mostly a few ticks away. */
-const topOf = (half: HalfBook): number => {
+const topOf = (half: OrderBookSide): number => {
   const { levels, sign } = half;
   if (levels.has(half.top)) return half.top;
   const worst = -sign * Number.POSITIVE_INFINITY;
@@ -163,14 +163,19 @@ const topOf = (half: HalfBook): number => {
 };
 
 /** Best displayed price, or undefined. */
-export const bestDisplayed = (half: HalfBook): number | undefined => {
+export const bestDisplayed = (half: OrderBookSide): number | undefined => {
   const top = topOf(half);
   if (half.quoteQty > 0 && half.sign * half.quotePx >= half.sign * top) return half.quotePx;
   return half.levels.size > 0 ? top : undefined;
 };
 
 /** Everything a taker may meet at `rankMin` or better, best first. Orders for which `skips` holds are left out. */
-export const offersOf = (half: HalfBook, rankMin: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
+export const offersOf = (
+  half: OrderBookSide,
+  rankMin: number,
+  room: (order: Order) => number,
+  skips: (order: Order) => boolean,
+): Offer[] => {
   const { sign } = half;
   const displayed = bestDisplayed(half);
   if (half.best < rankMin && (displayed === undefined || sign * displayed < rankMin)) return [];
@@ -182,7 +187,7 @@ export const offersOf = (half: HalfBook, rankMin: number, room: (order: Order) =
   return sorted.flatMap((px) => offersAt(half, px, room, skips));
 };
 
-const offersAt = (half: HalfBook, px: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
+const offersAt = (half: OrderBookSide, px: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
   const offers: Offer[] = [];
   let outside = displayedAt(half, px);
   let passed = 0;

@@ -11,7 +11,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { Layer, LayerName } from "../contract/limits.ts";
 import type { Anchor, ExtraLayer } from "../contract/profile.ts";
 
-export interface MeterReport {
+export interface RateLimiterReport {
   readonly requests: number;
   readonly weight: number;
   readonly refused: { readonly ip: number; readonly key: number; readonly uid: number };
@@ -32,7 +32,7 @@ export interface Content {
   readonly elements: number;
 }
 
-export interface Meter {
+export interface RateLimiter {
   /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
   arrive(ip: string, caller: Caller | undefined, weight: number, now: number, content?: Content): boolean;
   /** Charges key and user. False: refused. */
@@ -42,7 +42,7 @@ export interface Meter {
   /** Takes a failed call's charge back from key and user. */
   forgive(caller: Caller, weight: number, now: number, content?: Content): void;
   used(layer: LayerName, id: string, now: number): number;
-  report(): MeterReport;
+  report(): RateLimiterReport;
 }
 
 interface Window {
@@ -136,7 +136,7 @@ const createExtraMeter = (layer: ExtraLayer) => {
   };
 };
 
-export const createMeter = ({ profile, layers }: Contract, enforce: boolean): Meter => {
+export const createRateLimiter = ({ profile, layers }: Contract, enforce: boolean): RateLimiter => {
   const { anchor, refusedCounts } = profile.limits;
   const extras = profile.limits.extraLayers.map(createExtraMeter);
   const atDoor = extras.filter(({ scope }) => scope === "ip");

@@ -16,7 +16,7 @@ import { instrumentRecordOf } from "./instrument.ts";
 import { balanceRecordsOf } from "./margin.ts";
 import { cancelBatch, closePosition, place, setLeverage } from "./order-entry.ts";
 import { getOrder, listHistory, listPending, positionRecordsOf } from "./queries.ts";
-import type { Caller, Meter } from "./rate-limiter.ts";
+import type { Caller, RateLimiter } from "./rate-limiter.ts";
 import { type Answer, badRequest, done, forbidden, limited, unauthenticated, unknownPath } from "./responses.ts";
 
 export interface VenueRequest {
@@ -41,9 +41,9 @@ export interface KeyHolder {
   readonly permissions: ReadonlySet<string>;
 }
 
-export interface Door {
+export interface RequestHandler {
   readonly exchange: Exchange;
-  readonly meter: Meter;
+  readonly rateLimiter: RateLimiter;
   readonly keys: ReadonlyMap<string, KeyHolder>;
   readonly routes: ReadonlyMap<string, EndpointName>;
   /** The user last seen at an address, for services that charge the public list to somebody. */
@@ -100,7 +100,13 @@ const problemsOf = (schema: object, input: unknown): readonly string[] => {
   }
 };
 
-const serve = ({ exchange }: Door, name: EndpointName, holder: KeyHolder | undefined, request: VenueRequest, now: number): Answer => {
+const serve = (
+  { exchange }: RequestHandler,
+  name: EndpointName,
+  holder: KeyHolder | undefined,
+  request: VenueRequest,
+  now: number,
+): Answer => {
   const { contract, profile } = exchange;
   const endpoint = contract.endpoints[name];
   const permission = permissionOf(exchange, name, request.body);
@@ -114,28 +120,33 @@ const serve = ({ exchange }: Door, name: EndpointName, holder: KeyHolder | undef
   return (acts[name] as Act<EndpointName>)(exchange, holder.account, input as InputOf<EndpointName>, now);
 };
 
-const callerOf = (door: Door, holder: KeyHolder | undefined, name: EndpointName | undefined, request: VenueRequest): Caller | undefined => {
+const callerOf = (
+  door: RequestHandler,
+  holder: KeyHolder | undefined,
+  name: EndpointName | undefined,
+  request: VenueRequest,
+): Caller | undefined => {
   if (holder !== undefined) return { ip: request.ip, key: request.key, uid: holder.account.uid };
   const charges = name === "instruments" && door.exchange.profile.instruments.chargesUserWithoutKey;
   const uid = charges ? door.seenAt.get(request.ip) : undefined;
   return uid === undefined ? undefined : { ip: request.ip, key: undefined, uid };
 };
 
-const judge = (door: Door, request: VenueRequest, now: number): { answer: Answer; caller: Caller | undefined } => {
-  const { exchange, meter } = door;
+const judge = (door: RequestHandler, request: VenueRequest, now: number): { answer: Answer; caller: Caller | undefined } => {
+  const { exchange, rateLimiter } = door;
   const { profile, contract } = exchange;
   const holder = request.key === undefined ? undefined : door.keys.get(request.key);
   const name = door.routes.get(`${request.method} ${request.path}`);
   const weight = weightOf(exchange, name, request.body);
   const caller = callerOf(door, holder, name, request);
   const content = { endpoint: name, elements: Array.isArray(request.body) ? request.body.length : 1 };
-  if (!meter.arrive(request.ip, caller, weight, now, content)) return { answer: limited(profile), caller };
+  if (!rateLimiter.arrive(request.ip, caller, weight, now, content)) return { answer: limited(profile), caller };
   const open = name === undefined || contract.endpoints[name].permission === "none";
   if (holder === undefined && !open) return { answer: unauthenticated(profile), caller: undefined };
   if (holder !== undefined) door.seenAt.set(request.ip, holder.account.uid);
-  if (caller !== undefined && !meter.spend(caller, weight, now, content)) return { answer: limited(profile), caller };
+  if (caller !== undefined && !rateLimiter.spend(caller, weight, now, content)) return { answer: limited(profile), caller };
   const answer = name === undefined ? unknownPath(profile) : serve(door, name, holder, request, now);
-  if (!answer.success && !profile.limits.failedCounts && caller !== undefined) meter.forgive(caller, weight, now, content);
+  if (!answer.success && !profile.limits.failedCounts && caller !== undefined) rateLimiter.forgive(caller, weight, now, content);
   return { answer, caller };
 };
 
@@ -151,21 +162,27 @@ const dateText = (now: number): string => {
   return lastDate.text;
 };
 
-const headersOf = ({ exchange, meter }: Door, request: VenueRequest, caller: Caller | undefined, answer: Answer, now: number) => {
+const headersOf = (
+  { exchange, rateLimiter }: RequestHandler,
+  request: VenueRequest,
+  caller: Caller | undefined,
+  answer: Answer,
+  now: number,
+) => {
   const { profile, contract } = exchange;
   const headers: Record<string, string> = {};
   if (profile.limits.dateHeader) headers["date"] = dateText(now);
   if (!answer.success && !profile.limits.headersOnError) return headers;
   const left = (layer: "ip" | "key", id: string): string =>
-    String(Math.max(0, contract.layers[layer].capacity - meter.used(layer, id, now)));
+    String(Math.max(0, contract.layers[layer].capacity - rateLimiter.used(layer, id, now)));
   headers[limitHeaders.ipRemaining] = left("ip", request.ip);
   if (caller?.key === undefined) return headers;
   headers[limitHeaders.keyRemaining] = left("key", caller.key);
-  headers[limitHeaders.uidUsed] = String(meter.used("uid", caller.uid, now));
+  headers[limitHeaders.uidUsed] = String(rateLimiter.used("uid", caller.uid, now));
   return headers;
 };
 
-export const answerRequest = (door: Door, request: VenueRequest, now: number): VenueResponse => {
+export const answerRequest = (door: RequestHandler, request: VenueRequest, now: number): VenueResponse => {
   const { answer, caller } = judge(door, request, now);
   return { status: answer.status, headers: headersOf(door, request, caller, answer, now), body: answer.body };
 };

@@ -33,8 +33,8 @@ import { doubleMark, level, print, quote } from "./matching-engine.ts";
 import { one, readAmount, spell } from "./money.ts";
 import { orderRecordOf, signOf } from "./order.ts";
 import { positionRecordsOf } from "./queries.ts";
-import { createMeter, type MeterReport } from "./rate-limiter.ts";
-import { answerRequest, type Door, routesOf, type VenueRequest, type VenueResponse } from "./request-handler.ts";
+import { createRateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
+import { answerRequest, type RequestHandler, routesOf, type VenueRequest, type VenueResponse } from "./request-handler.ts";
 import { createExchange, readUsers, refuse, type VenueKey, type VenueOptions, type VenueUser } from "./setup.ts";
 
 export type {
@@ -43,7 +43,7 @@ export type {
   Fill,
   Funding,
   Liquidation,
-  MeterReport,
+  RateLimiterReport as MeterReport,
   VenueInstrument,
   VenueKey,
   VenueOptions,
@@ -108,7 +108,7 @@ export interface Venue {
   equity(uid: string): string;
   /** What liquidations brought the service less what they cost it, by currency, decimal text. */
   fund(): Readonly<Record<string, string>>;
-  meterReport(): MeterReport;
+  meterReport(): RateLimiterReport;
 }
 
 /** Everything a user owns in one currency; what has no known price in it counts nothing. */
@@ -182,8 +182,8 @@ const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number
 export const createVenue = (options: VenueOptions): Venue => {
   const { accounts, keys } = readUsers(options);
   const exchange = createExchange(options, accounts);
-  const meter = createMeter(options.contract, options.enforceLimits);
-  const door: Door = { exchange, meter, keys, routes: routesOf(options.contract), seenAt: new Map() };
+  const rateLimiter = createRateLimiter(options.contract, options.enforceLimits);
+  const door: RequestHandler = { exchange, rateLimiter, keys, routes: routesOf(options.contract), seenAt: new Map() };
   return {
     handle: (request, now) => {
       const response = answerRequest(door, request, now);
@@ -248,9 +248,9 @@ export const createVenue = (options: VenueOptions): Venue => {
       tell(exchange, now);
     },
     spendElsewhere: (uid, weight, now) => {
-      meter.spendElsewhere(uid, weight, now);
+      rateLimiter.spendElsewhere(uid, weight, now);
     },
-    knock: (ip, now) => meter.arrive(ip, undefined, 0, now),
+    knock: (ip, now) => rateLimiter.arrive(ip, undefined, 0, now),
     lists: (instId) => exchange.markets.get(instId)?.listed === true,
     truth: (uid) => truthOf(exchange, uid),
     holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
@@ -261,6 +261,6 @@ export const createVenue = (options: VenueOptions): Venue => {
     },
     equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
     fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
-    meterReport: () => meter.report(),
+    meterReport: () => rateLimiter.report(),
   };
 };

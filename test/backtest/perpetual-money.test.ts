@@ -3,7 +3,7 @@ import { map, mergeMap, NEVER, Subject, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { isPlayed } from "../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../src/backtest/funding-schedule.ts";
-import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { replayMarket } from "../../src/backtest/serve/market-replay.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { add, sub, sum } from "../../src/decimal.ts";
 import { rulesDoubted } from "../../src/engine/instrument-refresh.ts";
@@ -21,7 +21,7 @@ import {
 import { type CandleSeries, seriesOf } from "../../src/market/tape/tape.ts";
 import type { OrderUpdate } from "../../src/orders/manual-orders.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../src/report/attribution.ts";
-import { createBoard } from "../../src/venue/server/public-channels.ts";
+import { createPublicChannels } from "../../src/venue/server/public-channels.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "./arena.ts";
 
 const hourMs = 3_600_000;
@@ -231,10 +231,10 @@ describe("funding on a clock of its own", () => {
     const change = seriesOf("change", 0, at([[45_000]]), [Float64Array.of(5), Float64Array.of(1), Uint8Array.of(1)]);
     const told: unknown[] = [];
     venue.onFunding(({ at: instant, px, rate }) => told.push([instant - later, px, rate]));
-    const market = serveMarket(
+    const market = replayMarket(
       createTape([btc], [change, mark, funding, ...minutes(2, () => 600_000).series]),
       venue,
-      createBoard(contract),
+      createPublicChannels(contract),
       clock,
     );
     clock.advanceTo(later + 70_000);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readAnswer } from "../../src/client/parse-response.ts";
+import { parseResponse } from "../../src/client/parse-response.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { type EndpointName, endpointTable } from "../../src/contract/endpoints.ts";
 import type { WireRequest, WireResponse } from "../../src/contract/transport.ts";
@@ -160,8 +160,9 @@ describe("a service in which requests are answered as others", () => {
         for (const fault of wrongKeys) {
           for (const kind of ["spotBalance", "getOrder ordId"]) {
             const refusal = refusalOf(kind, fault);
-            const before = readAnswer("getOrder", refusal, plain, 0).kind;
-            if (before === "refused") expect([kind, fault, readAnswer("getOrder", refusal, pasted, 0).kind]).toEqual([kind, fault, before]);
+            const before = parseResponse("getOrder", refusal, plain, 0).kind;
+            if (before === "refused")
+              expect([kind, fault, parseResponse("getOrder", refusal, pasted, 0).kind]).toEqual([kind, fault, before]);
           }
         }
       }),

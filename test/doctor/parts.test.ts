@@ -4,11 +4,11 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { WireRequest } from "../../src/contract/transport.ts";
 import { createCleanUp } from "../../src/verify/doctor/clean-up.ts";
-import type { Visit } from "../../src/verify/doctor/examination.ts";
+import type { ExaminationState } from "../../src/verify/doctor/examination.ts";
 import { boundsFound, feeSignOf, isNewestFirst, timeUnitOf } from "../../src/verify/doctor/listing.ts";
-import { createAsker } from "../../src/verify/doctor/probe-client.ts";
+import { createProbeClient } from "../../src/verify/doctor/probe-client.ts";
 import { type Call, readingOf, readingsOf } from "../../src/verify/doctor/spending.ts";
-import { createStopWord } from "../../src/verify/doctor/stop-signal.ts";
+import { createStopSignal } from "../../src/verify/doctor/stop-signal.ts";
 import { orderRecord } from "../cli/samples.ts";
 import { createWard, drive, found } from "./ward.ts";
 
@@ -113,9 +113,9 @@ describe("cleaning up", () => {
       const data = request.endpoint === "pendingOrders" ? (pages.shift() ?? []) : [];
       return of({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
     };
-    const stop = createStopWord();
-    const asker = createAsker({ clock, contract, transport, keyFor: () => "key", weightMax: 0, stop });
-    const cleanUp = createCleanUp({ asker, clock, contract } as unknown as Visit, "BTC-USDT-SWAP");
+    const stop = createStopSignal();
+    const probeClient = createProbeClient({ clock, contract, transport, keyFor: () => "key", weightMax: 0, stop });
+    const cleanUp = createCleanUp({ probeClient, clock, contract } as unknown as ExaminationState, "BTC-USDT-SWAP");
     cleanUp.expect("late");
     await drive(clock, cleanUp.finish());
     const cancels = requests.filter(({ endpoint }) => endpoint === "cancelBatch").map(({ body }) => (body as object[])[0]);

@@ -11,7 +11,7 @@ import type { WireRequest, WireResponse } from "../../src/contract/transport.ts"
 import { createVenue, type Venue, type VenueInstrument } from "../../src/venue/venue.ts";
 import { type Examination, type ExamineOptions, examine } from "../../src/verify/doctor/doctor.ts";
 import type { Patient } from "../../src/verify/doctor/examination.ts";
-import { createStopWord } from "../../src/verify/doctor/stop-signal.ts";
+import { createStopSignal } from "../../src/verify/doctor/stop-signal.ts";
 
 export const swap = "BTC-USDT-SWAP";
 
@@ -131,7 +131,7 @@ export const createWard = (options: WardOptions = {}) => {
       },
     };
   };
-  const stop = createStopWord();
+  const stop = createStopSignal();
   const examination = (given: Partial<ExamineOptions> = {}): Promise<Examination> =>
     drive(clock, examine({ profile: {}, open, stop, signs: true, quick: true, ...given }));
   const weight = (): number => venue.meterReport().weight - furnished;

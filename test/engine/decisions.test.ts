@@ -7,10 +7,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { watchForeignUse } from "../../src/engine/foreign-usage-monitor.ts";
+import { monitorForeignUsage } from "../../src/engine/foreign-usage-monitor.ts";
 import { SluiceError } from "../../src/errors.ts";
 import type { Event } from "../../src/index.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "./lives.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
@@ -227,10 +227,10 @@ describe("use by others", () => {
   it("is told once a window when it takes a tenth of a layer", () => {
     const clock = createVirtualClock(0);
     const events: Event[] = [];
-    const journal = createJournal(() => clock.now());
+    const journal = createEventLog(() => clock.now());
     let foreign = 119;
     const layer = { layer: "uid", scope: "main", capacity: 1_200, used: 0, reserved: 0, free: 0 };
-    watchForeignUse(journal, () => ({
+    monitorForeignUsage(journal, () => ({
       at: clock.now(),
       layers: [{ ...layer, foreign, windowEndsAt: Math.floor(clock.now() / 60_000) * 60_000 + 60_000 }],
       queued: 0,

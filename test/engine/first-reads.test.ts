@@ -5,23 +5,28 @@ import { NEVER, type Observable, of, Subject } from "rxjs";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
-import { readState } from "../../src/engine/initial-sync.ts";
+import { initialSync } from "../../src/engine/initial-sync.ts";
 import type { StreamsOfState } from "../../src/host/context.ts";
-import type { Desk } from "../../src/orders/order-manager.ts";
+import type { OrderManager } from "../../src/orders/order-manager.ts";
 import type { Snapshot } from "../../src/orders/state/polled-resource.ts";
 import { ready, reply } from "../orders/rig.ts";
 
 const rig = () => ready({ push: false });
-const desk = { reconsider: () => undefined } as unknown as Desk;
+const orderManager = { reconsider: () => undefined } as unknown as OrderManager;
 
 /** Everything can be read but the pending orders, of which `pending$` tells. */
 const start = (pending$: Subject<Snapshot<readonly OrderRecord[]>>) => {
   const read = of({ value: new Map(), at: 0, stale: false });
   const state = { instruments$: read, pending$, history$: of({ value: [], at: 0, stale: false }) };
-  return readState(rig().clock, desk, { ...state, balances$: NEVER, positions$: NEVER, quota$: NEVER } as unknown as StreamsOfState, {
-    guard: (source$) => source$,
-    limitedAt: () => Number.NEGATIVE_INFINITY,
-  });
+  return initialSync(
+    rig().clock,
+    orderManager,
+    { ...state, balances$: NEVER, positions$: NEVER, quota$: NEVER } as unknown as StreamsOfState,
+    {
+      guard: (source$) => source$,
+      limitedAt: () => Number.NEGATIVE_INFINITY,
+    },
+  );
 };
 const denial: Snapshot<readonly OrderRecord[]> = { value: [], at: -1, stale: true, problem: "50110 unknown key", denied: true };
 /** Values are awaited in turn. */
@@ -68,7 +73,7 @@ it.each([
   let end = "";
   const watch = { guard: <T>(source$: Observable<T>) => source$, limitedAt: () => limited(clock.now()) };
   const state = { instruments$: NEVER, pending$: NEVER, history$: NEVER } as unknown as StreamsOfState;
-  const started = readState(clock, desk, state, watch).catch((error: unknown) => {
+  const started = initialSync(clock, orderManager, state, watch).catch((error: unknown) => {
     end = String(error);
   });
   clock.advanceTo(endsAt - 1);

@@ -4,7 +4,7 @@
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../../src/client/outcome.ts";
-import { readAnswer } from "../../src/client/parse-response.ts";
+import { parseResponse } from "../../src/client/parse-response.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import { lostRequest, ready, reply, swap } from "../orders/rig.ts";
@@ -126,7 +126,7 @@ describe("a read", () => {
 describe("an answer", () => {
   const contract = createContract();
   const read = (endpoint: EndpointName, status: number, body: unknown): string =>
-    spell(readAnswer(endpoint, { status, headers: {}, body }, contract, 0));
+    spell(parseResponse(endpoint, { status, headers: {}, body }, contract, 0));
   const order = {
     instId: swap,
     ordId: "1",
@@ -255,7 +255,7 @@ describe("an answer", () => {
 
   it("with a rate limit and a header that only the service sends is the service's", () => {
     const response = { status: 429, headers: { "x-ratelimit-key-remaining": "0" }, body: "slow down" };
-    expect(spell(readAnswer("placeOrder", response, contract, 0))).toBe("limited");
+    expect(spell(parseResponse("placeOrder", response, contract, 0))).toBe("limited");
   });
 
   it("never throws, whatever it is", () => {

@@ -12,7 +12,7 @@ import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { inside, type Owner } from "../../src/host/execution-context.ts";
-import { installAmbient } from "../../src/host/virtual-globals.ts";
+import { installVirtualGlobals } from "../../src/host/virtual-globals.ts";
 import { constant, createEngine, type Event, paper } from "../../src/index.ts";
 import { createRandom } from "../../src/random.ts";
 import { run as backtested, far, quoteTape, stored, strategy, swap } from "../backtest/arena.ts";
@@ -35,7 +35,7 @@ const run = async (clock: ReturnType<typeof createVirtualClock>, ms: number): Pr
   clock.advanceTo(until);
 };
 
-beforeAll(installAmbient);
+beforeAll(installVirtualGlobals);
 
 /** The instant of a date made without arguments. */
 const made = (): number => {

@@ -27,7 +27,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { followPromises, guarded, inside, type Owner, outside, ownerNow, stretch } from "../../src/host/execution-context.ts";
 import { owned } from "../../src/host/owned-streams.ts";
-import { installSupervisedPromises } from "../../src/host/unhandled-rejections.ts";
+import { watchUnhandledRejections } from "../../src/host/unhandled-rejections.ts";
 
 const setup = (startAt = 1_000, followed = false) => {
   const clock = createVirtualClock(startAt);
@@ -552,7 +552,7 @@ describe.each([
 
 describe("owners whose promises are followed", () => {
   it("are blamed for what they leave unhandled, as long as anybody follows them and afterwards", async () => {
-    installSupervisedPromises();
+    watchUnhandledRejections();
     const { owner, failures } = setup(0, true);
     const unfollow = [followPromises(), followPromises()];
     const leave = (message: string) => guarded(owner, () => void (async () => Promise.reject(new Error(message)))(), undefined);

@@ -8,10 +8,10 @@ import type { Strategy } from "../../src/host/define.ts";
 import { createIsolatedContext } from "../../src/host/isolated-context.ts";
 import { inThread } from "../../src/host/isolation.ts";
 import type { FromThread } from "../../src/host/isolation-messages.ts";
-import type { Supervision } from "../../src/host/restart-policy.ts";
+import type { RestartPolicy } from "../../src/host/restart-policy.ts";
 import { createStrategyHost } from "../../src/host/strategy-host.ts";
 import { createEngine, paper, runBacktest } from "../../src/index.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { Event } from "../../src/journal/events.ts";
 import type { OrderUpdate } from "../../src/orders/manual-orders.ts";
 import type { WantedOrder } from "../../src/orders/wanted-order.ts";
@@ -48,9 +48,9 @@ const waitFor = async (fits: () => boolean, words = () => "nothing happened", ms
 };
 
 /** A host with streams in hand; strategies marked for it run in threads. */
-const hosted = (strategy: Strategy, supervision?: Supervision) => {
+const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
   const clock = createSystemClock();
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
   const quotes$ = new Subject<unknown>();

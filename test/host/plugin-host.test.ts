@@ -1,16 +1,16 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createScope } from "../../src/host/disposables.ts";
+import { createDisposables } from "../../src/host/disposables.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
 import { definePlugin, type Event, type PluginContext } from "../../src/index.ts";
 import { createNotices } from "../../src/journal/event-emitter.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import { closed } from "../backtest/arena.ts";
 
 const setup = () => {
   const clock = createVirtualClock(0);
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const notices = createNotices(journal, () => undefined);
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
@@ -39,7 +39,7 @@ const throwing = (message: string) => (): never => {
 describe("scope", () => {
   it("undoes the last addition first, each once, also when one throws, and late ones at once", () => {
     const done: string[] = [];
-    const scope = createScope();
+    const scope = createDisposables();
     scope.add(() => done.push("first"));
     scope.add(throwing("second"));
     scope.add(() => done.push("third"));

@@ -23,7 +23,7 @@ describe("a slip", () => {
     [{ side: "byu" }, /side "byu" is neither/],
   ])("in a cancel's conditions cancels nothing: %j", (where, message) => {
     const rig = createRig({});
-    const orders = createOrders(rig.desk, "mine", rig.clock);
+    const orders = createOrders(rig.orderManager, "mine", rig.clock);
     expect(() => orders.cancel(where as never)).toThrow(message);
   });
 

@@ -3,8 +3,8 @@ import { BehaviorSubject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { watchStalls } from "../../src/engine/stall-detector.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { detectStalls } from "../../src/engine/stall-detector.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { Mode } from "../../src/orders/order-manager.ts";
 
 const setup = () => {
@@ -12,7 +12,7 @@ const setup = () => {
   let lost = 0;
   // What was lost is added to the time that timers were set by.
   const clock: Clock = { now: () => inner.now() + lost, wallNow: () => 0, setTimer: (at, run) => inner.setTimer(at - lost, run) };
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const stalls: string[] = [];
   const modes: string[] = [];
   journal.attach((event) => {
@@ -21,7 +21,7 @@ const setup = () => {
   const pending$ = new BehaviorSubject({ value: [], at: 0, stale: false });
   const doubts: string[] = [];
   let mode: Mode = "active";
-  const desk = {
+  const orderManager = {
     get mode() {
       return mode;
     },
@@ -37,7 +37,7 @@ const setup = () => {
       pending$.next({ ...pending$.value, stale: true });
     },
   };
-  const watch = watchStalls({ clock, journal, branches: [{ desk, resources: { pending } }] });
+  const watch = detectStalls({ clock, journal, accounts: [{ orderManager, resources: { pending } }] });
   return {
     inner,
     watch,

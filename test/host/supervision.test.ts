@@ -4,9 +4,9 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import { definePlugin, type Strategy } from "../../src/host/define.ts";
 import { createPluginHost, type PluginParts } from "../../src/host/plugin-host.ts";
-import { backoffMs, createFates, type Supervision } from "../../src/host/restart-policy.ts";
+import { backoffMs, createFates, type RestartPolicy } from "../../src/host/restart-policy.ts";
 import { createStrategyHost } from "../../src/host/strategy-host.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../src/journal/events.ts";
 import { createRandom } from "../../src/random.ts";
 import { closed, configOf, strategy } from "../backtest/arena.ts";
@@ -18,13 +18,13 @@ const noLuck = (): never => {
 const failsAfter = (ms: number) => timer(ms).pipe(map(noLuck));
 
 /** A host on a rig: strategies with nothing but time and chance. */
-const hosted = (supervision: Supervision | undefined, ...strategies: readonly Strategy[]) => {
+const hosted = (supervision: RestartPolicy | undefined, ...strategies: readonly Strategy[]) => {
   const rig = ready();
   const host = createStrategyHost(rig.clock, rig.journal, supervision);
   const orders = rig.orders;
   for (const one of strategies) {
     const parts = { name: one.name, random: createRandom(1).fork(one.name), now: () => rig.clock.now(), orders, market: {} };
-    host.start(one, { ...parts, ...streams } as never, rig.desk);
+    host.start(one, { ...parts, ...streams } as never, rig.orderManager);
   }
   const told = <T extends EventType>(type: T): Extract<Event, { type: T }>[] => rig.journalled(type) as Extract<Event, { type: T }>[];
   const failures = (): number[] => rig.journalled("strategy.failed").map(({ at }) => at);
@@ -99,14 +99,14 @@ describe("a supervised strategy", () => {
       run: () => failsAfter(500),
     });
     const { rig, told, failures } = hosted({ attempts: 3, withinMs: 600_000 }, bad);
-    rig.desk.wantOne("s", "hand", bid({ slot: "hand", px: "50002" }));
-    rig.desk.want("calm", [bid({ px: "40000" })]);
+    rig.orderManager.wantOne("s", "hand", bid({ slot: "hand", px: "50002" }));
+    rig.orderManager.want("calm", [bid({ px: "40000" })]);
     rig.run(120_000);
     expect(failures()).toHaveLength(3);
     expect(told("strategy.quarantined")).toMatchObject([{ strategy: "s", failures: 3, withinMs: 600_000 }]);
     expect(told("strategy.halted")).toMatchObject([{ strategy: "s", reason: "quarantined" }]);
     expect(rig.resting()).toEqual(["buy 40000"]);
-    expect(rig.desk.modeOf("s")).toBe("halted");
+    expect(rig.orderManager.modeOf("s")).toBe("halted");
   });
 
   it("that throws at its very start waits as long", () => {
@@ -179,7 +179,7 @@ describe("an ending that throws", () => {
 describe("a plugin's undoing that goes on", () => {
   const setup = (undo: () => unknown) => {
     const machine = createVirtualClock(0);
-    const journal = createJournal(() => 0);
+    const journal = createEventLog(() => 0);
     const failures: string[] = [];
     journal.attach((event: Event) => {
       if (event.type === "plugin.failed") failures.push(event.message);

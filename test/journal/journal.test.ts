@@ -1,7 +1,7 @@
 /** Numbered facts for sinks, and their emitter face for bystanders. */
 import { describe, expect, it } from "vitest";
 import { createNotices, noticeName } from "../../src/journal/event-emitter.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { Event, EventBody } from "../../src/journal/events.ts";
 
 const fact = (what: string): EventBody => ({ type: "anomaly", what, detail: "" });
@@ -10,7 +10,7 @@ const whatOf = (event: Event): string => (event.type === "anomaly" ? event.what 
 describe("journal", () => {
   it("numbers without holes, stamps the clock's instant and freezes", () => {
     let now = 5;
-    const journal = createJournal(() => now);
+    const journal = createEventLog(() => now);
     const heard: Event[] = [];
     journal.attach((event) => heard.push(event));
     for (const what of ["a", "b", "c"]) {
@@ -27,7 +27,7 @@ describe("journal", () => {
   });
 
   it("counts what nobody listens to", () => {
-    const journal = createJournal(() => 0);
+    const journal = createEventLog(() => 0);
     journal.append(fact("unheard"));
     const heard: number[] = [];
     journal.attach(({ seq }) => heard.push(seq));
@@ -37,7 +37,7 @@ describe("journal", () => {
 
   it("a sink that throws is reported and removed; the others go on", () => {
     const problems: unknown[] = [];
-    const journal = createJournal(
+    const journal = createEventLog(
       () => 0,
       (error) => problems.push(error),
     );
@@ -54,7 +54,7 @@ describe("journal", () => {
   });
 
   it("an event appended by a sink comes after the one being delivered, to every sink in the same order", () => {
-    const journal = createJournal(() => 0);
+    const journal = createEventLog(() => 0);
     const [one, two]: [string[], string[]] = [[], []];
     journal.attach((event) => {
       one.push(whatOf(event));
@@ -71,7 +71,7 @@ describe("journal", () => {
   });
 
   it("detaching ends it, and so does unsubscribing from the stream", () => {
-    const journal = createJournal(() => 0);
+    const journal = createEventLog(() => 0);
     const heard: string[] = [];
     const detach = journal.attach((event) => heard.push(`sink ${whatOf(event)}`));
     const stream = journal.events$.subscribe((event) => heard.push(`stream ${whatOf(event)}`));
@@ -106,7 +106,7 @@ describe("notices", () => {
   });
 
   it("reach listeners of their name and of all, until these are removed", () => {
-    const journal = createJournal(() => 0);
+    const journal = createEventLog(() => 0);
     const notices = createNotices(journal, () => undefined);
     const heard: string[] = [];
     const stop = notices.on("order:filled", ({ type }) => heard.push(`named ${type}`));
@@ -120,7 +120,7 @@ describe("notices", () => {
 
   it("a listener that throws harms neither the others nor the journal, and stays", () => {
     const problems: unknown[] = [];
-    const journal = createJournal(() => 0);
+    const journal = createEventLog(() => 0);
     const notices = createNotices(journal, (error) => problems.push(error));
     const heard: string[] = [];
     notices.on("event", () => {

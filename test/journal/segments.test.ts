@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import type { Disk } from "../../src/journal/disk.ts";
 import { genesis, lineOf, markOf, readChain } from "../../src/journal/record-chain.ts";
-import { openStore, type Store, type StoreOptions } from "../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog, type WriteAheadLog, type WriteAheadLogOptions } from "../../src/journal/write-ahead-log.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
 const owner = { service: "s", user: "main" };
-const opened = async (disk: Disk, options: Partial<StoreOptions> = {}): Promise<Store> =>
-  openStore({ disk, owner, snapshot: () => [], ...options });
+const opened = async (disk: Disk, options: Partial<WriteAheadLogOptions> = {}): Promise<WriteAheadLog> =>
+  openWriteAheadLog({ disk, owner, snapshot: () => [], ...options });
 const first = "00000001.journal";
 const bytesOf = (disk: MemoryDisk, name = first): Buffer => disk.files.get(name) as Buffer;
 const written = async (...records: readonly object[]): Promise<MemoryDisk> => {

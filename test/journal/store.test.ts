@@ -6,13 +6,13 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { fileDisk } from "../../src/journal/file-disk.ts";
 import { genesis, lineOf, readChain } from "../../src/journal/record-chain.ts";
-import { openStore, type Store, type StoreOptions } from "../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog, type WriteAheadLog, type WriteAheadLogOptions } from "../../src/journal/write-ahead-log.ts";
 import { createRandom } from "../../src/random.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
 const owner = { service: "http://127.0.0.1:8080", user: "main", instance: "main" };
-const opened = async (disk: MemoryDisk, options: Partial<StoreOptions> = {}): Promise<Store> =>
-  openStore({ disk, owner, snapshot: () => [], ...options });
+const opened = async (disk: MemoryDisk, options: Partial<WriteAheadLogOptions> = {}): Promise<WriteAheadLog> =>
+  openWriteAheadLog({ disk, owner, snapshot: () => [], ...options });
 const numbered = (count: number, from = 1): object[] =>
   Array.from({ length: count }, (_, index) => ({ n: from + index, text: "ü".repeat(index % 5) }));
 
@@ -275,15 +275,15 @@ describe("on a real disk", () => {
   it("the same, in files that are the owner's alone, and half-made files are passed over", async () => {
     const folder = join(root, "deep", "er");
     const disk = await fileDisk(folder);
-    const options: StoreOptions = { disk, owner, snapshot: () => [{ all: true }], segmentBytes: 600 };
-    const store = await openStore(options);
+    const options: WriteAheadLogOptions = { disk, owner, snapshot: () => [{ all: true }], segmentBytes: 600 };
+    const store = await openWriteAheadLog(options);
     for (const record of numbered(20)) {
       store.append(record);
       await store.commit();
     }
     await store.close();
     writeFileSync(join(folder, "99999999.journal.new"), "half");
-    const again = await openStore({ ...options, disk: await fileDisk(folder) });
+    const again = await openWriteAheadLog({ ...options, disk: await fileDisk(folder) });
     expect(again.past.at(-1)).toEqual(numbered(20).at(-1));
     expect(again.repaired).toBeUndefined();
     await again.close();

@@ -2,7 +2,7 @@
 
 import { createLiveMarket, type LiveMarket } from "../../src/client/live/live-market.ts";
 import { toBaseFor } from "../../src/client/live/quantities.ts";
-import type { LineOptions } from "../../src/client/live/shared-channel.ts";
+import type { SharedChannelOptions } from "../../src/client/live/shared-channel.ts";
 import type { ChannelListener, ChannelState } from "../../src/client/transport/socket-channel.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
@@ -48,7 +48,7 @@ export const createStage = (options: StageOptions = {}): Stage => {
   const errors: unknown[] = [];
   const subscribed = new Map<string, Subscribed>();
   const counts = new Map<string, number>();
-  const subscribe: LineOptions["subscribe"] = ({ channel }, listener) => {
+  const subscribe: SharedChannelOptions["subscribe"] = ({ channel }, listener) => {
     const one: Subscribed = { listener, state: "waiting", repairs: [] };
     subscribed.set(channel, one);
     counts.set(channel, (counts.get(channel) ?? 0) + 1);

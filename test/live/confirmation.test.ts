@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Confirmation, confirms, readConfirmation, writeConfirmation } from "../../src/client/live/size-unit-confirmation.ts";
+import { confirms, readConfirmation, type SizeUnitConfirmation, writeConfirmation } from "../../src/client/live/size-unit-confirmation.ts";
 
-const found: Confirmation = {
+const found: SizeUnitConfirmation = {
   baseUrl: "https://testnet.example.com",
   szUnit: { SPOT: "quote_notional", SWAP: "contracts" },
   at: "2026-01-02T03:04:05.678Z",

@@ -1,6 +1,6 @@
 /** The order of one instant over real sockets: the market first, then the orders it filled. */
 import { afterEach, describe, expect, it } from "vitest";
-import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { replayMarket } from "../../src/backtest/serve/market-replay.ts";
 import { live } from "../../src/client/live/live-service.ts";
 import { createCredentials } from "../../src/client/transport/secrets.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
@@ -56,7 +56,7 @@ const serve = async () => {
   });
   undo.push(() => server.close());
   const playing = createVirtualClock(clock.now());
-  const market = serveMarket(tape, venue, server.board, playing);
+  const market = replayMarket(tape, venue, server.board, playing);
   undo.push(() => market.stop());
   return { server, next: () => playing.advanceTo(clock.now() + 1) };
 };
@@ -76,7 +76,7 @@ describe("within one instant", () => {
     const ann = await member(keys.ann);
     await subscribed(ann, { channel: "orders" }, { channel: "positions" }, { channel: "trades", instId: swap });
     await subscribed(ann, { channel: "tickers", instId: swap }, { channel: "books", instId: swap });
-    const market = serveMarket(createTape([btc], [...tape.series]), venue, board, clock);
+    const market = replayMarket(createTape([btc], [...tape.series]), venue, board, clock);
     placed({ px: "60000", sz: "600" });
     await ann.rest();
     clock.advanceTo(clock.now() + 1);

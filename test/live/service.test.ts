@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { firstValueFrom, of, toArray } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import { createListed } from "../../src/client/live/instrument-cache.ts";
+import { createInstrumentCache } from "../../src/client/live/instrument-cache.ts";
 import { fromEnv, fromFile } from "../../src/client/live/key-material.ts";
 import { type LiveOptions, live } from "../../src/client/live/live-service.ts";
 import { writeConfirmation } from "../../src/client/live/size-unit-confirmation.ts";
@@ -281,7 +281,7 @@ describe("the list of products", () => {
   const answer = (data: unknown) => ({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
 
   it("is read from answers that pass by, which are handed on untouched", async () => {
-    const listed = createListed(createContract());
+    const listed = createInstrumentCache(createContract());
     expect([listed.isListed("A-USDT"), listed.contractValue("A-USDT")]).toEqual([undefined, undefined]);
     const response = answer([{ instId: "A-USDT", tickSz: "0.1", lotSz: "1", ctVal: "0.01", more: 1 }]);
     const before = structuredClone(response);
@@ -291,7 +291,7 @@ describe("the list of products", () => {
   });
 
   it("is not taken from a failure, a part of it or another call", async () => {
-    const listed = createListed(createContract());
+    const listed = createInstrumentCache(createContract());
     const pass = async (response: ReturnType<typeof answer>, more: Partial<WireRequest>): Promise<unknown> =>
       firstValueFrom(listed.watch(() => of(response))({ ...request, ...more }));
     await pass({ ...answer([]), status: 500 }, {});

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createSource } from "../../src/client/live/channel-subscription.ts";
+import { createChannelSubscription } from "../../src/client/live/channel-subscription.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 
 const setUp = (offered = true) => {
   const clock = createVirtualClock();
   const story: string[] = [];
-  const source = createSource({
+  const source = createChannelSubscription({
     clock,
     subscribe: () => {
       story.push("subscribed");

@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../src/contract/profile.ts";
-import { createMeter } from "../../src/venue/rate-limiter.ts";
+import { createRateLimiter } from "../../src/venue/rate-limiter.ts";
 
 const noon = 1_767_600_000_000;
 const plain: ExtraLayer = { name: "extra", scope: "uid", unit: "requests", capacity: 2, windowMs: 10_000, anchor: "wall_clock", banMs: 0 };
 const caller = { ip: "home", key: "k", uid: "u" };
 
 const meterOf = (given: Partial<ExtraLayer>, limits: ProfileOverrides["limits"] = {}) => {
-  const meter = createMeter(createContract({ limits: { ...limits, extraLayers: [{ ...plain, ...given }] } }), true);
+  const meter = createRateLimiter(createContract({ limits: { ...limits, extraLayers: [{ ...plain, ...given }] } }), true);
   return {
     meter,
     call: (at: number, { endpoint = "getOrder", elements = 1, weight = 5, who = caller } = {}): boolean =>
@@ -77,7 +77,7 @@ describe("a layer of the profile's own", () => {
   });
 
   it("is not counted where limits are off", () => {
-    const meter = createMeter(createContract({ limits: { extraLayers: [plain] } }), false);
+    const meter = createRateLimiter(createContract({ limits: { extraLayers: [plain] } }), false);
     expect([0, 1, 2].map((at) => meter.spend(caller, 5, noon + at))).toEqual([true, true, true]);
   });
 });

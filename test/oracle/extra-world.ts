@@ -10,14 +10,14 @@ import { type Contract, createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import type { ExtraLayer } from "../../src/contract/profile.ts";
 import type { Transport } from "../../src/contract/transport.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { ActionClass } from "../../src/journal/events.ts";
 import { createRandom } from "../../src/random.ts";
 import { layersOf } from "../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
 import { localPort, type QuotaPort } from "../../src/scheduler/quota/port.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
-import { createMeter, type Meter } from "../../src/venue/rate-limiter.ts";
+import { createRateLimiter, type RateLimiter } from "../../src/venue/rate-limiter.ts";
 import { legsOf, type NetworkKind } from "./network.ts";
 
 export interface ExtraPlan {
@@ -56,7 +56,7 @@ const elementsMax = 20;
 
 interface Service {
   readonly contract: Contract;
-  readonly meter: Meter;
+  readonly meter: RateLimiter;
   readonly now: () => number;
   readonly refusals: number[];
   readonly passed: Passed[];
@@ -85,7 +85,7 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory
   const now = (): number => clock.now() + plan.skewMs + (clock.now() - startedAt) * plan.driftPpm * 1e-6;
   const random = createRandom(`extra ${plan.seed}`);
   const contract = createContract({ limits: { extraLayers: plan.layers } });
-  const service: Service = { contract, meter: createMeter(contract, true), now, refusals: [], passed: [] };
+  const service: Service = { contract, meter: createRateLimiter(contract, true), now, refusals: [], passed: [] };
   const transport: Transport = ({ endpoint, body }) =>
     new Observable((subscriber) => {
       const { thereMs, backMs } = legsOf(plan.network, random, now());
@@ -99,7 +99,7 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory
       });
     });
   const ledger = createLedger({ layers: layersOf(contract), startedAt });
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, port: portOf(ledger), transport, journal });
 
   const ask = (endpoint: EndpointName, kind: ActionClass): void => {

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
-import { fixedGauge, type Gauge } from "../../src/scheduler/quota/limit-window.ts";
+import { fixedWindow, type LimitWindow } from "../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { type Model, survey } from "./schedules.ts";
 
@@ -45,9 +45,9 @@ describe("every schedule of the small model stays within every window", () => {
 
 /** A gauge with one deliberate fault. */
 const faulty =
-  (change: (real: Gauge) => Partial<Gauge>) =>
-  (spec: LayerSpec, scope: string, clock: ServerClock): Gauge => {
-    const real = fixedGauge(spec, scope, clock);
+  (change: (real: LimitWindow) => Partial<LimitWindow>) =>
+  (spec: LayerSpec, scope: string, clock: ServerClock): LimitWindow => {
+    const real = fixedWindow(spec, scope, clock);
     return { ...real, ...change(real) };
   };
 

@@ -6,7 +6,7 @@
  */
 
 import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
-import { fixedGauge, type Gauge, type GaugeTicket } from "../../src/scheduler/quota/limit-window.ts";
+import { fixedWindow, type LimitWindow, type WindowTicket } from "../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../quota/fixed-clock.ts";
 
@@ -34,10 +34,10 @@ export interface Survey {
 const windowMs = 2;
 const windows = 3;
 
-type Make = (spec: LayerSpec, scope: string, clock: ServerClock) => Gauge;
+type Make = (spec: LayerSpec, scope: string, clock: ServerClock) => LimitWindow;
 
 interface Call {
-  readonly ticket: GaugeTicket;
+  readonly ticket: WindowTicket;
   readonly sentAt: number;
   landed: boolean;
   over: boolean;
@@ -110,7 +110,7 @@ const playSchedule = (model: Model, make: Make, choices: number[], widths: numbe
 };
 
 /** Tries every schedule of the model, in the order of an odometer, up to the first that overruns a window. */
-export const survey = (model: Model, make: Make = fixedGauge): Survey => {
+export const survey = (model: Model, make: Make = fixedWindow): Survey => {
   const choices: number[] = [];
   let schedules = 0;
   let granted = 0;

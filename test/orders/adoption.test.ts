@@ -24,7 +24,7 @@ describe("an order of an earlier life", () => {
     second.want(bid());
     second.run(5_000);
     expect(second.count("placeOrder") + second.count("cancelBatch")).toBe(0);
-    expect(second.desk.orders()).toMatchObject([{ strategy: "s", slot: "bid", phase: "live", reason: "adopted" }]);
+    expect(second.orderManager.orders()).toMatchObject([{ strategy: "s", slot: "bid", phase: "live", reason: "adopted" }]);
   });
 
   it.each([600_000, -600_000])("is as old as the service says, also when our calendar is %i ms ahead of its", (aheadMs) => {
@@ -35,7 +35,7 @@ describe("an order of an earlier life", () => {
     second.clock.stepWall(aheadMs);
     second.resources.pending.value$.subscribe();
     second.run(5_000);
-    const [order] = second.desk.orders();
+    const [order] = second.orderManager.orders();
     expect(order?.reason).toBe("adopted");
     // A second for the service's stamp, which counts whole ones, and one for the way.
     expect(Math.abs(second.clock.now() - (order?.sentAt ?? 0) - 125_000)).toBeLessThan(2_000);
@@ -88,10 +88,10 @@ describe("an order of an earlier life", () => {
     first.run();
     const second = reborn(first);
     expect(second.openCounts.at(-1)).toBe(1);
-    expect(second.desk.orders()).toHaveLength(1);
+    expect(second.orderManager.orders()).toHaveLength(1);
     second.run(60_000);
     expect(second.resting()).toHaveLength(1);
-    second.desk.setMode("halted", "test");
+    second.orderManager.setMode("halted", "test");
     second.run(1_000);
     expect(second.resting()).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe("an order of an earlier life", () => {
     first.want(bid());
     first.run();
     const second = ready({ earlier: first });
-    second.desk.setMode("halted", "test");
+    second.orderManager.setMode("halted", "test");
     second.resources.pending.value$.subscribe();
     second.run(5_000);
     expect(second.resting()).toEqual([]);
@@ -171,12 +171,12 @@ describe("orders of others", () => {
       first.clock.now(),
     );
     const second = reborn(first, { instance: "another" });
-    expect(second.desk.orders()).toEqual([]);
+    expect(second.orderManager.orders()).toEqual([]);
     expect(second.journalled("order.foreign")).toHaveLength(2);
     second.want(bid());
     second.run();
     second.want();
-    second.desk.setMode("halted", "test");
+    second.orderManager.setMode("halted", "test");
     second.run(60_000);
     expect(second.resting()).toEqual(["buy 3000", "buy 60000"]);
   });

@@ -45,7 +45,7 @@ it("a cancel that was accepted is not sent again because its order is asked for 
   rig.run(50);
   rig.want();
   rig.run(50);
-  rig.desk.cancel(rig.desk.orders(), "cancel");
+  rig.orderManager.cancel(rig.orderManager.orders(), "cancel");
   const [record] = rig.truth();
   if (record !== undefined) rig.pushes$.next({ ...record, state: "live" });
   rig.run(100);

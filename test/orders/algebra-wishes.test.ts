@@ -31,7 +31,7 @@ const withdrawalsWait: Joining = (line, wish) => {
 const oneByOne =
   (joining: Joining) =>
   (rig: Rig): Wishes => {
-    const { desk, clock } = rig;
+    const { orderManager, clock } = rig;
     const lines = new Map<string, Line>();
     const byHand = new Set<string>();
     const given = new Map<string, WantedOrder | undefined>();
@@ -39,7 +39,7 @@ const oneByOne =
     const settled = new Map<string, string>();
 
     const isDone = (name: string, wish: WantedOrder | undefined): boolean => {
-      const order = desk.orders().find((candidate) => candidate.slot === name);
+      const order = orderManager.orders().find((candidate) => candidate.slot === name);
       if (wish === undefined) return order === undefined;
       return settled.get(name) === wishMark(wish) || (order !== undefined && isResting(order) && order.mark === wishMark(wish));
     };
@@ -50,10 +50,10 @@ const oneByOne =
           if (head !== undefined) declared.push(head);
         } else if (!given.has(name) || given.get(name) !== head) {
           given.set(name, head);
-          desk.wantOne(strategy, name, head);
+          orderManager.wantOne(strategy, name, head);
         }
       }
-      desk.want(strategy, declared);
+      orderManager.want(strategy, declared);
     };
     const advance = (strategy: string): void => {
       let moved = false;
@@ -73,7 +73,7 @@ const oneByOne =
       if (isNews) joining(line, wish);
     };
 
-    desk.updates$.subscribe(({ strategy }) => {
+    orderManager.updates$.subscribe(({ strategy }) => {
       clock.setTimer(clock.now(), () => {
         advance(strategy);
       });
@@ -97,7 +97,7 @@ const oneByOne =
           const head = lines.get(slot)?.[0];
           if (head !== undefined) settled.set(slot, wishMark(head));
         }
-        desk.cancel(orders, urgency);
+        orderManager.cancel(orders, urgency);
         for (const { strategy } of orders) advance(strategy);
       },
     };

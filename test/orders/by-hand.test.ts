@@ -69,7 +69,7 @@ describe("placing", () => {
     const rig = ready();
     const { seen } = watched(rig.orders.place(bid({ slot: "hand", qty: "0.0001" })), ({ phase: word, reason }) => `${word}: ${reason}`);
     expect(seen).toEqual(["refused: the size is below one lot of 0.001 BTC", "end"]);
-    expect(rig.desk.orders()).toEqual([]);
+    expect(rig.orderManager.orders()).toEqual([]);
   });
 
   it("ends with the service's refusal", () => {
@@ -136,7 +136,7 @@ describe("cancelling", () => {
       bid({ slot: "b", side: "sell", px: "70000" }),
       bid({ slot: "c", instId: eth, px: "3000", qty: "1" }),
     );
-    rig.desk.want("other", [bid({ slot: "a" })]);
+    rig.orderManager.want("other", [bid({ slot: "a" })]);
     rig.run(500);
     return rig;
   };
@@ -179,7 +179,7 @@ it("own orders are told now and after every change, from the moment of subscript
   rig.want(bid());
   rig.run();
   const { seen } = watched(rig.orders.mine$, (mine) => mine.map(({ slot, phase: word }) => `${slot} ${word}`).join());
-  rig.desk.want("other", [bid()]);
+  rig.orderManager.want("other", [bid()]);
   rig.want();
   rig.run();
   expect(seen).toEqual(["bid live", "bid canceling", ""]);

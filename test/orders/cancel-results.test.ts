@@ -25,7 +25,7 @@ const cancelled = (change: (data: readonly object[]) => readonly unknown[], code
 
 const gone = (rig: Rig): void => {
   expect(rig.resting()).toEqual([]);
-  expect(rig.desk.orders()).toEqual([]);
+  expect(rig.orderManager.orders()).toEqual([]);
   for (const slot of ["a", "b", "c"]) expect(rig.phases(slot).at(-1)).toBe("canceled");
 };
 
@@ -84,7 +84,7 @@ describe("an answer to a cancel", () => {
     const rig = ready();
     rig.want(...three());
     rig.run(3_000);
-    const failing = rig.desk.orders()[1]?.ordId as string;
+    const failing = rig.orderManager.orders()[1]?.ordId as string;
     rig.next("cancelBatch", {
       answer: (real) => {
         const body = (real as WireResponse).body as { readonly data: readonly { readonly ordId: string }[] };
@@ -215,6 +215,6 @@ describe("an answer to a cancel", () => {
     rig.want();
     rig.run(10_000);
     expect(rig.count("cancelBatch")).toBe(0);
-    expect(rig.desk.orders().map(({ reason }) => reason)).toEqual(["unwanted"]);
+    expect(rig.orderManager.orders().map(({ reason }) => reason)).toEqual(["unwanted"]);
   });
 });

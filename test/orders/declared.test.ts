@@ -257,11 +257,11 @@ describe("many cancels", () => {
 
   it("go together although strategies ask one after the other", () => {
     const rig = ready();
-    rig.desk.want("a", many(3));
-    rig.desk.want("b", many(3));
+    rig.orderManager.want("a", many(3));
+    rig.orderManager.want("b", many(3));
     rig.run();
-    rig.desk.want("a", []);
-    rig.desk.want("b", []);
+    rig.orderManager.want("a", []);
+    rig.orderManager.want("b", []);
     rig.run();
     expect(rig.cancels().map(({ length }) => length)).toEqual([6]);
   });
@@ -282,8 +282,8 @@ describe("many cancels", () => {
     const rig = ready({ push: false });
     rig.want(bid({ slot: "a" }), bid({ slot: "b", instId: eth, px: "3000", qty: "1" }));
     rig.run();
-    expect(rig.desk.orders().map(({ ordId }) => ordId === "")).toEqual([false, false]);
-    for (const order of rig.desk.orders().slice(0, 1)) order.ordId = "";
+    expect(rig.orderManager.orders().map(({ ordId }) => ordId === "")).toEqual([false, false]);
+    for (const order of rig.orderManager.orders().slice(0, 1)) order.ordId = "";
     rig.want();
     rig.run();
     expect(rig.cancels().map((batch) => batch.map((element) => Object.keys(element)))).toEqual([
@@ -311,7 +311,7 @@ describe("many cancels", () => {
     rig.run(5_000);
     expect(rig.phases("bid").at(-1)).toBe("filled");
     expect(rig.count("cancelBatch")).toBe(1);
-    expect(rig.desk.orders()).toEqual([]);
+    expect(rig.orderManager.orders()).toEqual([]);
   });
 });
 

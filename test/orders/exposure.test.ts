@@ -5,12 +5,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
-import { createExposure, type OrderFact } from "../../src/orders/risk/exposure.ts";
-import { factOf } from "../../src/orders/risk/exposure-entry.ts";
+import { createExposure, type ExposureEntry } from "../../src/orders/risk/exposure.ts";
+import { exposureEntryOf } from "../../src/orders/risk/exposure-entry.ts";
 import type { TrackedOrder } from "../../src/orders/tracked-order.ts";
 import { eth, swap } from "./rig.ts";
 
-const fact = (over: Partial<OrderFact> = {}): OrderFact => ({
+const fact = (over: Partial<ExposureEntry> = {}): ExposureEntry => ({
   id: "1",
   strategy: "a",
   instId: swap,
@@ -25,14 +25,14 @@ const fact = (over: Partial<OrderFact> = {}): OrderFact => ({
   ...over,
 });
 
-const folded = (...facts: readonly OrderFact[]) => {
+const folded = (...facts: readonly ExposureEntry[]) => {
   const exposure = createExposure();
   for (const one of facts) exposure.take(one);
   return exposure;
 };
 
 describe("exposure", () => {
-  it.each<[string, readonly OrderFact[], string, string, string]>([
+  it.each<[string, readonly ExposureEntry[], string, string, string]>([
     ["an open order counts in full", [fact()], "200", "0", "2"],
     ["a fill moves from what is open to what is held", [fact(), fact({ filled: "0.5", value: "49", cost: "0.1" })], "150", "0.5", "1.5"],
     ["told twice it counts once", [fact(), fact(), fact()], "200", "0", "2"],
@@ -95,7 +95,7 @@ const tellings = fc
   .map((orders) =>
     orders.map(({ fills, ends, homeless, px, base, ...rest }, index) => {
       const filled = fills.map((fill) => Math.min(fill, base)).sort((a, b) => a - b);
-      return filled.map((done, step): OrderFact => {
+      return filled.map((done, step): ExposureEntry => {
         const last = step === filled.length - 1;
         const owner = homeless && step === 0 && !last ? "" : rest.strategy;
         const amounts = { filled: String(done), value: String(done * px), cost: String(done) };
@@ -105,10 +105,10 @@ const tellings = fc
   );
 
 /** The same sums by another way: whole numbers, all orders at once, the last telling of each. */
-const recomputed = (orders: readonly (readonly OrderFact[])[], instId: string, strategy?: string) => {
+const recomputed = (orders: readonly (readonly ExposureEntry[])[], instId: string, strategy?: string) => {
   const total = { open: 0, position: 0, cash: 0, buying: 0, selling: 0 };
   for (const life of orders) {
-    const last = life[life.length - 1] as OrderFact;
+    const last = life[life.length - 1] as ExposureEntry;
     if (strategy !== undefined && last.strategy !== strategy) continue;
     const left = last.open ? Number(last.base) - Number(last.filled) : 0;
     total.open += left * Number(last.px);
@@ -152,9 +152,13 @@ describe("an order as its exposure sees it", () => {
       record: { avgPx: "59999.333333333333", accFillSz, fee: "-1.5" },
       ...over,
     }) as unknown as TrackedOrder;
-  const factWith = (unit: SzUnit, one: TrackedOrder, px?: string): OrderFact => {
+  const factWith = (unit: SzUnit, one: TrackedOrder, px?: string): ExposureEntry => {
     const szUnit = { SPOT: unit, SWAP: unit };
-    return factOf(one, { profile: { ...contract.profile, order: { ...contract.profile.order, szUnit } }, instruments, marketPx: () => px });
+    return exposureEntryOf(one, {
+      profile: { ...contract.profile, order: { ...contract.profile.order, szUnit } },
+      instruments,
+      marketPx: () => px,
+    });
   };
 
   it.each<[SzUnit, string, string]>([

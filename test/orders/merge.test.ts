@@ -131,7 +131,7 @@ it("push, poll and reply in any order end in the same state", () => {
       rig.trade("sell", 59999, 1);
       rig.run(30_000);
       const { phase, record: last } = rig.updates.at(-1) ?? {};
-      return `${phase} ${last?.accFillSz} ${rig.places().length} ${rig.desk.orders().length}`;
+      return `${phase} ${last?.accFillSz} ${rig.places().length} ${rig.orderManager.orders().length}`;
     }),
   );
   expect(new Set(ends)).toEqual(new Set(["filled 600 1 0"]));

@@ -13,8 +13,8 @@ describe("halted", () => {
     rig.want(...three);
     rig.run(3_000);
     rig.arrivals.length = 0;
-    rig.desk.want("other", three);
-    rig.desk.setMode("halted", "test");
+    rig.orderManager.want("other", three);
+    rig.orderManager.setMode("halted", "test");
     rig.run(3_000);
     expect(rig.cancels()[0]).toHaveLength(3);
     const sent = rig.journalled("action.sent").filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
@@ -31,7 +31,7 @@ describe("halted", () => {
     rig.next("placeOrder", lostAnswer);
     rig.want(bid({ slot: "lost" }), bid({ slot: "late" }));
     rig.run(5);
-    rig.desk.setMode("halted", "test");
+    rig.orderManager.setMode("halted", "test");
     rig.run(60_000);
     expect(rig.resting()).toEqual([]);
     expect(rig.places()).toHaveLength(2);
@@ -42,13 +42,13 @@ describe("halted", () => {
     rig.want(...three);
     rig.run();
     // As the engine does: cancel on demand, then halt.
-    cancelAll(rig.desk, rig.desk.orders(), "emergency").subscribe();
-    rig.desk.setMode("halted", "test");
+    cancelAll(rig.orderManager, rig.orderManager.orders(), "emergency").subscribe();
+    rig.orderManager.setMode("halted", "test");
     rig.run();
     rig.want(...three.slice(1));
     rig.run();
     expect(rig.resting()).toEqual([]);
-    rig.desk.setMode("active", "test");
+    rig.orderManager.setMode("active", "test");
     rig.run();
     expect(rig.resting()).toEqual(["buy 50002", "buy 50001"]);
   });
@@ -59,14 +59,14 @@ describe("reducing", () => {
     const rig = ready();
     rig.want(...three);
     rig.run();
-    rig.desk.setMode("reducing", "test");
+    rig.orderManager.setMode("reducing", "test");
     rig.want(...three, bid({ slot: "more" }), bid({ slot: "less", side: "sell", px: "70000", reduceOnly: true }));
     rig.run();
     expect(rig.places()).toHaveLength(4);
     expect(rig.phases("more")).toEqual([]);
     expect(rig.phases("less")[0]).toBe("sent");
     expect(rig.count("cancelBatch")).toBe(0);
-    rig.desk.setMode("active", "test");
+    rig.orderManager.setMode("active", "test");
     rig.run();
     expect(rig.phases("more")).toEqual(["sent", "live"]);
   });
@@ -75,7 +75,7 @@ describe("reducing", () => {
     const rig = ready();
     rig.want(...three);
     rig.run();
-    rig.desk.setMode("reducing", "test");
+    rig.orderManager.setMode("reducing", "test");
     rig.want();
     rig.run();
     expect(rig.resting()).toEqual([]);
@@ -84,7 +84,7 @@ describe("reducing", () => {
   it("takes placements out of the queue", () => {
     const rig = ready({ limits: true });
     rig.want(...Array.from({ length: 20 }, (_, i) => bid({ slot: `s${i}` })));
-    rig.desk.setMode("reducing", "test");
+    rig.orderManager.setMode("reducing", "test");
     rig.run(100);
     const before = rig.places().length;
     rig.run(60_000);

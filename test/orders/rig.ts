@@ -11,10 +11,10 @@ import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import type { OrderRecord } from "../../src/contract/schemas.ts";
 import type { Transport, WireRequest, WireResponse } from "../../src/contract/transport.ts";
 import { serviceCalendar } from "../../src/engine/calendar-watch.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../src/journal/events.ts";
 import { createOrders, type OrderUpdate, updateOf } from "../../src/orders/manual-orders.ts";
-import { createDesk } from "../../src/orders/order-manager.ts";
+import { createOrderManager } from "../../src/orders/order-manager.ts";
 import { defaultRules, type RuleSet } from "../../src/orders/risk/pre-trade-checks.ts";
 import { createResources, defaultFreshness } from "../../src/orders/state/resources.ts";
 import type { WantedOrder } from "../../src/orders/wanted-order.ts";
@@ -137,7 +137,7 @@ export const createRig = (options: RigOptions = {}) => {
       },
     })(request);
   };
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
   const ledger = createLedger({ layers: limits ? layersOf(contract) : [], startedAt: clock.now() });
@@ -159,7 +159,7 @@ export const createRig = (options: RigOptions = {}) => {
   });
   const openCounts: number[] = [];
   let marketPx: string | undefined = "60000";
-  const desk = createDesk({
+  const orderManager = createOrderManager({
     clock,
     serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
 
@@ -183,9 +183,9 @@ export const createRig = (options: RigOptions = {}) => {
     },
   });
   const updates: OrderUpdate[] = [];
-  desk.updates$.subscribe((order) => updates.push(updateOf(order)));
+  orderManager.updates$.subscribe((order) => updates.push(updateOf(order)));
   const refusals: string[] = [];
-  desk.refusals$.subscribe(({ reason }) => refusals.push(reason));
+  orderManager.refusals$.subscribe(({ reason }) => refusals.push(reason));
 
   const bodiesOf = (endpoint: EndpointName): unknown[] =>
     arrivals.filter((arrival) => arrival.endpoint === endpoint).map(({ request }) => request.body);
@@ -197,7 +197,7 @@ export const createRig = (options: RigOptions = {}) => {
     scheduler,
     gateway,
     resources,
-    desk,
+    orderManager,
     journal,
     events,
     arrivals,
@@ -205,7 +205,7 @@ export const createRig = (options: RigOptions = {}) => {
     refusals,
     openCounts,
     pushes$,
-    orders: createOrders(desk, "s", clock),
+    orders: createOrders(orderManager, "s", clock),
     setMarketPx: (px: string | undefined): void => {
       marketPx = px;
     },
@@ -217,7 +217,7 @@ export const createRig = (options: RigOptions = {}) => {
       clock.advanceTo(clock.now() + ms);
     },
     want: (...wanted: readonly WantedOrder[]): void => {
-      desk.want("s", wanted);
+      orderManager.want("s", wanted);
     },
     places: () =>
       bodiesOf("placeOrder") as { readonly px?: string; readonly sz: string; readonly clOrdId: string; readonly instId: string }[],

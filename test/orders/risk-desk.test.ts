@@ -31,7 +31,7 @@ describe("limits on money", () => {
     rig.run(100);
     expect(rig.places()).toHaveLength(2);
     expect(rig.refusals[0]).toContain("the order is worth 500.01 and the strategy's open orders 500 of 1000; up to 500 would pass");
-    rig.desk.want("other", [bid({ px: "50002" })]);
+    rig.orderManager.want("other", [bid({ px: "50002" })]);
     rig.run();
     expect(rig.places()).toHaveLength(3);
   });
@@ -60,7 +60,7 @@ describe("limits on money", () => {
     expect(rig.refusals).toEqual([
       `the strategy's position in ${swap} could become 1260 long, more than 1200; a size of up to 0 would pass (orders.positionPerStrategy)`,
     ]);
-    rig.desk.want("other", [bid({ qty: "0.02", px: "58000" })]);
+    rig.orderManager.want("other", [bid({ qty: "0.02", px: "58000" })]);
     rig.want(sell({ qty: "0.03" }), sell({ slot: "close", qty: "0.05", reduceOnly: true, px: "61000" }));
     rig.run();
     expect(rig.resting()).toEqual(["sell 61000", "sell 60001", "buy 58000"]);
@@ -73,10 +73,10 @@ describe("limits on money", () => {
     const rig = ready({ ...base, earlier: first, rules: { openNotionalInAll: "1500" } });
     rig.resources.pending.value$.subscribe();
     rig.run();
-    rig.desk.want("other", [bid({ px: "51000", qty: "0.01" })]);
+    rig.orderManager.want("other", [bid({ px: "51000", qty: "0.01" })]);
     rig.run();
     expect(rig.refusals[0]).toContain("all open orders 1000 of 1500");
-    expect(rig.desk.orders()).toHaveLength(1);
+    expect(rig.orderManager.orders()).toHaveLength(1);
   });
 
   it("free at once what a rate limit turned away, and count it once when it is placed after all", () => {
@@ -152,7 +152,7 @@ describe("changes a second", () => {
 
 /** Buys a tenth of a bitcoin at 60000 for `strategy`. */
 const long = (rig: ReturnType<typeof ready>, strategy = "s"): void => {
-  rig.desk.want(strategy, [bid({ px: "60000", qty: "0.1" })]);
+  rig.orderManager.want(strategy, [bid({ px: "60000", qty: "0.1" })]);
   rig.run();
   rig.trade("sell", 59999, 1);
   rig.run();
@@ -167,27 +167,27 @@ describe("losses", () => {
     rig.run();
     rig.setMarketPx("58900");
     rig.run(2_000);
-    expect(rig.desk.modeOf("s")).toBe("reducing");
+    expect(rig.orderManager.modeOf("s")).toBe("reducing");
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("strategy.reducing")).toEqual([
       expect.objectContaining({ strategy: "s", reason: expect.stringMatching(/^a loss of 11\d(\.\d+)? is more than 100/) }),
     ]);
     rig.want(rests, bid({ slot: "more" }), sell({ reduceOnly: true, qty: "0.1" }));
-    rig.desk.want("other", [bid({ px: "51000" })]);
+    rig.orderManager.want("other", [bid({ px: "51000" })]);
     rig.run(5_000);
     expect(rig.resting()).toEqual(["buy 51000", "sell 60001"]);
-    expect(rig.desk.modeOf("other")).toBe("active");
-    expect(rig.desk.mode).toBe("active");
+    expect(rig.orderManager.modeOf("other")).toBe("active");
+    expect(rig.orderManager.mode).toBe("active");
   });
 
   it("of all together beyond their limit halt trading, once", () => {
     const rig = ready({ ...base, rules: { lossInAll: "100" } });
     long(rig, "a");
-    rig.desk.want("b", [bid({ px: "50000" })]);
+    rig.orderManager.want("b", [bid({ px: "50000" })]);
     rig.run();
     rig.setMarketPx("58900");
     rig.run(5_000);
-    expect(rig.desk.mode).toBe("halted");
+    expect(rig.orderManager.mode).toBe("halted");
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("mode.changed")).toHaveLength(1);
   });
@@ -209,17 +209,17 @@ describe("the mode of one strategy", () => {
   it("halted cancels all of it first of all, also what was on its way, and nobody else's", () => {
     const rig = ready();
     rig.want(bid({ slot: "a", px: "50000" }));
-    rig.desk.wantOne("s", "hand", bid({ slot: "hand", px: "50001" }));
-    rig.desk.want("other", [bid({ px: "40000" })]);
+    rig.orderManager.wantOne("s", "hand", bid({ slot: "hand", px: "50001" }));
+    rig.orderManager.want("other", [bid({ px: "40000" })]);
     rig.run();
     rig.want(bid({ slot: "a", px: "50000" }), bid({ slot: "late", px: "50002" }));
     rig.run(5);
-    rig.desk.setStrategyMode("s", "halted", "test");
-    rig.desk.setStrategyMode("s", "halted", "again");
+    rig.orderManager.setStrategyMode("s", "halted", "test");
+    rig.orderManager.setStrategyMode("s", "halted", "again");
     rig.want(bid({ slot: "a", px: "50000" }), bid({ slot: "new" }));
     rig.run(60_000);
     expect(rig.resting()).toEqual(["buy 40000"]);
-    expect(rig.desk.modeOf("s")).toBe("halted");
+    expect(rig.orderManager.modeOf("s")).toBe("halted");
     expect(rig.journalled("strategy.halted")).toHaveLength(1);
     const cancels = rig.journalled("action.sent").filter((event) => "endpoint" in event && event.endpoint === "cancelBatch");
     expect(cancels.every((event) => "class" in event && event.class === "emergency")).toBe(true);
@@ -229,21 +229,21 @@ describe("the mode of one strategy", () => {
     const rig = ready();
     rig.want(bid());
     rig.run();
-    rig.desk.setStrategyMode("s", "halted", "test");
+    rig.orderManager.setStrategyMode("s", "halted", "test");
     rig.run();
     expect(rig.resting()).toEqual([]);
-    rig.desk.setStrategyMode("s", "active", "test");
+    rig.orderManager.setStrategyMode("s", "active", "test");
     rig.run();
     expect(rig.resting()).toEqual(["buy 60000"]);
   });
 
   it("of it and the mode of all the stricter holds", () => {
     const rig = ready();
-    rig.desk.setStrategyMode("s", "reducing", "test");
-    rig.desk.setMode("halted", "test");
-    expect([rig.desk.modeOf("s"), rig.desk.modeOf("other")]).toEqual(["halted", "halted"]);
-    rig.desk.setMode("active", "test");
-    expect([rig.desk.modeOf("s"), rig.desk.modeOf("other")]).toEqual(["reducing", "active"]);
+    rig.orderManager.setStrategyMode("s", "reducing", "test");
+    rig.orderManager.setMode("halted", "test");
+    expect([rig.orderManager.modeOf("s"), rig.orderManager.modeOf("other")]).toEqual(["halted", "halted"]);
+    rig.orderManager.setMode("active", "test");
+    expect([rig.orderManager.modeOf("s"), rig.orderManager.modeOf("other")]).toEqual(["reducing", "active"]);
     rig.want(bid());
     rig.run();
     expect(rig.places()).toEqual([]);

@@ -6,7 +6,7 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import { createExposure, type Holding } from "../../src/orders/risk/exposure.ts";
 import { createLossWatch, profitOf } from "../../src/orders/risk/loss-limits.ts";
-import { createPace, takeToken } from "../../src/orders/risk/order-throttle.ts";
+import { createOrderThrottle, takeToken } from "../../src/orders/risk/order-throttle.ts";
 import { type RiskInput, type RiskRules, riskRuling, type Standing } from "../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../src/orders/slots.ts";
 import type { OrderSpec } from "../../src/orders/wanted-order.ts";
@@ -137,7 +137,7 @@ describe("pace", () => {
   it("of many wishes for one slot the latest is acted on, withdrawals at once, and nothing is remembered twice", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
-    const { admit } = createPace(clock, 2, (slot) => seen.push(`${clock.now()} ${slot.name} ${slot.wish?.px ?? "none"}`));
+    const { admit } = createOrderThrottle(clock, 2, (slot) => seen.push(`${clock.now()} ${slot.name} ${slot.wish?.px ?? "none"}`));
     const slots = ["a", "b"].map((name) => ({ strategy: "s", name, wish: undefined }) as unknown as Slot);
     for (let px = 0; px < 1_000; px++) {
       for (const slot of slots) {
@@ -159,7 +159,7 @@ describe("pace", () => {
   it("strategies do not take from each other", () => {
     const clock = createVirtualClock(0);
     const seen: string[] = [];
-    const { admit } = createPace(clock, 1, (slot) => seen.push(slot.strategy));
+    const { admit } = createOrderThrottle(clock, 1, (slot) => seen.push(slot.strategy));
     for (const strategy of ["a", "a", "b"]) admit({ strategy, name: "x", wish: {} } as unknown as Slot);
     expect(seen).toEqual(["a", "b"]);
   });

@@ -74,9 +74,9 @@ describe("a refusal costs no request and names value and rule", () => {
 
   it("one open order too many of all strategies", () => {
     const rig = ready({ rules: { openInAll: 1 } });
-    rig.desk.want("a", [bid()]);
+    rig.orderManager.want("a", [bid()]);
     rig.run();
-    rig.desk.want("b", [bid({ px: "50000" })]);
+    rig.orderManager.want("b", [bid({ px: "50000" })]);
     rig.run();
     expect(rig.refusals[0]).toMatch(/^1 orders are open, as many as the quota/);
     expect(rig.places()).toHaveLength(1);
@@ -101,7 +101,7 @@ describe("a refusal costs no request and names value and rule", () => {
     rig.venue.list({ instId: "SOL-USDT-SWAP", tickSize: "0.01", lotSize: "0.1" }, rig.clock.now());
     rig.resources.instruments.refresh();
     rig.run();
-    rig.desk.reconsider();
+    rig.orderManager.reconsider();
     rig.run();
     expect(rig.resting()).toEqual(["buy 100"]);
   });

@@ -8,7 +8,7 @@ import type { Gateway } from "../../src/client/gateway.ts";
 import type { Outcome } from "../../src/client/outcome.ts";
 import type { PlaceBody } from "../../src/contract/schemas.ts";
 import type { WireRequest } from "../../src/contract/transport.ts";
-import type { Desk } from "../../src/orders/order-manager.ts";
+import type { OrderManager } from "../../src/orders/order-manager.ts";
 import { isResting, type TrackedOrder } from "../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../src/orders/wanted-order.ts";
 import { type Fault, lostAnswer, lostRequest, type Rig, ready, swap } from "./rig.ts";
@@ -189,7 +189,7 @@ const spellWish = ({ slot: name, side, px = "", qty = "" }: WantedOrder): string
   spell(name, side, px, String((Number(px) * Math.round(Number(qty) * 100)) / 100));
 
 /** The part of a desk that stories use; a rule is switched off by standing in for it. */
-export type Wishes = Pick<Desk, "want" | "wantOne" | "cancel">;
+export type Wishes = Pick<OrderManager, "want" | "wantOne" | "cancel">;
 
 export interface World {
   readonly door?: (gateway: Gateway) => Gateway;
@@ -236,7 +236,7 @@ const createWitness = (wanted: ReadonlyMap<string, WantedOrder>) => {
     placed,
     cancels,
     note: (rig: Rig, { endpoint, body }: WireRequest): void => {
-      const orders = rig.desk.orders();
+      const orders = rig.orderManager.orders();
       if (endpoint === "placeOrder") {
         const { clOrdId, px } = body as PlaceBody;
         const home = orders.find((order) => order.clOrdId === clOrdId)?.slot ?? "";
@@ -304,7 +304,7 @@ const createTeller = (rig: Rig, wishes: Wishes, wanted: Map<string, WantedOrder>
   const answers: { kind: string; afterMs: number }[] = [];
   const cancelSlot = (name: string): void => {
     wishes.cancel(
-      rig.desk.orders().filter((order) => order.slot === name && isResting(order)),
+      rig.orderManager.orders().filter((order) => order.slot === name && isResting(order)),
       "cancel",
     );
   };
@@ -356,7 +356,7 @@ export const play = (story: Story, world: World = {}): Played => {
   const wanted = new Map<string, WantedOrder>();
   const { placed, cancels, note } = createWitness(wanted);
   const rig = rigFor(story, world, note);
-  const { tell, want, cancelSlot, answers } = createTeller(rig, world.wishes?.(rig) ?? rig.desk, wanted);
+  const { tell, want, cancelSlot, answers } = createTeller(rig, world.wishes?.(rig) ?? rig.orderManager, wanted);
   for (const next of story.steps) {
     tell(next);
     rig.run(next.afterMs);
@@ -369,7 +369,7 @@ export const play = (story: Story, world: World = {}): Played => {
     wanted.delete(`d${index}`);
   }
   rig.run(quietMs);
-  const orders = rig.desk.orders();
+  const orders = rig.orderManager.orders();
   const slotOf = (id: string): string => orders.find(({ clOrdId }) => clOrdId === id)?.slot ?? "nobody's";
   return {
     live: rig

@@ -260,7 +260,7 @@ describe("a placement that never arrived", () => {
     expect(rig.phases("bid")).toEqual(["sent", "unknown", "absent", "sent", "live"]);
     rig.run(100_000);
     expect(rig.resting()).toEqual(["buy 60000"]);
-    expect(rig.desk.orders()).toHaveLength(1);
+    expect(rig.orderManager.orders()).toHaveLength(1);
   });
 });
 
@@ -464,7 +464,7 @@ describe("a rate limit", () => {
     rig.run(120_000);
     expect(rig.phases("bid")).toEqual(["sent", "planned", "canceled"]);
     expect(rig.places()).toHaveLength(1);
-    expect(rig.desk.orders()).toEqual([]);
+    expect(rig.orderManager.orders()).toEqual([]);
   });
 
   it("is no storm: everything waits for the next window, for minutes of refusals", () => {

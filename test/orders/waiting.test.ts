@@ -174,10 +174,10 @@ describe("of the wishes that came while a cancel waited", () => {
   it("none is lost when trading was halted and goes on", () => {
     const rig = held();
     rig.want(bid({ px: "60050" }), ...others);
-    rig.desk.setMode("halted", "test");
+    rig.orderManager.setMode("halted", "test");
     rig.want(bid({ px: "60060" }), ...others);
     rig.run(30_000);
-    rig.desk.setMode("active", "test");
+    rig.orderManager.setMode("active", "test");
     rig.run(60_000);
     expect(placedAt(rig).at(-1)).toBe("60060");
     expect(rig.resting()).toContain("buy 60060");

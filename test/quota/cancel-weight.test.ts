@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
 import type { Transport } from "../../src/contract/transport.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
 import type { Event } from "../../src/journal/events.ts";
 import { createRandom } from "../../src/random.ts";
 import { type Charge, layersOf } from "../../src/scheduler/quota/layers.ts";
@@ -15,7 +15,7 @@ import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
 import { localPort, type QuotaPort } from "../../src/scheduler/quota/port.ts";
 import { defaultReserve, exitCost, exitReserve } from "../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../src/scheduler/scheduler.ts";
-import { createMeter } from "../../src/venue/rate-limiter.ts";
+import { createRateLimiter } from "../../src/venue/rate-limiter.ts";
 
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
 const noon = 1_767_600_000_000;
@@ -96,7 +96,7 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
   const startedAt = clock.now();
   const skewMs = random.whole(-60_000, 60_000);
   const serviceNow = (): number => clock.now() + skewMs;
-  const meter = createMeter(contract, true);
+  const meter = createRateLimiter(contract, true);
   const told = { passed: 0, refused: 0, elements: 0 };
   const arrive = (endpoint: EndpointName, elements: number): boolean => {
     const weight = contract.endpoints[endpoint].weight + contract.profile.weights.perCancelElement * elements;
@@ -121,7 +121,7 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
       });
     });
   const events: Event[] = [];
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   journal.attach((event) => events.push(event));
   const ledger = createLedger({ layers: layersOf(contract), reserve: { elementWeight: perElement }, startedAt });
   const scheduler = createScheduler({ clock, ledger, port: portOf(ledger), transport, journal });

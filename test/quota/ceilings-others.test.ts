@@ -1,29 +1,29 @@
 /** What ordinary actions leave to others under the same user, and when news of them is due. */
 import { describe, expect, it } from "vitest";
-import type { Ceilings } from "../../src/scheduler/quota/allowance.ts";
+import type { Allowances } from "../../src/scheduler/quota/allowance.ts";
 import { poissonQuantile } from "../../src/scheduler/quota/foreign-usage.ts";
 import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
 import { charge, gaugeOf, minute, ordinary, second, stage, startedAt, type Use } from "./ceilings-stage.ts";
 
 describe("others under the same user", () => {
   /** One of their calls of 20 in twenty seconds. */
-  const calm = (ceilings: Ceilings): Ceilings => {
-    ceilings.noteUse("u", startedAt - 20_000, 0);
-    ceilings.noteUse("u", startedAt, 20);
-    return ceilings;
+  const calm = (allowances: Allowances): Allowances => {
+    allowances.noteUse("u", startedAt - 20_000, 0);
+    allowances.noteUse("u", startedAt, 20);
+    return allowances;
   };
   /** Ten of them a second. */
-  const busy = (ceilings: Ceilings): Ceilings => {
-    ceilings.noteUse("u", startedAt - 10_000, 0);
-    for (let call = 0; call < 100; call++) ceilings.noteUse("u", startedAt, 20);
-    return ceilings;
+  const busy = (allowances: Allowances): Allowances => {
+    allowances.noteUse("u", startedAt - 10_000, 0);
+    for (let call = 0; call < 100; call++) allowances.noteUse("u", startedAt, 20);
+    return allowances;
   };
   /** What is left beside reserve and blind call. */
-  const besides = (ceilings: Ceilings, remMs: number, use: Use = {}, what: Partial<Charge> = {}, at = startedAt): number =>
+  const besides = (allowances: Allowances, remMs: number, use: Use = {}, what: Partial<Charge> = {}, at = startedAt): number =>
     1_200 -
     3 -
     (remMs <= 400 ? 0 : 10 * (1 + remMs / 15_000)) -
-    ordinary(ceilings, remMs, gaugeOf(minute, use), at, 0, { ...charge, ...what });
+    ordinary(allowances, remMs, gaugeOf(minute, use), at, 0, { ...charge, ...what });
 
   it("have room for what they are likely to spend: we have had less than half, and leave a little less than that", () => {
     // Eight calls in a minute in which three are expected: more happens once in two hundred times.
@@ -78,28 +78,28 @@ describe("others under the same user", () => {
   });
 
   it("what was heard before a disturbed clock is no silence", () => {
-    const ceilings = calm(stage());
-    ceilings.forget();
-    expect(besides(ceilings, 15_000, {}, {}, startedAt + 20_000)).toBeCloseTo(20 * poissonQuantile(0.75, 0.005) * 0.6, 9);
-    ceilings.noteUse("u", startedAt + 30_000, 0);
+    const allowances = calm(stage());
+    allowances.forget();
+    expect(besides(allowances, 15_000, {}, {}, startedAt + 20_000)).toBeCloseTo(20 * poissonQuantile(0.75, 0.005) * 0.6, 9);
+    allowances.noteUse("u", startedAt + 30_000, 0);
     const mean = (15_000 + 10_000) / 50_000;
-    expect(besides(ceilings, 15_000, {}, {}, startedAt + 40_000)).toBeCloseTo(20 * poissonQuantile(mean, 0.005) * 0.6, 9);
+    expect(besides(allowances, 15_000, {}, {}, startedAt + 40_000)).toBeCloseTo(20 * poissonQuantile(mean, 0.005) * 0.6, 9);
   });
 
   it("have room for a call more after a refusal, which of a user nothing is known of says nothing", () => {
-    const ceilings = calm(stage());
-    ceilings.noteRefusal("stranger", startedAt);
-    expect(besides(ceilings, 500)).toBeCloseTo(20, 9);
-    ceilings.noteRefusal("u", startedAt);
-    expect(besides(ceilings, 500)).toBeCloseTo(40, 9);
+    const allowances = calm(stage());
+    allowances.noteRefusal("stranger", startedAt);
+    expect(besides(allowances, 500)).toBeCloseTo(20, 9);
+    allowances.noteRefusal("u", startedAt);
+    expect(besides(allowances, 500)).toBeCloseTo(40, 9);
   });
 
   it("have at least so much and the sixty units where the least is asked for", () => {
-    const floor = (ceilings: Ceilings, remMs: number, use: Use = {}): number =>
+    const floor = (allowances: Allowances, remMs: number, use: Use = {}): number =>
       1_200 -
       3 -
       10 * (1 + remMs / 15_000) -
-      ceilings.floorOf(gaugeOf(minute, use), charge, "ordinary")(startedAt + remMs, startedAt, startedAt);
+      allowances.floorOf(gaugeOf(minute, use), charge, "ordinary")(startedAt + remMs, startedAt, startedAt);
     expect(floor(calm(stage()), 60_000)).toBeCloseTo(8 * 20 * 2 + 60, 9);
     expect(floor(calm(stage()), 600)).toBeCloseTo(2 * 20 + 60, 9);
     expect(floor(stage(), 60_000)).toBeCloseTo(0, 9);
@@ -126,15 +126,15 @@ describe("others under the same user", () => {
     });
 
     it("counts from now after a disturbed clock", () => {
-      const ceilings = calm(stage());
-      ceilings.forget();
-      expect(ceilings.newsAt("u", startedAt + 5_000, startedAt + 45_000)).toBe(startedAt + 7_000);
+      const allowances = calm(stage());
+      allowances.forget();
+      expect(allowances.newsAt("u", startedAt + 5_000, startedAt + 45_000)).toBe(startedAt + 7_000);
     });
   });
 
   it("count for what is said to be reserved, in whole units and never less than none", () => {
-    const ceilings = calm(stage());
-    const of = (spec: LayerSpec, remMs: number, at = startedAt): number => ceilings.reserved(gaugeOf(spec), at, at + remMs);
+    const allowances = calm(stage());
+    const of = (spec: LayerSpec, remMs: number, at = startedAt): number => allowances.reserved(gaugeOf(spec), at, at + remMs);
     expect(of(minute, 60_000)).toBe(50 + 96 + 3);
     // 10.4 for exits and one of their calls.
     expect(of(minute, 600)).toBe(33);

@@ -1,7 +1,7 @@
 /** Ceilings beside gauges that say what they are told to, and numbers small enough to work out by hand. */
-import { type Ceilings, createCeilings } from "../../src/scheduler/quota/allowance.ts";
+import { type Allowances, createAllowances } from "../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
-import type { Gauge } from "../../src/scheduler/quota/limit-window.ts";
+import type { LimitWindow } from "../../src/scheduler/quota/limit-window.ts";
 import type { ReservePolicy } from "../../src/scheduler/quota/reserve.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
@@ -39,7 +39,7 @@ export interface Use {
 }
 
 /** A gauge that says what it is told to. */
-export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, endsAt = 0, scope = "u" }: Use = {}): Gauge => {
+export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, endsAt = 0, scope = "u" }: Use = {}): LimitWindow => {
   const none = (): never => {
     throw new Error("Ceilings only look.");
   };
@@ -69,22 +69,22 @@ export interface Scene {
   readonly hi?: number;
   readonly low?: number;
   readonly high?: number;
-  readonly weight?: Gauge | undefined;
+  readonly weight?: LimitWindow | undefined;
 }
 
-export const stage = ({ policy: given = {}, lo = 0, hi = 0, low = 10, high = 40, weight }: Scene = {}): Ceilings => {
+export const stage = ({ policy: given = {}, lo = 0, hi = 0, low = 10, high = 40, weight }: Scene = {}): Allowances => {
   const clock = fixedClock(lo, hi);
   const trips = { low, high, observe: () => undefined };
-  const weightOf = (uid: string): Gauge | undefined => (uid === "u" ? weight : undefined);
-  return createCeilings({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });
+  const weightOf = (uid: string): LimitWindow | undefined => (uid === "u" ? weight : undefined);
+  return createAllowances({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });
 };
 
 /** What an ordinary call may use with `remMs` of the window to go, of which `intoMs` have passed. */
 export const ordinary = (
-  ceilings: Ceilings,
+  allowances: Allowances,
   remMs: number,
   gauge = gaugeOf(minute),
   at = startedAt,
   intoMs = 60_000 - remMs,
   what = charge,
-): number => ceilings.of(gauge, what, "ordinary")(at + remMs, at - intoMs, at);
+): number => allowances.of(gauge, what, "ordinary")(at + remMs, at - intoMs, at);

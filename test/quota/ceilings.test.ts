@@ -1,6 +1,6 @@
 /** How much of a window each rank may use, in numbers worked out by hand from what is kept and for whom. */
 import { describe, expect, it } from "vitest";
-import type { Ceilings, Rank } from "../../src/scheduler/quota/allowance.ts";
+import type { Allowances, Rank } from "../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
 import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "./ceilings-stage.ts";
 
@@ -17,29 +17,29 @@ describe("the minute of a user: ordinary actions leave", () => {
   });
 
   it("what it takes to cancel all that rests, of each user for himself", () => {
-    const ceilings = stage();
-    ceilings.noteOpen("u", 56);
-    expect(ordinary(ceilings, 30_000)).toBeCloseTo(1_200 - 120 - 3, 9);
-    expect(ordinary(ceilings, 30_000, gaugeOf(minute, { scope: "other" }))).toBeCloseTo(1_200 - 30 - 3, 9);
-    ceilings.noteOpen("u", 0);
-    expect(ordinary(ceilings, 30_000)).toBeCloseTo(1_200 - 30 - 3, 9);
+    const allowances = stage();
+    allowances.noteOpen("u", 56);
+    expect(ordinary(allowances, 30_000)).toBeCloseTo(1_200 - 120 - 3, 9);
+    expect(ordinary(allowances, 30_000, gaugeOf(minute, { scope: "other" }))).toBeCloseTo(1_200 - 30 - 3, 9);
+    allowances.noteOpen("u", 0);
+    expect(ordinary(allowances, 30_000)).toBeCloseTo(1_200 - 30 - 3, 9);
   });
 
   it("no more than half of a layer that the service tells nothing of", () => {
     const { header: _, ...untold } = minute;
-    const ceilings = stage();
-    ceilings.noteOpen("u", 1_000);
-    expect(ordinary(ceilings, 30_000, gaugeOf({ ...untold, capacity: 300 }))).toBe(300 - 150 - 3);
-    expect(ordinary(ceilings, 30_000)).toBe(1_200 - 2_000 - 3);
+    const allowances = stage();
+    allowances.noteOpen("u", 1_000);
+    expect(ordinary(allowances, 30_000, gaugeOf({ ...untold, capacity: 300 }))).toBe(300 - 150 - 3);
+    expect(ordinary(allowances, 30_000)).toBe(1_200 - 2_000 - 3);
     expect(ordinary(stage(), 30_000, gaugeOf({ ...untold, capacity: 300 }))).toBe(300 - 30 - 3);
   });
 
   it("when spending is paced, what is not yet their part, but for windows still to come", () => {
-    const ceilings = stage({ policy: { spending: "paced" } });
-    expect(ordinary(ceilings, 30_000)).toBeCloseTo(720, 9);
-    expect(ordinary(ceilings, 60_000, gaugeOf(minute), startedAt, 0)).toBeCloseTo(120, 9);
-    expect(ordinary(ceilings, 60_000, gaugeOf(minute), startedAt, -1)).toBeCloseTo(1_200 - 50 - 3, 9);
-    expect(ordinary(ceilings, 3_000)).toBeCloseTo(1_200 - 12 - 3, 9);
+    const allowances = stage({ policy: { spending: "paced" } });
+    expect(ordinary(allowances, 30_000)).toBeCloseTo(720, 9);
+    expect(ordinary(allowances, 60_000, gaugeOf(minute), startedAt, 0)).toBeCloseTo(120, 9);
+    expect(ordinary(allowances, 60_000, gaugeOf(minute), startedAt, -1)).toBeCloseTo(1_200 - 50 - 3, 9);
+    expect(ordinary(allowances, 3_000)).toBeCloseTo(1_200 - 12 - 3, 9);
   });
 });
 
@@ -47,31 +47,31 @@ describe("the forecast of exits", () => {
   const keep = Math.exp(-1 / 20);
   const least = 1 / 15_000;
   /** Exits a millisecond, from what is left free with half a minute to go. */
-  const rate = (ceilings: Ceilings, at: number): number =>
-    ((1_200 - 3 - ordinary(ceilings, 30_000, gaugeOf(minute), at)) / 10 - 1) / 30_000;
+  const rate = (allowances: Allowances, at: number): number =>
+    ((1_200 - 3 - ordinary(allowances, 30_000, gaugeOf(minute), at)) / 10 - 1) / 30_000;
 
   it("rises with each exit, the more the sooner it follows, and a burst within a second counts as if it took one", () => {
-    const ceilings = stage();
-    expect(rate(ceilings, startedAt + 10_000)).toBeCloseTo(least, 12);
-    ceilings.noteExit(startedAt + 10_000);
+    const allowances = stage();
+    expect(rate(allowances, startedAt + 10_000)).toBeCloseTo(least, 12);
+    allowances.noteExit(startedAt + 10_000);
     const first = least * keep + (1 - keep) / 10_000;
-    expect(rate(ceilings, startedAt + 10_000)).toBeCloseTo(first, 12);
-    ceilings.noteExit(startedAt + 10_000);
+    expect(rate(allowances, startedAt + 10_000)).toBeCloseTo(first, 12);
+    allowances.noteExit(startedAt + 10_000);
     const next = first * keep + (1 - keep) / 1_000;
-    expect(rate(ceilings, startedAt + 10_000)).toBeCloseTo(next, 12);
-    ceilings.noteExit(startedAt + 12_500);
+    expect(rate(allowances, startedAt + 10_000)).toBeCloseTo(next, 12);
+    allowances.noteExit(startedAt + 12_500);
     const third = next * Math.exp(-2_500 / 300_000) * keep + (1 - keep) / 2_500;
-    expect(rate(ceilings, startedAt + 12_500)).toBeCloseTo(third, 12);
+    expect(rate(allowances, startedAt + 12_500)).toBeCloseTo(third, 12);
   });
 
   it("fades over minutes, never quite to nothing", () => {
-    const ceilings = stage();
-    for (let exit = 0; exit < 30; exit++) ceilings.noteExit(startedAt + 10_000);
-    const high = rate(ceilings, startedAt + 10_000);
+    const allowances = stage();
+    for (let exit = 0; exit < 30; exit++) allowances.noteExit(startedAt + 10_000);
+    const high = rate(allowances, startedAt + 10_000);
     expect(high).toBeGreaterThan(8 * least);
-    expect(rate(ceilings, startedAt + 310_000)).toBeCloseTo(high / Math.E, 12);
-    expect(rate(ceilings, startedAt + 70_000)).toBeCloseTo(high * Math.exp(-0.2), 12);
-    expect(rate(ceilings, startedAt + 3_600_000)).toBeCloseTo(least, 12);
+    expect(rate(allowances, startedAt + 310_000)).toBeCloseTo(high / Math.E, 12);
+    expect(rate(allowances, startedAt + 70_000)).toBeCloseTo(high * Math.exp(-0.2), 12);
+    expect(rate(allowances, startedAt + 3_600_000)).toBeCloseTo(least, 12);
   });
 });
 
@@ -83,11 +83,11 @@ describe("exits and emergencies", () => {
     ["which otherwise leaves what cancels it all once", "exit", 31, 1_197 - 70],
     ["but never more than a quarter", "exit", 5_000, 1_197 - 300],
   ])("%s", (_, rank, open, most) => {
-    const ceilings = stage();
-    ceilings.noteOpen("u", open);
+    const allowances = stage();
+    allowances.noteOpen("u", open);
     const asked = [startedAt + 30_000, startedAt - 30_000, startedAt] as const;
-    expect(ceilings.of(gaugeOf(minute), charge, rank)(...asked)).toBe(most);
-    expect(ceilings.floorOf(gaugeOf(minute), charge, rank)(...asked)).toBe(most);
+    expect(allowances.of(gaugeOf(minute), charge, rank)(...asked)).toBe(most);
+    expect(allowances.floorOf(gaugeOf(minute), charge, rank)(...asked)).toBe(most);
   });
 
   it.each<[Rank, LayerSpec]>([
@@ -95,9 +95,9 @@ describe("exits and emergencies", () => {
     ["exit", second],
     ["exit", { ...second, scope: "ip", unit: "elements" }],
   ])("of rank %s may use all of a layer that does not count weight", (rank, spec) => {
-    const ceilings = stage();
-    ceilings.noteOpen("u", 100);
-    expect(ceilings.of(gaugeOf(spec), charge, rank)(startedAt + 100, startedAt, startedAt)).toBe(10);
+    const allowances = stage();
+    allowances.noteOpen("u", 100);
+    expect(allowances.of(gaugeOf(spec), charge, rank)(startedAt + 100, startedAt, startedAt)).toBe(10);
   });
 });
 
@@ -160,13 +160,13 @@ describe("the second of a key", () => {
     });
 
     it("by the mean weight of the last calls", () => {
-      const ceilings = stage({ weight: gaugeOf(minute, { used: 401, endsAt: startedAt + 10_000 }) });
-      const most = (): number => ceilings.of(gaugeOf(second), charge, "ordinary")(startedAt + 10, startedAt - 990, startedAt);
+      const allowances = stage({ weight: gaugeOf(minute, { used: 401, endsAt: startedAt + 10_000 }) });
+      const most = (): number => allowances.of(gaugeOf(second), charge, "ordinary")(startedAt + 10, startedAt - 990, startedAt);
       expect(most()).toBe(8);
       // Thirty-two calls make a mean: one of 9 lowers it to 9.97, and 799 units are enough for eighty calls.
-      ceilings.noteWeight(9);
+      allowances.noteWeight(9);
       expect(most()).toBe(10);
-      ceilings.noteWeight(11.5);
+      allowances.noteWeight(11.5);
       expect(most()).toBe(8);
     });
   });

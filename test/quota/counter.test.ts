@@ -1,7 +1,7 @@
 /** The counter's few numbers against a list of every request, added up anew each time. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Counter } from "../../src/scheduler/quota/window-usage.ts";
+import { WindowUsage } from "../../src/scheduler/quota/window-usage.ts";
 
 interface Request {
   readonly began: number;
@@ -52,7 +52,7 @@ describe("counter", () => {
   it("says for every window still to come what a list of all requests says", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        const counter = new Counter();
+        const counter = new WindowUsage();
         const requests: Request[] = [];
         const reports = new Map<number, Report[]>();
         // The earliest window a call can reach now; it only rises.
@@ -91,7 +91,7 @@ describe("counter", () => {
   });
 
   it("carries what is unanswered for many windows, and charges it until it is answered", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(1, 15);
     for (let index = 2; index < 30; index++) {
       counter.begin(index, 1);
@@ -103,7 +103,7 @@ describe("counter", () => {
   });
 
   it("a call that may land before every window kept is charged all the same", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     // An answer that may be of any of nine windows, then calls whose earliest window is the first of them.
     counter.begin(3, 1);
     counter.end(3, 3, 11, 1);
@@ -114,7 +114,7 @@ describe("counter", () => {
   });
 
   it("a call that may land before even the most windows it keeps is carried, not lost", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(3, 1);
     counter.end(3, 3, 210, 1);
     for (let i = 0; i < 5; i++) counter.begin(4, 2);
@@ -124,14 +124,14 @@ describe("counter", () => {
   });
 
   it("charges an ambiguous answer in each window it may have landed in", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.end(5, 5, 6, 10);
     expect([counter.used(5), counter.used(6), counter.used(7)]).toEqual([10, 10, 0]);
   });
 
   it("the service's number only raises", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.end(5, 5, 5, 10, true);
     counter.report(5, 4);
@@ -142,7 +142,7 @@ describe("counter", () => {
   });
 
   it("use beyond all of ours, in flight included, is others', and is told once", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.end(5, 5, 5, 10);
     counter.begin(5, 20);
@@ -151,7 +151,7 @@ describe("counter", () => {
   });
 
   it("only what the service reported is known beyond doubt", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.end(5, 5, 5, 10);
     expect(counter.begin(5, 10).reported).toBe(0);
@@ -160,7 +160,7 @@ describe("counter", () => {
   });
 
   it("a call counts nowhere before the window it was begun in, and nowhere at all once it is undone", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.begin(7, 3);
     const used = (): readonly number[] => [4, 5, 6, 7, 8].map((index) => counter.used(index));
@@ -172,7 +172,7 @@ describe("counter", () => {
   });
 
   it("names the newest window anything is known of", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     expect(counter.newest).toBe(Number.NEGATIVE_INFINITY);
     counter.begin(5, 1);
     counter.end(5, 6, 7, 1);
@@ -182,14 +182,14 @@ describe("counter", () => {
   });
 
   it("an answer of a window before the one it was begun in is charged there as well", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.end(5, 4, 5, 10);
     expect([3, 4, 5, 6].map((index) => counter.used(index))).toEqual([0, 10, 10, 0]);
   });
 
   it("keeps four windows when all goes well", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     for (let index = 1; index <= 9; index++) {
       counter.begin(index, 1);
       counter.end(index, index, index, 1, true);
@@ -199,7 +199,7 @@ describe("counter", () => {
   });
 
   it("keeps the window before the one that calls leave in, however many are to come", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(3, 1);
     counter.end(3, 3, 11, 1);
     counter.begin(4, 1);
@@ -209,7 +209,7 @@ describe("counter", () => {
   });
 
   it("keeps 128 windows at most, the newest", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(3, 1);
     counter.report(3, 50);
     expect(counter.used(3)).toBe(51);
@@ -218,13 +218,13 @@ describe("counter", () => {
   });
 
   it("others' use of one window is not that of another, and what was once seen of it stays", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     expect([counter.report(5, 30), counter.report(6, 4), counter.report(5, 20), counter.report(5, 31)]).toEqual([30, 4, 0, 1]);
     expect([4, 5, 6, 7].map((index) => counter.foreign(index))).toEqual([0, 31, 4, 0]);
   });
 
   it("a reset keeps what is in flight and counts it in every window to come", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 10);
     counter.begin(5, 3);
     counter.end(5, 5, 5, 3);

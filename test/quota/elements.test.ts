@@ -6,8 +6,8 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ExtraLayer } from "../../src/contract/profile.ts";
 import type { WireRequest } from "../../src/contract/transport.ts";
-import { createJournal } from "../../src/journal/event-log.ts";
-import { createCancels } from "../../src/orders/cancel-batcher.ts";
+import { createEventLog } from "../../src/journal/event-log.ts";
+import { createCancelBatcher } from "../../src/orders/cancel-batcher.ts";
 import type { TrackedOrder } from "../../src/orders/tracked-order.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../src/scheduler/quota/ledger.ts";
@@ -93,7 +93,7 @@ const stage = (...extraLayers: ExtraLayer[]) => {
   const contract = contractWith(...extraLayers);
   const clock = createVirtualClock(noon + 10_000);
   const ledger = warm(layersOf(contract));
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const sent: { readonly at: number; readonly request: WireRequest }[] = [];
   const transport = (request: WireRequest) => {
     sent.push({ at: clock.now() - noon, request });
@@ -117,7 +117,7 @@ const doomed = (ordId: string): TrackedOrder =>
 describe("cancels", () => {
   it("are packed into what the layer has room for, and the rest follows in the next window", () => {
     const it = stage(cancelled);
-    const cancels = createCancels({
+    const cancels = createCancelBatcher({
       clock: it.clock,
       gateway: it.gateway,
       profile: createContract().profile,
@@ -136,7 +136,7 @@ describe("cancels", () => {
 
   it("leave in full batches where nothing counts elements", () => {
     const it = stage();
-    const cancels = createCancels({
+    const cancels = createCancelBatcher({
       clock: it.clock,
       gateway: it.gateway,
       profile: createContract().profile,

@@ -1,7 +1,7 @@
 /** Fixed windows to the millisecond and to the unit: what proves a boundary, where an answer belongs, and when to ask again. */
 import { describe, expect, it } from "vitest";
 import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
-import { type Ceiling, fixedGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { type Ceiling, fixedWindow } from "../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
@@ -22,7 +22,7 @@ const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
     forget: () => undefined,
     conflicts: 0,
   };
-  const gauge = fixedGauge({ ...spec, ...given }, "k", clock);
+  const gauge = fixedWindow({ ...spec, ...given }, "k", clock);
   /** A call that is answered, with the service's number. */
   const call = (sentAt: number, receivedAt: number, used?: number, units = 1): number =>
     gauge.end(gauge.begin(units, sentAt), sentAt, receivedAt, used, true);

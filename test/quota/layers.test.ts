@@ -1,9 +1,9 @@
 /** Which layers count a call, whose count each keeps, and what it counts. */
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import type { Ceilings } from "../../src/scheduler/quota/allowance.ts";
+import type { Allowances } from "../../src/scheduler/quota/allowance.ts";
 import { type Charge, extraOf, type LayerSpec, layersOf, touchedBy, unitsOf } from "../../src/scheduler/quota/layers.ts";
-import { fixedGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { fixedWindow } from "../../src/scheduler/quota/limit-window.ts";
 import { layerStates } from "../../src/scheduler/quota/quota-state.ts";
 import { createServerClock } from "../../src/scheduler/quota/server-clock.ts";
 
@@ -86,20 +86,20 @@ describe("how the quota stands", () => {
     clock.observeDate(5_999, 5_999, 5_000);
     // The service is at most one millisecond ahead.
     const spec = layer({ name: "key", scope: "key", capacity: 10 });
-    const one = fixedGauge(spec, "k", clock);
+    const one = fixedWindow(spec, "k", clock);
     one.end(one.begin(3, 6_100), 6_100, 6_110, 5, true);
     one.begin(1, 6_120);
-    const full = fixedGauge(spec, "other", clock);
+    const full = fixedWindow(spec, "other", clock);
     full.begin(12, 6_100);
     const asked: unknown[] = [];
-    const ceilings: Pick<Ceilings, "reserved"> = {
+    const allowances: Pick<Allowances, "reserved"> = {
       reserved: (gauge, at, endAt) => {
         asked.push([gauge.scope, at, endAt]);
         return 4;
       },
     };
     const row = { layer: "key", capacity: 10, reserved: 4, windowEndsAt: 7_000 };
-    expect(layerStates(new Set([one, full]), ceilings, 6_200)).toEqual([
+    expect(layerStates(new Set([one, full]), allowances, 6_200)).toEqual([
       { ...row, scope: "k", used: 6, free: 4, foreign: 2 },
       { ...row, scope: "other", used: 12, free: 0, foreign: 0 },
     ]);

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { earliestFit } from "../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../src/scheduler/quota/layers.ts";
-import { type Ceiling, fixedGauge } from "../../src/scheduler/quota/limit-window.ts";
-import { refusalBy } from "../../src/scheduler/quota/retry-at.ts";
+import { type Ceiling, fixedWindow } from "../../src/scheduler/quota/limit-window.ts";
+import { retryAtOf } from "../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
@@ -26,7 +26,7 @@ interface Case {
 }
 
 const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now = 10_000, newsAt = Number.POSITIVE_INFINITY }: Case) => {
-  const gauge = fixedGauge(spec, "u", clock);
+  const gauge = fixedWindow(spec, "u", clock);
   gauge.end(gauge.begin(40, now), now, now, undefined, true);
   const asked: unknown[] = [];
   const news = {
@@ -35,7 +35,7 @@ const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now
       return newsAt;
     },
   };
-  const { until, why, lighterThan, layer, granted } = refusalBy(gauge, { ...charge, ...given }, units, ceiling, news, now, end);
+  const { until, why, lighterThan, layer, granted } = retryAtOf(gauge, { ...charge, ...given }, units, ceiling, news, now, end);
   expect([granted, layer]).toEqual([false, "uid"]);
   // To the millisecond: the search ends where less than one is left.
   return { until: until === end ? end : Math.floor(until), why, lighterThan, asked };

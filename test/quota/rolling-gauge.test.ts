@@ -1,14 +1,14 @@
 /** Windows that begin anywhere, to the millisecond and to the unit. */
 import { describe, expect, it } from "vitest";
 import type { LayerSpec } from "../../src/scheduler/quota/layers.ts";
-import { type Ceiling, type Gauge, rollingGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { type Ceiling, type LimitWindow, rollingWindow } from "../../src/scheduler/quota/limit-window.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;
 
 describe("a window that begins anywhere", () => {
-  const rolling = (given: Partial<LayerSpec> = {}, driftPpm?: number): Gauge =>
-    rollingGauge({ ...spec, anchor: "sliding", ...given }, "k", driftPpm);
+  const rolling = (given: Partial<LayerSpec> = {}, driftPpm?: number): LimitWindow =>
+    rollingWindow({ ...spec, anchor: "sliding", ...given }, "k", driftPpm);
 
   it("holds a call until one window after its answer, by the faster of both clocks", () => {
     for (const [gauge, ms] of [
@@ -51,7 +51,7 @@ describe("a window that begins anywhere", () => {
   });
 
   it("looked at, forgets what has left it, whoever looks", () => {
-    const looks: ((gauge: Gauge) => unknown)[] = [
+    const looks: ((gauge: LimitWindow) => unknown)[] = [
       (gauge) => gauge.room(1_100, all),
       (gauge) => gauge.used(1_100) + 10,
       (gauge) => (gauge.blockedUntil(10, 1_100, all) ?? 0) + 10,

@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { createCeilings, type Rank } from "../../src/scheduler/quota/allowance.ts";
+import { createAllowances, type Rank } from "../../src/scheduler/quota/allowance.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../src/scheduler/quota/ledger.ts";
-import { type Ceiling, fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "../../src/scheduler/quota/limit-window.ts";
+import { type Ceiling, fixedWindow, type LimitWindow, rollingWindow, type WindowTicket } from "../../src/scheduler/quota/limit-window.ts";
 import { defaultReserve } from "../../src/scheduler/quota/reserve.ts";
-import { createRoundTrips } from "../../src/scheduler/quota/round-trip-time.ts";
+import { createRoundTripTime } from "../../src/scheduler/quota/round-trip-time.ts";
 import type { ServerClock } from "../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
@@ -35,7 +35,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
 });
 
 /** Something happens to the gauge; whatever is under way is kept in `open`. */
-const live = (gauge: Gauge, open: { ticket: GaugeTicket; at: number }[], now: number, { what, units, used }: Happening) => {
+const live = (gauge: LimitWindow, open: { ticket: WindowTicket; at: number }[], now: number, { what, units, used }: Happening) => {
   const last = open.at(-1);
   if (what === "begin") open.push({ ticket: gauge.begin(units, now), at: now });
   if (what === "again" && last?.at === now) {
@@ -50,18 +50,18 @@ const live = (gauge: Gauge, open: { ticket: GaugeTicket; at: number }[], now: nu
 };
 
 describe("the room of a gauge", () => {
-  it.each<[string, () => Gauge]>([
-    ["the offset known", () => fixedGauge(spec, "k", fixedClock(0, 0))],
-    ["the offset in doubt", () => fixedGauge(spec, "k", fixedClock(-300, 500))],
-    ["the offset in motion, so that windows long past or still to come may be meant", () => fixedGauge(spec, "k", moving)],
-    ["nothing known", () => fixedGauge(spec, "k", fixedClock(0, 0, false))],
-    ["windows that begin anywhere", () => rollingGauge({ ...spec, anchor: "sliding" }, "k")],
+  it.each<[string, () => LimitWindow]>([
+    ["the offset known", () => fixedWindow(spec, "k", fixedClock(0, 0))],
+    ["the offset in doubt", () => fixedWindow(spec, "k", fixedClock(-300, 500))],
+    ["the offset in motion, so that windows long past or still to come may be meant", () => fixedWindow(spec, "k", moving)],
+    ["nothing known", () => fixedWindow(spec, "k", fixedClock(0, 0, false))],
+    ["windows that begin anywhere", () => rollingWindow({ ...spec, anchor: "sliding" }, "k")],
   ])("is what is not blocked, to the unit: %s", (_, make) => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 60 }), fc.integer({ min: 3, max: 10 }), (happenings, most) => {
         const gauge = make();
         const ceiling: Ceiling = (endAt, startAt) => Math.min(most, (endAt - startAt) / 100);
-        const open: { ticket: GaugeTicket; at: number }[] = [];
+        const open: { ticket: WindowTicket; at: number }[] = [];
         let now = 5_000;
         for (const one of happenings) {
           now += one.passMs;
@@ -79,7 +79,7 @@ describe("the room of a gauge", () => {
   });
 
   it("shrinks by what is begun, and by nothing else", () => {
-    const gauge = fixedGauge(spec, "k", fixedClock(-300, 500));
+    const gauge = fixedWindow(spec, "k", fixedClock(-300, 500));
     const rooms: number[] = [];
     const ticket = gauge.begin(3, 5_000);
     rooms.push(gauge.begun() + gauge.room(5_000, () => 9));
@@ -114,25 +114,25 @@ describe("the floor of a ceiling", () => {
       fc.property(policy, state, (given, { used, intoMs, width, foreign, openOrders, flying, weight, rank }) => {
         const clock = fixedClock(0, width);
         const at = noon + intoMs;
-        const gauges = [...layers, extra].map((layer) => (layer === extra ? rollingGauge(layer, "u") : fixedGauge(layer, "u", clock)));
-        const ceilings = createCeilings({
+        const windows = [...layers, extra].map((layer) => (layer === extra ? rollingWindow(layer, "u") : fixedWindow(layer, "u", clock)));
+        const allowances = createAllowances({
           policy: { ...defaultReserve, ...given },
           clock,
-          trips: createRoundTrips(),
+          trips: createRoundTripTime(),
           startedAt: noon - 60_000,
-          weightOf: () => gauges[1],
+          weightOf: () => windows[1],
         });
-        ceilings.noteOpen("u", openOrders);
-        for (let call = 0; call < 4; call++) ceilings.noteUse("u", noon - 20_000 + 4_000 * call, foreign);
+        allowances.noteOpen("u", openOrders);
+        for (let call = 0; call < 4; call++) allowances.noteUse("u", noon - 20_000 + 4_000 * call, foreign);
         const charge: Charge = { endpoint: "getOrder", weight, elements: 1, ip: "u", uid: "u", key: "u" };
-        for (const gauge of gauges) {
+        for (const gauge of windows) {
           const units = gauge.spec.unit === "weight" ? used : Math.min(used, gauge.spec.capacity);
           gauge.end(gauge.begin(units, at), at, at, gauge.spec.header === undefined ? undefined : units, true);
           if (flying) gauge.begin(1, at);
           const startAt = Math.floor(at / gauge.spec.windowMs) * gauge.spec.windowMs;
           const asked = [startAt + gauge.spec.windowMs, startAt, at] as const;
-          const floor = ceilings.floorOf(gauge, charge, rank)(...asked);
-          expect(floor, gauge.spec.name).toBeLessThanOrEqual(ceilings.of(gauge, charge, rank)(...asked));
+          const floor = allowances.floorOf(gauge, charge, rank)(...asked);
+          expect(floor, gauge.spec.name).toBeLessThanOrEqual(allowances.of(gauge, charge, rank)(...asked));
         }
       }),
       { seed: 1, numRuns: 600 },

@@ -1,17 +1,17 @@
 /** A route is opened once for a charge, found again, and opened anew when routes are forgotten. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createRoutes, type Route } from "../../src/scheduler/quota/charge-cache.ts";
+import { createChargeCache, type Route } from "../../src/scheduler/quota/charge-cache.ts";
 import type { Charge } from "../../src/scheduler/quota/layers.ts";
-import { createStanding } from "../../src/scheduler/quota/probe-state.ts";
+import { createProbeState } from "../../src/scheduler/quota/probe-state.ts";
 
 const chargeOf = (weight: number): Charge => ({ endpoint: "getOrder", weight, elements: 1, ip: "home", uid: "u", key: "k" });
 
 const stage = () => {
   const opened: Charge[] = [];
-  const routes = createRoutes((charge): Route => {
+  const routes = createChargeCache((charge): Route => {
     opened.push(charge);
     const measures = { emergency: [], exit: [], ordinary: [] };
-    return { gauges: [], measures, standing: createStanding(0), last: undefined, lastEpoch: 0 };
+    return { windows: [], measures, standing: createProbeState(0), last: undefined, lastEpoch: 0 };
   });
   return { opened, routes };
 };

@@ -1,10 +1,10 @@
 /** Quiet, probing, going on, refused: what a user's standing lets leave, step by step. */
 import { describe, expect, it } from "vitest";
-import { createStanding } from "../../src/scheduler/quota/probe-state.ts";
+import { createProbeState } from "../../src/scheduler/quota/probe-state.ts";
 
 describe("after a start", () => {
   it("is quiet until the instant given, then lets one call at a time probe", () => {
-    const standing = createStanding(500);
+    const standing = createProbeState(500);
     expect([standing.warm, standing.blockedUntil(499), standing.blockedUntil(500)]).toEqual([false, 500, undefined]);
     expect(standing.leave()).toBe(true);
     // When the answer comes nobody knows; a minute is the longest anyone waits for one.
@@ -14,7 +14,7 @@ describe("after a start", () => {
   });
 
   it("waits for each of two probes that left after all", () => {
-    const standing = createStanding(0);
+    const standing = createProbeState(0);
     standing.leave();
     standing.leave();
     standing.back();
@@ -24,7 +24,7 @@ describe("after a start", () => {
   });
 
   it("a probe that comes back twice makes no room for two", () => {
-    const standing = createStanding(0);
+    const standing = createProbeState(0);
     standing.back();
     standing.back();
     standing.leave();
@@ -32,7 +32,7 @@ describe("after a start", () => {
   });
 
   it("lets all leave, none of them a probe, once enough is known", () => {
-    const standing = createStanding(500);
+    const standing = createProbeState(500);
     standing.settle();
     expect([standing.warm, standing.blockedUntil(0), standing.leave(), standing.blockedUntil(0)]).toEqual([
       true,
@@ -43,7 +43,7 @@ describe("after a start", () => {
   });
 
   it("begun again, it is quiet and probes as at first", () => {
-    const standing = createStanding(0);
+    const standing = createProbeState(0);
     standing.settle();
     standing.restart(2_000);
     expect([standing.warm, standing.blockedUntil(1_999), standing.blockedUntil(2_000)]).toEqual([false, 2_000, undefined]);
@@ -51,7 +51,7 @@ describe("after a start", () => {
   });
 
   it("calls that left while all was open are no probes when it begins again", () => {
-    const standing = createStanding(0);
+    const standing = createProbeState(0);
     standing.settle();
     standing.leave();
     standing.restart(100);
@@ -61,7 +61,7 @@ describe("after a start", () => {
 
 describe("strikes", () => {
   it("a burst of refusals is one, whatever the order its answers come in", () => {
-    const standing = createStanding(0);
+    const standing = createProbeState(0);
     expect(standing.strikes).toBe(0);
     expect([standing.strike(100, 150), standing.strikes]).toEqual([true, 1]);
     // Sent before or as the latest refusal was heard: it belongs to the same burst.
@@ -75,7 +75,7 @@ describe("strikes", () => {
   });
 
   it("are forgotten after a success, but the burst they came from is not", () => {
-    const standing = createStanding(0);
+    const standing = createProbeState(0);
     standing.strike(100, 150);
     standing.succeed();
     expect([standing.strikes, standing.strike(140, 160), standing.strikes]).toEqual([0, false, 0]);

@@ -5,16 +5,16 @@ import { createContract } from "../../src/contract/contract.ts";
 import { createRandom } from "../../src/random.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../src/scheduler/quota/ledger.ts";
-import { fixedGauge, type Gauge } from "../../src/scheduler/quota/limit-window.ts";
-import { Counter } from "../../src/scheduler/quota/window-usage.ts";
+import { fixedWindow, type LimitWindow } from "../../src/scheduler/quota/limit-window.ts";
+import { WindowUsage } from "../../src/scheduler/quota/window-usage.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all = (): number => spec.capacity;
 
 /** The service told 60, of which one is ours. */
-const told = (lo = 0, hi = 0): Gauge => {
-  const gauge = fixedGauge(spec, "u", fixedClock(lo, hi));
+const told = (lo = 0, hi = 0): LimitWindow => {
+  const gauge = fixedWindow(spec, "u", fixedClock(lo, hi));
   gauge.end(gauge.begin(1, 200), 200, 210, 60, true);
   return gauge;
 };
@@ -124,7 +124,7 @@ describe("beside a number of the service that is above all of ours", () => {
   });
 
   it("a ticket from before a reset takes nothing away from what was counted after it", () => {
-    const counter = new Counter();
+    const counter = new WindowUsage();
     counter.begin(5, 30);
     counter.end(5, 5, 5, 30);
     const { unheard } = counter.begin(5, 1);
@@ -142,7 +142,7 @@ describe("law", () => {
       fc.property(fc.nat(), fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 60 }), (seed, before, width) => {
         const random = createRandom(seed);
         const offset = (random.next() * 2 - 1) * width;
-        const gauge = fixedGauge(spec, "u", fixedClock(-width, width));
+        const gauge = fixedWindow(spec, "u", fixedClock(-width, width));
         const counts = new Map([[0, before]]);
         let refused = 0;
         let granted = 0;

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { concat, map, NEVER, of, switchMap, take } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { replayMarket } from "../../src/backtest/serve/market-replay.ts";
 import { live } from "../../src/client/live/live-service.ts";
 import { createCredentials } from "../../src/client/transport/secrets.ts";
 import type { Clock } from "../../src/clock/clock.ts";
@@ -59,7 +59,7 @@ const serve = async (clock: Clock, faults: FaultPlan = {}) => {
     ipOf,
   });
   undo.push(() => server.close());
-  const market = serveMarket(tape, venue, server.board, server.faults.clock, { speed: 10 });
+  const market = replayMarket(tape, venue, server.board, server.faults.clock, { speed: 10 });
   undo.push(() => market.stop());
   return { server, sent };
 };

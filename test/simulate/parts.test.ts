@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../src/random.ts";
 import { crashMoments, diskFates, faultKinds, spellFault } from "../../src/verify/simulation/fault.ts";
-import { drawFaults } from "../../src/verify/simulation/fault-sampler.ts";
+import { sampleFaults } from "../../src/verify/simulation/fault-sampler.ts";
 import { createSimulatedDisk, type DiskUser } from "../../src/verify/simulation/faulty-disk.ts";
-import { createLifeClock } from "../../src/verify/simulation/process-clock.ts";
+import { createProcessClock } from "../../src/verify/simulation/process-clock.ts";
 
 const clocks = () => {
   const time = createVirtualClock(1_000);
   const calendar = { offsetMs: 0 };
-  return { time, calendar, life: createLifeClock(time, () => calendar.offsetMs) };
+  return { time, calendar, life: createProcessClock(time, () => calendar.offsetMs) };
 };
 
 describe("a process's clock", () => {
@@ -134,8 +134,8 @@ describe("a simulated disk", () => {
 describe("the faults of a seed", () => {
   it("are the same each time, in order of time, inside the market's minutes", () => {
     for (const seed of [1, 2, 3]) {
-      const faults = drawFaults(seed, 10);
-      expect(drawFaults(seed, 10)).toEqual(faults);
+      const faults = sampleFaults(seed, 10);
+      expect(sampleFaults(seed, 10)).toEqual(faults);
       expect(faults.map(({ at }) => at)).toEqual(faults.map(({ at }) => at).sort((a, b) => a - b));
       expect(faults.every(({ at }) => Number.isInteger(at) && at >= 0 && at < 600_000)).toBe(true);
     }
@@ -144,7 +144,7 @@ describe("the faults of a seed", () => {
   it("are of some kinds only in each seed and of every kind over many, and each has words", () => {
     const seen = new Set<string>();
     for (let seed = 0; seed < 100; seed++) {
-      const faults = drawFaults(seed, 10);
+      const faults = sampleFaults(seed, 10);
       const kinds = new Set(faults.map(({ kind }) => kind));
       expect(kinds.size).toBeLessThan(faultKinds.length * 0.7);
       for (const kind of kinds) seen.add(kind);

@@ -9,7 +9,7 @@ import { capturedIo } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { checkConfig } from "../../src/host/config.ts";
 import { markNames } from "../../src/verify/simulation/coverage-marks.ts";
-import { tellStory } from "../../src/verify/simulation/scenario.ts";
+import { runScenario } from "../../src/verify/simulation/scenario.ts";
 import { joinSummaries, simulate } from "../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../src/verify/simulation/simulated-market.ts";
 import { closed, strategy } from "../backtest/arena.ts";
@@ -47,7 +47,7 @@ describe("a story", () => {
   it("without faults is a quiet day: one process, nothing refused", async () => {
     const config = checkConfig(shipped);
     const story = { config, tape: marketOf(config)("calm", 3), seed: "calm", minutes: 3, faults: [], plugins: false };
-    expect(await tellStory(story)).toMatchObject({ violations: [], lives: 1, refused: 0 });
+    expect(await runScenario(story)).toMatchObject({ violations: [], lives: 1, refused: 0 });
   });
 
   it("in which a strategy fails is told, with no more faults than that takes", async () => {

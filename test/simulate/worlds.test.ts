@@ -8,15 +8,15 @@ import type { WireRequest, WireResponse } from "../../src/contract/transport.ts"
 import { checkConfig } from "../../src/host/config.ts";
 import type { OrderPhase } from "../../src/journal/events.ts";
 import { createClientOrderIds } from "../../src/orders/client-order-id.ts";
-import { createMarks } from "../../src/verify/simulation/coverage-marks.ts";
+import { createCoverageMarks } from "../../src/verify/simulation/coverage-marks.ts";
 import type { Fault, FaultKind } from "../../src/verify/simulation/fault.ts";
 import { createNetwork } from "../../src/verify/simulation/network.ts";
 import { createOracle } from "../../src/verify/simulation/oracle.ts";
-import { createLifeClock } from "../../src/verify/simulation/process-clock.ts";
-import { tellStory } from "../../src/verify/simulation/scenario.ts";
+import { createProcessClock } from "../../src/verify/simulation/process-clock.ts";
+import { runScenario } from "../../src/verify/simulation/scenario.ts";
 import { simulate } from "../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../src/verify/simulation/simulated-market.ts";
-import { createCrowding } from "../../src/verify/simulation/surplus-check.ts";
+import { createSurplusCheck } from "../../src/verify/simulation/surplus-check.ts";
 import { strategy } from "../backtest/arena.ts";
 import busy from "./busy.ts";
 
@@ -41,7 +41,7 @@ const faultOf = (kind: FaultKind, at: number, given: Partial<Fault> = {}): Fault
 describe("an outage", () => {
   const rig = () => {
     const time = createVirtualClock(0);
-    const clock = createLifeClock(time, () => 0);
+    const clock = createProcessClock(time, () => 0);
     const served: string[] = [];
     const network = createNetwork({
       time,
@@ -99,7 +99,7 @@ describe("an outage", () => {
 
 describe("a slot with two orders", () => {
   const crowding = () => {
-    const { note } = createCrowding();
+    const { note } = createSurplusCheck();
     const change = (clOrdId: string, phase: OrderPhase, slot = "bid", instId = "BTC-USDT-SWAP"): string | undefined =>
       note({ type: "order.changed", seq: 0, at: 0, strategy: "s", slot, instId, clOrdId, phase, record: undefined, reason: "" });
     const placements = (count: number): (string | undefined)[] =>
@@ -145,8 +145,8 @@ describe("an id that comes again", () => {
   const ids = createClientOrderIds("one");
   /** The calendar's number when the process began is 1000. */
   const bornAt = 500_000;
-  const sentAgain = (world: { amnesia: boolean; forgetful: boolean; generation: number; accFillSz?: string }): readonly string[] => {
-    const { amnesia, forgetful, generation, accFillSz = "0" } = world;
+  const sentAgain = (environment: { amnesia: boolean; forgetful: boolean; generation: number; accFillSz?: string }): readonly string[] => {
+    const { amnesia, forgetful, generation, accFillSz = "0" } = environment;
     const clOrdId = ids.of(ids.slotHash("s", "bid"), generation);
     const said: string[] = [];
     const oracle = createOracle({
@@ -171,8 +171,8 @@ describe("an id that comes again", () => {
     ["at a service that remembers the order", { amnesia: true, forgetful: false, generation: 1_000 }],
     ["of an order that traded", { amnesia: true, forgetful: true, generation: 1_000, accFillSz: "1" }],
     ["with a number the calendar had passed", { amnesia: true, forgetful: true, generation: 999 }],
-  ])("is a broken promise: %s", (_, world) => {
-    expect(sentAgain(world)).toEqual(["I1"]);
+  ])("is a broken promise: %s", (_, environment) => {
+    expect(sentAgain(environment)).toEqual(["I1"]);
   });
 
   it("is none where neither journal nor service nor calendar can tell that it was used", () => {
@@ -195,9 +195,9 @@ describe("a story in which memory is lost", () => {
   const config = checkConfig(busy);
   const tell = async (...faults: readonly Fault[]) => {
     const lines: string[] = [];
-    const marks = createMarks();
+    const marks = createCoverageMarks();
     const story = { config, tape: marketOf(config)("memory", 1), seed: "memory", minutes: 1, faults, plugins: false };
-    const { violations, lives } = await tellStory(story, { marks, onLine: (_, line) => lines.push(line) });
+    const { violations, lives } = await runScenario(story, { marks, onLine: (_, line) => lines.push(line) });
     expect(violations).toEqual([]);
     return { lines, lives, marks: marks.counts };
   };
@@ -255,7 +255,7 @@ describe("a restart in the middle of a minute", () => {
     const said: { readonly at: number; readonly line: string }[] = [];
     const faults = [faultOf("unheard-restart", 20_000, { forMs: 10_000, pick: 1 })];
     const story = { config, tape: marketOf(config)("memory", 1), seed: "memory", minutes: 1, faults, plugins: false };
-    const { violations, lives } = await tellStory(story, { onLine: (at, line) => said.push({ at, line }) });
+    const { violations, lives } = await runScenario(story, { onLine: (at, line) => said.push({ at, line }) });
     expect(violations).toEqual([]);
     expect(lives).toBe(2);
     const heard = said.filter(({ line }) => line.startsWith("#2 hears"));

@@ -19,7 +19,7 @@ import { createCredentials } from "../../src/client/transport/secrets.ts";
 import { createSigner } from "../../src/client/transport/sign.ts";
 import { createContract } from "../../src/contract/contract.ts";
 import { fileDisk } from "../../src/journal/file-disk.ts";
-import { openStore } from "../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog } from "../../src/journal/write-ahead-log.ts";
 import { createClientOrderIds } from "../../src/orders/client-order-id.ts";
 
 const openOrders = 200;
@@ -153,7 +153,7 @@ try {
 
   // A journal in which thousands of orders came and went before these.
   const disk = await fileDisk(join(scratch, "journal"));
-  const store = await openStore({ disk, owner: { service: url, users: "main", instance: "main" }, snapshot: () => [] });
+  const store = await openWriteAheadLog({ disk, owner: { service: url, users: "main", instance: "main" }, snapshot: () => [] });
   const sent = (clOrdId: string, px: string) => ({
     type: "sent",
     uid: "main",

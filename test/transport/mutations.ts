@@ -5,7 +5,7 @@
  */
 
 import type { Outcome } from "../../src/client/outcome.ts";
-import { readAnswer } from "../../src/client/parse-response.ts";
+import { parseResponse } from "../../src/client/parse-response.ts";
 import { readJson } from "../../src/client/transport/answer-body.ts";
 import { endpointNames } from "../../src/contract/contract.ts";
 import type { EndpointName } from "../../src/contract/endpoints.ts";
@@ -237,7 +237,7 @@ export const readDamaged = (count: number, random: Random, now: () => number): V
     const damages = swaps === 0 ? random.whole(1, 2) : random.whole(0, 1);
     for (let i = 0; i < damages && bytes.length > 0; i++) bytes = Buffer.from(damaged(bytes, random));
     const status = statuses[random.whole(0, statuses.length - 1)] as number;
-    const read = (): Outcome<unknown> => readAnswer(endpoint, { status, headers: {}, body: readJson(bytes) }, contract, 0);
+    const read = (): Outcome<unknown> => parseResponse(endpoint, { status, headers: {}, body: readJson(bytes) }, contract, 0);
     const before = now();
     try {
       const outcome = read();

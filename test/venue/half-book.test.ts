@@ -5,7 +5,7 @@ import { leftOf, type Order, type Sign } from "../../src/venue/order.ts";
 import {
   bestDisplayed,
   consume,
-  createHalfBook,
+  createOrderBookSide,
   displayedAt,
   join,
   leave,
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.tuple(
 it.each([1, -1] as const)("the best price and what a taker meets are those of the whole side (sign %i)", (sign: Sign) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom("unlimited" as const, "traded" as const), (steps, volume) => {
-      const half = createHalfBook(sign, matchingOf("risk-averse", volume));
+      const half = createOrderBookSide(sign, matchingOf("risk-averse", volume));
       const prices = new Set<number>();
       for (const [what, px, qty] of steps) {
         prices.add(px);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
-import { createMeter } from "../../src/venue/rate-limiter.ts";
+import { createRateLimiter } from "../../src/venue/rate-limiter.ts";
 import { type Reply, setting, swap } from "./setting.ts";
 
 const minute = 60_000;
@@ -258,7 +258,7 @@ describe("the meter", () => {
     });
     fc.assert(
       fc.property(fc.array(call, { maxLength: 300 }), (calls) => {
-        const meter = createMeter(createContract(), true);
+        const rateLimiter = createRateLimiter(createContract(), true);
         // The plainest opinion there is: a list of everything granted, summed anew for every call.
         const granted: { readonly at: number; readonly key: string; readonly weight: number }[] = [];
         let at = start;
@@ -270,7 +270,7 @@ describe("the meter", () => {
           const fitsUser = inWindow(minute).reduce((sum, one) => sum + one.weight, 0) + weight <= 1200;
           const mute = blockedMinute === Math.floor(at / minute);
           if (fitsKey && !mute && !fitsUser) blockedMinute = Math.floor(at / minute);
-          const verdict = meter.spend({ ip: "1", key, uid: "u" }, weight, at);
+          const verdict = rateLimiter.spend({ ip: "1", key, uid: "u" }, weight, at);
           expect(verdict).toBe(fitsKey && !mute && fitsUser);
           if (verdict) granted.push({ at, key, weight });
         }

@@ -3,7 +3,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ServedOptions, serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { type MarketReplayOptions, replayMarket } from "../../src/backtest/serve/market-replay.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import { type BookMessage, bookMessage, candleMessage, tickerMessage, tradeMessage } from "../../src/contract/channels.ts";
 import { createContract } from "../../src/contract/contract.ts";
@@ -11,7 +11,7 @@ import { requestProblems } from "../../src/contract/validate.ts";
 import { mul } from "../../src/decimal.ts";
 import { generateTape, instrumentFor } from "../../src/market/tape/generate.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../src/market/tape/tape.ts";
-import { createBoard, type PublicMessage } from "../../src/venue/server/public-channels.ts";
+import { createPublicChannels, type PublicMessage } from "../../src/venue/server/public-channels.ts";
 import { createVenue } from "../../src/venue/venue.ts";
 
 const btc = { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };
@@ -32,10 +32,10 @@ const series = (kind: SeriesKind, rows: readonly (readonly number[])[], { instru
   );
 const tapeOf = (...all: readonly Series[]): Tape => createTape([btc, eth], all);
 
-const served = (tape: Tape, options: ServedOptions = {}, at = startAt) => {
+const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => {
   const contract = createContract();
   const clock = createVirtualClock(at);
-  const board = createBoard(contract);
+  const board = createPublicChannels(contract);
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
@@ -56,7 +56,7 @@ const served = (tape: Tape, options: ServedOptions = {}, at = startAt) => {
     of: (channel: string) =>
       // biome-ignore lint/suspicious/noExplicitAny: looked at by each test.
       heard.filter(({ message }) => message.channel === channel).map(({ after, message }) => [after, message.data[0] as any] as const),
-    market: () => serveMarket(tape, venue, board, clock, options),
+    market: () => replayMarket(tape, venue, board, clock, options),
   };
 };
 
@@ -373,7 +373,7 @@ describe("books", () => {
   });
 
   it("whoever joins gets the book of that moment, and messages of one moment are shared", () => {
-    const board = createBoard(createContract());
+    const board = createPublicChannels(createContract());
     const books: unknown[] = [];
     const join = () => board.subscribe("books", swap, (message) => books.push(message));
     join();
@@ -390,7 +390,7 @@ describe("books", () => {
   });
 
   it("rows that nobody flushes are shown when the next instant begins", () => {
-    const board = createBoard(createContract());
+    const board = createPublicChannels(createContract());
     const told: unknown[] = [];
     board.subscribe("books", swap, ({ data }) => told.push(data[0]));
     board.level({ instId: swap, side: "buy", px: "1", sz: "1", at: 5 });
@@ -640,7 +640,7 @@ describe("the player", () => {
     const now = () => clock.now() + jumpMs;
     const jumpy = { ...clock, now, setTimer: (at: number, run: () => void) => clock.setTimer(clock.now() + Math.max(0, at - now()), run) };
     listen("trades");
-    serveMarket(tape, venue, board, jumpy);
+    replayMarket(tape, venue, board, jumpy);
     jumpMs = 8_000;
     const turns: number[] = [];
     clock.setTimer(startAt + 1, () => turns.push(heard.length));
@@ -672,6 +672,6 @@ describe("the player", () => {
 
   it("refuses a tape whose products the venue does not list", () => {
     const { venue, board, clock } = served(createTape([btc], []));
-    expect(() => serveMarket(tapeOf(), venue, board, clock)).toThrow(/the tape has ETH-USDT, which the venue does not list/);
+    expect(() => replayMarket(tapeOf(), venue, board, clock)).toThrow(/the tape has ETH-USDT, which the venue does not list/);
   });
 });

@@ -2,7 +2,7 @@
  * What is said on a socket: requests, acknowledgements, refusals, logins, pings.
  */
 import { describe, expect, it } from "vitest";
-import { serveMarket } from "../../src/backtest/serve/market-replay.ts";
+import { replayMarket } from "../../src/backtest/serve/market-replay.ts";
 import { createTape, seriesOf } from "../../src/market/tape/tape.ts";
 import { createRandom } from "../../src/random.ts";
 import { spot, swap } from "./setting.ts";
@@ -159,7 +159,7 @@ describe("a served market over the wire", () => {
     );
     const tape = createTape([{ instId: swap, tickSize: "0.1", lotSize: "0.001" }], [levels]);
     const { connect, venue, board, clock } = await rig();
-    const playing = serveMarket(tape, venue, board, clock);
+    const playing = replayMarket(tape, venue, board, clock);
     const books = { channel: "books", instId: swap };
     const client = await connect();
     clock.advanceTo(startAt + 400);

@@ -10,7 +10,7 @@ import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import { createRandom } from "../../src/random.ts";
 import { createFaults, type FaultPlan } from "../../src/venue/server/faults.ts";
 import { createKeyring, type ServerKey } from "../../src/venue/server/keyring.ts";
-import { createBoard } from "../../src/venue/server/public-channels.ts";
+import { createPublicChannels } from "../../src/venue/server/public-channels.ts";
 import { attachSockets, type Sockets } from "../../src/venue/server/sockets.ts";
 import type { Venue, VenueOptions } from "../../src/venue/venue.ts";
 import { setting } from "./setting.ts";
@@ -126,7 +126,7 @@ export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan
   const contract = createContract(profile);
   const clock = createVirtualClock(startAt);
   const service = setting(profile, venueOptions);
-  const board = createBoard(contract);
+  const board = createPublicChannels(contract);
   const faults = createFaults(plan, clock, createRandom("rig"));
   const keyring = createKeyring(contract.profile, Object.values(keys));
   const server = createServer((_, response) => response.end());

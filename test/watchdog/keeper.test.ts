@@ -8,13 +8,13 @@ import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import type { WireRequest, WireResponse } from "../../src/contract/transport.ts";
 import type { Ears, Listen } from "../../src/engine/watchdog/ipc.ts";
 import type { Report, Word } from "../../src/engine/watchdog/messages.ts";
-import type { Deeds } from "../../src/engine/watchdog/trip-record.ts";
-import { createKeeper, type KeeperNews, type KeeperOptions } from "../../src/engine/watchdog/watchdog.ts";
+import type { TripRecord } from "../../src/engine/watchdog/trip-record.ts";
+import { createWatchdog, type WatchdogNews, type WatchdogOptions } from "../../src/engine/watchdog/watchdog.ts";
 import { SluiceError } from "../../src/errors.ts";
 import { createContract, createVenue, type ProfileOverrides, type ServiceSpec } from "../../src/index.ts";
 import type { Disk } from "../../src/journal/disk.ts";
 import { readChain } from "../../src/journal/record-chain.ts";
-import { openStore } from "../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog } from "../../src/journal/write-ahead-log.ts";
 import { createClientOrderIds } from "../../src/orders/client-order-id.ts";
 import { btc, strategy, swap } from "../backtest/arena.ts";
 import { memoryDisk } from "../journal/memory-disk.ts";
@@ -26,7 +26,7 @@ interface Given {
   readonly permissions?: readonly string[];
   readonly profile?: ProfileOverrides;
   readonly spoil?: Spoil;
-  readonly options?: Partial<KeeperOptions>;
+  readonly options?: Partial<WatchdogOptions>;
   readonly watchful?: boolean;
   readonly journal?: { readonly dir: string };
 }
@@ -93,10 +93,10 @@ const setup = async ({
     ears = pickUp({ say: (word) => words.push(word), hangUp: () => undefined });
     return () => Promise.resolve();
   };
-  const news: KeeperNews[] = [];
+  const news: WatchdogNews[] = [];
   const config = { service, strategies: [strategy("s", { run: () => NEVER })], profile, instance: "one", ...(journal && { journal }) };
   let deed: string | undefined;
-  const deeds: Deeds = {
+  const deeds: TripRecord = {
     note: (text) => {
       deed = text;
     },
@@ -106,7 +106,7 @@ const setup = async ({
       return text;
     },
   };
-  const keeper = createKeeper(config, { tell: (one) => news.push(one), listen, deeds, ...options });
+  const keeper = createWatchdog(config, { tell: (one) => news.push(one), listen, deeds, ...options });
   const run = async (ms: number): Promise<void> => {
     const end = clock.now() + ms;
     await letPromisesSettle();
@@ -178,7 +178,7 @@ const setup = async ({
 const journalOf = async () => {
   const disk = memoryDisk();
   const owner = { service: "live", users: "main", instance: "one" };
-  const store = await openStore({ disk, owner, snapshot: () => [] });
+  const store = await openWriteAheadLog({ disk, owner, snapshot: () => [] });
   store.append({ type: "life", number: 1, at: 1 });
   await store.close();
   const dirs: string[] = [];

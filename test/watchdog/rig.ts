@@ -1,8 +1,8 @@
 /** A watchdog and engines on one virtual clock, with a line in memory between them. */
 import type { Clock } from "../../src/clock/clock.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
-import { createHeart, type Heart } from "../../src/engine/watchdog/heartbeat.ts";
-import { createWatch, type WatchNews } from "../../src/engine/watchdog/heartbeat-monitor.ts";
+import { createHeartbeat, type Heartbeat } from "../../src/engine/watchdog/heartbeat.ts";
+import { createHeartbeatMonitor, type WatchNews } from "../../src/engine/watchdog/heartbeat-monitor.ts";
 import type { Dial, Ears, Talk } from "../../src/engine/watchdog/ipc.ts";
 import type { Report, Word } from "../../src/engine/watchdog/messages.ts";
 import type { EventBody } from "../../src/journal/events.ts";
@@ -77,7 +77,7 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
   let desisted = 0;
   let before: string | undefined;
   let listens = true;
-  const watch = createWatch({
+  const watch = createHeartbeatMonitor({
     clock: process.clock,
     silenceMs,
     tell: (one) => news.push(one),
@@ -148,7 +148,7 @@ export const engineOn = ({ makeProcess }: World, dialFrom: (caller: Process) => 
   const events: EventBody[] = [];
   const halts: string[] = [];
   let cleared = 0;
-  const heart: Heart = createHeart({
+  const heart: Heartbeat = createHeartbeat({
     clock: process.clock,
     journal: { append: (event) => events.push(event) },
     dial: dialFrom(process),

@@ -4,17 +4,17 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { deedsPath, type Meeting, meetingPath } from "../../src/engine/watchdog/ipc-address.ts";
+import { type IpcAddress, ipcPath, tripRecordPath } from "../../src/engine/watchdog/ipc-address.ts";
 import { socketDial, socketListen } from "../../src/engine/watchdog/ipc-socket.ts";
 import type { Report, Word } from "../../src/engine/watchdog/messages.ts";
-import { fileDeeds } from "../../src/engine/watchdog/trip-record.ts";
+import { fileTripRecord } from "../../src/engine/watchdog/trip-record.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-line-"));
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 let count = 0;
-const meeting = (over: Partial<Meeting> = {}): Meeting => ({
+const meeting = (over: Partial<IpcAddress> = {}): IpcAddress => ({
   service: `test ${count++}`,
   users: ["main"],
   instance: "main",
@@ -26,7 +26,7 @@ const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
-const listening = async (where: Meeting, answer?: Word) => {
+const listening = async (where: IpcAddress, answer?: Word) => {
   const heard: Report[] = [];
   let closed = 0;
   const end = await socketListen(where)((talk) => ({
@@ -41,7 +41,7 @@ const listening = async (where: Meeting, answer?: Word) => {
   ends.push(end);
   return { heard, end, closed: () => closed };
 };
-const dialled = (where: Meeting) => {
+const dialled = (where: IpcAddress) => {
   const heard: Word[] = [];
   let tellEnd: (why: string) => void;
   const ended = new Promise<string>((resolve) => {
@@ -96,7 +96,7 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
 
   it("takes the place of one that was killed", async () => {
     const where = meeting();
-    const path = meetingPath(where);
+    const path = ipcPath(where);
     writeFileSync(path, "left behind");
     await listening(where, { kind: "heard" });
     const { talk, word } = dialled(where);
@@ -107,7 +107,7 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
   it("is open to nobody else on the machine", async () => {
     const where = meeting();
     await listening(where);
-    expect([statSync(join(folder, "meet")).mode & 0o077, statSync(meetingPath(where)).mode & 0o077]).toEqual([0, 0]);
+    expect([statSync(join(folder, "meet")).mode & 0o077, statSync(ipcPath(where)).mode & 0o077]).toEqual([0, 0]);
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
   ])("hangs up on %s and goes on with the others", async (_, text) => {
     const where = meeting();
     const dog = await listening(where, { kind: "heard" });
-    const stranger = net.connect(meetingPath(where));
+    const stranger = net.connect(ipcPath(where));
     stranger.on("error", () => undefined);
     const closed = new Promise((resolve) => stranger.on("close", resolve));
     stranger.write(text);
@@ -130,14 +130,14 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
 
 describe("word of what was done", () => {
   it("is kept for whoever comes next, and told once", () => {
-    const path = deedsPath(meeting());
-    fileDeeds(path).note("no beat for 15 s; 2 orders were cancelled");
+    const path = tripRecordPath(meeting());
+    fileTripRecord(path).note("no beat for 15 s; 2 orders were cancelled");
     expect(statSync(path).mode & 0o077).toBe(0);
-    expect([fileDeeds(path).take(), fileDeeds(path).take()]).toEqual(["no beat for 15 s; 2 orders were cancelled", undefined]);
+    expect([fileTripRecord(path).take(), fileTripRecord(path).take()]).toEqual(["no beat for 15 s; 2 orders were cancelled", undefined]);
   });
 
   it("is lost where the disk fails, and nothing else is", () => {
-    const nowhere = fileDeeds(join(folder, "no", "such", "folder"));
+    const nowhere = fileTripRecord(join(folder, "no", "such", "folder"));
     nowhere.note("something");
     expect(nowhere.take()).toBeUndefined();
   });
@@ -146,7 +146,7 @@ describe("word of what was done", () => {
 describe.skipIf(process.platform === "win32")("where they meet", () => {
   it("follows from service, users and instance", () => {
     const base = { service: "s", users: ["a", "b"], instance: "i", dir: join(folder, "meet") };
-    const paths = [base, { ...base }, { ...base, service: "t" }, { ...base, users: ["a"] }, { ...base, instance: "j" }].map(meetingPath);
+    const paths = [base, { ...base }, { ...base, service: "t" }, { ...base, users: ["a"] }, { ...base, instance: "j" }].map(ipcPath);
     expect(new Set(paths).size).toBe(4);
     expect(paths[0]).toBe(paths[1]);
   });
@@ -166,11 +166,11 @@ describe.skipIf(process.platform === "win32")("where they meet", () => {
   ])("a folder that %s is refused", (_, name, make, message) => {
     const dir = join(folder, name);
     make(dir);
-    expect(() => meetingPath(meeting({ dir }))).toThrow(message);
+    expect(() => ipcPath(meeting({ dir }))).toThrow(message);
   });
 
   it("the user's own folder below the temporary one is taken by default", () => {
-    const path = meetingPath(meeting({ dir: undefined }));
+    const path = ipcPath(meeting({ dir: undefined }));
     expect(path.startsWith(join(tmpdir(), `sluice-${process.getuid?.()}/`))).toBe(true);
     expect(existsSync(path)).toBe(false);
   });

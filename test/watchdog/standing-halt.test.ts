@@ -1,10 +1,10 @@
 /** A halt left in the journal of an engine that was taken for dead: what its next life does, and what the journal's owner never notices. */
 import { describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../src/clock/microtasks.ts";
-import { createStandingHalt } from "../../src/engine/watchdog/persisted-halt.ts";
+import { createPersistedHalt } from "../../src/engine/watchdog/persisted-halt.ts";
 import type { Disk } from "../../src/journal/disk.ts";
 import { readChain } from "../../src/journal/record-chain.ts";
-import { openStore } from "../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog } from "../../src/journal/write-ahead-log.ts";
 import { begun, crash, pass, resting, stop, until, type World, worldOf } from "../engine/lives.ts";
 import { memoryDisk } from "../journal/memory-disk.ts";
 
@@ -20,7 +20,7 @@ const spelled = (disk: ReturnType<typeof memoryDisk>): string =>
 const watchdogOf = ({ clock, disk }: World) => {
   const own = Object.create(disk, { onStep: { value: () => undefined } }) as Disk;
   const [header] = recordsIn(disk);
-  const halt = createStandingHalt({ clock, dir: "journal", owner: header?.owner ?? mine, openDisk: async () => own });
+  const halt = createPersistedHalt({ clock, dir: "journal", owner: header?.owner ?? mine, openDisk: async () => own });
   const settled = async (): Promise<typeof halt.state> => {
     // The lock is the machine's, which takes its time.
     for (let turn = 0; halt.state === undefined && turn < 1_000; turn++) await new Promise(setImmediate);
@@ -163,7 +163,7 @@ describe("an engine that has its journal", () => {
 describe("a journal that is not as it should be", () => {
   const tried = async (disk: ReturnType<typeof memoryDisk> | undefined, owner = mine) => {
     const { clock } = worldOf();
-    const halt = createStandingHalt({ clock, dir: "/nowhere/journal", owner, openDisk: async () => disk });
+    const halt = createPersistedHalt({ clock, dir: "/nowhere/journal", owner, openDisk: async () => disk });
     halt.begin(reason);
     for (let turn = 0; halt.state === undefined && turn < 1_000; turn++) await new Promise(setImmediate);
     await letPromisesSettle();
@@ -171,7 +171,7 @@ describe("a journal that is not as it should be", () => {
   };
   const journal = async (...records: readonly object[]) => {
     const disk = memoryDisk();
-    const store = await openStore({ disk, owner: mine, snapshot: () => [], segmentBytes: Number.POSITIVE_INFINITY });
+    const store = await openWriteAheadLog({ disk, owner: mine, snapshot: () => [], segmentBytes: Number.POSITIVE_INFINITY });
     for (const record of records) store.append(record);
     await store.close();
     return disk;

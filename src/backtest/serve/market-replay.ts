@@ -12,15 +12,15 @@
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { SluiceError } from "../../errors.ts";
 import type { CandleSeries, Tape } from "../../market/tape/tape.ts";
-import type { Board } from "../../venue/server/public-channels.ts";
+import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
 import { isPlayed } from "../candle-prints.ts";
 import { type RowTaker, rowTakers } from "../row-dispatch.ts";
-import { createServedBars, type MinuteBar, minuteMs, type ServedBars } from "./replay-bars.ts";
-import { createShownMarket } from "./replay-feed.ts";
-import { createPacedClock } from "./scaled-clock.ts";
+import { createReplayBars, type MinuteBar, minuteMs, type ReplayBars } from "./replay-bars.ts";
+import { createReplayFeed } from "./replay-feed.ts";
+import { createScaledClock } from "./scaled-clock.ts";
 
-export interface ServedOptions {
+export interface MarketReplayOptions {
   /** How many times faster than recorded. Default 1. */
   readonly speed?: number;
   /** Whether the tape begins again at its end. Default false. */
@@ -28,21 +28,27 @@ export interface ServedOptions {
 }
 
 /** `clock` is the one the venue runs on; the venue lists the tape's instruments with the tape's steps. */
-export const serveMarket = (tape: Tape, venue: Venue, board: Board, clock: Clock, options: ServedOptions = {}): { stop(): void } => {
+export const replayMarket = (
+  tape: Tape,
+  venue: Venue,
+  board: PublicChannels,
+  clock: Clock,
+  options: MarketReplayOptions = {},
+): { stop(): void } => {
   const { speed = 1, loop = false } = options;
   checkOptions(tape, venue, speed);
-  const paced = createPacedClock(clock, speed);
+  const paced = createScaledClock(clock, speed);
   const { series: seriesIn, row: rowIn } = tape.order;
   let shiftMs = 0;
   let next = 0;
   let round = 0;
   let stopped = false;
-  const bars: ServedBars[] = [];
+  const bars: ReplayBars[] = [];
   const minutes = recordedMinutes(tape, speed, () => shiftMs);
   const periodMs = periodOf(tape, minutes.size > 0);
   shiftMs = firstShift(tape, [...minutes.values()][0], clock.now());
-  const shown = createShownMarket(tape, venue, board, clock, (scale, instrument) => {
-    const one = createServedBars(scale, (bar, at) => board.candle(bar, at), minutes.get(instrument)?.opensAt);
+  const shown = createReplayFeed(tape, venue, board, clock, (scale, instrument) => {
+    const one = createReplayBars(scale, (bar, at) => board.candle(bar, at), minutes.get(instrument)?.opensAt);
     bars.push(one);
     return one;
   });
@@ -178,7 +184,7 @@ const recordedMinutes = (tape: Tape, speed: number, shiftMs: () => number): Read
 };
 
 /** Turns to the bars at every full second, as long as one is running. */
-const createSeconds = (clock: Clock, bars: readonly ServedBars[]): { arm(): void; stop(): void } => {
+const createSeconds = (clock: Clock, bars: readonly ReplayBars[]): { arm(): void; stop(): void } => {
   let timer: Timer | undefined;
   let stopped = false;
   const arm = (from = clock.now()): void => {

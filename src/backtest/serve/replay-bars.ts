@@ -10,7 +10,7 @@ import type { Scale } from "../../market/views.ts";
 
 export const minuteMs = 60_000;
 
-export interface ServedBars {
+export interface ReplayBars {
   trade(px: number, qty: number, at: number): void;
   /** Shows the running bar when it changed, or its end when it is over. */
   tick(at: number): void;
@@ -30,11 +30,11 @@ export interface MinuteBar {
 }
 
 /** Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for none. */
-export const createServedBars = (
+export const createReplayBars = (
   { instId, tick, lot }: Scale,
   show: (bar: CandleMessage, at: number) => void,
   opensAt?: (at: number) => number | undefined,
-): ServedBars => {
+): ReplayBars => {
   let bar: MinuteBar | undefined;
   let openedAt = 0;
   let changed = false;

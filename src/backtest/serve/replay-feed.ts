@@ -12,11 +12,11 @@ import type { Side } from "../../contract/profile.ts";
 import { type BookSide, createBookSide } from "../../market/book-side.ts";
 import type { Series, Tape, TapeInstrument } from "../../market/tape/tape.ts";
 import { type Scale, scaleOf } from "../../market/views.ts";
-import type { Board } from "../../venue/server/public-channels.ts";
+import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
-import type { ServedBars } from "./replay-bars.ts";
+import type { ReplayBars } from "./replay-bars.ts";
 
-export interface ShownMarket {
+export interface ReplayFeed {
   /** Takes rows as the venue does; the instants given are not read, the venue's time is. */
   readonly venue: Venue;
   /** All rows of an instant have been given. */
@@ -29,7 +29,7 @@ type Level = readonly [px: number, qty: number];
 
 interface Shown {
   readonly scale: Scale;
-  readonly bars: ServedBars;
+  readonly bars: ReplayBars;
   readonly kinds: ReadonlySet<Series["kind"]>;
   readonly book: { readonly buy: BookSide<Level>; readonly sell: BookSide<Level> };
   /** Levels at the start of the recording; another round begins with no others. */
@@ -51,19 +51,19 @@ const openingOf = (series: readonly Series[]): Shown["opening"] => {
 };
 
 /** Shows a level: to whoever looks, and in the book that is kept to know what there is to take away. */
-const showLevel = (board: Board, { scale, book }: Shown, side: Side, px: number, qty: number, at: number): void => {
+const showLevel = (board: PublicChannels, { scale, book }: Shown, side: Side, px: number, qty: number, at: number): void => {
   book[side].set(px, qty);
   board.level({ instId: scale.instId, side, px: scale.tick.format(px), sz: scale.lot.format(qty), at });
 };
 
 /** The one level of a side that a quote shows. */
-const showBest = (board: Board, one: Shown, side: Side, px: number, qty: number, at: number): void => {
+const showBest = (board: PublicChannels, one: Shown, side: Side, px: number, qty: number, at: number): void => {
   const { best } = one.book[side];
   if (best !== undefined && (best[0] !== px || qty === 0)) showLevel(board, one, side, best[0], 0, at);
   if (qty > 0 && (best?.[0] !== px || best[1] !== qty)) showLevel(board, one, side, px, qty, at);
 };
 
-const tell = (board: Board, { scale, last }: Shown, [bidPx, bidQty]: Level, [askPx, askQty]: Level, at: number): void => {
+const tell = (board: PublicChannels, { scale, last }: Shown, [bidPx, bidQty]: Level, [askPx, askQty]: Level, at: number): void => {
   const { instId, tick, lot } = scale;
   const [bid, bidSz] = bidQty > 0 ? [tick.format(bidPx), lot.format(bidQty)] : ["", ""];
   const [ask, askSz] = askQty > 0 ? [tick.format(askPx), lot.format(askQty)] : ["", ""];
@@ -74,7 +74,7 @@ const noLevel: Level = [0, 0];
 const levelOf = (px: number, qty: number): Level => [px, qty];
 
 /** Tells the top of a book that nobody quotes, when it has moved. */
-const tellTop = (board: Board, one: Shown, at: number): void => {
+const tellTop = (board: PublicChannels, one: Shown, at: number): void => {
   const { buy, sell } = one.book;
   const [bid, ask] = [buy.best ?? noLevel, sell.best ?? noLevel];
   const top = [...bid, ...ask].join(" ");
@@ -83,13 +83,13 @@ const tellTop = (board: Board, one: Shown, at: number): void => {
   tell(board, one, bid, ask, at);
 };
 
-export const createShownMarket = (
+export const createReplayFeed = (
   tape: Tape,
   venue: Venue,
-  board: Board,
+  board: PublicChannels,
   clock: Clock,
-  barsOf: (scale: Scale, instrument: number) => ServedBars,
-): ShownMarket => {
+  barsOf: (scale: Scale, instrument: number) => ReplayBars,
+): ReplayFeed => {
   const shown = new Map(tape.instruments.map((one, index) => [one.instId, shownOf(tape, index, barsOf)]));
   /** Books of this instant whose top nobody quotes. */
   const moved = new Set<Shown>();
@@ -159,7 +159,7 @@ const termsOf = (venue: Venue, clock: Clock): Pick<Venue, "mark" | "funding" | "
   },
 });
 
-const shownOf = (tape: Tape, index: number, barsOf: (scale: Scale, instrument: number) => ServedBars): Shown => {
+const shownOf = (tape: Tape, index: number, barsOf: (scale: Scale, instrument: number) => ReplayBars): Shown => {
   const scale = scaleOf(tape.instruments[index] as TapeInstrument);
   const series = tape.series.filter((one) => one.instrument === index && one.at.length > 0);
   return {

@@ -6,11 +6,11 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface PacedClock extends Clock {
+export interface ScaledClock extends Clock {
   stop(): void;
 }
 
-export const createPacedClock = (clock: Clock, speed: number): PacedClock => {
+export const createScaledClock = (clock: Clock, speed: number): ScaledClock => {
   const startAt = clock.now();
   const waiting = new Set<Timer>();
   let reachedAt = startAt;

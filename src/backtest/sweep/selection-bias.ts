@@ -4,7 +4,7 @@
  * Invariants: statistics are approximations for reading, given to four digits; they are the same whatever order results came in.
  */
 
-export interface Luck {
+export interface SelectionBias {
   readonly trials: number;
   readonly best: number;
   readonly median: number;
@@ -15,7 +15,7 @@ export interface Luck {
   readonly bestByChance: number;
 }
 
-export const luckOf = (values: readonly number[], better: "more" | "less"): Luck | undefined => {
+export const selectionBiasOf = (values: readonly number[], better: "more" | "less"): SelectionBias | undefined => {
   const trials = values.length;
   if (trials === 0) return undefined;
   const sorted = [...values].sort((a, b) => a - b);

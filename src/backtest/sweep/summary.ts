@@ -7,7 +7,7 @@
 import { add, approximate } from "../../decimal.ts";
 import { amount, counted, signed } from "../../report/number-format.ts";
 import { scores } from "./scores.ts";
-import type { Luck } from "./selection-bias.ts";
+import type { SelectionBias } from "./selection-bias.ts";
 import type { FoldReport, SweepReport } from "./sweep-report.ts";
 
 export const judgement = ({ by, luck, folds }: SweepReport): readonly string[] =>
@@ -15,7 +15,7 @@ export const judgement = ({ by, luck, folds }: SweepReport): readonly string[] =
 
 const text = (value: number): string => amount(value.toFixed(8), 2);
 
-const overOne = ({ trials, best, median, spread, bestByChance }: Luck, by: SweepReport["by"]): string => {
+const overOne = ({ trials, best, median, spread, bestByChance }: SelectionBias, by: SweepReport["by"]): string => {
   if (trials < 3) return `Only ${counted(trials, "trial")}: nothing can be said about luck.`;
   const stands = scores[by] === "more" ? best > bestByChance : best < bestByChance;
   return [

@@ -10,7 +10,7 @@ import type { Window } from "./folds.ts";
 import type { Answer } from "./job.ts";
 import type { Choice, Point } from "./sampling.ts";
 import { type Figures, ranked, type Score, scoreOf, scores } from "./scores.ts";
-import { type Luck, luckOf } from "./selection-bias.ts";
+import { type SelectionBias, selectionBiasOf } from "./selection-bias.ts";
 import type { SweepPlan } from "./sweep-plan.ts";
 import { runsOf } from "./sweep-plan.ts";
 
@@ -46,7 +46,7 @@ export interface FoldReport {
   readonly chosen?: { readonly point: number; readonly options: Readonly<Record<string, unknown>> };
   readonly inSample?: Figures;
   readonly outOfSample?: Figures;
-  readonly luck?: Luck;
+  readonly luck?: SelectionBias;
 }
 
 export interface SweepReport {
@@ -59,7 +59,7 @@ export interface SweepReport {
   readonly runs: { readonly wanted: number; readonly done: number; readonly failed: number; readonly unaccepted: number };
   /** The best first; without runs that failed or had no order accepted. */
   readonly ranking: readonly PointScore[];
-  readonly luck?: Luck;
+  readonly luck?: SelectionBias;
   readonly folds?: readonly FoldReport[];
   readonly results: readonly Result[];
 }
@@ -71,7 +71,7 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
   const ranking = rankingOf(results, by);
   const luck =
     windows.length === 0
-      ? luckOf(
+      ? selectionBiasOf(
           ranking.map(({ score }) => approximate(score)),
           scores[by],
         )
@@ -123,7 +123,7 @@ const foldReport = ({ windows, points, by }: SweepPlan, results: readonly Result
   if (best === undefined) return { fold, train, test };
   const tested = results.find((result) => result.part === "test" && result.fold === fold);
   const trained = results.filter((result): result is Done => result.part === "train" && result.fold === fold && isDone(result));
-  const luck = luckOf(
+  const luck = selectionBiasOf(
     trained.map((run) => approximate(scoreOf(run.figures, by))),
     scores[by],
   );

@@ -12,7 +12,7 @@ import type { Candle } from "../../market/market-data.ts";
 import { candleOf } from "./field-values.ts";
 import type { InstrumentParts } from "./instrument-market.ts";
 import { createLiveBars, type LiveBars, minuteMs } from "./live-bars.ts";
-import type { LineState } from "./shared-channel.ts";
+import type { SharedChannelState } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
 export interface BarStreams {
@@ -109,7 +109,7 @@ export const createBarStreams = (parts: InstrumentParts): BarStreams => {
 /** Tells of each new state whether something was missed: the line was live before and is lost, or is back. */
 const createLossWatch = () => {
   let begun = false;
-  return (state: LineState): boolean => {
+  return (state: SharedChannelState): boolean => {
     const lost = begun && state !== "ended";
     begun = state === "ended" ? false : begun || state === "live";
     return lost;

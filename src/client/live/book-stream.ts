@@ -8,7 +8,7 @@ import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView } from "../../market/market-data.ts";
 import type { InstrumentParts } from "./instrument-market.ts";
 import { createLiveBook, type LiveBook } from "./live-book.ts";
-import type { LineMessage } from "./shared-channel.ts";
+import type { SharedChannelMessage } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
 export interface BookStream {
@@ -28,7 +28,7 @@ export const createBookStream = ({ instId, clock, books, toBase, onError }: Inst
       hold(listened);
     },
   });
-  const problemOf = ({ records, whole, action }: LineMessage<"books">): string | undefined => {
+  const problemOf = ({ records, whole, action }: SharedChannelMessage<"books">): string | undefined => {
     if (!whole) return "a message of the book is unreadable";
     return book.take(action === "snapshot" || (action === undefined && !book.known), records);
   };

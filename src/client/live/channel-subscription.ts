@@ -10,7 +10,7 @@ import type { ChannelHandle, ChannelListener, ChannelState } from "../transport/
 
 export type Subscribe = (arg: ChannelArg, listener: ChannelListener) => ChannelHandle;
 
-export interface Source {
+export interface ChannelSubscription {
   /** Holds the subscription until the result is called. */
   hold(): () => void;
   /** What was told cannot be trusted. */
@@ -18,7 +18,7 @@ export interface Source {
   readonly stop: () => void;
 }
 
-export interface SourceOptions {
+export interface ChannelSubscriptionOptions {
   readonly clock: Clock;
   readonly subscribe: Subscribe;
   readonly arg: ChannelArg;
@@ -30,7 +30,14 @@ export interface SourceOptions {
 
 const lingerMs = 5_000;
 
-export const createSource = ({ clock, subscribe, arg, offered, message, state }: SourceOptions): Source => {
+export const createChannelSubscription = ({
+  clock,
+  subscribe,
+  arg,
+  offered,
+  message,
+  state,
+}: ChannelSubscriptionOptions): ChannelSubscription => {
   let holders = 0;
   let handle: ChannelHandle | undefined;
   let timer: Timer | undefined;

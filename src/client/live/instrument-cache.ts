@@ -7,15 +7,15 @@ import { tap } from "rxjs";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { Interceptor } from "../../contract/transport.ts";
-import { readAnswer } from "../parse-response.ts";
+import { parseResponse } from "../parse-response.ts";
 
-export interface Listed {
+export interface InstrumentCache {
   readonly watch: Interceptor;
   readonly isListed: (instId: string) => boolean | undefined;
   readonly contractValue: (instId: string) => string | undefined;
 }
 
-export const createListed = (contract: Contract): Listed => {
+export const createInstrumentCache = (contract: Contract): InstrumentCache => {
   let listed: ReadonlyMap<string, InstrumentRecord> | undefined;
   return {
     watch: (next) => (request) => {
@@ -23,7 +23,7 @@ export const createListed = (contract: Contract): Listed => {
       if (request.endpoint !== "instruments" || Object.keys(request.query).length > 0) return response$;
       return response$.pipe(
         tap((response) => {
-          const outcome = readAnswer<InstrumentRecord>("instruments", response, contract, 0);
+          const outcome = parseResponse<InstrumentRecord>("instruments", response, contract, 0);
           if (outcome.kind === "done") listed = new Map(outcome.records.map((record) => [record.instId, record]));
         }),
       );

@@ -11,10 +11,10 @@ import { createBarStreams } from "./bar-streams.ts";
 import { createBookStream } from "./book-stream.ts";
 import type { ToBase } from "./quantities.ts";
 import { createQuoteStream } from "./quote-stream.ts";
-import { createLine, type Line, type LineOptions } from "./shared-channel.ts";
+import { createSharedChannel, type SharedChannel, type SharedChannelOptions } from "./shared-channel.ts";
 import { createTradeStream } from "./trade-stream.ts";
 
-export interface InstrumentMarketOptions extends LineOptions {
+export interface InstrumentMarketOptions extends SharedChannelOptions {
   /** What the service's calendar says now, milliseconds since the epoch. */
   readonly serviceNow: () => number;
   readonly toBase: ToBase;
@@ -26,10 +26,10 @@ export interface InstrumentMarketOptions extends LineOptions {
 export interface InstrumentParts extends InstrumentMarketOptions {
   readonly instId: string;
   readonly clock: Clock;
-  readonly trades: Line<"trades">;
-  readonly tickers: Line<"tickers">;
-  readonly books: Line<"books">;
-  readonly minutes: Line<"candle1m">;
+  readonly trades: SharedChannel<"trades">;
+  readonly tickers: SharedChannel<"tickers">;
+  readonly books: SharedChannel<"books">;
+  readonly minutes: SharedChannel<"candle1m">;
   /** The price of the latest trade or bar. */
   readonly onPx: (px: string) => void;
 }
@@ -46,10 +46,10 @@ export interface InstrumentMarket {
 export const createInstrumentMarket = (instId: string, options: InstrumentMarketOptions): InstrumentMarket => {
   let lastPx: string | undefined;
   const lines = {
-    trades: createLine("trades", instId, options),
-    tickers: createLine("tickers", instId, options),
-    books: createLine("books", instId, options),
-    minutes: createLine("candle1m", instId, options),
+    trades: createSharedChannel("trades", instId, options),
+    tickers: createSharedChannel("tickers", instId, options),
+    books: createSharedChannel("books", instId, options),
+    minutes: createSharedChannel("candle1m", instId, options),
   };
   const parts: InstrumentParts = {
     ...options,

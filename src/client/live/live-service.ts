@@ -21,7 +21,7 @@ import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
 import { createSocketPool, type Login } from "../transport/socket-pool.ts";
 import { type Anomalies, createAnomalies } from "./anomalies.ts";
 import { noteEndings } from "./endpoint-endings.ts";
-import { createListed } from "./instrument-cache.ts";
+import { createInstrumentCache } from "./instrument-cache.ts";
 import { type KnownUser, type LiveKey, type LiveUsers, readUsers } from "./key-material.ts";
 import { createLiveMarket } from "./live-market.ts";
 import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
@@ -120,7 +120,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
     headers: env.headers ?? [],
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  const listed = createListed(contract);
+  const listed = createInstrumentCache(contract);
   const pool = createSocketPool({
     url: options.wsUrl ?? socketUrlOf(baseUrl, profile.websocket.path),
     open: openSocket,

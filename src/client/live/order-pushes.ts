@@ -11,7 +11,7 @@ import { BehaviorSubject, type Observable } from "rxjs";
 import type { Contract } from "../../contract/contract.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 import { HotStream } from "../../market/hot-stream.ts";
-import { readAnswer } from "../parse-response.ts";
+import { parseResponse } from "../parse-response.ts";
 import type { ChannelHandle, OnAnomaly } from "../transport/socket-channel.ts";
 import type { Push } from "../transport/socket-message.ts";
 import type { Login, SocketPool } from "../transport/socket-pool.ts";
@@ -91,6 +91,6 @@ const readOrders = (
   contract: Contract,
 ): { readonly records: readonly OrderRecord[]; readonly problems: readonly string[] } => {
   const response = { status: 200, headers: {}, body: { code: "0", msg: "", data } };
-  const outcome = readAnswer<OrderRecord>("pendingOrders", response, contract, 0);
+  const outcome = parseResponse<OrderRecord>("pendingOrders", response, contract, 0);
   return outcome.kind === "done" ? outcome : { records: [], problems: ["the records cannot be read"] };
 };

@@ -6,33 +6,33 @@
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { ChannelState, OnAnomaly } from "../transport/socket-channel.ts";
-import { createSource, type Subscribe } from "./channel-subscription.ts";
+import { createChannelSubscription, type Subscribe } from "./channel-subscription.ts";
 import { type MarketChannel, type MarketRecords, readRecords } from "./records.ts";
 
-export type LineState = ChannelState | "ended";
+export type SharedChannelState = ChannelState | "ended";
 
-export interface LineMessage<C extends MarketChannel> {
+export interface SharedChannelMessage<C extends MarketChannel> {
   readonly records: readonly MarketRecords[C][];
   /** False when a record of the message could not be read. */
   readonly whole: boolean;
   readonly action: string | undefined;
 }
 
-export interface LineReader<C extends MarketChannel> {
-  take(message: LineMessage<C>): void;
-  state(state: LineState): void;
+export interface SharedChannelReader<C extends MarketChannel> {
+  take(message: SharedChannelMessage<C>): void;
+  state(state: SharedChannelState): void;
 }
 
-export interface Line<C extends MarketChannel> {
+export interface SharedChannel<C extends MarketChannel> {
   /** The result says whether this reader needs the line now; it may be called as often as one likes. */
-  join(reader: LineReader<C>): (needed: boolean) => void;
+  join(reader: SharedChannelReader<C>): (needed: boolean) => void;
   readonly refused: boolean;
   /** What was told cannot be trusted. */
   repair(reason: string): void;
   stop(): void;
 }
 
-export interface LineOptions {
+export interface SharedChannelOptions {
   readonly clock: Clock;
   readonly subscribe: Subscribe;
   /** Names of the channels the service offers. */
@@ -40,11 +40,15 @@ export interface LineOptions {
   readonly onAnomaly: OnAnomaly;
 }
 
-export const createLine = <C extends MarketChannel>(channel: C, instId: string, options: LineOptions): Line<C> => {
+export const createSharedChannel = <C extends MarketChannel>(
+  channel: C,
+  instId: string,
+  options: SharedChannelOptions,
+): SharedChannel<C> => {
   const { clock, subscribe, channels, onAnomaly } = options;
-  const readers: LineReader<C>[] = [];
+  const readers: SharedChannelReader<C>[] = [];
   let refused = false;
-  const source = createSource({
+  const source = createChannelSubscription({
     clock,
     subscribe,
     arg: { channel, instId },

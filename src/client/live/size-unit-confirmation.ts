@@ -12,7 +12,7 @@ import type { Profile } from "../../contract/profile.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
 
-export interface Confirmation {
+export interface SizeUnitConfirmation {
   /** Where it was found out. */
   readonly baseUrl: string;
   readonly szUnit: Profile["order"]["szUnit"];
@@ -35,7 +35,7 @@ const schema = {
 } as const;
 
 /** What the file says, or undefined when there is none. */
-export const readConfirmation = (path: string): Confirmation | undefined => {
+export const readConfirmation = (path: string): SizeUnitConfirmation | undefined => {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -49,11 +49,11 @@ export const readConfirmation = (path: string): Confirmation | undefined => {
   } catch {
     throw new SluiceError("CONFIG_INVALID", `${path}: the confirmation is not JSON. Delete the file and run \`sluice doctor\` again.`);
   }
-  return parseHuman<Confirmation>(schema, value, path);
+  return parseHuman<SizeUnitConfirmation>(schema, value, path);
 };
 
-export const writeConfirmation = (path: string, confirmation: Confirmation): void => {
-  const checked = parseHuman<Confirmation>(schema, confirmation, "confirmation");
+export const writeConfirmation = (path: string, confirmation: SizeUnitConfirmation): void => {
+  const checked = parseHuman<SizeUnitConfirmation>(schema, confirmation, "confirmation");
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.draft`;
   writeFileSync(draft, `${JSON.stringify(checked, null, 2)}\n`);
@@ -61,7 +61,10 @@ export const writeConfirmation = (path: string, confirmation: Confirmation): voi
 };
 
 /** Whether what was found at the confirmation's address says that `szUnit` holds at `baseUrl`. */
-export const confirms = ({ baseUrl, szUnit }: Pick<Confirmation, "baseUrl" | "szUnit">, found: Confirmation | undefined): boolean =>
+export const confirms = (
+  { baseUrl, szUnit }: Pick<SizeUnitConfirmation, "baseUrl" | "szUnit">,
+  found: SizeUnitConfirmation | undefined,
+): boolean =>
   found !== undefined && found.szUnit.SPOT === szUnit.SPOT && found.szUnit.SWAP === szUnit.SWAP && isSameService(baseUrl, found.baseUrl);
 
 const isSameService = (a: string, b: string): boolean => {

@@ -5,14 +5,14 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface Pulse {
+export interface KeepAlive {
   start(): void;
   /** Something was heard, whatever it was. */
   heard(): void;
   stop(): void;
 }
 
-export interface PulseOptions {
+export interface KeepAliveOptions {
   readonly clock: Clock;
   readonly silenceMsMax: number;
   readonly ask: () => void;
@@ -21,7 +21,7 @@ export interface PulseOptions {
 
 const idleMsMax = 20_000;
 
-export const createPulse = ({ clock, silenceMsMax, ask, dead }: PulseOptions): Pulse => {
+export const createKeepAlive = ({ clock, silenceMsMax, ask, dead }: KeepAliveOptions): KeepAlive => {
   // An answer needs some of the silence to arrive in.
   const askMs = Math.min(idleMsMax, (silenceMsMax * 2) / 3);
   let heardAt = 0;

@@ -11,7 +11,7 @@ import type { LoginArg, SocketRequest } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
-import { createPulse } from "./keep-alive.ts";
+import { createKeepAlive } from "./keep-alive.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
 import type { OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { channelKey, type Heard, readMessage } from "./socket-message.ts";
@@ -73,7 +73,7 @@ export const createConnection = (options: ConnectionOptions): Connection => {
   const say = (request: SocketRequest): void => {
     socket?.send(JSON.stringify(request));
   };
-  const pulse = createPulse({
+  const pulse = createKeepAlive({
     clock,
     silenceMsMax: websocket.silenceMsMax,
     ask: () => {

@@ -9,7 +9,7 @@ import { createContract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
 import { createRandom } from "../../random.ts";
-import type { Meeting } from "./ipc-address.ts";
+import type { IpcAddress } from "./ipc-address.ts";
 import { meetingOf } from "./watchdog.ts";
 
 export interface HeartbeatCheck {
@@ -41,14 +41,14 @@ export const checkHeartbeat = ({ path, config: own, engine: theirs }: HeartbeatC
 };
 
 /** Nothing is asked of the service: opened, it only tells its users. */
-const meetingIn = (config: CheckedConfig): Meeting => {
+const meetingIn = (config: CheckedConfig): IpcAddress => {
   const ignore = (): undefined => undefined;
   const contract = createContract(config.profile);
   const env = { contract, random: createRandom(config.seed), onError: ignore, onAnomaly: ignore, leave: ignore };
   return meetingOf(config, config.service.open(env).users);
 };
 
-const differencesOf = (engine: Meeting, watchdog: Meeting): readonly string[] =>
+const differencesOf = (engine: IpcAddress, watchdog: IpcAddress): readonly string[] =>
   (
     [
       ["service", engine.service, watchdog.service],

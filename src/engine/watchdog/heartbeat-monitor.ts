@@ -23,7 +23,7 @@ export type WatchNews =
   /** An engine that was taken for dead speaks again. */
   | { readonly kind: "undead" };
 
-export interface WatchOptions {
+export interface HeartbeatMonitorOptions {
   readonly clock: Clock;
   readonly silenceMs: number;
   readonly tell: (news: WatchNews) => void;
@@ -35,7 +35,7 @@ export interface WatchOptions {
   readonly before: () => string | undefined;
 }
 
-export interface Watch {
+export interface HeartbeatMonitor {
   readonly pickUp: (talk: Talk<Word>) => Ears<Report>;
   /** Engines that are watched now: none or one. */
   readonly armed: boolean;
@@ -47,7 +47,7 @@ const unreadyMsMax = 300_000;
 const beatsLeast = 3;
 const deadMax = 100;
 
-export const createWatch = ({ clock, tell, act, desist, before, ...options }: WatchOptions): Watch => {
+export const createHeartbeatMonitor = ({ clock, tell, act, desist, before, ...options }: HeartbeatMonitorOptions): HeartbeatMonitor => {
   /** Why each was taken for dead, oldest first. */
   const dead = new Map<string, string>();
   let session: string | undefined;

@@ -8,13 +8,13 @@
  */
 import { firstValueFrom, ReplaySubject, type Subscription, takeUntil } from "rxjs";
 import { after, type Clock, every } from "../../clock/clock.ts";
-import type { Journal } from "../../journal/event-log.ts";
+import type { EventLog } from "../../journal/event-log.ts";
 import type { Dial, Talk } from "./ipc.ts";
 import type { Report, Word } from "./messages.ts";
 
-export interface HeartOptions {
+export interface HeartbeatOptions {
   readonly clock: Clock;
-  readonly journal: Pick<Journal, "append">;
+  readonly journal: Pick<EventLog, "append">;
   readonly dial: Dial;
   readonly beatMs: number;
   /** New with each engine. */
@@ -27,7 +27,7 @@ export interface HeartOptions {
   readonly cleared: () => void;
 }
 
-export interface Heart {
+export interface Heartbeat {
   start(): void;
   /** The engine trades from now on. */
   ready(): void;
@@ -45,7 +45,7 @@ const farewellMs = 1_000;
 /** A watchdog that confirms nothing for so long is taken for gone. */
 const unheardMsMax = 10_000;
 
-export const createHeart = (options: HeartOptions): Heart => {
+export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
   const { clock, journal, dial, beatMs, session, open, halt, cleared } = options;
   const farewell$ = new ReplaySubject<true>(1);
   let talk: Talk<Report> | undefined;

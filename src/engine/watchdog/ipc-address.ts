@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SluiceError } from "../../errors.ts";
 
-export interface Meeting {
+export interface IpcAddress {
   readonly service: string;
   readonly users: readonly string[];
   readonly instance: string;
@@ -25,12 +25,12 @@ const pathMax = 103;
 const uidNow = (): number | undefined => process.getuid?.();
 
 /** What both sides call it in messages and locks. */
-export const meetingName = ({ service, users, instance }: Meeting): string => [service, users.join(", "), instance].join(" / ");
+export const ipcName = ({ service, users, instance }: IpcAddress): string => [service, users.join(", "), instance].join(" / ");
 
-const hashOf = (meeting: Meeting): string => createHash("sha256").update(meetingName(meeting)).digest("hex").slice(0, 24);
+const hashOf = (meeting: IpcAddress): string => createHash("sha256").update(ipcName(meeting)).digest("hex").slice(0, 24);
 
 /** A folder of the user's own; made where it is not there, refused where others may enter it. */
-const folderOf = ({ dir = join(tmpdir(), `sluice-${uidNow() ?? "user"}`) }: Meeting): string => {
+const folderOf = ({ dir = join(tmpdir(), `sluice-${uidNow() ?? "user"}`) }: IpcAddress): string => {
   // What stands there already is looked at, not trusted.
   if (!existsSync(dir)) mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (process.platform !== "win32") checkFolder(dir);
@@ -38,7 +38,7 @@ const folderOf = ({ dir = join(tmpdir(), `sluice-${uidNow() ?? "user"}`) }: Meet
 };
 
 /** The path to connect to. */
-export const meetingPath = (meeting: Meeting): string => {
+export const ipcPath = (meeting: IpcAddress): string => {
   if (process.platform === "win32") return `\\\\.\\pipe\\sluice-watchdog-${hashOf(meeting)}`;
   const dir = folderOf(meeting);
   const path = join(dir, `${hashOf(meeting)}.sock`);
@@ -47,7 +47,7 @@ export const meetingPath = (meeting: Meeting): string => {
 };
 
 /** The file in which a watchdog leaves word of what it did. */
-export const deedsPath = (meeting: Meeting): string => join(folderOf(meeting), `${hashOf(meeting)}.last`);
+export const tripRecordPath = (meeting: IpcAddress): string => join(folderOf(meeting), `${hashOf(meeting)}.last`);
 
 const checkFolder = (dir: string): void => {
   const stat = lstatSync(dir);

@@ -9,7 +9,7 @@ import net from "node:net";
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { holdLock } from "../../journal/process-lock.ts";
 import type { Dial, Ears, Listen, Talk } from "./ipc.ts";
-import { type Meeting, meetingName, meetingPath } from "./ipc-address.ts";
+import { type IpcAddress, ipcName, ipcPath } from "./ipc-address.ts";
 import { lineSplitter, type Report, readReport, readWord, type Word } from "./messages.ts";
 
 /** So much may wait for a peer that does not read: a frozen one is told a few words a second at most. */
@@ -58,8 +58,8 @@ const hear = <In>(socket: net.Socket, read: (line: string) => In | undefined, ea
 };
 
 /** The engine's side. */
-export const socketDial = (meeting: Meeting): Dial => {
-  const path = meetingPath(meeting);
+export const socketDial = (meeting: IpcAddress): Dial => {
+  const path = ipcPath(meeting);
   return (ears) => {
     const socket = net.connect(path);
     // A watchdog is no reason to stay.
@@ -71,10 +71,10 @@ export const socketDial = (meeting: Meeting): Dial => {
 
 /** The watchdog's side. */
 export const socketListen =
-  (meeting: Meeting): Listen =>
+  (meeting: IpcAddress): Listen =>
   async (pickUp) => {
     const unlock = await lockFor(meeting);
-    const path = meetingPath(meeting);
+    const path = ipcPath(meeting);
     // Whoever listened here is gone, as the lock is ours.
     if (process.platform !== "win32") rmSync(path, { force: true });
     const open = new Set<net.Socket>();
@@ -106,11 +106,11 @@ export const socketListen =
     };
   };
 
-const lockFor = async (meeting: Meeting): Promise<() => Promise<void>> => {
+const lockFor = async (meeting: IpcAddress): Promise<() => Promise<void>> => {
   try {
-    return await holdLock(`watchdog of ${meetingName(meeting)}`);
+    return await holdLock(`watchdog of ${ipcName(meeting)}`);
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    throw new SluiceError("ENGINE_STATE", `Another watchdog of ${meetingName(meeting)} runs on this machine; one is enough.`);
+    throw new SluiceError("ENGINE_STATE", `Another watchdog of ${ipcName(meeting)} runs on this machine; one is enough.`);
   }
 };

@@ -16,9 +16,9 @@ import { isSluiceError } from "../../errors.ts";
 import { createDecisions, type DecisionRecord } from "../../journal/decisions.ts";
 import type { Disk } from "../../journal/disk.ts";
 import { fileDisk } from "../../journal/file-disk.ts";
-import { openStore } from "../../journal/write-ahead-log.ts";
+import { openWriteAheadLog } from "../../journal/write-ahead-log.ts";
 
-export interface StandingHaltOptions {
+export interface PersistedHaltOptions {
   readonly clock: Clock;
   /** Folder of the journal. */
   readonly dir: string;
@@ -36,7 +36,7 @@ export type HaltState =
   /** It will not. */
   | { readonly kind: "failed"; readonly why: string };
 
-export interface StandingHalt {
+export interface PersistedHalt {
   /** Undefined while nothing is to be written, or the first try is under way. */
   readonly state: HaltState | undefined;
   /** Writes it, as soon as the journal is free. */
@@ -52,7 +52,7 @@ const held: HaltState = { kind: "held" };
 
 const existing = async (dir: string): Promise<Disk | undefined> => (existsSync(dir) ? fileDisk(dir) : undefined);
 
-export const createStandingHalt = ({ clock, dir, owner, openDisk = existing }: StandingHaltOptions): StandingHalt => {
+export const createPersistedHalt = ({ clock, dir, owner, openDisk = existing }: PersistedHaltOptions): PersistedHalt => {
   let state: HaltState | undefined;
   let due: string | undefined;
   let tries: Subscription | undefined;
@@ -99,9 +99,9 @@ export const createStandingHalt = ({ clock, dir, owner, openDisk = existing }: S
 /** Never rejects: a journal that cannot be written is told of. */
 const writeHalt = async (
   reason: string,
-  openDisk: NonNullable<StandingHaltOptions["openDisk"]>,
+  openDisk: NonNullable<PersistedHaltOptions["openDisk"]>,
   dir: string,
-  owner: StandingHaltOptions["owner"],
+  owner: PersistedHaltOptions["owner"],
 ): Promise<HaltState> => {
   try {
     const disk = await openDisk(dir);
@@ -119,12 +119,12 @@ const writeHalt = async (
   }
 };
 
-const append = async (reason: string, disk: Disk, owner: StandingHaltOptions["owner"]): Promise<HaltState> => {
+const append = async (reason: string, disk: Disk, owner: PersistedHaltOptions["owner"]): Promise<HaltState> => {
   if (!(await disk.list()).some((name) => name.endsWith(".journal"))) return { kind: "failed", why: `there is no journal at ${disk.name}` };
   const snapshot = (): never => {
     throw new Error("a watchdog ends no segment");
   };
-  const store = await openStore({ disk, owner, snapshot, segmentBytes: Number.POSITIVE_INFINITY });
+  const store = await openWriteAheadLog({ disk, owner, snapshot, segmentBytes: Number.POSITIVE_INFINITY });
   try {
     if (!isHalted(store.past)) store.append({ type: "mode", strategy: "", mode: "halted", reason } satisfies DecisionRecord);
     await store.commit();

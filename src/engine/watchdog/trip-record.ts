@@ -5,7 +5,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 
-export interface Deeds {
+export interface TripRecord {
   note(text: string): void;
   /** The last note, which is then forgotten. */
   readonly take: () => string | undefined;
@@ -21,7 +21,7 @@ const quietly = <T>(work: () => T): T | undefined => {
   }
 };
 
-export const fileDeeds = (path: string): Deeds => ({
+export const fileTripRecord = (path: string): TripRecord => ({
   note: (text) => {
     quietly(() => {
       writeFileSync(path, text.slice(0, lengthMax), { mode: 0o600 });

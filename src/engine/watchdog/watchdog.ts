@@ -14,21 +14,21 @@ import { after } from "../../clock/clock.ts";
 import { createContract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig, watchdogDefaults } from "../../host/config.ts";
-import { createJournal } from "../../journal/event-log.ts";
+import { createEventLog } from "../../journal/event-log.ts";
 import { createClientOrderIds } from "../../orders/client-order-id.ts";
 import { createRandom } from "../../random.ts";
 import { layersOf } from "../../scheduler/quota/layers.ts";
 import { createLedger } from "../../scheduler/quota/ledger.ts";
 import { createScheduler } from "../../scheduler/scheduler.ts";
 import { type CancelAllOptions, type CancelNews, cancelAll, listOpen } from "./cancel-all.ts";
-import { createWatch, type WatchNews } from "./heartbeat-monitor.ts";
+import { createHeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
-import { deedsPath, type Meeting } from "./ipc-address.ts";
+import { type IpcAddress, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
-import { createStandingHalt, type HaltState, type StandingHalt, type StandingHaltOptions } from "./persisted-halt.ts";
-import { type Deeds, fileDeeds } from "./trip-record.ts";
+import { createPersistedHalt, type HaltState, type PersistedHalt, type PersistedHaltOptions } from "./persisted-halt.ts";
+import { fileTripRecord, type TripRecord } from "./trip-record.ts";
 
-export type KeeperNews =
+export type WatchdogNews =
   | WatchNews
   | (CancelNews & { readonly user: string })
   /** The service answered: the keys can read, and so many orders of ours rest. */
@@ -40,27 +40,27 @@ export type KeeperNews =
    */
   | { readonly kind: "over"; readonly gone: number; readonly stuck: number; readonly halt?: HaltState };
 
-export interface KeeperOptions {
+export interface WatchdogOptions {
   /** Instead of the config's. */
   readonly silenceMs?: number;
   /** Orders of the engine's instance, or every order of the users. Default `instance`. */
   readonly scope?: "instance" | "user";
-  readonly tell: (news: KeeperNews) => void;
+  readonly tell: (news: WatchdogNews) => void;
   /** What the socket is reached by, for tests. */
   readonly listen?: Listen;
   /** Where word of what was done is left; beside the socket when left out. */
-  readonly deeds?: Deeds;
+  readonly deeds?: TripRecord;
   /** Where the engine's journal is kept, for tests. */
-  readonly openDisk?: StandingHaltOptions["openDisk"];
+  readonly openDisk?: PersistedHaltOptions["openDisk"];
 }
 
 /** `left`: nothing rests but orders that the service cannot cancel. */
-export type KeeperState = "waiting" | "armed" | "cancelling" | "flat" | "left";
+export type WatchdogState = "waiting" | "armed" | "cancelling" | "flat" | "left";
 
-export interface Keeper {
+export interface Watchdog {
   /** Listens, and asks the service whether the keys will do. Rejects when they will not, or when another watchdog is here. */
   start(): Promise<void>;
-  readonly state: KeeperState;
+  readonly state: WatchdogState;
   /** Nothing is left afterwards, neither socket nor timer. */
   stop(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export interface Keeper {
 /** A service that does not answer at the start may do so later; nobody waits for it longer. */
 const proofMsMax = 20_000;
 
-export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): Meeting => ({
+export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): IpcAddress => ({
   service: service.baseUrl ?? service.kind,
   users: users.map(({ uid }) => uid),
   instance,
@@ -76,11 +76,11 @@ export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users:
 });
 
 /** As the engine calls its journal's owner and finds its folder. */
-const standingHaltOf = (config: CheckedConfig, { clock, users }: OpenService, { openDisk }: KeeperOptions): StandingHalt | undefined => {
+const standingHaltOf = (config: CheckedConfig, { clock, users }: OpenService, { openDisk }: WatchdogOptions): PersistedHalt | undefined => {
   if (config.journal === undefined) return undefined;
   const { service, users: uids, instance } = meetingOf(config, users);
   const owner = { service, users: uids.join(", "), instance };
-  return createStandingHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
+  return createPersistedHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
 };
 
 /** The part of a service and its config that cancelling needs, opened without a stream. */
@@ -106,7 +106,7 @@ interface Door extends CancelAllOptions {
 /** One queue and one ledger for all users, new each time: what was learned of the quota hours ago is worth nothing now. */
 const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]): readonly Door[] => {
   const { clock, transport, users } = service;
-  const journal = createJournal(() => clock.now());
+  const journal = createEventLog(() => clock.now());
   const { shares: _shares, budgets: _budgets, layers = layersOf(contract), ...reserve } = config.quota;
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({ layers, reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
@@ -121,7 +121,7 @@ const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]):
 };
 
 /** Whether the keys will do, as far as that can be told without cancelling anything. */
-const prove = async ({ uid, clock, gateway, ...door }: Door, tell: KeeperOptions["tell"]): Promise<void> => {
+const prove = async ({ uid, clock, gateway, ...door }: Door, tell: WatchdogOptions["tell"]): Promise<void> => {
   if (gateway.keysFor("cancelBatch").length === 0) throw useless(uid, "no key has the permission to cancel");
   const listing$ = listOpen({ gateway, isOurs: door.isOurs }).pipe(takeUntil(after(clock, proofMsMax)));
   const listed = await firstValueFrom(listing$, {
@@ -138,7 +138,7 @@ const useless = (uid: string, why: string): SluiceError =>
     `The watchdog could not cancel anything for user ${uid}: ${why}. Give its process keys with the permissions read and trade_futures.`,
   );
 
-export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => {
+export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchdog => {
   const { tell } = options;
   const opened = openFor(input);
   const { config, service } = opened;
@@ -147,7 +147,7 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
   const isOurs: Door["isOurs"] = ({ clOrdId }): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
   let acting: Subscription | undefined;
   let over: "flat" | "left" | undefined;
-  const deeds = options.deeds ?? fileDeeds(deedsPath(meetingOf(config, service.users)));
+  const deeds = options.deeds ?? fileTripRecord(tripRecordPath(meetingOf(config, service.users)));
   const halt = standingHaltOf(config, service, options);
   let hangUp: (() => Promise<void>) | undefined;
 
@@ -174,7 +174,7 @@ export const createKeeper = (input: unknown, options: KeeperOptions): Keeper => 
     });
     halt?.begin(`the watchdog tripped: ${reason}`);
   };
-  const watch = createWatch({
+  const watch = createHeartbeatMonitor({
     clock: service.clock,
     silenceMs,
     tell,

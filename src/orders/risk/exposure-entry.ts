@@ -10,9 +10,9 @@ import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
 import { div, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
-import type { Holding, OrderFact } from "./exposure.ts";
+import type { ExposureEntry, Holding } from "./exposure.ts";
 
-export interface FactSource {
+export interface EntrySource {
   readonly profile: Profile;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: Side) => string | undefined;
@@ -21,7 +21,7 @@ export interface FactSource {
 const places = 12;
 const amount = (text: string | undefined): string => (text === undefined || text === "" ? "0" : text);
 
-type Rules = Pick<FactSource, "profile" | "instruments">;
+type Rules = Pick<EntrySource, "profile" | "instruments">;
 
 export type Traded = Pick<Holding, "position" | "cash">;
 
@@ -37,7 +37,7 @@ const baseOf = (instId: string, sz: string, px: string, { profile, instruments }
   }
 };
 
-const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Pick<OrderFact, "filled" | "value" | "cost"> => {
+const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Pick<ExposureEntry, "filled" | "value" | "cost"> => {
   const { profile, instruments } = rules;
   const avgPx = amount(record?.avgPx);
   const done = amount(record?.accFillSz);
@@ -64,7 +64,7 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
 /** Base currency executed by an order so far. */
 export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;
 
-export const factOf = (order: TrackedOrder, source: FactSource): OrderFact => {
+export const exposureEntryOf = (order: TrackedOrder, source: EntrySource): ExposureEntry => {
   const { strategy, clOrdId, spec, record, phase } = order;
   const { instId, side, sz, reduceOnly } = spec;
   const avgPx = amount(record?.avgPx);

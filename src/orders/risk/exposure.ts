@@ -9,7 +9,7 @@ import type { Side } from "../../contract/profile.ts";
 import { add, compare, equal, isPositive, mul, neg, sub } from "../../decimal.ts";
 
 /** One telling of one order. Amounts are decimal text. */
-export interface OrderFact {
+export interface ExposureEntry {
   readonly id: string;
   /** Empty while it belongs to nobody. */
   readonly strategy: string;
@@ -40,7 +40,7 @@ export interface Holding {
 }
 
 export interface Exposure {
-  take(fact: OrderFact): void;
+  take(fact: ExposureEntry): void;
   /** What orders of earlier lives that are over did. */
   inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void;
   /** What all held of a product was closed at this price, by no order of ours. */
@@ -65,18 +65,18 @@ interface Sums {
 
 const greater = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
 
-const isFurther = (a: OrderFact, b: OrderFact): boolean =>
+const isFurther = (a: ExposureEntry, b: ExposureEntry): boolean =>
   (compare(a.filled, b.filled) || compare(a.cost, b.cost) || compare(a.value, b.value)) >= 0;
 
 /** What is known after both tellings, in whatever order they came. */
-export const joined = (a: OrderFact, b: OrderFact): OrderFact => {
+export const joined = (a: ExposureEntry, b: ExposureEntry): ExposureEntry => {
   const { filled, value, cost } = isFurther(a, b) ? a : b;
   const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
   const strategy = a.strategy > b.strategy ? a.strategy : b.strategy;
   return { ...a, strategy, px, base: greater(a.base, b.base), open: a.open && b.open, filled, value, cost };
 };
 
-const same = (a: OrderFact, b: OrderFact): boolean =>
+const same = (a: ExposureEntry, b: ExposureEntry): boolean =>
   a.strategy === b.strategy &&
   a.open === b.open &&
   a.px === b.px &&
@@ -85,12 +85,12 @@ const same = (a: OrderFact, b: OrderFact): boolean =>
   equal(a.cost, b.cost);
 
 /** The part that may still be executed, in base currency. */
-export const leftOf = ({ open, base, filled }: OrderFact): string => {
+export const leftOf = ({ open, base, filled }: ExposureEntry): string => {
   const left = sub(base, filled);
   return open && isPositive(left) ? left : "0";
 };
 
-const summed = (holding: Holding, fact: OrderFact, signed: (amount: string) => string): Holding => {
+const summed = (holding: Holding, fact: ExposureEntry, signed: (amount: string) => string): Holding => {
   const { side, filled, value, cost, reduceOnly } = fact;
   const left = reduceOnly ? "0" : leftOf(fact);
   const buys = side === "buy";
@@ -105,7 +105,7 @@ const summed = (holding: Holding, fact: OrderFact, signed: (amount: string) => s
 const plus = (amount: string): string => amount;
 
 export const createExposure = (): Exposure => {
-  const known = new Map<string, OrderFact>();
+  const known = new Map<string, ExposureEntry>();
   const over = new Set<string>();
   const inAll: Sums = { open: "0", held: new Map() };
   const byStrategy = new Map<string, Sums>();
@@ -115,7 +115,7 @@ export const createExposure = (): Exposure => {
     byStrategy.set(strategy, sums);
     return sums;
   };
-  const apply = (fact: OrderFact, signed: (amount: string) => string): void => {
+  const apply = (fact: ExposureEntry, signed: (amount: string) => string): void => {
     const open = signed(fact.px === "" ? "0" : mul(leftOf(fact), fact.px));
     for (const sums of [inAll, sumsOf(fact.strategy)]) {
       sums.open = add(sums.open, open);

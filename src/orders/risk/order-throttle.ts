@@ -27,7 +27,7 @@ export const takeToken = (
   return next - now <= slackMs ? { taken: true, fullAt: next } : { taken: false, at: next - slackMs };
 };
 
-export interface Pace {
+export interface OrderThrottle {
   /** The slot's wish changed: it is considered now or when its strategy's turn comes. */
   readonly admit: (slot: Slot) => void;
 }
@@ -38,7 +38,7 @@ interface Lane {
   readonly waiting: Set<Slot>;
 }
 
-export const createPace = (clock: Clock, perSecond: number | undefined, consider: (slot: Slot) => void): Pace => {
+export const createOrderThrottle = (clock: Clock, perSecond: number | undefined, consider: (slot: Slot) => void): OrderThrottle => {
   const lanes = new Map<string, Lane>();
   if (perSecond === undefined) return { admit: consider };
 

@@ -13,12 +13,12 @@ import type { Slot } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
 import { createExposure, type Exposure, type Holding } from "./exposure.ts";
-import { factOf } from "./exposure-entry.ts";
+import { exposureEntryOf } from "./exposure-entry.ts";
 import { createLossWatch } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk-limits.ts";
 
-export interface RiskDeskOptions {
+export interface RiskManagerOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly rules: RiskRules;
@@ -35,7 +35,7 @@ export interface OnLoss {
   readonly all: (reason: string) => void;
 }
 
-export interface RiskDesk {
+export interface RiskManager {
   /** An order is as it is now. */
   readonly take: (order: TrackedOrder) => void;
   /** What earlier lives hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
@@ -55,7 +55,7 @@ const retriesWithin = 8;
 
 const hasFills = ({ record }: TrackedOrder): boolean => record !== undefined && record.accFillSz !== "" && !isZero(record.accFillSz);
 
-export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDesk => {
+export const createRiskManager = (options: RiskManagerOptions, onLoss: OnLoss): RiskManager => {
   const { clock, contract, rules, instruments, marketPx } = options;
   const exposure = createExposure();
   const owners = new Map<string, string>();
@@ -75,7 +75,7 @@ export const createRiskDesk = (options: RiskDeskOptions, onLoss: OnLoss): RiskDe
         return;
       }
       const { clOrdId, record, spec, strategy } = order;
-      exposure.take({ ...factOf(order, source), strategy: strategy === "" ? (owners.get(clOrdId) ?? "") : strategy });
+      exposure.take({ ...exposureEntryOf(order, source), strategy: strategy === "" ? (owners.get(clOrdId) ?? "") : strategy });
       if (isOver(order)) owners.delete(clOrdId);
       if (limited && record !== undefined && record.avgPx !== "") losses.traded(spec.instId, record.avgPx);
     },

@@ -9,7 +9,7 @@ import type { WantedOrder } from "../wanted-order.ts";
 
 export type Mode = "active" | "reducing" | "halted";
 
-export interface Moods {
+export interface TradingModes {
   mode: Mode;
   /** Why all are in it. */
   reason: string;
@@ -19,7 +19,7 @@ export interface Moods {
 
 const strictness: readonly Mode[] = ["active", "reducing", "halted"];
 
-export const modeOf = ({ mode, own }: Moods, strategy: string): Mode => {
+export const modeOf = ({ mode, own }: TradingModes, strategy: string): Mode => {
   const its = own.get(strategy) ?? "active";
   return strictness.indexOf(its) > strictness.indexOf(mode) ? its : mode;
 };
@@ -28,13 +28,13 @@ export const mayPlace = (mode: Mode, wish: WantedOrder | undefined): boolean =>
   mode === "active" || (mode === "reducing" && wish?.reduceOnly === true);
 
 /** Why nothing of a strategy may be placed; undefined where something may. */
-export const haltOf = ({ mode, reason, own }: Moods, strategy: string): string | undefined => {
+export const haltOf = ({ mode, reason, own }: TradingModes, strategy: string): string | undefined => {
   if (mode === "halted") return `trading is halted: ${reason}`;
   return own.get(strategy) === "halted" ? "the strategy is halted" : undefined;
 };
 
 /** The wish as far as the modes let it count. */
-export const wishWithin = (moods: Moods, strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined => {
-  if (modeOf(moods, strategy) === "halted") return undefined;
-  return moods.own.get(strategy) === "reducing" && wish?.reduceOnly !== true ? undefined : wish;
+export const wishWithin = (modes: TradingModes, strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined => {
+  if (modeOf(modes, strategy) === "halted") return undefined;
+  return modes.own.get(strategy) === "reducing" && wish?.reduceOnly !== true ? undefined : wish;
 };

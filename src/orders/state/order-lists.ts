@@ -11,14 +11,14 @@ import { hiddenIn, type Outcome, whyNot } from "../../client/outcome.ts";
 import { type WalkOptions, walkOrders } from "../../client/paging.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
-import type { Journal } from "../../journal/event-log.ts";
+import type { EventLog } from "../../journal/event-log.ts";
 import type { OrderStore } from "./order-store.ts";
 import { createResource, failedReading, type Reading, type Resource } from "./polled-resource.ts";
 
 export interface OrderListsOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly store: OrderStore;
   readonly pushes$: Observable<OrderRecord>;
   readonly pendingFreshMs: () => number;

@@ -12,7 +12,7 @@ import type { Contract } from "../../contract/contract.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
-import type { Journal } from "../../journal/event-log.ts";
+import type { EventLog } from "../../journal/event-log.ts";
 import { createOrderLists } from "./order-lists.ts";
 import { createOrderStore, type OrderStore } from "./order-store.ts";
 import { createResource, failedReading, type Reading, type Resource } from "./polled-resource.ts";
@@ -48,7 +48,7 @@ export interface ResourcesOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;
-  readonly journal: Journal;
+  readonly journal: EventLog;
   readonly pushes$: Observable<OrderRecord>;
   /** Whether every change of an order is pushed, now and from now on; begins with the present state. */
   readonly pushing$: Observable<boolean>;

@@ -6,23 +6,23 @@
  * units of weight, because a restarted client has to make one light call blind.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
-import { createForeignUse, type ForeignUse } from "./foreign-usage.ts";
+import { createForeignUsage, type ForeignUsage } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
-import type { Ceiling, Gauge } from "./limit-window.ts";
+import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import { exitCost, exitReserve, pacedShare, type ReservePolicy } from "./reserve.ts";
-import type { RoundTrips } from "./round-trip-time.ts";
+import type { RoundTripTime } from "./round-trip-time.ts";
 import type { ServerClock } from "./server-clock.ts";
 
 /** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
 export type Rank = "emergency" | "exit" | "ordinary";
 
-export interface Ceilings {
+export interface Allowances {
   /** Holds for as long as the user's gauge of weight is the same. */
-  of(gauge: Gauge, charge: Charge, rank: Rank): Ceiling;
+  of(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling;
   /** The least that `of` can come to at an instant, however much is spent at it; cheaper to tell. */
-  floorOf(gauge: Gauge, charge: Charge, rank: Rank): Ceiling;
+  floorOf(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling;
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
-  reserved(gauge: Gauge, at: number, endAt: number): number;
+  reserved(gauge: LimitWindow, at: number, endAt: number): number;
   /** An exit was asked for. */
   noteExit(now: number): void;
   noteOpen(uid: string, orders: number): void;
@@ -37,20 +37,20 @@ export interface Ceilings {
   forget(): void;
 }
 
-export interface CeilingsOptions {
+export interface AllowancesOptions {
   readonly policy: ReservePolicy;
   readonly clock: ServerClock;
-  readonly trips: RoundTrips;
+  readonly trips: RoundTripTime;
   readonly startedAt: number;
   /** The gauge of a user's weight, if there is one. */
-  readonly weightOf: (uid: string) => Gauge | undefined;
+  readonly weightOf: (uid: string) => LimitWindow | undefined;
 }
 
 /** What is known of a user, all layers together. */
 interface User {
   openOrders: number;
   heardAt: number | undefined;
-  foreign: ForeignUse | undefined;
+  foreign: ForeignUsage | undefined;
 }
 
 /** Wider than this, one call a second is spent on narrowing the clock. */
@@ -72,7 +72,7 @@ const newsMsMax = 3_000;
 const exitMemoryMs = 300_000;
 const exitRateLeast = 1 / 15_000;
 
-export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: CeilingsOptions): Ceilings => {
+export const createAllowances = ({ policy, clock, trips, startedAt, weightOf }: AllowancesOptions): Allowances => {
   const users = new Map<string, User>();
   let weightMean = 10;
   let exitRate = 0;
@@ -105,14 +105,22 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   };
 
   /** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
-  const yielding = (gauge: Gauge, at: number, remMs: number): number => {
+  const yielding = (gauge: LimitWindow, at: number, remMs: number): number => {
     if (remMs < yieldMs) return 1;
     const { used, foreign: others } = gauge.state(at);
     return used - others > gauge.spec.capacity / 2 ? yieldMore : yieldLess;
   };
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
-  const ordinaryWeight = (gauge: Gauge, user: User, weight: number, at: number, endAt: number, startAt: number, least: boolean): number => {
+  const ordinaryWeight = (
+    gauge: LimitWindow,
+    user: User,
+    weight: number,
+    at: number,
+    endAt: number,
+    startAt: number,
+    least: boolean,
+  ): number => {
     const { capacity, windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const wanted = exitReserve(policy, remMs, user.openOrders, exitRateAt(at));
@@ -129,7 +137,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   };
 
   /** Weight will run out before the key's seconds do, so its kept slots cost nothing and stay free for exits. */
-  const weightBinds = (weight: Gauge | undefined, at: number, slots: number): boolean => {
+  const weightBinds = (weight: LimitWindow | undefined, at: number, slots: number): boolean => {
     if (weight === undefined) return false;
     const leftMs = weight.windowEndsAt(at) - at;
     // In the last second of the minute slots are what keeps the rest of the weight from being used.
@@ -140,7 +148,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   /** However few there are, ordinary actions get one. */
   const lessSlots = (capacity: number): number => Math.max(1, capacity - policy.keySlots);
 
-  const ordinaryKey = (gauge: Gauge, weight: Gauge | undefined, at: number, endAt: number): number => {
+  const ordinaryKey = (gauge: LimitWindow, weight: LimitWindow | undefined, at: number, endAt: number): number => {
     const { capacity } = gauge.spec;
     const kept = lessSlots(capacity);
     const width = clock.hi(at) - clock.lo(at);
@@ -150,7 +158,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
   };
 
   /** Of ranks above the ordinary: the same whatever the instant and the use. */
-  const urgent = (gauge: Gauge, rank: Exclude<Rank, "ordinary">): Ceiling => {
+  const urgent = (gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling => {
     const { capacity, unit } = gauge.spec;
     const most = unit === "weight" ? capacity - policy.probeUnits : capacity;
     if (rank === "emergency" || unit !== "weight") return () => most;
@@ -158,7 +166,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
     return () => most - Math.min(exitCost(policy, user.openOrders), capacity / 4);
   };
-  const ordinary = (gauge: Gauge, charge: Charge, least: boolean): Ceiling => {
+  const ordinary = (gauge: LimitWindow, charge: Charge, least: boolean): Ceiling => {
     const { capacity, scope, unit } = gauge.spec;
     if (scope === "key") {
       if (least) return () => Math.min(lessSlots(capacity), capacity - 1);
@@ -194,7 +202,7 @@ export const createCeilings = ({ policy, clock, trips, startedAt, weightOf }: Ce
     noteUse: (uid, at, fresh) => {
       const user = userOf(uid);
       user.heardAt = at;
-      user.foreign ??= createForeignUse();
+      user.foreign ??= createForeignUsage();
       user.foreign.observe(at, fresh);
     },
     noteRefusal: (uid, at) => {

@@ -6,8 +6,8 @@
  */
 import type { Rank } from "./allowance.ts";
 import type { Charge } from "./layers.ts";
-import type { Ceiling, Gauge, GaugeTicket } from "./limit-window.ts";
-import type { Standing } from "./probe-state.ts";
+import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+import type { ProbeState } from "./probe-state.ts";
 
 /** How far a gauge may go on being charged at one instant, as long as nothing else happens to the ledger. */
 export interface Room {
@@ -21,17 +21,17 @@ export interface Room {
 
 /** How one gauge of a route is asked by one rank. */
 export interface Measure {
-  readonly gauge: Gauge;
+  readonly gauge: LimitWindow;
   readonly ceiling: Ceiling;
   readonly floor: Ceiling;
   readonly room: Room;
 }
 
 export interface Route {
-  readonly gauges: readonly Gauge[];
+  readonly windows: readonly LimitWindow[];
   /** One list a rank, one entry a gauge. */
   readonly measures: Readonly<Record<Rank, readonly Measure[]>>;
-  readonly standing: Standing;
+  readonly standing: ProbeState;
   /** Of the call that took it last, and the epoch in which it did. */
   last: Ticket | undefined;
   lastEpoch: number;
@@ -47,18 +47,18 @@ export interface Ticket {
   readonly sentAt: number;
   readonly route: Route;
   /** One per gauge of the route. */
-  readonly parts: readonly GaugeTicket[];
+  readonly parts: readonly WindowTicket[];
   readonly probe: boolean;
 }
 
-export interface Routes {
+export interface ChargeCache {
   of(charge: Charge): Route;
   forget(): void;
 }
 
 const recentMax = 6;
 
-export const createRoutes = (open: (charge: Charge) => Route): Routes => {
+export const createChargeCache = (open: (charge: Charge) => Route): ChargeCache => {
   let known = new WeakMap<Charge, Route>();
   const recent: { readonly charge: Charge; readonly route: Route }[] = [];
   return {

@@ -6,7 +6,7 @@
  * The margin is a quantile of the compound Poisson use still to come: others' calls are taken as independent and alike.
  */
 
-export interface ForeignUse {
+export interface ForeignUsage {
   /** `units` of others' use were newly seen at `at`; 0 says that none was. */
   observe(at: number, units: number): void;
   /** Units to leave free when others still have `ms`, so that they exceed it with a probability of about `risk`. */
@@ -24,7 +24,7 @@ const sizesKept = 31;
 const cautionMax = 2;
 const cautionMs = 600_000;
 
-export const createForeignUse = (): ForeignUse => {
+export const createForeignUsage = (): ForeignUsage => {
   // In one object, because numbers kept by a closure are allocated anew with every change.
   const seen = { units: 0, spanMs: 0, lastAt: Number.NaN };
   let caution = 0;

@@ -7,22 +7,22 @@
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { createCeilings, type Rank } from "./allowance.ts";
-import { createRoutes, type Measure, type Room, type Route, type Ticket } from "./charge-cache.ts";
+import { createAllowances, type Rank } from "./allowance.ts";
+import { createChargeCache, type Measure, type Room, type Route, type Ticket } from "./charge-cache.ts";
 import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, extraOf, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
-import { fixedGauge, type Gauge, type GaugeTicket, rollingGauge } from "./limit-window.ts";
-import { createStanding, type Standing } from "./probe-state.ts";
+import { fixedWindow, type LimitWindow, rollingWindow, type WindowTicket } from "./limit-window.ts";
+import { createProbeState, type ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates } from "./quota-state.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
-import { type Refusal, refusalBy } from "./retry-at.ts";
-import { createRoundTrips } from "./round-trip-time.ts";
+import { type RetryAt, retryAtOf } from "./retry-at.ts";
+import { createRoundTripTime } from "./round-trip-time.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { createWeights } from "./weights.ts";
 
-export type { LayerState, Rank, Refusal, Ticket };
+export type { LayerState, Rank, RetryAt as Refusal, Ticket };
 
-export type Verdict = { readonly granted: true; readonly elements: number } | Refusal;
+export type Verdict = { readonly granted: true; readonly elements: number } | RetryAt;
 
 export interface Answer {
   readonly status: number;
@@ -76,23 +76,23 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   const quietMs = options.quietMs ?? 1_050;
   const clock = createServerClock(options.clock);
   const { driftPpm = driftPpmMost } = options.clock ?? {};
-  const gauges = new Map<string, Gauge>();
-  const standings = new Map<string, Standing>();
-  const trips = createRoundTrips();
+  const windows = new Map<string, LimitWindow>();
+  const standings = new Map<string, ProbeState>();
+  const trips = createRoundTripTime();
   const weights = createWeights();
-  const ceilings = createCeilings({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => gauges.get(`uid:${uid}`) });
+  const allowances = createAllowances({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => windows.get(`uid:${uid}`) });
   let dateless = false;
   let turns = 0;
   /** Rises with everything that happens to the ledger, but for calls that leave. */
   let epoch = 0;
   let disturbedAt = options.startedAt;
 
-  const gaugeOf = (spec: LayerSpec, scope: string): Gauge => {
+  const gaugeOf = (spec: LayerSpec, scope: string): LimitWindow => {
     const name = `${spec.name}:${scope}`;
-    let gauge = gauges.get(name);
+    let gauge = windows.get(name);
     if (gauge === undefined) {
-      gauge = spec.anchor === "wall_clock" && !dateless ? fixedGauge(spec, scope, clock) : rollingGauge(spec, scope, driftPpm);
-      gauges.set(name, gauge);
+      gauge = spec.anchor === "wall_clock" && !dateless ? fixedWindow(spec, scope, clock) : rollingWindow(spec, scope, driftPpm);
+      windows.set(name, gauge);
     }
     return gauge;
   };
@@ -101,20 +101,20 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     const of = (rank: Rank): Measure[] =>
       touched.map((gauge) => ({
         gauge,
-        ceiling: ceilings.of(gauge, charge, rank),
-        floor: ceilings.floorOf(gauge, charge, rank),
+        ceiling: allowances.of(gauge, charge, rank),
+        floor: allowances.floorOf(gauge, charge, rank),
         room: { at: Number.NaN, epoch: 0, most: Number.NaN, units: 0 },
       }));
     return {
-      gauges: touched,
+      windows: touched,
       measures: { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") },
       standing: standingOf(charge),
       last: undefined,
       lastEpoch: epoch,
     };
   };
-  const routes = createRoutes(openRoute);
-  const unitsIn = (gauge: Gauge, charge: Charge, elements: number): number =>
+  const routes = createChargeCache(openRoute);
+  const unitsIn = (gauge: LimitWindow, charge: Charge, elements: number): number =>
     unitsOf(gauge.spec, charge, weights.charged(charge.endpoint, charge.weight), elements);
   /** What surely fits now. What does not, has to be looked at more closely. */
   const surveyed = ({ gauge, floor, room }: Measure, charge: Charge, now: number): Room => {
@@ -127,9 +127,9 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   };
   const begin = (route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket => {
     if (charge.uid !== undefined) weights.noteSent(charge.uid);
-    const { gauges: touched, last } = route;
+    const { windows: touched, last } = route;
     if (last !== undefined && route.lastEpoch === epoch && last.sentAt === now && last.elements === elements && last.probe === probe) {
-      for (let index = 0; index < touched.length; index++) (touched[index] as Gauge).again(last.parts[index] as GaugeTicket);
+      for (let index = 0; index < touched.length; index++) (touched[index] as LimitWindow).again(last.parts[index] as WindowTicket);
       return last;
     }
     const parts = touched.map((gauge) => gauge.begin(unitsIn(gauge, charge, elements), now));
@@ -137,11 +137,11 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     route.lastEpoch = epoch;
     return route.last;
   };
-  const standingOf = (charge: Charge): Standing => {
+  const standingOf = (charge: Charge): ProbeState => {
     const name = charge.uid ?? `ip:${charge.ip}`;
     let standing = standings.get(name);
     if (standing === undefined) {
-      standing = createStanding(disturbedAt + quietMs);
+      standing = createProbeState(disturbedAt + quietMs);
       standings.set(name, standing);
     }
     return standing;
@@ -167,13 +167,13 @@ export const createLedger = (options: LedgerOptions): Ledger => {
           while (elements > charge.elements && gauge.blockedUntil(unitsIn(gauge, charge, elements), now, ceiling) !== undefined) elements--;
           continue;
         }
-        if (rank === "ordinary") return refusalBy(gauge, charge, units, ceiling, ceilings, now, until);
+        if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, allowances, now, until);
         return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: charge.weight };
       }
       return elements === 1 ? single : { granted: true, elements };
     },
     spend: (charge, now, elements = charge.elements) => {
-      if (charge.uid !== undefined) ceilings.noteWeight(charge.weight + extraOf(charge, elements));
+      if (charge.uid !== undefined) allowances.noteWeight(charge.weight + extraOf(charge, elements));
       const route = routes.of(charge);
       return begin(route, charge, now, route.standing.leave(), elements);
     },
@@ -181,33 +181,33 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     lose,
     release: (ticket) => {
       epoch++;
-      ticket.route.gauges.forEach((gauge, index) => {
-        gauge.undo(ticket.parts[index] as GaugeTicket);
+      ticket.route.windows.forEach((gauge, index) => {
+        gauge.undo(ticket.parts[index] as WindowTicket);
       });
       probeBack(ticket);
     },
     noteExit: (now) => {
       epoch++;
-      ceilings.noteExit(now);
+      allowances.noteExit(now);
     },
     noteOpen: (uid, orders) => {
       epoch++;
-      ceilings.noteOpen(uid, orders);
+      allowances.noteOpen(uid, orders);
     },
     disturb: (now) => {
       turns++;
       clock.forget();
       disturbedAt = now;
-      for (const gauge of gauges.values()) gauge.reset();
+      for (const gauge of windows.values()) gauge.reset();
       standings.clear();
       routes.forget();
-      ceilings.forget();
+      allowances.forget();
     },
     probing: (charge) => !routes.of(charge).standing.warm,
     get turns() {
       return turns;
     },
-    state: (now) => layerStates(gauges.values(), ceilings, now),
+    state: (now) => layerStates(windows.values(), allowances, now),
   };
 
   function settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
@@ -217,7 +217,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       lose(ticket, receivedAt);
       return undefined;
     }
-    const { standing, gauges: touched } = ticket.route;
+    const { standing, windows: touched } = ticket.route;
     const holdMs = holdMsOf(answer.status, answer.headers);
     // A page of something in between says nothing of the quota, nor that the service counted the call.
     if (isSilent(answer) && touched.every(({ spec }) => usedOf(spec, answer.headers) === undefined)) {
@@ -228,7 +228,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
     else if (!clock.known && !dateless) {
       dateless = true;
-      gauges.clear();
+      windows.clear();
       routes.forget();
       const { charge, sentAt, probe, elements } = ticket;
       return settle(begin(routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
@@ -236,13 +236,13 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     trips.observe(receivedAt - ticket.sentAt);
     let told = false;
     for (let index = 0; index < touched.length; index++) {
-      const gauge = touched[index] as Gauge;
+      const gauge = touched[index] as LimitWindow;
       const used = usedOf(gauge.spec, answer.headers);
-      const fresh = gauge.end(ticket.parts[index] as GaugeTicket, ticket.sentAt, receivedAt, used, answer.status < 400);
+      const fresh = gauge.end(ticket.parts[index] as WindowTicket, ticket.sentAt, receivedAt, used, answer.status < 400);
       if (used === undefined) continue;
       if (gauge.spec.scope === "uid") {
         told = true;
-        ceilings.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
+        allowances.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
         const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
         const { charge, elements } = ticket;
         weights.noteUsed(gauge.scope, charge.endpoint, used, window, gauge.open() === 0, extraOf(charge, elements));
@@ -262,26 +262,26 @@ export const createLedger = (options: LedgerOptions): Ledger => {
 
   function lose(ticket: Ticket, now: number): void {
     epoch++;
-    ticket.route.gauges.forEach((gauge, index) => {
-      gauge.lose(ticket.parts[index] as GaugeTicket, now);
+    ticket.route.windows.forEach((gauge, index) => {
+      gauge.lose(ticket.parts[index] as WindowTicket, now);
     });
     probeBack(ticket);
   }
 
   function minutesPossible(ticket: Ticket, receivedAt: number): number {
     // Layers the service does not tell the use of have no part in it.
-    const windowMs = Math.max(...ticket.route.gauges.map(({ spec }) => (spec.header === undefined ? 0 : spec.windowMs)));
+    const windowMs = Math.max(...ticket.route.windows.map(({ spec }) => (spec.header === undefined ? 0 : spec.windowMs)));
     const first = Math.floor((ticket.sentAt + clock.lo(receivedAt)) / windowMs);
     return Math.floor((receivedAt + clock.hi(receivedAt)) / windowMs) - first + 1;
   }
 
   /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
-  function strike(ticket: Ticket, standing: Standing, now: number): number {
+  function strike(ticket: Ticket, standing: ProbeState, now: number): number {
     const { charge } = ticket;
-    if (standing.strike(ticket.sentAt, now) && charge.uid !== undefined) ceilings.noteRefusal(charge.uid, now);
+    if (standing.strike(ticket.sentAt, now) && charge.uid !== undefined) allowances.noteRefusal(charge.uid, now);
     let until = now;
-    const shortest = Math.min(...ticket.route.gauges.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
-    for (const gauge of ticket.route.gauges) {
+    const shortest = Math.min(...ticket.route.windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
+    for (const gauge of ticket.route.windows) {
       const near = gauge.used(now) >= gauge.spec.capacity * 0.97;
       const whole = standing.strikes > 1 || ticket.probe || near;
       if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
@@ -290,7 +290,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   }
 
   /** What comes after is entered with one call, not with all that wait. */
-  function hold(standing: Standing, until: number): number {
+  function hold(standing: ProbeState, until: number): number {
     standing.restart(until);
     turns++;
     return until;

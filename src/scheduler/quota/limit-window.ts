@@ -7,12 +7,12 @@
 
 import type { LayerSpec } from "./layers.ts";
 import type { ServerClock } from "./server-clock.ts";
-import { Counter } from "./window-usage.ts";
+import { WindowUsage } from "./window-usage.ts";
 
 /** Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`. */
 export type Ceiling = (endAt: number, startAt: number, at: number) => number;
 
-export interface GaugeTicket {
+export interface WindowTicket {
   readonly units: number;
   readonly first: number;
   /** Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed beside it. */
@@ -21,7 +21,7 @@ export interface GaugeTicket {
   readonly unheardThen: number;
 }
 
-export interface Gauge {
+export interface LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
@@ -30,18 +30,18 @@ export interface Gauge {
   room(now: number, floor: Ceiling): number;
   /** All units that were ever begun. */
   begun(): number;
-  begin(units: number, now: number): GaugeTicket;
+  begin(units: number, now: number): WindowTicket;
   /** One more call that leaves at the same instant and of which the same is known. */
-  again(ticket: GaugeTicket): void;
+  again(ticket: WindowTicket): void;
   /**
    * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells where the
    * call landed. Returns newly seen use by others.
    */
-  end(ticket: GaugeTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number;
+  end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number;
   /** The call failed unread: it may have landed in any window until now. */
-  lose(ticket: GaugeTicket, now: number): void;
+  lose(ticket: WindowTicket, now: number): void;
   /** The call never left. */
-  undo(ticket: GaugeTicket): void;
+  undo(ticket: WindowTicket): void;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
   shut(at: number): number;
   /** The clock was disturbed: windows have to be named anew. */
@@ -62,8 +62,8 @@ interface Heard {
 const heardKept = 16;
 
 /** Windows fixed on the service's clock. */
-export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): Gauge => {
-  const counter = new Counter();
+export const fixedWindow = (spec: LayerSpec, scope: string, clock: ServerClock): LimitWindow => {
+  const counter = new WindowUsage();
   const { windowMs } = spec;
   const heard: Heard[] = [];
   let write = 0;
@@ -179,7 +179,7 @@ export const fixedGauge = (spec: LayerSpec, scope: string, clock: ServerClock): 
  * Windows that begin anywhere: no stretch of one window's length, as the service sees it, may hold more than the capacity. Our
  * clock may be fast by `driftPpm`.
  */
-export const rollingGauge = (spec: LayerSpec, scope: string, driftPpm = 0): Gauge => {
+export const rollingWindow = (spec: LayerSpec, scope: string, driftPpm = 0): LimitWindow => {
   const windowMs = spec.windowMs * (1 + driftPpm / 1e6);
   /** Units that leave the count at an instant; unanswered ones have none yet. */
   const leaving: { at: number; units: number }[] = [];

@@ -5,7 +5,7 @@
  * told where the quota stands; a burst of refusals counts as one strike.
  */
 
-export interface Standing {
+export interface ProbeState {
   /** The use of the current window is known: calls may leave side by side. */
   readonly warm: boolean;
   /** Undefined when a call may leave, otherwise when to ask again. */
@@ -26,7 +26,7 @@ export interface Standing {
 
 const answerMsMax = 60_000;
 
-export const createStanding = (quietUntil: number): Standing => {
+export const createProbeState = (quietUntil: number): ProbeState => {
   let warm = false;
   let until = quietUntil;
   let probes = 0;

@@ -3,8 +3,8 @@
  *
  * Invariants: looking changes nothing.
  */
-import type { Ceilings } from "./allowance.ts";
-import type { Gauge } from "./limit-window.ts";
+import type { Allowances } from "./allowance.ts";
+import type { LimitWindow } from "./limit-window.ts";
 
 export interface LayerState {
   readonly layer: string;
@@ -17,10 +17,10 @@ export interface LayerState {
   readonly windowEndsAt: number;
 }
 
-export const layerStates = (gauges: Iterable<Gauge>, ceilings: Pick<Ceilings, "reserved">, now: number): LayerState[] =>
-  Array.from(gauges, (gauge) => {
+export const layerStates = (windows: Iterable<LimitWindow>, allowances: Pick<Allowances, "reserved">, now: number): LayerState[] =>
+  Array.from(windows, (gauge) => {
     const { used, foreign, windowEndsAt } = gauge.state(now);
     const { capacity, name } = gauge.spec;
-    const reserved = ceilings.reserved(gauge, now, windowEndsAt);
+    const reserved = allowances.reserved(gauge, now, windowEndsAt);
     return { layer: name, scope: gauge.scope, capacity, used, reserved, free: Math.max(0, capacity - used), foreign, windowEndsAt };
   });

@@ -5,12 +5,12 @@
  * does not hold up what it can.
  * Not here: whether it has to wait (ledger.ts).
  */
-import { type Ceilings, earliestFit, newsWeight } from "./allowance.ts";
+import { type Allowances, earliestFit, newsWeight } from "./allowance.ts";
 import type { Charge, LayerSpec } from "./layers.ts";
-import type { Ceiling, Gauge } from "./limit-window.ts";
+import type { Ceiling, LimitWindow } from "./limit-window.ts";
 
 /** Not now: which layer says so, when to ask again, and who may go meanwhile. */
-export interface Refusal {
+export interface RetryAt {
   readonly granted: false;
   readonly layer: LayerSpec["name"];
   readonly until: number;
@@ -23,27 +23,27 @@ export interface Refusal {
 const endingMs = 400;
 
 /** When a ceiling that rises towards the window's end will let the call through. */
-const relaxedAt = (gauge: Gauge, units: number, ceiling: Ceiling, now: number, end: number): number => {
+const relaxedAt = (gauge: LimitWindow, units: number, ceiling: Ceiling, now: number, end: number): number => {
   if (gauge.blockedUntil(units, now, () => gauge.spec.capacity) !== undefined) return end;
   const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), (at) => gauge.blockedUntil(units, at, ceiling) === undefined);
   return Math.max(to, now + 1);
 };
 
 /** Of an ordinary call of so many `units` that does not fit under the ceiling before `end`, or never. */
-export const refusalBy = (
-  gauge: Gauge,
+export const retryAtOf = (
+  gauge: LimitWindow,
   { weight, uid }: Charge,
   units: number,
   ceiling: Ceiling,
-  ceilings: Pick<Ceilings, "newsAt">,
+  allowances: Pick<Allowances, "newsAt">,
   now: number,
   end: number,
-): Refusal => {
+): RetryAt => {
   const relaxed = relaxedAt(gauge, units, ceiling, now, end);
   const layer = gauge.spec.name;
   // The window cannot hold it any more: lighter calls use what is left.
   if (relaxed >= end || end - now <= endingMs) return { granted: false, layer, until: relaxed, why: "used", lighterThan: weight };
-  const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : ceilings.newsAt(uid, now, end);
+  const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : allowances.newsAt(uid, now, end);
   const lighterThan = newsAt <= now ? Math.min(weight, newsWeight + 1) : 0;
   return { granted: false, layer, until: newsAt <= now ? relaxed : Math.min(relaxed, newsAt), why: "reserved", lighterThan };
 };

@@ -4,7 +4,7 @@
  * Invariants: both start at values that are safe before anything was measured.
  */
 
-export interface RoundTrips {
+export interface RoundTripTime {
   observe(ms: number): void;
   /** About the shortest seen lately. */
   readonly low: number;
@@ -12,7 +12,7 @@ export interface RoundTrips {
   readonly high: number;
 }
 
-export const createRoundTrips = (): RoundTrips => {
+export const createRoundTripTime = (): RoundTripTime => {
   // In one object, because numbers kept by a closure are allocated anew with every change.
   const marks = { low: 0, high: 60, seen: false };
   return {

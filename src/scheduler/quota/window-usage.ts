@@ -34,7 +34,7 @@ export interface Departure {
 const keptWindows = 4;
 const windowsMax = 128;
 
-export class Counter {
+export class WindowUsage {
   /** No request leaves before the window after this one has surely begun. */
   closedThrough = Number.NEGATIVE_INFINITY;
   #slots: Slot[] = [];

@@ -26,7 +26,7 @@ export interface Arrival {
   readonly ip: string;
 }
 
-export interface JudgeOptions {
+export interface AuthenticationOptions {
   readonly venue: Venue;
   readonly contract: Contract;
   readonly keyring: Keyring;
@@ -35,7 +35,7 @@ export interface JudgeOptions {
   readonly listings: Listings | undefined;
 }
 
-export type Judge = (arrival: Arrival) => VenueResponse;
+export type Authentication = (arrival: Arrival) => VenueResponse;
 
 const keyProblems: Readonly<Record<KeyProblem, string>> = {
   unknown_key: "The API key is unknown.",
@@ -44,7 +44,7 @@ const keyProblems: Readonly<Record<KeyProblem, string>> = {
   signature: "The signature does not match the request.",
 };
 
-export const createJudge = (options: JudgeOptions): Judge => {
+export const createAuthentication = (options: AuthenticationOptions): Authentication => {
   const { venue, contract, keyring, faults, listings, routes } = options;
   const { profile } = contract;
   const { clock } = faults;

@@ -15,8 +15,8 @@ import type { Faults } from "./faults.ts";
 import type { KeyProblem, Keyring, ServerKey } from "./keyring.ts";
 import { createOutbox } from "./outbox.ts";
 import { type ReadRequest, readRequest } from "./parse-message.ts";
-import type { PrivateBoard } from "./private-channels.ts";
-import type { OpenBoard } from "./public-channels.ts";
+import type { PrivateChannels } from "./private-channels.ts";
+import type { OpenPublicChannels } from "./public-channels.ts";
 import { createHeartbeat } from "./socket-heartbeat.ts";
 import { createSubscriptions, type SubscriptionAnswer, type Subscriptions } from "./subscriptions.ts";
 
@@ -26,8 +26,8 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly keyring: Pick<Keyring, "login">;
   readonly faults: Pick<Faults, "clock" | "socket">;
-  readonly board: OpenBoard;
-  readonly privateBoard: PrivateBoard;
+  readonly board: OpenPublicChannels;
+  readonly privateBoard: PrivateChannels;
   /** Unsent bytes after which a reader counts as too slow. */
   readonly backlogBytesMax: number;
 }

@@ -9,7 +9,7 @@ import { didYouMean, SluiceError } from "../../errors.ts";
 import type { Random } from "../../random.ts";
 import type { Venue } from "../venue.ts";
 import type { FaultPlan } from "./faults.ts";
-import type { Agenda } from "./pending-timers.ts";
+import type { PendingTimers } from "./pending-timers.ts";
 
 /** Weights of usual calls: list, read, read, place, cancel. */
 const weights = [2, 5, 5, 10, 15] as const;
@@ -21,7 +21,7 @@ export const spendForeign = (
   uids: readonly string[],
   venue: Venue,
   clock: Clock,
-  agenda: Agenda,
+  pendingTimers: PendingTimers,
   random: Random,
 ): void => {
   for (const [index, { uid = uids[0] ?? "", weightPerMinute }] of plan.entries()) {
@@ -30,7 +30,7 @@ export const spendForeign = (
     }
     const chance = random.fork(`foreign ${index}`);
     const next = (): void => {
-      agenda.later(chance.exponential((60_000 * meanWeight) / weightPerMinute), () => {
+      pendingTimers.later(chance.exponential((60_000 * meanWeight) / weightPerMinute), () => {
         venue.spendElsewhere(uid, weights[chance.whole(0, weights.length - 1)] ?? 0, clock.now());
         next();
       });

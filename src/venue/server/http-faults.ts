@@ -12,12 +12,12 @@ import { createGzip } from "node:zlib";
 import type { VenueResponse } from "../venue.ts";
 import { blanks, changed, extended, lacking, mistyped, noJson, page } from "./corrupt-body.ts";
 import type { HttpFault } from "./faults.ts";
-import type { Agenda } from "./pending-timers.ts";
+import type { PendingTimers } from "./pending-timers.ts";
 
 /** One answer to give: where to, and what to wait with. */
 export interface Way {
   readonly response: ServerResponse;
-  readonly agenda: Agenda;
+  readonly pendingTimers: PendingTimers;
   /** Path and query as they came, for a redirect. */
   readonly url: string;
 }
@@ -59,7 +59,7 @@ const truncate: Spoil = (way, { status, headers, body }) => {
 
 const piecesMax = 20;
 
-const drip: Spoil = ({ response, agenda }, { status, headers, body }, { ms }) => {
+const drip: Spoil = ({ response, pendingTimers }, { status, headers, body }, { ms }) => {
   const bytes = Buffer.from(JSON.stringify(body ?? {}));
   const size = Math.ceil(bytes.length / piecesMax);
   response.writeHead(status, { ...json, ...headers, "content-length": String(bytes.length) });
@@ -68,9 +68,9 @@ const drip: Spoil = ({ response, agenda }, { status, headers, body }, { ms }) =>
     if (response.destroyed) return;
     response.write(bytes.subarray(from, from + size));
     if (from + size >= bytes.length) response.end();
-    else agenda.later(ms / piecesMax, () => next(from + size));
+    else pendingTimers.later(ms / piecesMax, () => next(from + size));
   };
-  agenda.later(ms / piecesMax, () => next(0));
+  pendingTimers.later(ms / piecesMax, () => next(0));
 };
 
 /** A client that leaves in the middle has done right. */
@@ -89,7 +89,7 @@ const redirect: Spoil = ({ response, url }, _reply, { status = 307, to }) => {
 
 const spoils: Readonly<Record<HttpFault["kind"], Spoil>> = {
   delay: (way, reply, { ms }) => {
-    way.agenda.later(ms, () => {
+    way.pendingTimers.later(ms, () => {
       send(way, reply);
     });
   },

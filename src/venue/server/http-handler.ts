@@ -10,18 +10,18 @@ import type { Duplex } from "node:stream";
 import type { Contract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import type { VenueResponse } from "../venue.ts";
-import type { Arrival, Judge } from "./authentication.ts";
+import type { Arrival, Authentication } from "./authentication.ts";
 import type { Faults } from "./faults.ts";
 import { drop, send, spoil, type Way } from "./http-faults.ts";
 import type { Page } from "./pages.ts";
 import { readBody, targetOf } from "./parse-request.ts";
-import type { Agenda } from "./pending-timers.ts";
+import type { PendingTimers } from "./pending-timers.ts";
 
-export interface DoorOptions {
+export interface HttpHandlerOptions {
   readonly contract: Contract;
-  readonly judge: Judge;
+  readonly judge: Authentication;
   readonly faults: Faults;
-  readonly agenda: Agenda;
+  readonly pendingTimers: PendingTimers;
   readonly routes: ReadonlyMap<string, EndpointName>;
   readonly pages: ReadonlyMap<string, Page>;
   readonly ipOf: (request: IncomingMessage) => string;
@@ -29,14 +29,23 @@ export interface DoorOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface HttpDoor {
+export interface HttpHandler {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   /** Bytes that are no request, or that come too slowly to be one. */
   readonly refuse: (error: Error & { readonly code?: string }, socket: Duplex) => void;
   readonly requests: number;
 }
 
-export const createHttpDoor = ({ contract, judge, faults, agenda, routes, pages, ipOf, onError }: DoorOptions): HttpDoor => {
+export const createHttpHandler = ({
+  contract,
+  judge,
+  faults,
+  pendingTimers,
+  routes,
+  pages,
+  ipOf,
+  onError,
+}: HttpHandlerOptions): HttpHandler => {
   const { answers } = contract.profile;
   let requests = 0;
 
@@ -60,7 +69,7 @@ export const createHttpDoor = ({ contract, judge, faults, agenda, routes, pages,
       if (fault.kind === "duplicate") judge(arrival);
       spoil(way, judge(arrival), fault);
     } else if (fault.kind === "delay") {
-      agenda.later(fault.ms, () => {
+      pendingTimers.later(fault.ms, () => {
         guarded(way, () => send(way, judge(arrival)));
       });
     } else spoil(way, unseen, fault);
@@ -72,7 +81,7 @@ export const createHttpDoor = ({ contract, judge, faults, agenda, routes, pages,
       response.sendDate = false;
       response.on("error", () => undefined);
       const { method = "", url = "", headers } = request;
-      const way: Way = { response, agenda, url };
+      const way: Way = { response, pendingTimers, url };
       const target = targetOf(url);
       const shown = method === "GET" || method === "HEAD" ? pages.get(target.path) : undefined;
       if (shown !== undefined) {

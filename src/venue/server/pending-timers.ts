@@ -5,12 +5,12 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface Agenda {
+export interface PendingTimers {
   later(ms: number, run: () => void): void;
   clear(): void;
 }
 
-export const createAgenda = (clock: Clock): Agenda => {
+export const createPendingTimers = (clock: Clock): PendingTimers => {
   const waiting = new Set<Timer>();
   let over = false;
   return {

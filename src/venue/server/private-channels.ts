@@ -15,7 +15,7 @@ export type PrivateChannel = "orders" | "positions" | "account";
 /** Takes the records of one message, as JSON. */
 export type RecordListener = (text: string) => void;
 
-export interface PrivateBoard {
+export interface PrivateChannels {
   subscribe(channel: PrivateChannel, uid: string, listener: RecordListener): () => void;
   stop(): void;
 }
@@ -37,7 +37,7 @@ const knownOf = <T>(records: readonly T[], nameOf: (record: T) => string, seenBy
 const changesOf = <T>(before: Known<T>, now: Known<T>): T[] =>
   [...now].filter(([name, { text }]) => before.get(name)?.text !== text).map(([, { record }]) => record);
 
-export const createPrivateBoard = (venue: Venue, { profile }: Contract): PrivateBoard => {
+export const createPrivateChannels = (venue: Venue, { profile }: Contract): PrivateChannels => {
   const watched = new Map<string, Watched>();
   const read = (uid: string): Pick<Watched, "balancesKnown" | "positionsKnown"> => {
     const { balances, positions } = venue.holdings(uid);

@@ -13,7 +13,7 @@ import type { Side } from "../../contract/profile.ts";
 import { compare, isZero } from "../../decimal.ts";
 
 /** `at` is milliseconds on the service's clock. */
-export interface Board {
+export interface PublicChannels {
   trade(print: { readonly instId: string; readonly px: string; readonly sz: string; readonly side: Side; readonly at: number }): void;
   /** Best bid and ask; empty text for a side that has none, and for `last` before the first trade. */
   ticker(best: Omit<TickerMessage, "ts"> & { readonly at: number }): void;
@@ -34,7 +34,7 @@ export interface PublicMessage {
   readonly text: string;
 }
 
-export interface OpenBoard extends Board {
+export interface OpenPublicChannels extends PublicChannels {
   /** Whether the profile lists the channel among the public ones. */
   offers(channel: string): boolean;
   /** Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to leave. */
@@ -127,7 +127,7 @@ const shownRows = (instId: string, show: Show, at: number): BookMessage => {
   return rows;
 };
 
-export const createBoard = ({ profile }: Contract): OpenBoard => {
+export const createPublicChannels = ({ profile }: Contract): OpenPublicChannels => {
   const shows = new Map<string, Show>();
   const listeners = new Map<string, Set<(message: PublicMessage) => void>>();
   /** Instruments with rows that are not shown yet. */

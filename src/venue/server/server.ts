@@ -13,15 +13,15 @@ import { SluiceError } from "../../errors.ts";
 import type { Random } from "../../random.ts";
 import { routesOf } from "../request-handler.ts";
 import type { Venue } from "../venue.ts";
-import { createJudge } from "./authentication.ts";
+import { createAuthentication } from "./authentication.ts";
 import { createFaults, type FaultPlan, type Faults } from "./faults.ts";
 import { spendForeign } from "./foreign.ts";
-import { createHttpDoor } from "./http-handler.ts";
+import { createHttpHandler } from "./http-handler.ts";
 import { createKeyring, type ServerKey } from "./keyring.ts";
 import { lateListings } from "./late-listings.ts";
 import { type Page, pagesOf } from "./pages.ts";
-import { createAgenda } from "./pending-timers.ts";
-import { type Board, createBoard } from "./public-channels.ts";
+import { createPendingTimers } from "./pending-timers.ts";
+import { createPublicChannels, type PublicChannels } from "./public-channels.ts";
 import { addressOf, attachSockets } from "./sockets.ts";
 
 export interface VenueServerOptions {
@@ -58,7 +58,7 @@ export interface Patience {
 export interface VenueServer {
   readonly url: string;
   readonly wsUrl: string;
-  readonly board: Board;
+  readonly board: PublicChannels;
   readonly faults: Faults;
   close(): Promise<void>;
   readonly counts: () => { connections: number; sockets: number; requests: number };
@@ -73,18 +73,18 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   const random = options.random.fork("server");
   const faults = createFaults(options.faults, clock, random);
   const keyring = createKeyring(contract.profile, keys);
-  const board = createBoard(contract);
-  const agenda = createAgenda(clock);
+  const board = createPublicChannels(contract);
+  const pendingTimers = createPendingTimers(clock);
   const routes = routesOf(contract);
   const pages = new Map<string, Page>();
   const { listings: lag, foreign = [] } = faults.plan;
   const uids = [...new Set(keys.map(({ uid }) => uid))];
   const listings = lag && lateListings(venue, contract, faults.clock, lag.lagMs);
-  const door = createHttpDoor({
+  const door = createHttpHandler({
     contract,
-    judge: createJudge({ venue, contract, keyring, faults, routes, listings }),
+    judge: createAuthentication({ venue, contract, keyring, faults, routes, listings }),
     faults,
-    agenda,
+    pendingTimers,
     routes,
     pages,
     ipOf: options.ipOf ?? addressOf,
@@ -103,7 +103,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   // Patience with a silent client is measured on the steady clock: the calendar may be told to step.
   const sockets = attachSockets(server, { venue, contract, clock, keyring, faults, board, ipOf: options.ipOf ?? addressOf });
   const close = async (): Promise<void> => {
-    agenda.clear();
+    pendingTimers.clear();
     listings?.stop();
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -114,7 +114,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
     await closed;
   };
   try {
-    spendForeign(foreign, uids, venue, faults.clock, agenda, random);
+    spendForeign(foreign, uids, venue, faults.clock, pendingTimers, random);
     await listen(server, options.port ?? 0);
   } catch (error) {
     await close();

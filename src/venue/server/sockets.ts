@@ -12,7 +12,7 @@ import { WebSocketServer } from "ws";
 import { websocketLimits } from "../../contract/limits.ts";
 import { type Answer, limited, unknownPath } from "../responses.ts";
 import { type Connection, type ConnectionOptions, openConnection } from "./connection.ts";
-import { createPrivateBoard } from "./private-channels.ts";
+import { createPrivateChannels } from "./private-channels.ts";
 
 export interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backlogBytesMax"> {
   /** Unsent bytes of one connection after which it is closed. Default 4 MiB. */
@@ -45,7 +45,7 @@ const frames = {
 
 export const attachSockets = (server: Server, options: SocketsOptions): Sockets => {
   const { venue, contract, faults, ipOf = addressOf } = options;
-  const privateBoard = createPrivateBoard(venue, contract);
+  const privateBoard = createPrivateChannels(venue, contract);
   const opened = new WebSocketServer(frames);
   const connections = new Set<Connection>();
   const perAddress = new Map<string, number>();

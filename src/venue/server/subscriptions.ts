@@ -11,8 +11,8 @@ import { websocketLimits } from "../../contract/limits.ts";
 import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
-import type { PrivateBoard, PrivateChannel } from "./private-channels.ts";
-import type { OpenBoard } from "./public-channels.ts";
+import type { PrivateChannel, PrivateChannels } from "./private-channels.ts";
+import type { OpenPublicChannels } from "./public-channels.ts";
 import { createSubscriptionRules, echoOf } from "./subscription-rules.ts";
 
 /** A push in two parts: its `ts` goes between them, and a brace behind. */
@@ -36,8 +36,8 @@ export interface SubscriptionAnswer {
 export interface SubscriptionOptions {
   readonly contract: Contract;
   readonly venue: Venue;
-  readonly board: OpenBoard;
-  readonly privateBoard: PrivateBoard;
+  readonly board: OpenPublicChannels;
+  readonly privateBoard: PrivateChannels;
   readonly push: PushListener;
   readonly ended: (stream: string) => void;
 }

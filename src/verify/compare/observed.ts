@@ -46,7 +46,7 @@ export const observe = async (input: unknown, { seed, fixture, cutAt }: ObserveO
   const note = (decision: Decision): void => {
     decisions.push(decision);
   };
-  const desk = createDesk(note);
+  const orderManager = createDesk(note);
   let bounds = { startAt: 0, endAt: 0 };
   const service: BacktestSpec = {
     ...spec,
@@ -58,12 +58,17 @@ export const observe = async (input: unknown, { seed, fixture, cutAt }: ObserveO
         ...opened,
         cut: cutAt !== undefined,
         tape: { ...tape, endAt: bounds.endAt },
-        transport: desk.watched(opened.transport, () => clock.now()),
+        transport: orderManager.watched(opened.transport, () => clock.now()),
       };
     },
   };
   const report = await runBacktest(
-    { ...config, service, strategies: config.strategies.map((one) => watched(one, note)), plugins: [...quiet(config), desk.plugin] },
+    {
+      ...config,
+      service,
+      strategies: config.strategies.map((one) => watched(one, note)),
+      plugins: [...quiet(config), orderManager.plugin],
+    },
     { ...(seed !== undefined && { seed }), ...(fixture !== undefined && { fixture }) },
   );
   const failed = Object.entries(report.perStrategy).flatMap(([name, { error }]) => (error === undefined ? [] : [[name, error]]));

@@ -13,7 +13,7 @@ import { readManifest } from "../../market/tape/fixture.ts";
 import type { RunReport } from "../../report/report.ts";
 import { readSession, type Session } from "../session/session-file.ts";
 import { type ConfigFacts, parseJson, sessionFile } from "../session/session-records.ts";
-import { createChronicle } from "./run-reader.ts";
+import { createRunReader } from "./run-reader.ts";
 import type { OrderSpec, RunFacts, RunRecord } from "./run-record.ts";
 
 export const readRun = (path: string): RunRecord => {
@@ -93,7 +93,7 @@ export const split = (assumptions: readonly string[]): Pick<RunFacts, "latency" 
 };
 
 const runOfJournal = (path: string, text: string): RunRecord => {
-  const chronicle = createChronicle();
+  const chronicle = createRunReader();
   const notes: string[] = [];
   const lines = text.split("\n");
   const last = lines.findLastIndex((line) => line.trim() !== "");
@@ -134,7 +134,7 @@ export const configOf = ({ strategies, orders, quota, freshness, profile }: Conf
 
 export const runOfSession = (session: Session): RunRecord => {
   const { header, name, notes } = session;
-  const chronicle = createChronicle();
+  const chronicle = createRunReader();
   let now = 0;
   let offsetMs = 0;
   // The header is line 1, records follow it.

@@ -9,7 +9,7 @@ import { abs, add, compare, neg } from "../../decimal.ts";
 import type { Event } from "../../journal/events.ts";
 import type { Hold, Line, OrderLife, OrderSpec, Refusal, RunFacts, RunRecord, Totals } from "./run-record.ts";
 
-export interface ChronicleParts {
+export interface RunReaderParts {
   readonly name: string;
   readonly kind: RunRecord["kind"];
   readonly facts?: RunFacts;
@@ -19,17 +19,17 @@ export interface ChronicleParts {
   readonly offsetMs?: number;
 }
 
-export interface Chronicle {
+export interface RunReader {
   /** The content of a placement that left, where requests are known. */
   readonly sent: (clOrdId: string, spec: OrderSpec) => void;
   /** `number` is the line it stands in. */
   event(event: Event, number: number): void;
-  finish(parts: ChronicleParts): RunRecord;
+  finish(parts: RunReaderParts): RunRecord;
 }
 
 type Draft = { -readonly [K in keyof OrderLife]: OrderLife[K] } & { lines: Line[] };
 
-export const createChronicle = (): Chronicle => {
+export const createRunReader = (): RunReader => {
   const orders = new Map<string, Draft>();
   const specs = new Map<string, OrderSpec>();
   const refusals: Refusal[] = [];

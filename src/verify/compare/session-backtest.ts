@@ -19,7 +19,7 @@ import type { Session } from "../session/session-file.ts";
 import { latencyOf } from "../session/session-latency.ts";
 import { medianAck } from "./cause.ts";
 import { configOf, factsOfReport, noteSent } from "./read-run.ts";
-import { type Chronicle, createChronicle } from "./run-reader.ts";
+import { createRunReader, type RunReader } from "./run-reader.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** The backtest of `input` on the market of `session`, which as a run is `happened`. */
@@ -30,7 +30,7 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
     throw new SluiceError("USAGE", `${name}: no market data was heard in this session, so there is nothing to backtest on.`);
   }
   const { seed, instance, profile, limits } = header;
-  const chronicle = createChronicle();
+  const chronicle = createRunReader();
   const [service, notes] = serviceFor(config, session, happened);
   const report: RunReport = await runBacktest(
     {
@@ -66,7 +66,7 @@ const serviceFor = (config: CheckedConfig, session: Session, happened: RunRecord
   return [backtest({ latency: drawn ?? lognormal({ medianMs }), users }), [note]];
 };
 
-const overheard = (spec: BacktestSpec, chronicle: Chronicle): BacktestSpec => ({
+const overheard = (spec: BacktestSpec, chronicle: RunReader): BacktestSpec => ({
   ...spec,
   openWith: (env, overrides) => {
     const opened = spec.openWith(env, overrides);
@@ -80,7 +80,7 @@ const overheard = (spec: BacktestSpec, chronicle: Chronicle): BacktestSpec => ({
   },
 });
 
-const listener = (chronicle: Chronicle) =>
+const listener = (chronicle: RunReader) =>
   definePlugin({
     name: "comparison",
     options: { type: "object", additionalProperties: false, properties: {} },

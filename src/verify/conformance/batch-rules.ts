@@ -47,20 +47,20 @@ const results = (story: TradeStory): Verdict => {
 };
 
 export const batchRules: readonly Rule[] = [
-  rule("4.4-status", "a batch is answered with HTTP 200", "trade key", async (bench) => {
-    const { one, mixed } = (await tradeStory(bench)).cancel;
+  rule("4.4-status", "a batch is answered with HTTP 200", "trade key", async (testClient) => {
+    const { one, mixed } = (await tradeStory(testClient)).cancel;
     return all([one, mixed].map((reply) => expectThat(reply.status === 200, reply, "HTTP 200")));
   }),
-  rule("4.4-cancels", "a batch cancels every open order it names", "trade key", async (bench) => {
-    const { after } = await tradeStory(bench);
+  rule("4.4-cancels", "a batch cancels every open order it names", "trade key", async (testClient) => {
+    const { after } = await tradeStory(testClient);
     return all(after.order.map(complete));
   }),
-  rule("4.4-elements", "data corresponds to the request element by element", "trade key", async (bench) =>
-    corresponds(await tradeStory(bench)),
+  rule("4.4-elements", "data corresponds to the request element by element", "trade key", async (testClient) =>
+    corresponds(await tradeStory(testClient)),
   ),
-  rule("4.4-results", "each element tells how its attempt ended", "trade key", async (bench) => results(await tradeStory(bench))),
-  rule("4.4-mixed", "open: the envelope of a batch with good and bad elements", "trade key", async (bench) => {
-    const { mixed } = (await tradeStory(bench)).cancel;
+  rule("4.4-results", "each element tells how its attempt ended", "trade key", async (testClient) => results(await tradeStory(testClient))),
+  rule("4.4-mixed", "open: the envelope of a batch with good and bad elements", "trade key", async (testClient) => {
+    const { mixed } = (await tradeStory(testClient)).cancel;
     const fields = Object.keys(mixed.records[0] ?? {}).join(", ");
     return open(`code ${JSON.stringify(mixed.envelope["code"])}, elements of ${fields} (G9)`);
   }),

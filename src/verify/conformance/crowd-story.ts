@@ -4,7 +4,7 @@
  * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are cancelled.
  */
 import { paging } from "../../contract/limits.ts";
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
 export interface Pages {
@@ -18,18 +18,18 @@ export interface CrowdStory {
   readonly history: Pages;
 }
 
-export const crowdStory = (bench: Bench): Promise<CrowdStory> => bench.story("crowd", () => play(bench));
+export const crowdStory = (testClient: TestClient): Promise<CrowdStory> => testClient.story("crowd", () => play(testClient));
 
-const play = async (bench: Bench): Promise<CrowdStory> => {
-  const { orders, quick } = bench;
+const play = async (testClient: TestClient): Promise<CrowdStory> => {
+  const { orders, quick } = testClient;
   const crowd = await orders.open(1 + (quick ? paging.limitDefault : paging.limitMax));
-  const pending = await pagesOf(bench, "pendingOrders");
+  const pending = await pagesOf(testClient, "pendingOrders");
   await orders.cancelAll(crowd);
-  return { pending, history: await pagesOf(bench, "orderHistory") };
+  return { pending, history: await pagesOf(testClient, "orderHistory") };
 };
 
-const pagesOf = async (bench: Bench, listing: "pendingOrders" | "orderHistory"): Promise<Pages> => ({
-  page: await bench.ask(listing),
-  hundred: await bench.ask(listing, { limit: String(paging.limitMax) }),
-  beyond: await bench.ask(listing, { limit: String(2 * paging.limitMax) }),
+const pagesOf = async (testClient: TestClient, listing: "pendingOrders" | "orderHistory"): Promise<Pages> => ({
+  page: await testClient.ask(listing),
+  hundred: await testClient.ask(listing, { limit: String(paging.limitMax) }),
+  beyond: await testClient.ask(listing, { limit: String(2 * paging.limitMax) }),
 });

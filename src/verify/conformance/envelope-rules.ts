@@ -6,28 +6,34 @@
 import * as schemas from "../../contract/schemas.ts";
 import { compare, isDecimal } from "../../decimal.ts";
 import { all, expectThat, fail, open, pass, type Rule, rule, skipped, type Verdict } from "./rule.ts";
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import { fieldOf, isRaw, type Raw, type Reply } from "./test-reply.ts";
 import { successes, tradeStory } from "./trade-story.ts";
 
-const successesAre = async (bench: Bench, judge: (reply: Reply) => Verdict): Promise<Verdict> => all((await successes(bench)).map(judge));
+const successesAre = async (testClient: TestClient, judge: (reply: Reply) => Verdict): Promise<Verdict> =>
+  all((await successes(testClient)).map(judge));
 
 /** The record of the order just placed, from the endpoint of which the description shows the record. */
-const ownRecord = async (bench: Bench): Promise<{ readonly record: Raw; readonly reply: Reply }> => {
-  const { order, a } = await tradeStory(bench);
+const ownRecord = async (testClient: TestClient): Promise<{ readonly record: Raw; readonly reply: Reply }> => {
+  const { order, a } = await tradeStory(testClient);
   const found = [order.byOrdId, order.hinted].map((reply) => ({ reply, record: reply.records[0] })).find(({ record }) => isRaw(record));
   return { record: found?.record ?? {}, reply: found?.reply ?? a.placed };
 };
 
-const recordIs = async (bench: Bench, judge: (record: Raw, reply: Reply) => Verdict): Promise<Verdict> => {
-  const { record, reply } = await ownRecord(bench);
+const recordIs = async (testClient: TestClient, judge: (record: Raw, reply: Reply) => Verdict): Promise<Verdict> => {
+  const { record, reply } = await ownRecord(testClient);
   return Object.keys(record).length === 0 ? skipped("no order record was found; see 4.1") : judge(record, reply);
 };
 
 const fields: readonly string[] = schemas.orderRecord.required;
 
-const looksLike = async (bench: Bench, names: readonly string[], rule: string, fits: (text: string) => boolean): Promise<Verdict> =>
-  recordIs(bench, (record, reply) =>
+const looksLike = async (
+  testClient: TestClient,
+  names: readonly string[],
+  rule: string,
+  fits: (text: string) => boolean,
+): Promise<Verdict> =>
+  recordIs(testClient, (record, reply) =>
     all(
       names.map((name) => {
         const value = record[name];
@@ -38,8 +44,8 @@ const looksLike = async (bench: Bench, names: readonly string[], rule: string, f
     ),
   );
 
-const failureOf = async (bench: Bench): Promise<readonly Reply[]> => {
-  const { order } = await tradeStory(bench);
+const failureOf = async (testClient: TestClient): Promise<readonly Reply[]> => {
+  const { order } = await tradeStory(testClient);
   return [order.neither, order.unknown].filter(({ ok }) => !ok);
 };
 
@@ -53,24 +59,24 @@ const judgeFailure = (reply: Reply): Verdict => {
 const unitOf = (digits: number): string => ({ 10: "seconds", 13: "milliseconds", 16: "microseconds" })[digits] ?? `${digits} digits`;
 
 export const envelopeRules: readonly Rule[] = [
-  rule("2.1-code", 'code is the text "0" on success', "key", (bench) =>
-    successesAre(bench, (reply) =>
+  rule("2.1-code", 'code is the text "0" on success', "key", (testClient) =>
+    successesAre(testClient, (reply) =>
       expectThat(reply.envelope["code"] === "0", reply, 'code "0" as a text', `code ${JSON.stringify(reply.envelope["code"])}`),
     ),
   ),
-  rule("2.1-msg", "msg is empty text on success", "key", (bench) =>
-    successesAre(bench, (reply) =>
+  rule("2.1-msg", "msg is empty text on success", "key", (testClient) =>
+    successesAre(testClient, (reply) =>
       expectThat(reply.envelope["msg"] === "", reply, 'msg ""', `msg ${JSON.stringify(reply.envelope["msg"])}`),
     ),
   ),
-  rule("2.1-data", "data is an array of records on success", "key", (bench) =>
-    successesAre(bench, (reply) => {
+  rule("2.1-data", "data is an array of records on success", "key", (testClient) =>
+    successesAre(testClient, (reply) => {
       const { data } = reply.envelope;
       return expectThat(Array.isArray(data) && data.every(isRaw), reply, "data is an array of objects", reply.shown);
     }),
   ),
-  rule("2.2-fields", "the order record has exactly the thirteen fields", "trade key", (bench) =>
-    recordIs(bench, (record, reply) => {
+  rule("2.2-fields", "the order record has exactly the thirteen fields", "trade key", (testClient) =>
+    recordIs(testClient, (record, reply) => {
       const names = Object.keys(record);
       const lacking = fields.filter((name) => !names.includes(name));
       const extra = names.filter((name) => !fields.includes(name));
@@ -78,23 +84,23 @@ export const envelopeRules: readonly Rule[] = [
       return expectThat(got === "", reply, fields.join(", "), got);
     }),
   ),
-  rule("2.2-text", "all fields of the order record are strings", "trade key", (bench) =>
-    recordIs(bench, (record, reply) => {
+  rule("2.2-text", "all fields of the order record are strings", "trade key", (testClient) =>
+    recordIs(testClient, (record, reply) => {
       const wrong = Object.entries(record).find(([, value]) => typeof value !== "string");
       return expectThat(wrong === undefined, reply, "every field is a string", `${wrong?.[0]} ${JSON.stringify(wrong?.[1])}`);
     }),
   ),
-  rule("2.2-decimals", "px, sz, avgPx, accFillSz and fee are decimal text", "trade key", (bench) =>
+  rule("2.2-decimals", "px, sz, avgPx, accFillSz and fee are decimal text", "trade key", (testClient) =>
     // Whether a price that does not exist is "" or "0" is open (H9).
-    looksLike(bench, ["px", "sz", "avgPx", "accFillSz", "fee"], "decimal text", (text) => text === "" || isDecimal(text)),
+    looksLike(testClient, ["px", "sz", "avgPx", "accFillSz", "fee"], "decimal text", (text) => text === "" || isDecimal(text)),
   ),
-  rule("2.2-times", "createdAt and updatedAt are digits only", "trade key", (bench) =>
-    looksLike(bench, ["createdAt", "updatedAt"], "digits only", (text) => /^\d+$/.test(text)),
+  rule("2.2-times", "createdAt and updatedAt are digits only", "trade key", (testClient) =>
+    looksLike(testClient, ["createdAt", "updatedAt"], "digits only", (text) => /^\d+$/.test(text)),
   ),
-  rule("2.2-echo", "the record tells the order that was placed", "trade key", async (bench) => {
-    const { a } = await tradeStory(bench);
+  rule("2.2-echo", "the record tells the order that was placed", "trade key", async (testClient) => {
+    const { a } = await tradeStory(testClient);
     const told = ["instId", "clOrdId", "side", "ordType"] as const;
-    return recordIs(bench, (record, reply) =>
+    return recordIs(testClient, (record, reply) =>
       all([
         ...told.map((name) =>
           expectThat(
@@ -111,15 +117,15 @@ export const envelopeRules: readonly Rule[] = [
       ]),
     );
   }),
-  rule("2.2-unit", "open: the unit of createdAt", "trade key", (bench) =>
-    recordIs(bench, (record) => open(`createdAt in ${unitOf(fieldOf(record, "createdAt").length)} (G3)`)),
+  rule("2.2-unit", "open: the unit of createdAt", "trade key", (testClient) =>
+    recordIs(testClient, (record) => open(`createdAt in ${unitOf(fieldOf(record, "createdAt").length)} (G3)`)),
   ),
-  rule("7-envelope", "failures are told through code and msg", "trade key", async (bench) =>
-    all((await failureOf(bench)).map(judgeFailure)),
+  rule("7-envelope", "failures are told through code and msg", "trade key", async (testClient) =>
+    all((await failureOf(testClient)).map(judgeFailure)),
   ),
-  rule("7-other", "open: statuses and codes of failures", "key", async (bench) => {
-    const neither = await bench.ask("getOrder", {});
-    const malformed = await bench.ask("pendingOrders", { limit: "many" });
+  rule("7-other", "open: statuses and codes of failures", "key", async (testClient) => {
+    const neither = await testClient.ask("getOrder", {});
+    const malformed = await testClient.ask("pendingOrders", { limit: "many" });
     return open(`without an id ${neither.shown}; limit=many ${malformed.shown} (G5, G16)`);
   }),
 ];

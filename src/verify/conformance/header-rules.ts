@@ -6,7 +6,7 @@
  */
 import { layers, limitHeaders } from "../../contract/limits.ts";
 import { all, expectThat, open, type Rule, rule, slowRule, type Verdict } from "./rule.ts";
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import { counted, type LimitHeader, type Reply } from "./test-reply.ts";
 import { successes } from "./trade-story.ts";
 import { headerMissing, withinMinute } from "./used-weight.ts";
@@ -15,9 +15,9 @@ import { floodStory } from "./user-limit-probe.ts";
 /** Different places in a second, so that not every pair of calls crosses its edge. */
 const phasesMs = [1_150, 1_450, 1_750, 2_050] as const;
 
-const onEverySuccess = async (bench: Bench, header: LimitHeader, max: number): Promise<Verdict> =>
+const onEverySuccess = async (testClient: TestClient, header: LimitHeader, max: number): Promise<Verdict> =>
   all(
-    (await successes(bench))
+    (await successes(testClient))
       .filter(({ signed }) => signed)
       .map((reply) => {
         const value = counted(reply, header);
@@ -35,14 +35,18 @@ const onEverySuccess = async (bench: Bench, header: LimitHeader, max: number): P
 const roomFor = 20;
 
 /** Judges two answers in a row until they fit, at several phases of the second. */
-const pairs = async (bench: Bench, second: () => Promise<Reply>, judge: (first: Reply, second: Reply) => Verdict): Promise<Verdict> => {
+const pairs = async (
+  testClient: TestClient,
+  second: () => Promise<Reply>,
+  judge: (first: Reply, second: Reply) => Verdict,
+): Promise<Verdict> => {
   let verdict: Verdict | undefined;
   for (const phaseMs of phasesMs) {
-    await bench.room(roomFor);
-    await withinMinute(bench);
+    await testClient.room(roomFor);
+    await withinMinute(testClient);
     // After so long a pause nothing of ours counts in the key's second any more.
-    await bench.wait(phaseMs);
-    const first = await bench.ask("spotBalance");
+    await testClient.wait(phaseMs);
+    const first = await testClient.ask("spotBalance");
     verdict = judge(first, await second());
     if (verdict.kind !== "fail") return verdict;
   }
@@ -59,8 +63,8 @@ const fallsByOne =
 
 const freshValue =
   (header: LimitHeader, value: number) =>
-  async (bench: Bench): Promise<Verdict> => {
-    const { first } = await floodStory(bench);
+  async (testClient: TestClient): Promise<Verdict> => {
+    const { first } = await floodStory(testClient);
     if (counted(first, header) === undefined) return headerMissing;
     return expectThat(
       counted(first, header) === value,
@@ -71,24 +75,26 @@ const freshValue =
   };
 
 export const headerRules: readonly Rule[] = [
-  rule("8.4-ip", "every success tells what remains for the address", "key", (bench) =>
-    onEverySuccess(bench, "ipRemaining", layers.ip.capacity - 1),
+  rule("8.4-ip", "every success tells what remains for the address", "key", (testClient) =>
+    onEverySuccess(testClient, "ipRemaining", layers.ip.capacity - 1),
   ),
-  rule("8.4-key", "every success tells what remains for the key", "key", (bench) =>
-    onEverySuccess(bench, "keyRemaining", layers.key.capacity - 1),
+  rule("8.4-key", "every success tells what remains for the key", "key", (testClient) =>
+    onEverySuccess(testClient, "keyRemaining", layers.key.capacity - 1),
   ),
-  rule("8.4-uid", "every success tells what the user has used", "key", (bench) => onEverySuccess(bench, "uidUsed", layers.uid.capacity)),
-  rule("8.4-ip-falls", "what remains for the address falls by one with each request", "key", (bench) =>
-    pairs(bench, () => bench.ask("spotBalance"), fallsByOne("ipRemaining")),
+  rule("8.4-uid", "every success tells what the user has used", "key", (testClient) =>
+    onEverySuccess(testClient, "uidUsed", layers.uid.capacity),
   ),
-  rule("8.4-ip-unsigned", "requests without a key count for the address too", "key", (bench) => {
-    const { permission } = bench.contract.endpoints.instruments;
+  rule("8.4-ip-falls", "what remains for the address falls by one with each request", "key", (testClient) =>
+    pairs(testClient, () => testClient.ask("spotBalance"), fallsByOne("ipRemaining")),
+  ),
+  rule("8.4-ip-unsigned", "requests without a key count for the address too", "key", (testClient) => {
+    const { permission } = testClient.contract.endpoints.instruments;
     return pairs(
-      bench,
+      testClient,
       async () => {
-        if (permission === "none") await bench.ask("instruments", {}, { as: "nobody" });
-        else await bench.ask("pendingOrders", {}, { as: "nobody" });
-        return bench.ask("spotBalance");
+        if (permission === "none") await testClient.ask("instruments", {}, { as: "nobody" });
+        else await testClient.ask("pendingOrders", {}, { as: "nobody" });
+        return testClient.ask("spotBalance");
       },
       (first, second) => {
         const [a, b] = [counted(first, "ipRemaining"), counted(second, "ipRemaining")];
@@ -97,13 +103,13 @@ export const headerRules: readonly Rule[] = [
       },
     );
   }),
-  rule("8.4-key-falls", "what remains for the key falls by one with each request of a second", "key", (bench) =>
-    pairs(bench, () => bench.ask("spotBalance"), fallsByOne("keyRemaining")),
+  rule("8.4-key-falls", "what remains for the key falls by one with each request of a second", "key", (testClient) =>
+    pairs(testClient, () => testClient.ask("spotBalance"), fallsByOne("keyRemaining")),
   ),
-  rule("8.4-key-fresh", "after a quiet second nine remain for the key", "key", (bench) =>
+  rule("8.4-key-fresh", "after a quiet second nine remain for the key", "key", (testClient) =>
     pairs(
-      bench,
-      () => bench.ask("positions"),
+      testClient,
+      () => testClient.ask("positions"),
       (first) => {
         const left = counted(first, "keyRemaining");
         if (left === undefined) return headerMissing;
@@ -119,13 +125,13 @@ export const headerRules: readonly Rule[] = [
     freshValue("ipRemaining", layers.ip.capacity - 1),
   ),
   slowRule("8.4-uid-fresh", "a new minute begins with nothing used", "key", freshValue("uidUsed", 5)),
-  rule("8.4-unsigned", "open: the headers of a success without a key", "nothing", async (bench) => {
-    const reply = await bench.ask("instruments", {}, { as: "nobody" });
+  rule("8.4-unsigned", "open: the headers of a success without a key", "nothing", async (testClient) => {
+    const reply = await testClient.ask("instruments", {}, { as: "nobody" });
     const found = Object.values(limitHeaders).filter((name) => reply.headers[name] !== undefined);
     return open(`${reply.ok ? "" : "no success, "}${found.length === 0 ? "none" : found.join(", ")}`);
   }),
-  rule("8.4-failure", "open: the headers of a failure", "key", async (bench) => {
-    const reply = await bench.ask("getOrder", {});
+  rule("8.4-failure", "open: the headers of a failure", "key", async (testClient) => {
+    const reply = await testClient.ask("getOrder", {});
     const found = Object.values(limitHeaders).filter((name) => reply.headers[name] !== undefined);
     return open(`${found.length === 0 ? "none" : found.join(", ")} (H5)`);
   }),

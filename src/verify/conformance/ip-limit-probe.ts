@@ -6,7 +6,7 @@
  */
 import { layers } from "../../contract/limits.ts";
 import { Unable } from "./rule.ts";
-import { type Bench, edgeMs, minuteMs } from "./test-client.ts";
+import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
 export interface WaveStory {
@@ -25,17 +25,17 @@ const extra = 3;
 const atOnce = 25;
 const latestMs = 45_000;
 
-export const waveStory = (bench: Bench): Promise<WaveStory> => bench.story("wave", () => play(bench));
+export const waveStory = (testClient: TestClient): Promise<WaveStory> => testClient.story("wave", () => play(testClient));
 
-const play = async (bench: Bench): Promise<WaveStory> => {
-  const { profile } = bench.contract;
+const play = async (testClient: TestClient): Promise<WaveStory> => {
+  const { profile } = testClient.contract;
   if (profile.instruments.chargesUserWithoutKey) throw new Unable("requests without a key are charged to a user here (G13)");
-  bench.open("instruments", capacity + extra, latestMs, { as: "nobody" });
-  await bench.freshMinute();
-  const { clock } = bench;
+  testClient.open("instruments", capacity + extra, latestMs, { as: "nobody" });
+  await testClient.freshMinute();
+  const { clock } = testClient;
   const beganAt = clock.now();
-  const minuteEndsAt = beganAt + minuteMs - (bench.serviceNow() % minuteMs);
-  const ask = (): Promise<Reply> => bench.ask("instruments", {}, { as: "nobody", within: [] });
+  const minuteEndsAt = beganAt + minuteMs - (testClient.serviceNow() % minuteMs);
+  const ask = (): Promise<Reply> => testClient.ask("instruments", {}, { as: "nobody", within: [] });
   const replies: Reply[] = [await ask()];
   const [first] = replies;
   // What the list itself says to a request without a key does not matter, only when it begins to say something else.
@@ -47,8 +47,8 @@ const play = async (bench: Bench): Promise<WaveStory> => {
   }
   for (let more = 0; more < extra && replies.every(passes); more++) replies.push(await ask());
   const last = replies.at(-1) as Reply;
-  const signed = bench.parts.main && (await bench.ask("instruments", {}, { within: [] }));
+  const signed = testClient.parts.main && (await testClient.ask("instruments", {}, { within: [] }));
   const freeAt = profile.limits.anchor === "wall_clock" ? minuteEndsAt : clock.now() + minuteMs;
-  await bench.wait(freeAt + edgeMs - clock.now());
+  await testClient.wait(freeAt + edgeMs - clock.now());
   return { breached: !passes(last), first: replies[0] as Reply, passed: replies.filter(passes).length, last, signed, freed: await ask() };
 };

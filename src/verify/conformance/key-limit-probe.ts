@@ -6,7 +6,7 @@
  * Not here: the user's layer (user-limit-probe.ts), the address's (ip-limit-probe.ts).
  */
 import { layers } from "../../contract/limits.ts";
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
 export interface Burst {
@@ -24,27 +24,27 @@ const quietMs = 2_100;
 /** Parts of a second at which bursts begin. */
 const phasesMs = [150, 400, 650] as const;
 
-export const burstStory = (bench: Bench): Promise<readonly Burst[]> => bench.story("burst", () => play(bench));
+export const burstStory = (testClient: TestClient): Promise<readonly Burst[]> => testClient.story("burst", () => play(testClient));
 
-const play = async (bench: Bench): Promise<readonly Burst[]> => {
-  bench.open("pendingOrders", capacity + extra, 1);
+const play = async (testClient: TestClient): Promise<readonly Burst[]> => {
+  testClient.open("pendingOrders", capacity + extra, 1);
   const bursts: Burst[] = [];
   for (const phaseMs of phasesMs) {
-    bursts.push(await burst(bench, phaseMs));
+    bursts.push(await burst(testClient, phaseMs));
     if (bursts.at(-1)?.passed === capacity) break;
   }
   return bursts;
 };
 
-const burst = async (bench: Bench, phaseMs: number): Promise<Burst> => {
-  const { parts, contract } = bench;
-  await bench.room((capacity + extra + 2) * contract.endpoints.pendingOrders.weight + contract.endpoints.instruments.weight);
-  await bench.wait(quietMs);
-  await bench.wait((1_000 + phaseMs - (bench.serviceNow() % 1_000)) % 1_000);
-  const calls = Array.from({ length: capacity + extra }, () => bench.ask("pendingOrders", { limit: "1" }, { within: ["ip"] }));
+const burst = async (testClient: TestClient, phaseMs: number): Promise<Burst> => {
+  const { parts, contract } = testClient;
+  await testClient.room((capacity + extra + 2) * contract.endpoints.pendingOrders.weight + contract.endpoints.instruments.weight);
+  await testClient.wait(quietMs);
+  await testClient.wait((1_000 + phaseMs - (testClient.serviceNow() % 1_000)) % 1_000);
+  const calls = Array.from({ length: capacity + extra }, () => testClient.ask("pendingOrders", { limit: "1" }, { within: ["ip"] }));
   const replies = await Promise.all(calls);
-  const otherKey = parts.second && (await bench.ask("instruments", {}, { as: parts.second, within: ["ip"] }));
-  await bench.wait(quietMs);
-  const later = await bench.ask("pendingOrders", { limit: "1" }, { within: ["ip"] });
+  const otherKey = parts.second && (await testClient.ask("instruments", {}, { as: parts.second, within: ["ip"] }));
+  await testClient.wait(quietMs);
+  const later = await testClient.ask("pendingOrders", { limit: "1" }, { within: ["ip"] });
   return { replies, passed: replies.filter(({ ok }) => ok).length, otherKey, later };
 };

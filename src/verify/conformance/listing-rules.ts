@@ -7,7 +7,7 @@ import { instTypeOf } from "../../contract/inst-id.ts";
 import { paging } from "../../contract/limits.ts";
 import { crowdStory } from "./crowd-story.ts";
 import { all, expectThat, open, pass, type Rule, rule, skipped, slowRule, type Verdict } from "./rule.ts";
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import { fieldOf, ordIdsOf, type Reply } from "./test-reply.ts";
 import { type TradeStory, tradeStory } from "./trade-story.ts";
 
@@ -38,14 +38,14 @@ const allHave = (reply: Reply, name: string, fits: (value: string) => boolean, e
 const three = ({ a, b, c }: TradeStory): readonly string[] => [a, b, c].map(({ ordId }) => ordId);
 
 /** Whether completed orders without fills can be expected in the history at all. */
-const remembers = ({ contract }: Bench): boolean => !contract.profile.history.unfilledCanceledVanish;
+const remembers = ({ contract }: TestClient): boolean => !contract.profile.history.unfilledCanceledVanish;
 const forgetful = skipped("orders that never traded vanish from this service's history (H11)");
 
 type Look = (story: TradeStory) => Verdict;
 const pendingRule = (id: string, title: string, look: Look): Rule =>
-  rule(`4.2-${id}`, title, "trade key", async (bench) => look(await tradeStory(bench)));
+  rule(`4.2-${id}`, title, "trade key", async (testClient) => look(await tradeStory(testClient)));
 const historyRule = (id: string, title: string, look: Look): Rule =>
-  rule(`4.3-${id}`, title, "trade key", async (bench) => (remembers(bench) ? look(await tradeStory(bench)) : forgetful));
+  rule(`4.3-${id}`, title, "trade key", async (testClient) => (remembers(testClient) ? look(await tradeStory(testClient)) : forgetful));
 
 const isSwap = (instId: string): boolean => instTypeOf(instId) === "SWAP";
 
@@ -109,25 +109,27 @@ export const listingRules: readonly Rule[] = [
   pendingRule("before", "before lists newer orders", ({ pending, a, b, c }) =>
     all([lists(pending.before, [c.ordId], "newer orders"), omits(pending.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
   ),
-  rule("4.2-order", "open: the order of the list, and both cursors at once", "trade key", async (bench) => {
-    const story = await tradeStory(bench);
+  rule("4.2-order", "open: the order of the list, and both cursors at once", "trade key", async (testClient) => {
+    const story = await tradeStory(testClient);
     const { both } = story.pending;
     return open(
       `${ordering(story.pending.own, three(story))} (G6); after and before: ${both.ok ? `${both.records.length} records` : both.shown} (H6)`,
     );
   }),
-  rule("4.2-default", "20 results without limit", "trade key", async (bench) => byDefault((await crowdStory(bench)).pending.page)),
-  slowRule("4.2-maximum", "never more than 100 results", "trade key", async (bench) => {
-    const { pending } = await crowdStory(bench);
+  rule("4.2-default", "20 results without limit", "trade key", async (testClient) =>
+    byDefault((await crowdStory(testClient)).pending.page),
+  ),
+  slowRule("4.2-maximum", "never more than 100 results", "trade key", async (testClient) => {
+    const { pending } = await crowdStory(testClient);
     return bounded(pending.hundred, pending.beyond);
   }),
-  slowRule("4.2-beyond", "open: a limit above the maximum", "trade key", async (bench) => {
-    const { beyond } = (await crowdStory(bench)).pending;
+  slowRule("4.2-beyond", "open: a limit above the maximum", "trade key", async (testClient) => {
+    const { beyond } = (await crowdStory(testClient)).pending;
     return open(beyond.ok ? `${beyond.records.length} records (H6)` : `${beyond.shown} (H6)`);
   }),
   historyRule("all", "cancelled orders are listed", (story) => lists(story.history.all, three(story), "recently completed orders")),
-  rule("4.3-states", "only filled and canceled orders are listed", "trade key", async (bench) => {
-    const { history } = await tradeStory(bench);
+  rule("4.3-states", "only filled and canceled orders are listed", "trade key", async (testClient) => {
+    const { history } = await tradeStory(testClient);
     const replies = Object.values(history).filter(({ ok }) => ok);
     return all(
       replies.map((reply) =>
@@ -135,8 +137,8 @@ export const listingRules: readonly Rule[] = [
       ),
     );
   }),
-  rule("4.3-active", "orders that are still active are not listed", "trade key", async (bench) => {
-    const story = await tradeStory(bench);
+  rule("4.3-active", "orders that are still active are not listed", "trade key", async (testClient) => {
+    const story = await tradeStory(testClient);
     return omits(story.history.early, three(story), "no active order");
   }),
   historyRule("instType", "instType narrows to a kind of product", (story) =>
@@ -168,12 +170,12 @@ export const listingRules: readonly Rule[] = [
   historyRule("before", "before lists newer orders", ({ history, a, b, c }) =>
     all([lists(history.before, [c.ordId], "newer orders"), omits(history.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
   ),
-  rule("4.3-default", "20 results without limit", "trade key", async (bench) =>
-    remembers(bench) ? byDefault((await crowdStory(bench)).history.page) : forgetful,
+  rule("4.3-default", "20 results without limit", "trade key", async (testClient) =>
+    remembers(testClient) ? byDefault((await crowdStory(testClient)).history.page) : forgetful,
   ),
-  slowRule("4.3-maximum", "never more than 100 results", "trade key", async (bench) => {
-    if (!remembers(bench)) return forgetful;
-    const { history } = await crowdStory(bench);
+  slowRule("4.3-maximum", "never more than 100 results", "trade key", async (testClient) => {
+    if (!remembers(testClient)) return forgetful;
+    const { history } = await crowdStory(testClient);
     return bounded(history.hundred, history.beyond);
   }),
 ];

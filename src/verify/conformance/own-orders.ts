@@ -9,7 +9,7 @@ import { paging } from "../../contract/limits.ts";
 import type { SzUnit } from "../../contract/profile.ts";
 import { compare, div, isDecimal, isPositive, mul, toStep } from "../../decimal.ts";
 import { Unable } from "./rule.ts";
-import type { BenchCore, How } from "./test-client.ts";
+import type { How, TestClientCore } from "./test-client.ts";
 import { fieldOf, type Raw, type Reply } from "./test-reply.ts";
 
 export interface Own {
@@ -76,8 +76,8 @@ const ticketsFor = (record: Raw, unit: SzUnit, stated: string | undefined): read
   });
 };
 
-export const createOwnOrders = (bench: BenchCore): OwnOrders => {
-  const { contract, order: hints = {}, clock } = bench;
+export const createOwnOrders = (testClient: TestClientCore): OwnOrders => {
+  const { contract, order: hints = {}, clock } = testClient;
   const { profile } = contract;
   const left = new Set<string>();
   const placed = new Set<string>();
@@ -86,8 +86,8 @@ export const createOwnOrders = (bench: BenchCore): OwnOrders => {
   let ticket: Ticket | undefined;
 
   const listed = (): Promise<readonly Raw[]> =>
-    bench.story("listed products", async () => {
-      const reply = await bench.ask("instruments", {}, contract.endpoints.instruments.permission === "none" ? { as: "nobody" } : {});
+    testClient.story("listed products", async () => {
+      const reply = await testClient.ask("instruments", {}, contract.endpoints.instruments.permission === "none" ? { as: "nobody" } : {});
       return reply.records;
     });
   const product = async (): Promise<Raw> => {
@@ -114,14 +114,14 @@ export const createOwnOrders = (bench: BenchCore): OwnOrders => {
   };
   /** What the service still lists as open of ours: known by its id, or by the client's where no answer was read. */
   const standing = async (): Promise<readonly Named[]> => {
-    const { records } = await bench.ask("pendingOrders", { instId: await instId(), limit: String(paging.limitMax) });
+    const { records } = await testClient.ask("pendingOrders", { instId: await instId(), limit: String(paging.limitMax) });
     const active = records.filter((record) => ["live", "partially_filled"].includes(fieldOf(record, "state")));
     const found = active.map((record) => ({ ordId: fieldOf(record, "ordId"), clOrdId: fieldOf(record, "clOrdId") }));
     return found.filter(({ ordId, clOrdId }) => placed.has(ordId) || clOrdId.startsWith(stamp));
   };
   const accepted = async (candidate: Ticket): Promise<Own | Reply> => {
     const body = await bodyWith(candidate);
-    const reply = await bench.ask("placeOrder", body);
+    const reply = await testClient.ask("placeOrder", body);
     const ordId = fieldOf(reply.records[0], "ordId");
     if (!reply.ok || ordId === "") return reply;
     const own = { ordId, clOrdId: fieldOf(body, "clOrdId"), body, placed: reply };
@@ -146,7 +146,7 @@ export const createOwnOrders = (bench: BenchCore): OwnOrders => {
   const cancel = async (orders: readonly Named[], how?: How): Promise<Reply> => {
     const id = await instId();
     const elements = orders.map(({ ordId }) => ({ instId: id, ordId }));
-    return bench.ask("cancelBatch", elements, how);
+    return testClient.ask("cancelBatch", elements, how);
   };
   const cancelAll = async (orders: readonly Named[]): Promise<void> => {
     for (let from = 0; from < orders.length; from += profile.cancelBatch.elementsMax) {

@@ -20,7 +20,7 @@ export interface Charge {
   readonly elements?: number;
 }
 
-export interface Pace {
+export interface Pacing {
   /** The earliest instant at which the charge fits all of `layers` and those of the profile's own. */
   fitsAt(charge: Charge, layers: readonly LayerName[], now: number): number;
   /** Counts a request; the returned function tells when it was answered, as it may have been counted as late as that. */
@@ -77,7 +77,7 @@ const extraOf = ({ name, scope, unit, capacity, windowMs, endpoints }: ExtraLaye
   },
 });
 
-export const createPace = (layers: Readonly<Record<LayerName, Layer>>, extraLayers: readonly ExtraLayer[] = []): Pace => {
+export const createPacing = (layers: Readonly<Record<LayerName, Layer>>, extraLayers: readonly ExtraLayer[] = []): Pacing => {
   const kept = [...keptOf(layers), ...extraLayers.map(extraOf)];
   const entries = new Map<string, Entry[]>();
   let lastAt = Number.NEGATIVE_INFINITY;

@@ -4,18 +4,20 @@
 import { readInstId } from "../../contract/inst-id.ts";
 import { versionPrefix } from "../../contract/limits.ts";
 import { all, expectThat, open, type Rule, rule, skipped, type Verdict } from "./rule.ts";
-import { type Bench, type How, need } from "./test-client.ts";
+import { type How, need, type TestClient } from "./test-client.ts";
 import { fieldOf, type Reply } from "./test-reply.ts";
 import { sample } from "./trade-story.ts";
 
-const asAnybody = (bench: Bench): How => (bench.contract.endpoints.instruments.permission === "none" ? { as: "nobody" } : {});
+const asAnybody = (testClient: TestClient): How =>
+  testClient.contract.endpoints.instruments.permission === "none" ? { as: "nobody" } : {};
 
-const products = (bench: Bench): Promise<Reply> => bench.story("products", () => bench.ask("instruments", {}, asAnybody(bench)));
+const products = (testClient: TestClient): Promise<Reply> =>
+  testClient.story("products", () => testClient.ask("instruments", {}, asAnybody(testClient)));
 
 const idsOf = ({ records }: Reply): readonly string[] => records.map((record) => fieldOf(record, "instId"));
 
-const listIs = async (bench: Bench, judge: (ids: readonly string[], reply: Reply) => Verdict): Promise<Verdict> => {
-  const reply = await products(bench);
+const listIs = async (testClient: TestClient, judge: (ids: readonly string[], reply: Reply) => Verdict): Promise<Verdict> => {
+  const reply = await products(testClient);
   return reply.ok ? judge(idsOf(reply), reply) : skipped(`the list was not given: ${reply.shown}`);
 };
 
@@ -28,12 +30,14 @@ const sorted = (ids: readonly string[]): string => [...ids].sort().join(" ");
 const nowhere = `${versionPrefix}common/no-such-thing`;
 
 /** Whether an endpoint exists: its answer differs from that to a path that does not. */
-const served = async (bench: Bench, name: keyof typeof harmless): Promise<Verdict> => {
+const served = async (testClient: TestClient, name: keyof typeof harmless): Promise<Verdict> => {
   const read = name === "spotBalance" || name === "positions" ? name : undefined;
   const reply =
-    read === undefined ? await bench.ask(name, harmless[name]) : need((await sample(bench)).find(({ endpoint }) => endpoint === read));
+    read === undefined
+      ? await testClient.ask(name, harmless[name])
+      : need((await sample(testClient)).find(({ endpoint }) => endpoint === read));
   const lightest = read === undefined ? "setLeverage" : "positions";
-  const absent = await bench.story(`nowhere ${lightest}`, () => bench.ask(lightest, harmless[lightest], { path: nowhere }));
+  const absent = await testClient.story(`nowhere ${lightest}`, () => testClient.ask(lightest, harmless[lightest], { path: nowhere }));
   const same = reply.status === absent.status && String(reply.envelope["code"]) === String(absent.envelope["code"]) && !reply.ok;
   return expectThat(!same && reply.status !== 404 && reply.status !== 405, reply, "an answer of the endpoint", reply.shown);
 };
@@ -49,68 +53,73 @@ const harmless = {
   setLeverage: { instId: noProduct, lever: "1" },
 } as const;
 
-const notServedAt = async (bench: Bench, path: string): Promise<Verdict> => {
-  const reply = await bench.ask("instruments", {}, { ...asAnybody(bench), path });
+const notServedAt = async (testClient: TestClient, path: string): Promise<Verdict> => {
+  const reply = await testClient.ask("instruments", {}, { ...asAnybody(testClient), path });
   return expectThat(!reply.ok || reply.records.length === 0, reply, `no product list outside ${versionPrefix}`);
 };
 
 export const productRules: readonly Rule[] = [
-  rule("2.3-format", "every product id is BASE-QUOTE or BASE-QUOTE-SWAP", "nothing", (bench) =>
-    listIs(bench, (ids, reply) => {
+  rule("2.3-format", "every product id is BASE-QUOTE or BASE-QUOTE-SWAP", "nothing", (testClient) =>
+    listIs(testClient, (ids, reply) => {
       const wrong = ids.find((id) => !form.test(id) || id.endsWith("-SWAP-SWAP") || /^[^-]+-SWAP$/.test(id));
       return expectThat(wrong === undefined, reply, "BASE-QUOTE or BASE-QUOTE-SWAP", JSON.stringify(wrong));
     }),
   ),
-  rule("2.3-letters", "open: the characters of product ids", "nothing", (bench) =>
-    listIs(bench, (ids) => {
+  rule("2.3-letters", "open: the characters of product ids", "nothing", (testClient) =>
+    listIs(testClient, (ids) => {
       const odd = ids.filter((id) => readInstId(id) === undefined);
       return open(odd.length === 0 ? "upper-case letters and digits in all of them (H8)" : `others than A-Z and 0-9 in ${odd[0]} (H8)`);
     }),
   ),
-  rule("2.3-unique", "every product has an id of its own", "nothing", (bench) =>
-    listIs(bench, (ids, reply) => {
+  rule("2.3-unique", "every product has an id of its own", "nothing", (testClient) =>
+    listIs(testClient, (ids, reply) => {
       const twice = ids.find((id, index) => ids.indexOf(id) !== index);
       return expectThat(twice === undefined, reply, "every instId once", `${twice} twice`);
     }),
   ),
-  rule("4.5-listed", "the list names products with their ids", "nothing", async (bench) => {
-    const reply = await products(bench);
+  rule("4.5-listed", "the list names products with their ids", "nothing", async (testClient) => {
+    const reply = await products(testClient);
     const ids = idsOf(reply);
     return expectThat(reply.ok && ids.length > 0 && !ids.includes(""), reply, "at least one product, each with an instId");
   }),
-  rule("4.5-stable", "asked again, the list is the same", "nothing", async (bench) => {
-    const first = await products(bench);
+  rule("4.5-stable", "asked again, the list is the same", "nothing", async (testClient) => {
+    const first = await products(testClient);
     if (!first.ok) return skipped(`the list was not given: ${first.shown}`);
-    const again = [await bench.ask("instruments", {}, asAnybody(bench)), await bench.ask("instruments", {}, asAnybody(bench))];
+    const again = [
+      await testClient.ask("instruments", {}, asAnybody(testClient)),
+      await testClient.ask("instruments", {}, asAnybody(testClient)),
+    ];
     return all(
       again.map((reply) => expectThat(sorted(idsOf(reply)) === sorted(idsOf(first)), reply, `the same ${first.records.length} products`)),
     );
   }),
-  rule("4.5-complete", "every product with an open order or a position is listed", "key", async (bench) => {
-    const held = [await bench.ask("pendingOrders", { limit: "100" }), await bench.ask("positions")];
-    return listIs(bench, (ids, reply) => {
+  rule("4.5-complete", "every product with an open order or a position is listed", "key", async (testClient) => {
+    const held = [await testClient.ask("pendingOrders", { limit: "100" }), await testClient.ask("positions")];
+    return listIs(testClient, (ids, reply) => {
       const missing = held.flatMap(idsOf).find((id) => id !== "" && !ids.includes(id));
       return expectThat(missing === undefined, reply, `${missing} is listed`, `${ids.length} products without it`);
     });
   }),
-  rule("4.5-key", "open: whether the list needs a key", "nothing", async (bench) => {
-    const reply = await bench.ask("instruments", {}, { as: "nobody" });
+  rule("4.5-key", "open: whether the list needs a key", "nothing", async (testClient) => {
+    const reply = await testClient.ask("instruments", {}, { as: "nobody" });
     return open(reply.ok ? "no key is needed (G13)" : `without a key: ${reply.shown} (G13)`);
   }),
-  rule("4.6-spotBalance", "GET /api/v1/asset/spot is served", "key", (bench) => served(bench, "spotBalance")),
-  rule("4.6-positions", "GET /api/v1/account/positions is served", "key", (bench) => served(bench, "positions")),
-  rule("4.6-placeOrder", "POST /api/v1/trade/order is served", "trade key", (bench) => served(bench, "placeOrder")),
-  rule("4.6-closePosition", "POST /api/v1/trade/close-position is served", "trade key", (bench) => served(bench, "closePosition")),
-  rule("4.6-setLeverage", "POST /api/v1/account/set-leverage is served", "trade key", (bench) => served(bench, "setLeverage")),
-  rule("9-prefix", "no endpoint stands outside /api/v1/", "nothing", async (bench) =>
-    all([await notServedAt(bench, "/common/instruments"), await notServedAt(bench, "/api/common/instruments")]),
+  rule("4.6-spotBalance", "GET /api/v1/asset/spot is served", "key", (testClient) => served(testClient, "spotBalance")),
+  rule("4.6-positions", "GET /api/v1/account/positions is served", "key", (testClient) => served(testClient, "positions")),
+  rule("4.6-placeOrder", "POST /api/v1/trade/order is served", "trade key", (testClient) => served(testClient, "placeOrder")),
+  rule("4.6-closePosition", "POST /api/v1/trade/close-position is served", "trade key", (testClient) =>
+    served(testClient, "closePosition"),
   ),
-  rule("9-trade-prefix", "nor do the trade endpoints", "key", async (bench) => {
-    const reply = await bench.ask("pendingOrders", {}, { as: need(bench.parts.main), path: "/trade/orders/pending" });
+  rule("4.6-setLeverage", "POST /api/v1/account/set-leverage is served", "trade key", (testClient) => served(testClient, "setLeverage")),
+  rule("9-prefix", "no endpoint stands outside /api/v1/", "nothing", async (testClient) =>
+    all([await notServedAt(testClient, "/common/instruments"), await notServedAt(testClient, "/api/common/instruments")]),
+  ),
+  rule("9-trade-prefix", "nor do the trade endpoints", "key", async (testClient) => {
+    const reply = await testClient.ask("pendingOrders", {}, { as: need(testClient.parts.main), path: "/trade/orders/pending" });
     return expectThat(!reply.ok, reply, `no listing outside ${versionPrefix}`);
   }),
-  rule("9-next", "open: other versions", "nothing", async (bench) => {
-    const reply = await bench.ask("instruments", {}, { ...asAnybody(bench), path: "/api/v2/common/instruments" });
+  rule("9-next", "open: other versions", "nothing", async (testClient) => {
+    const reply = await testClient.ask("instruments", {}, { ...asAnybody(testClient), path: "/api/v2/common/instruments" });
     return open(`/api/v2/common/instruments: ${reply.shown} (G18)`);
   }),
 ];

@@ -4,7 +4,7 @@
  * Invariants: a verdict of failure says what was expected, what came, and to which request; what the description leaves open is
  * never a failure, only told.
  */
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
 export type Verdict =
@@ -24,7 +24,7 @@ export interface Rule {
   readonly needs: Need;
   /** Fills a minute's quota or waits for the next minute. */
   readonly slow: boolean;
-  check(bench: Bench): Promise<Verdict>;
+  check(testClient: TestClient): Promise<Verdict>;
 }
 
 export const rule = (id: string, title: string, needs: Need, check: Rule["check"]): Rule => ({

@@ -9,7 +9,7 @@ import type { Socket } from "../../client/transport/socket.ts";
 import { after } from "../../clock/clock.ts";
 import { websocketLimits } from "../../contract/limits.ts";
 import { pass, type Rule, rule, skipped, open as told, type Verdict } from "./rule.ts";
-import { type Bench, here } from "./test-client.ts";
+import { here, type TestClient } from "./test-client.ts";
 import { fieldOf, isRaw, type Raw } from "./test-reply.ts";
 
 const { connectionsPerIp, subscriptionsPerConnection } = websocketLimits;
@@ -35,7 +35,7 @@ const parsed = (text: string): Raw => {
   }
 };
 
-const lineTo = (bench: Bench, url: string, open: NonNullable<Bench["socket"]>["open"]): Line => {
+const lineTo = (testClient: TestClient, url: string, open: NonNullable<TestClient["socket"]>["open"]): Line => {
   const words: Word[] = [];
   const listeners = new Set<(word: Word) => void>();
   const say = (word: Word): void => {
@@ -43,8 +43,8 @@ const lineTo = (bench: Bench, url: string, open: NonNullable<Bench["socket"]>["o
     for (const listener of [...listeners]) listener(word);
   };
   // Opening one is a request of the address, like any other.
-  const now = bench.clock.now();
-  bench.pace.count({ ip: here, key: undefined, uid: undefined, weight: 0 }, now)(now);
+  const now = testClient.clock.now();
+  testClient.pace.count({ ip: here, key: undefined, uid: undefined, weight: 0 }, now)(now);
   const socket = open(url, {
     opened: () => {
       say({ kind: "opened" });
@@ -70,7 +70,7 @@ const lineTo = (bench: Bench, url: string, open: NonNullable<Bench["socket"]>["o
       const known = words.find(fits);
       if (known !== undefined) return known;
       const fitting = new Observable<Word>((subscriber) => coming.subscribe((word) => fits(word) && subscriber.next(word)));
-      return firstValueFrom(merge(fitting, after(bench.clock, ms).pipe(map(() => undefined))).pipe(take(1)));
+      return firstValueFrom(merge(fitting, after(testClient.clock, ms).pipe(map(() => undefined))).pipe(take(1)));
     },
   };
 };
@@ -90,13 +90,13 @@ const accepted = async (line: Line): Promise<boolean> => {
   return (await line.hear((word) => closed(word) || isError(word), standMs)) === undefined;
 };
 
-const withLines = async (bench: Bench, run: (open: () => Line) => Promise<Verdict>): Promise<Verdict> => {
-  const { socket } = bench;
+const withLines = async (testClient: TestClient, run: (open: () => Line) => Promise<Verdict>): Promise<Verdict> => {
+  const { socket } = testClient;
   if (socket === undefined) return skipped("no address of a WebSocket was given");
   const lines: Line[] = [];
   try {
     return await run(() => {
-      const line = lineTo(bench, socket.url, socket.open);
+      const line = lineTo(testClient, socket.url, socket.open);
       lines.push(line);
       return line;
     });
@@ -106,32 +106,32 @@ const withLines = async (bench: Bench, run: (open: () => Line) => Promise<Verdic
   }
 };
 
-const bad = (bench: Bench, expected: string, got: string): Verdict => ({
+const bad = (testClient: TestClient, expected: string, got: string): Verdict => ({
   kind: "fail",
   expected,
   got,
-  request: `WebSocket ${bench.socket?.url}`,
+  request: `WebSocket ${testClient.socket?.url}`,
 });
 
-const connections = (bench: Bench): Promise<Verdict> =>
-  withLines(bench, async (open) => {
+const connections = (testClient: TestClient): Promise<Verdict> =>
+  withLines(testClient, async (open) => {
     const lines: Line[] = [];
     for (let index = 0; index < connectionsPerIp; index++) {
       const line = open();
       lines.push(line);
       if ((await line.hear(isEnd, openMs))?.kind !== "opened")
-        return bad(bench, `${connectionsPerIp} connections`, `only ${index} were opened`);
+        return bad(testClient, `${connectionsPerIp} connections`, `only ${index} were opened`);
     }
-    await bench.wait(standMs);
+    await testClient.wait(standMs);
     const turnedAway = lines.filter(({ words }) => words.some(closed) || words.some(isError)).length;
-    if (turnedAway > 0) return bad(bench, `${connectionsPerIp} connections`, `only ${connectionsPerIp - turnedAway} stand`);
-    return (await accepted(open())) ? bad(bench, `at most ${connectionsPerIp} connections`, `${connectionsPerIp + 1} stand`) : pass;
+    if (turnedAway > 0) return bad(testClient, `${connectionsPerIp} connections`, `only ${connectionsPerIp - turnedAway} stand`);
+    return (await accepted(open())) ? bad(testClient, `at most ${connectionsPerIp} connections`, `${connectionsPerIp + 1} stand`) : pass;
   });
 
 /** Different pairs of a public channel and a product. */
-const pairsOf = async (bench: Bench): Promise<readonly Raw[]> => {
-  const { endpoints, profile } = bench.contract;
-  const reply = await bench.ask("instruments", {}, endpoints.instruments.permission === "none" ? { as: "nobody" } : {});
+const pairsOf = async (testClient: TestClient): Promise<readonly Raw[]> => {
+  const { endpoints, profile } = testClient.contract;
+  const reply = await testClient.ask("instruments", {}, endpoints.instruments.permission === "none" ? { as: "nobody" } : {});
   const ids = reply.records.map((record) => fieldOf(record, "instId")).filter((id) => id !== "");
   return profile.websocket.publicChannels.flatMap((channel) => ids.map((instId) => ({ channel, instId })));
 };
@@ -142,15 +142,15 @@ const argIs = (word: Word, { channel, instId }: Raw): boolean => {
   return isRaw(arg) && arg["channel"] === channel && arg["instId"] === instId;
 };
 
-const subscriptions = (bench: Bench): Promise<Verdict> =>
-  withLines(bench, async (open) => {
-    const pairs = await pairsOf(bench);
+const subscriptions = (testClient: TestClient): Promise<Verdict> =>
+  withLines(testClient, async (open) => {
+    const pairs = await pairsOf(testClient);
     if (pairs.length <= subscriptionsPerConnection) {
       return skipped(`needs ${subscriptionsPerConnection + 1} pairs of channel and product; the service lists ${pairs.length}`);
     }
-    const { ackMsMax } = bench.contract.profile.websocket;
+    const { ackMsMax } = testClient.contract.profile.websocket;
     const line = open();
-    if ((await line.hear(isEnd, openMs))?.kind !== "opened") return bad(bench, "a connection", "none was opened");
+    if ((await line.hear(isEnd, openMs))?.kind !== "opened") return bad(testClient, "a connection", "none was opened");
     for (let index = 0; index < subscriptionsPerConnection; index++) {
       const arg = pairs[index] as Raw;
       line.socket.send(JSON.stringify({ op: "subscribe", args: [arg] }));
@@ -160,19 +160,19 @@ const subscriptions = (bench: Bench): Promise<Verdict> =>
       ) {
         return index === 0
           ? skipped("subscriptions are not acknowledged in the assumed way (G14)")
-          : bad(bench, `${subscriptionsPerConnection} subscriptions`, `only ${index} were acknowledged`);
+          : bad(testClient, `${subscriptionsPerConnection} subscriptions`, `only ${index} were acknowledged`);
       }
     }
     const beyond = pairs[subscriptionsPerConnection] as Raw;
     line.socket.send(JSON.stringify({ op: "subscribe", args: [beyond] }));
     const answer = await line.hear((word) => argIs(word, beyond) || isError(word) || closed(word), ackMsMax);
     return answer !== undefined && argIs(answer, beyond)
-      ? bad(bench, `at most ${subscriptionsPerConnection} subscriptions`, `${subscriptionsPerConnection + 1} are acknowledged`)
+      ? bad(testClient, `at most ${subscriptionsPerConnection} subscriptions`, `${subscriptionsPerConnection + 1} are acknowledged`)
       : pass;
   });
 
-const login = (bench: Bench): Promise<Verdict> =>
-  withLines(bench, async (open) => {
+const login = (testClient: TestClient): Promise<Verdict> =>
+  withLines(testClient, async (open) => {
     const line = open();
     const first = await line.hear(isEnd, openMs);
     const word = await line.hear(({ kind }) => kind === "text", standMs);

@@ -16,7 +16,7 @@ import { permissionRules } from "./permission-rules.ts";
 import { productRules } from "./product-rules.ts";
 import { type Rule, skipped, Unable, type Verdict } from "./rule.ts";
 import { socketRules } from "./socket-rules.ts";
-import { type Bench, type BenchOptions, createBench } from "./test-client.ts";
+import { createTestClient, type TestClient, type TestClientOptions } from "./test-client.ts";
 import { missing } from "./test-keys.ts";
 import { weightRules } from "./used-weight.ts";
 
@@ -43,7 +43,7 @@ export interface Finding {
   readonly verdict: Verdict;
 }
 
-export interface SuiteOptions extends BenchOptions {
+export interface SuiteOptions extends TestClientOptions {
   /** Only rules whose id begins with one of these. */
   readonly only?: readonly string[];
   readonly onRule?: (rule: Rule) => void;
@@ -57,8 +57,8 @@ export interface SuiteResult {
 }
 
 export const checkService = async (options: SuiteOptions): Promise<SuiteResult> => {
-  const bench = createBench(options);
-  await knock(bench);
+  const testClient = createTestClient(options);
+  await knock(testClient);
   const asked = rules.filter(({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true);
   const order = [...asked].sort((a, b) => place(a.id) - place(b.id));
   const verdicts = new Map<Rule, Verdict>();
@@ -71,12 +71,12 @@ export const checkService = async (options: SuiteOptions): Promise<SuiteResult> 
     for (const rule of order) {
       if (stopped) break;
       options.onRule?.(rule);
-      const verdict = await ask(rule, bench);
+      const verdict = await ask(rule, testClient);
       verdicts.set(rule, verdict);
     }
   } finally {
     stopping?.unsubscribe();
-    leftBehind = await tidy(bench);
+    leftBehind = await tidy(testClient);
   }
   const findings = asked.flatMap((rule) => {
     const verdict = verdicts.get(rule);
@@ -86,24 +86,24 @@ export const checkService = async (options: SuiteOptions): Promise<SuiteResult> 
 };
 
 /** What cannot be asked about any more is named as left behind. */
-const tidy = async (bench: Bench): Promise<readonly string[]> => {
-  bench.end();
+const tidy = async (testClient: TestClient): Promise<readonly string[]> => {
+  testClient.end();
   try {
-    return await bench.orders.sweep();
+    return await testClient.orders.sweep();
   } catch (error) {
-    if (isSluiceError(error) || error instanceof Unable) return bench.orders.unsure();
+    if (isSluiceError(error) || error instanceof Unable) return testClient.orders.unsure();
     throw error;
   }
 };
 
 /** A service that does not answer is no matter of rules, and a key that is not accepted would make every rule about orders a riddle. */
-const knock = async (bench: Bench): Promise<void> => {
-  const { main } = bench.parts;
+const knock = async (testClient: TestClient): Promise<void> => {
+  const { main } = testClient.parts;
   if (main === undefined) {
-    await bench.ask("instruments", {}, { as: "nobody" });
+    await testClient.ask("instruments", {}, { as: "nobody" });
     return;
   }
-  const reply = await bench.ask("pendingOrders", { limit: "1" });
+  const reply = await testClient.ask("pendingOrders", { limit: "1" });
   if (reply.status === 200) return;
   throw new SluiceError(
     "USAGE",
@@ -111,12 +111,12 @@ const knock = async (bench: Bench): Promise<void> => {
   );
 };
 
-const ask = async (rule: Rule, bench: Bench): Promise<Verdict> => {
-  const lacking = missing(rule.needs, bench.parts, bench.socket !== undefined);
+const ask = async (rule: Rule, testClient: TestClient): Promise<Verdict> => {
+  const lacking = missing(rule.needs, testClient.parts, testClient.socket !== undefined);
   if (lacking !== undefined) return skipped(lacking);
-  if (rule.slow && bench.quick) return skipped("uses up a minute; left out of a quick run");
+  if (rule.slow && testClient.quick) return skipped("uses up a minute; left out of a quick run");
   try {
-    return await rule.check(bench);
+    return await rule.check(testClient);
   } catch (error) {
     if (error instanceof Unable) return skipped(error.message);
     if (!isSluiceError(error) || error.code !== "OUTCOME_UNKNOWN") throw error;

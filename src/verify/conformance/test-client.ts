@@ -13,7 +13,7 @@ import type { Endpoint, EndpointName } from "../../contract/endpoints.ts";
 import type { LayerName } from "../../contract/limits.ts";
 import type { Transport, WireRequest } from "../../contract/transport.ts";
 import { createOwnOrders, type OwnOrders } from "./own-orders.ts";
-import { createPace, type Pace } from "./pacing.ts";
+import { createPacing, type Pacing } from "./pacing.ts";
 import { Unable } from "./rule.ts";
 import { type CheckKey, type Parts, partsOf } from "./test-keys.ts";
 import { type Reply, replyOf } from "./test-reply.ts";
@@ -26,7 +26,7 @@ export interface OrderHints {
   readonly sz?: string;
 }
 
-export interface BenchOptions {
+export interface TestClientOptions {
   readonly contract: Contract;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -50,9 +50,9 @@ export interface How {
 }
 
 /** Everything but the orders, which are made on top of it. */
-export interface BenchCore extends Omit<BenchOptions, "keys"> {
+export interface TestClientCore extends Omit<TestClientOptions, "keys"> {
   readonly parts: Parts;
-  readonly pace: Pace;
+  readonly pace: Pacing;
   ask(endpoint: EndpointName, input?: unknown, how?: How): Promise<Reply>;
   wait(ms: number): Promise<void>;
   /** Waits until so much of the main user's weight may be used at once. */
@@ -67,7 +67,7 @@ export interface BenchCore extends Omit<BenchOptions, "keys"> {
   story<T>(name: string, play: () => Promise<T>): Promise<T>;
 }
 
-export interface Bench extends BenchCore {
+export interface TestClient extends TestClientCore {
   readonly orders: OwnOrders;
 }
 
@@ -78,10 +78,10 @@ const everyLayer: readonly LayerName[] = ["ip", "key", "uid"];
 /** All requests of one run come from one address. */
 export const here = "here";
 
-export const createBench = (options: BenchOptions): Bench => {
+export const createTestClient = (options: TestClientOptions): TestClient => {
   const { contract, clock, serviceNow } = options;
   const parts = partsOf(options.keys, contract.profile);
-  const pace = createPace(contract.layers, contract.profile.limits.extraLayers);
+  const pace = createPacing(contract.layers, contract.profile.limits.extraLayers);
   const stories = new Map<string, Promise<unknown>>();
 
   let ending = false;
@@ -108,7 +108,7 @@ export const createBench = (options: BenchOptions): Bench => {
       answered(clock.now());
     }
   };
-  const core: BenchCore = {
+  const core: TestClientCore = {
     ...options,
     parts,
     pace,

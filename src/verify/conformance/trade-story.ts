@@ -6,7 +6,7 @@
  */
 
 import type { Own } from "./own-orders.ts";
-import type { Bench } from "./test-client.ts";
+import type { TestClient } from "./test-client.ts";
 import { fieldOf, type Reply } from "./test-reply.ts";
 
 /** `early` is the history while a, b and c were open. */
@@ -39,27 +39,27 @@ const inTurn = async <K extends string>(looks: Readonly<Record<K, () => Promise<
   return Object.fromEntries(replies) as Readonly<Record<K, Reply>>;
 };
 
-export const tradeStory = (bench: Bench): Promise<TradeStory> => bench.story("trade", () => play(bench));
+export const tradeStory = (testClient: TestClient): Promise<TradeStory> => testClient.story("trade", () => play(testClient));
 
-const play = async (bench: Bench): Promise<TradeStory> => {
-  const { orders } = bench;
+const play = async (testClient: TestClient): Promise<TradeStory> => {
+  const { orders } = testClient;
   const instId = await orders.instId();
   const otherInstId = await orders.otherInstId();
   const [d] = (await orders.open(1)) as readonly [Own];
   const one = await orders.cancel([d]);
   const [a, b, c] = (await orders.open(3)) as readonly [Own, Own, Own];
-  const order = await inTurn(orderLooks(bench, [a, b], instId, otherInstId));
-  const pending = await inTurn(pendingLooks(bench, b, instId, otherInstId));
-  const early = await bench.ask("orderHistory", {});
+  const order = await inTurn(orderLooks(testClient, [a, b], instId, otherInstId));
+  const pending = await inTurn(pendingLooks(testClient, b, instId, otherInstId));
+  const early = await testClient.ask("orderHistory", {});
   const mixed = await orders.cancel([d, a, b, c]);
   const after: Reply[] = [];
-  for (const { ordId } of [d, a, b, c]) after.push(await bench.ask("getOrder", { ordId }));
+  for (const { ordId } of [d, a, b, c]) after.push(await testClient.ask("getOrder", { ordId }));
   // Where a batch failed, what comes after it is still to be looked at.
   for (const [index, own] of [d, a, b, c].entries()) {
     if (["live", "partially_filled"].includes(fieldOf(after[index]?.records[0], "state"))) await orders.cancel([own]);
   }
-  const pendingAfter = await bench.ask("pendingOrders", { instId, limit: "100" });
-  const history = await inTurn(historyLooks(bench, b));
+  const pendingAfter = await testClient.ask("pendingOrders", { instId, limit: "100" });
+  const history = await inTurn(historyLooks(testClient, b));
   return {
     instId,
     otherInstId,
@@ -75,8 +75,8 @@ const play = async (bench: Bench): Promise<TradeStory> => {
   };
 };
 
-const orderLooks = (bench: Bench, [a, b]: readonly [Own, Own], instId: string, otherInstId: string | undefined) => {
-  const look = (query: Readonly<Record<string, string>>) => () => bench.ask("getOrder", query);
+const orderLooks = (testClient: TestClient, [a, b]: readonly [Own, Own], instId: string, otherInstId: string | undefined) => {
+  const look = (query: Readonly<Record<string, string>>) => () => testClient.ask("getOrder", query);
   return {
     byOrdId: look({ ordId: a.ordId }),
     byClOrdId: look({ clOrdId: b.clOrdId }),
@@ -89,8 +89,8 @@ const orderLooks = (bench: Bench, [a, b]: readonly [Own, Own], instId: string, o
   };
 };
 
-const pendingLooks = (bench: Bench, b: Own, instId: string, otherInstId: string | undefined) => {
-  const look = (query: Readonly<Record<string, string>>) => () => bench.ask("pendingOrders", query);
+const pendingLooks = (testClient: TestClient, b: Own, instId: string, otherInstId: string | undefined) => {
+  const look = (query: Readonly<Record<string, string>>) => () => testClient.ask("pendingOrders", query);
   return {
     all: look({}),
     swap: look({ instType: "SWAP", limit: "100" }),
@@ -104,8 +104,8 @@ const pendingLooks = (bench: Bench, b: Own, instId: string, otherInstId: string 
   };
 };
 
-const historyLooks = (bench: Bench, b: Own) => {
-  const look = (query: Readonly<Record<string, string>>) => () => bench.ask("orderHistory", query);
+const historyLooks = (testClient: TestClient, b: Own) => {
+  const look = (query: Readonly<Record<string, string>>) => () => testClient.ask("orderHistory", query);
   return {
     all: look({}),
     swap: look({ instType: "SWAP", limit: "100" }),
@@ -119,20 +119,20 @@ const historyLooks = (bench: Bench, b: Own) => {
 };
 
 /** One success of everything that may be asked without harm. */
-export const sample = (bench: Bench): Promise<readonly Reply[]> =>
-  bench.story("sample", async () => {
+export const sample = (testClient: TestClient): Promise<readonly Reply[]> =>
+  testClient.story("sample", async () => {
     const replies: Reply[] = [];
     for (const name of ["instruments", "spotBalance", "positions", "pendingOrders", "orderHistory"] as const) {
-      replies.push(await bench.ask(name));
+      replies.push(await testClient.ask(name));
     }
     return replies;
   });
 
 /** Successes of every endpoint that can be had with the keys at hand. */
-export const successes = async (bench: Bench): Promise<readonly Reply[]> => {
-  const replies = [...(await sample(bench))];
-  if (bench.parts.trader !== undefined) {
-    const { order, pending, history, cancel, a } = await tradeStory(bench);
+export const successes = async (testClient: TestClient): Promise<readonly Reply[]> => {
+  const replies = [...(await sample(testClient))];
+  if (testClient.parts.trader !== undefined) {
+    const { order, pending, history, cancel, a } = await tradeStory(testClient);
     replies.push(a.placed, order.byOrdId, pending.own, history.canceled, cancel.one);
   }
   return replies.filter(({ ok }) => ok);

@@ -6,7 +6,7 @@
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
 import { expectThat, open, type Rule, rule, skipped, type Verdict } from "./rule.ts";
-import { type Bench, edgeMs, minuteMs } from "./test-client.ts";
+import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
 import type { CheckKey } from "./test-keys.ts";
 import { counted, type Reply } from "./test-reply.ts";
 
@@ -17,18 +17,18 @@ const roomFor = 40;
 export const headerMissing = skipped("the header is missing; see 8.4");
 
 /** Keeps clear of the minute's end, so that the next few calls fall into one minute. */
-export const withinMinute = async (bench: Bench): Promise<void> => {
-  const left = minuteMs - (bench.serviceNow() % minuteMs);
-  if (left < 2 * edgeMs) await bench.wait(left + edgeMs);
+export const withinMinute = async (testClient: TestClient): Promise<void> => {
+  const left = minuteMs - (testClient.serviceNow() % minuteMs);
+  if (left < 2 * edgeMs) await testClient.wait(left + edgeMs);
 };
 
 type Ask = () => Promise<Reply>;
 
 /** The rise of the used weight from just before `ask` to its own answer. */
-export const riseOf = async (bench: Bench, ask: Ask): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
-  await bench.room(roomFor);
-  await withinMinute(bench);
-  const before = counted(await bench.ask("spotBalance"), "uidUsed");
+export const riseOf = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
+  await testClient.room(roomFor);
+  await withinMinute(testClient);
+  const before = counted(await testClient.ask("spotBalance"), "uidUsed");
   const reply = await ask();
   const after = counted(reply, "uidUsed");
   return { reply, rise: before === undefined || after === undefined ? undefined : after - before };
@@ -42,45 +42,45 @@ const until = async (measure: () => Promise<Verdict>): Promise<Verdict> => {
 
 /** The consumption told in the answer to `key` is the one told to the main key before, plus the call's weight. */
 export const usedAfter = (
-  bench: Bench,
+  testClient: TestClient,
   endpoint: EndpointName,
   key: CheckKey | undefined,
   weight: number,
   expected: string,
 ): Promise<Verdict> =>
   until(async () => {
-    const { reply, rise } = await riseOf(bench, () => bench.ask(endpoint, {}, key === undefined ? {} : { as: key }));
+    const { reply, rise } = await riseOf(testClient, () => testClient.ask(endpoint, {}, key === undefined ? {} : { as: key }));
     if (rise === undefined) return headerMissing;
     return expectThat(rise === weight, reply, `${expected}: weight ${weight}`, `used weight rose by ${rise}`);
   });
 
 /** A call that may fail, between two readings: what it added beyond the second reading's own weight. */
-const addedBy = async (bench: Bench, ask: Ask): Promise<{ readonly reply: Reply; readonly added: number | undefined }> => {
-  await bench.room(roomFor);
-  await withinMinute(bench);
-  const before = counted(await bench.ask("spotBalance"), "uidUsed");
+const addedBy = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly added: number | undefined }> => {
+  await testClient.room(roomFor);
+  await withinMinute(testClient);
+  const before = counted(await testClient.ask("spotBalance"), "uidUsed");
   const reply = await ask();
-  const after = counted(await bench.ask("spotBalance"), "uidUsed");
-  const again = counted(await bench.ask("spotBalance"), "uidUsed");
+  const after = counted(await testClient.ask("spotBalance"), "uidUsed");
+  const again = counted(await testClient.ask("spotBalance"), "uidUsed");
   const known = before !== undefined && after !== undefined && again !== undefined;
   return { reply, added: known ? after - before - (again - after) : undefined };
 };
 
 const harmless = { closePosition: { instId: "NOSUCH-NOTHING-SWAP" }, setLeverage: { instId: "NOSUCH-NOTHING-SWAP", lever: "1" } } as const;
 
-const weightOfFailing = (bench: Bench, endpoint: keyof typeof harmless, weight: number): Promise<Verdict> =>
+const weightOfFailing = (testClient: TestClient, endpoint: keyof typeof harmless, weight: number): Promise<Verdict> =>
   until(async () => {
-    const { reply, added } = await addedBy(bench, () => bench.ask(endpoint, harmless[endpoint]));
+    const { reply, added } = await addedBy(testClient, () => testClient.ask(endpoint, harmless[endpoint]));
     if (added === undefined) return headerMissing;
     if (added === 0 && !reply.ok) return open("found 0: failed calls are not charged here (H5)");
     return expectThat(added === weight, reply, `weight ${weight}`, `used weight rose by ${added}`);
   });
 
-const weightOfTrade = (bench: Bench, endpoint: "placeOrder" | "cancelBatch", weight: number): Promise<Verdict> =>
+const weightOfTrade = (testClient: TestClient, endpoint: "placeOrder" | "cancelBatch", weight: number): Promise<Verdict> =>
   until(async () => {
-    const { orders } = bench;
+    const { orders } = testClient;
     if (endpoint === "placeOrder") {
-      const { reply, rise } = await riseOf(bench, async () => {
+      const { reply, rise } = await riseOf(testClient, async () => {
         const [order] = await orders.open(1);
         if (order === undefined) throw new Error("one order was placed");
         return order.placed;
@@ -89,33 +89,39 @@ const weightOfTrade = (bench: Bench, endpoint: "placeOrder" | "cancelBatch", wei
       return judged(reply, rise, weight);
     }
     const standing = await orders.open(1);
-    const { reply, rise } = await riseOf(bench, () => orders.cancel(standing));
+    const { reply, rise } = await riseOf(testClient, () => orders.cancel(standing));
     await orders.sweep();
-    return judged(reply, rise, weight + bench.contract.profile.weights.perCancelElement);
+    return judged(reply, rise, weight + testClient.contract.profile.weights.perCancelElement);
   });
 
 const judged = (reply: Reply, rise: number | undefined, weight: number): Verdict =>
   rise === undefined ? headerMissing : expectThat(rise === weight, reply, `weight ${weight}`, `used weight rose by ${rise}`);
 
 const unlisted = (endpoint: "getOrder" | "pendingOrders" | "orderHistory"): Rule =>
-  rule(`8.1-weight-${endpoint}`, `open: the weight of ${endpoint}`, "key", async (bench) => {
+  rule(`8.1-weight-${endpoint}`, `open: the weight of ${endpoint}`, "key", async (testClient) => {
     const found =
       endpoint === "getOrder"
-        ? (await addedBy(bench, () => bench.ask(endpoint, { ordId: "1" }))).added
-        : (await riseOf(bench, () => bench.ask(endpoint))).rise;
+        ? (await addedBy(testClient, () => testClient.ask(endpoint, { ordId: "1" }))).added
+        : (await riseOf(testClient, () => testClient.ask(endpoint))).rise;
     if (found === undefined) return headerMissing;
-    return open(`found ${found}, assumed ${bench.contract.endpoints[endpoint].weight} (G17)`);
+    return open(`found ${found}, assumed ${testClient.contract.endpoints[endpoint].weight} (G17)`);
   });
 
 /** The weights of the description's table, written out: they are what is being checked. */
 export const weightRules: readonly Rule[] = [
-  rule("8.1-weight-instruments", "instruments weighs 2", "key", (bench) => usedAfter(bench, "instruments", undefined, 2, "instruments")),
-  rule("8.1-weight-spotBalance", "spot balance weighs 5", "key", (bench) => usedAfter(bench, "spotBalance", undefined, 5, "spot balance")),
-  rule("8.1-weight-positions", "positions weighs 5", "key", (bench) => usedAfter(bench, "positions", undefined, 5, "positions")),
-  rule("8.1-weight-placeOrder", "placing an order weighs 10", "trade key", (bench) => weightOfTrade(bench, "placeOrder", 10)),
-  rule("8.1-weight-closePosition", "closing a position weighs 10", "trade key", (bench) => weightOfFailing(bench, "closePosition", 10)),
-  rule("8.1-weight-cancelBatch", "cancelling a batch weighs 15", "trade key", (bench) => weightOfTrade(bench, "cancelBatch", 15)),
-  rule("8.1-weight-setLeverage", "setting leverage weighs 5", "trade key", (bench) => weightOfFailing(bench, "setLeverage", 5)),
+  rule("8.1-weight-instruments", "instruments weighs 2", "key", (testClient) =>
+    usedAfter(testClient, "instruments", undefined, 2, "instruments"),
+  ),
+  rule("8.1-weight-spotBalance", "spot balance weighs 5", "key", (testClient) =>
+    usedAfter(testClient, "spotBalance", undefined, 5, "spot balance"),
+  ),
+  rule("8.1-weight-positions", "positions weighs 5", "key", (testClient) => usedAfter(testClient, "positions", undefined, 5, "positions")),
+  rule("8.1-weight-placeOrder", "placing an order weighs 10", "trade key", (testClient) => weightOfTrade(testClient, "placeOrder", 10)),
+  rule("8.1-weight-closePosition", "closing a position weighs 10", "trade key", (testClient) =>
+    weightOfFailing(testClient, "closePosition", 10),
+  ),
+  rule("8.1-weight-cancelBatch", "cancelling a batch weighs 15", "trade key", (testClient) => weightOfTrade(testClient, "cancelBatch", 15)),
+  rule("8.1-weight-setLeverage", "setting leverage weighs 5", "trade key", (testClient) => weightOfFailing(testClient, "setLeverage", 5)),
   unlisted("getOrder"),
   unlisted("pendingOrders"),
   unlisted("orderHistory"),

@@ -6,7 +6,7 @@
  */
 import { layers } from "../../contract/limits.ts";
 import { Unable } from "./rule.ts";
-import { type Bench, edgeMs, minuteMs } from "./test-client.ts";
+import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
 export interface FloodStory {
@@ -34,43 +34,43 @@ const atOnce = 8;
 const latestMs = 45_000;
 const pollMs = 7_000;
 
-export const floodStory = (bench: Bench): Promise<FloodStory> => bench.story("flood", () => play(bench));
+export const floodStory = (testClient: TestClient): Promise<FloodStory> => testClient.story("flood", () => play(testClient));
 
-const play = async (bench: Bench): Promise<FloodStory> => {
-  const { parts, clock } = bench;
-  bench.open("spotBalance", floodCalls + extra, latestMs);
-  await bench.freshMinute();
+const play = async (testClient: TestClient): Promise<FloodStory> => {
+  const { parts, clock } = testClient;
+  testClient.open("spotBalance", floodCalls + extra, latestMs);
+  await testClient.freshMinute();
   const beganAt = clock.now();
-  const minuteEndsAt = beganAt + minuteMs - (bench.serviceNow() % minuteMs);
-  const replies = await fill(bench, beganAt);
+  const minuteEndsAt = beganAt + minuteMs - (testClient.serviceNow() % minuteMs);
+  const replies = await fill(testClient, beganAt);
   const breach = replies.find(({ ok }) => !ok) ?? (replies.at(-1) as Reply);
   const breachAt = clock.now();
   // Where windows are not the minutes of the clock, the block ends a minute after the first call or after the breach (H5).
-  const byClock = bench.contract.profile.limits.anchor === "wall_clock";
+  const byClock = testClient.contract.profile.limits.anchor === "wall_clock";
   const blockedUntil = byClock ? minuteEndsAt : beganAt + minuteMs;
   const freeAt = byClock ? minuteEndsAt : breachAt + minuteMs;
   const within = ["key", "ip"] as const;
-  const otherKey = parts.second && (await bench.ask("instruments", {}, { as: parts.second, within }));
-  const otherUser = parts.stranger && (await bench.ask("spotBalance", {}, { as: parts.stranger, within }));
+  const otherKey = parts.second && (await testClient.ask("instruments", {}, { as: parts.second, within }));
+  const otherUser = parts.stranger && (await testClient.ask("spotBalance", {}, { as: parts.stranger, within }));
   const blocked: Reply[] = [];
   for (let at = breachAt; at <= blockedUntil - 2 * edgeMs; at += pollMs) {
-    await bench.wait(at - clock.now());
-    blocked.push(await bench.ask("instruments", {}, { within }));
+    await testClient.wait(at - clock.now());
+    blocked.push(await testClient.ask("instruments", {}, { within }));
   }
-  await bench.wait(blockedUntil - 2 * edgeMs - clock.now());
-  blocked.push(await bench.ask("instruments", {}, { within }));
-  await bench.wait(freeAt + edgeMs - clock.now());
-  const freed = await bench.ask("spotBalance", {}, { within });
+  await testClient.wait(blockedUntil - 2 * edgeMs - clock.now());
+  blocked.push(await testClient.ask("instruments", {}, { within }));
+  await testClient.wait(freeAt + edgeMs - clock.now());
+  const freed = await testClient.ask("spotBalance", {}, { within });
   return { first: replies[0] as Reply, passed: replies.filter(({ ok }) => ok).length, breach, blocked, otherKey, otherUser, freed };
 };
 
 /** One key, several calls at once, until one is refused; how it is refused is the matter of another rule. */
-const fill = async (bench: Bench, beganAt: number): Promise<readonly Reply[]> => {
-  const read = (): Promise<Reply> => bench.ask("spotBalance", {}, { within: ["key", "ip"] });
+const fill = async (testClient: TestClient, beganAt: number): Promise<readonly Reply[]> => {
+  const read = (): Promise<Reply> => testClient.ask("spotBalance", {}, { within: ["key", "ip"] });
   const replies: Reply[] = [await read()];
   if (replies[0]?.ok === false) throw new Unable(`the first call of a minute was refused: ${replies[0].shown}`);
   while (replies.length < floodCalls && replies.every(({ ok }) => ok)) {
-    if (bench.clock.now() > beganAt + latestMs)
+    if (testClient.clock.now() > beganAt + latestMs)
       throw new Unable(`the service answered only ${replies.length} calls in ${latestMs / 1_000} s`);
     replies.push(...(await Promise.all(Array.from({ length: Math.min(atOnce, floodCalls - replies.length) }, read))));
   }

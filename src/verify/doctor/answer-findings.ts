@@ -6,7 +6,7 @@
 
 import { limitHeaders } from "../../contract/limits.ts";
 import type { Profile } from "../../contract/profile.ts";
-import { noteUnasked, turnedAway, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { type Finding, judged, type RowPath, remark, unseen } from "./finding.ts";
 import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
 
@@ -21,30 +21,30 @@ export interface Failures {
   readonly unsigned: Answer;
 }
 
-export const noteAnswers = (visit: Visit, failures: Failures): void => {
+export const noteAnswers = (examination: ExaminationState, failures: Failures): void => {
   const { noId, missing, unsigned } = failures;
-  noteNoId(visit, noId);
-  noteMissing(visit, failures);
+  noteNoId(examination, noId);
+  noteMissing(examination, failures);
   const failure = [noId, missing, unsigned].find(
     (answer): answer is Reply => answer.kind === "answered" && !answer.ok && answer.code !== "",
   );
-  const { note, contract } = visit;
+  const { note, contract } = examination;
   if (failure === undefined) {
-    noteUnasked(visit, ["answers.dataOnError", "limits.headersOnError"], "no failure was answered with an envelope");
+    noteUnasked(examination, ["answers.dataOnError", "limits.headersOnError"], "no failure was answered with an envelope");
     return;
   }
-  note(dataFinding(visit, failure));
+  note(dataFinding(examination, failure));
   const signedFailure = [noId, missing].find((answer): answer is Reply => answer.kind === "answered" && !answer.ok);
   if (signedFailure === undefined) note(unseen(contract.profile, "limits.headersOnError", "no signed request failed"));
-  else note(headerFinding(visit, signedFailure));
+  else note(headerFinding(examination, signedFailure));
 };
 
-const noteNoId = (visit: Visit, answer: Answer): void => {
-  const { note, contract } = visit;
+const noteNoId = (examination: ExaminationState, answer: Answer): void => {
+  const { note, contract } = examination;
   const rows: readonly RowPath[] = ["answers.badRequestStatus", "answers.badRequestCode"];
-  const why = turnedAway(visit, answer);
+  const why = turnedAway(examination, answer);
   if (why !== undefined || answer.kind === "unanswered") {
-    noteUnasked(visit, rows, why ?? "");
+    noteUnasked(examination, rows, why ?? "");
     return;
   }
   const evidence = `an order asked for without an id: "${answer.msg ?? ""}"`;
@@ -58,14 +58,15 @@ const noteNoId = (visit: Visit, answer: Answer): void => {
 
 const missingRows: readonly RowPath[] = ["answers.notFound", "answers.notFoundCode", "answers.orderErrorStatus"];
 
-const noteMissing = (visit: Visit, { missing, noId, beyond }: Failures): void => {
-  const { note, contract, door } = visit;
+const noteMissing = (examination: ExaminationState, { missing, noId, beyond }: Failures): void => {
+  const { note, contract, door } = examination;
   const { profile } = contract;
   if (door.codes.has(profile.answers.notFoundCode)) note(doorFinding(profile));
   const read = doneOr(missing);
-  const away = turnedAway(visit, missing) ?? (missing.kind === "answered" && missing.ok && typeof read === "string" ? read : undefined);
+  const away =
+    turnedAway(examination, missing) ?? (missing.kind === "answered" && missing.ok && typeof read === "string" ? read : undefined);
   if (away !== undefined || missing.kind === "unanswered") {
-    noteUnasked(visit, missingRows, away ?? "");
+    noteUnasked(examination, missingRows, away ?? "");
     return;
   }
   if (missing.records.length > 0) {
@@ -78,7 +79,7 @@ const noteMissing = (visit: Visit, { missing, noId, beyond }: Failures): void =>
     note(...missingRows.slice(1).map((row) => unseen(profile, row, "an order that does not exist is no error here")));
     return;
   }
-  const why = unlikeProof(visit, missing, [noId, beyond]);
+  const why = unlikeProof(examination, missing, [noId, beyond]);
   if (why !== undefined) {
     note(...missingRows.map((row) => unseen(profile, row, `${evidence}: ${why}`)));
     return;
@@ -94,7 +95,7 @@ const noteMissing = (visit: Visit, { missing, noId, beyond }: Failures): void =>
  * Why a refusal does not say that an order does not exist. With such a code engines take an order for absent, so it must be the
  * service's own envelope, and another code than a request with a bad parameter gets from the same service.
  */
-const unlikeProof = ({ door }: Visit, missing: Reply, bad: readonly Answer[]): string | undefined => {
+const unlikeProof = ({ door }: ExaminationState, missing: Reply, bad: readonly Answer[]): string | undefined => {
   const { body } = missing;
   if (typeof body["code"] !== typeof door.success?.body["code"] || typeof missing.msg !== typeof door.success?.msg)
     return "not in the form of this service's answers";
@@ -112,7 +113,7 @@ const doorFinding = ({ answers }: Profile): Finding =>
     evidence: "wrong credentials are answered with it: an order in doubt would be taken for absent; remove or correct the row",
   });
 
-const dataFinding = ({ contract }: Visit, { body, endpoint, status }: Reply): Finding => {
+const dataFinding = ({ contract }: ExaminationState, { body, endpoint, status }: Reply): Finding => {
   const { data } = body;
   const form = Array.isArray(data) ? "array" : data === undefined ? "absent" : "object";
   return judged(
@@ -123,7 +124,7 @@ const dataFinding = ({ contract }: Visit, { body, endpoint, status }: Reply): Fi
   );
 };
 
-const headerFinding = ({ contract }: Visit, { response, endpoint, status }: Reply): Finding => {
+const headerFinding = ({ contract }: ExaminationState, { response, endpoint, status }: Reply): Finding => {
   const there = Object.values(limitHeaders).filter((name) => response.headers[name] !== undefined);
   return judged(
     contract.profile,

@@ -5,10 +5,10 @@
  * placement was not answered; cleaning up heeds neither the budget nor the word to stop, and ends after a bounded number of tries.
  */
 import { firstValueFrom } from "rxjs";
-import { readAnswer } from "../../client/parse-response.ts";
+import { parseResponse } from "../../client/parse-response.ts";
 import { after } from "../../clock/clock.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
-import type { Visit } from "./examination.ts";
+import type { ExaminationState } from "./examination.ts";
 
 export interface CleanUp {
   /** A client order id nobody used. */
@@ -38,8 +38,8 @@ interface Ours {
   absences: number;
 }
 
-export const createCleanUp = (visit: Visit, instId: string): CleanUp => {
-  const { asker, clock, contract } = visit;
+export const createCleanUp = (examination: ExaminationState, instId: string): CleanUp => {
+  const { probeClient, clock, contract } = examination;
   const prefix = `dr${Math.floor(clock.wallNow()).toString(36)}`;
   const ours = new Map<string, Ours>();
   let count = 0;
@@ -48,7 +48,7 @@ export const createCleanUp = (visit: Visit, instId: string): CleanUp => {
   const cancel = async (
     elements: readonly { readonly instId: string; readonly ordId?: string; readonly clOrdId?: string }[],
   ): Promise<void> => {
-    if (elements.length > 0) await asker.ask("cancelBatch", [...elements]);
+    if (elements.length > 0) await probeClient.ask("cancelBatch", [...elements]);
   };
   /** One kind of id a call: a mix may be refused. */
   const cancelAll = async (): Promise<void> => {
@@ -60,8 +60,8 @@ export const createCleanUp = (visit: Visit, instId: string): CleanUp => {
   /** Reads the listing; what it does not show is gone, or once more to be looked for where it may still arrive. */
   const look = async (): Promise<void> => {
     confirmed = false;
-    const answer = await asker.ask("pendingOrders", { instId, limit: pageSize });
-    const outcome = answer.kind === "answered" ? readAnswer<OrderRecord>("pendingOrders", answer.response, contract, 0) : undefined;
+    const answer = await probeClient.ask("pendingOrders", { instId, limit: pageSize });
+    const outcome = answer.kind === "answered" ? parseResponse<OrderRecord>("pendingOrders", answer.response, contract, 0) : undefined;
     if (outcome?.kind !== "done" || outcome.problems.length > 0) return;
     for (const [clOrdId, one] of ours) {
       const open = outcome.records.filter((record) => record.clOrdId === clOrdId || one.ordIds.has(record.ordId));
@@ -87,7 +87,7 @@ export const createCleanUp = (visit: Visit, instId: string): CleanUp => {
     },
     cancelAll,
     finish: async () => {
-      asker.insist();
+      probeClient.insist();
       for (let round = 0; round < rounds && ours.size > 0; round++) {
         if (round > 0) await firstValueFrom(after(clock, roundMs));
         await cancelAll();

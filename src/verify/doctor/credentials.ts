@@ -8,7 +8,7 @@
 
 import { type KeyFault, keyFaults } from "../../client/transport/sign.ts";
 import type { Profile } from "../../contract/profile.ts";
-import type { Visit } from "./examination.ts";
+import type { ExaminationState } from "./examination.ts";
 import { type Finding, judged, unseen } from "./finding.ts";
 import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
 
@@ -27,25 +27,31 @@ export const isSame = (a: Answer, b: Answer): boolean =>
   a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
 
 /** The same read with one part of the credentials wrong. */
-export const askWrongly = ({ asker }: Visit, fault: KeyFault): Promise<Answer> => asker.ask("spotBalance", {}, { fault });
+export const askWrongly = ({ probeClient }: ExaminationState, fault: KeyFault): Promise<Answer> =>
+  probeClient.ask("spotBalance", {}, { fault });
 
 const isRefusal = ({ answers }: Profile, answer: Answer): answer is Reply =>
   answer.kind === "answered" && !answer.ok && answer.code !== "0" && ![answers.unavailableCode, answers.limitedCode].includes(answer.code);
 
 /** Keeps the code with which wrong credentials were refused, where there is one. */
-export const noteRefusal = ({ door, contract }: Visit, answer: Answer): void => {
+export const noteRefusal = ({ door, contract }: ExaminationState, answer: Answer): void => {
   if (isRefusal(contract.profile, answer) && answer.code !== "") door.codes.add(answer.code);
 };
 
 /** Why it cannot be told whether a wrong key would be noticed, or undefined with what was learned noted. */
-export const probeCredentials = async (visit: Visit, signs: boolean, accepted: Reply, unsigned: Answer): Promise<string | undefined> => {
-  const { asker, contract, door, note } = visit;
+export const probeCredentials = async (
+  examination: ExaminationState,
+  signs: boolean,
+  accepted: Reply,
+  unsigned: Answer,
+): Promise<string | undefined> => {
+  const { probeClient, contract, door, note } = examination;
   const refusals: Reply[] = [];
   // What carries no signature has a name only.
   for (const fault of signs ? keyFaults : (["key"] as const)) {
-    const answer = await askWrongly(visit, fault);
+    const answer = await askWrongly(examination, fault);
     if (isRefusal(contract.profile, answer)) {
-      noteRefusal(visit, answer);
+      noteRefusal(examination, answer);
       if (fault === "key" || fault === "secret") refusals.push(answer);
     } else if (fault === "key" || fault === "secret") {
       return answer.kind === "unanswered"
@@ -53,10 +59,10 @@ export const probeCredentials = async (visit: Visit, signs: boolean, accepted: R
         : `a request with a wrong ${fault} is answered as one with the right ${fault} is (${spellAnswer(answer)})`;
     }
   }
-  const again = await asker.ask("spotBalance", {});
+  const again = await probeClient.ask("spotBalance", {});
   if (successOf(again) === undefined) return `the same signed request was accepted once and then not (${spellAnswer(again)})`;
   if (isRefusal(contract.profile, unsigned)) {
-    noteRefusal(visit, unsigned);
+    noteRefusal(examination, unsigned);
     refusals.push(unsigned);
   }
   door.success = accepted;

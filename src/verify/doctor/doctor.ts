@@ -10,24 +10,24 @@ import { type Contract, createContract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import type { ProfileOverrides } from "../../contract/profile.ts";
 import { probeCredentials } from "./credentials.ts";
-import { noteUnasked, type OrderProbe, type Patient, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked, type OrderProbe, type Patient } from "./examination.ts";
 import { type Finding, type Override, type RowPath, unasked, unseen } from "./finding.ts";
 import { overridesOf, withOverrides } from "./override-lines.ts";
 import { probeCancels } from "./probe-cancels.ts";
-import { createAsker } from "./probe-client.ts";
+import { createProbeClient } from "./probe-client.ts";
 import { type Listed, listRows, probeInstruments, probeKeyedInstruments, probeUnsignedCharge } from "./probe-instruments.ts";
 import { probeListings } from "./probe-listings.ts";
 import { probeOrder } from "./probe-order.ts";
 import type { Answer, Reply } from "./probe-reply.ts";
 import { plainRows, probeSignature } from "./probe-signature.ts";
 import { probeWindow } from "./probe-window.ts";
-import type { StopWord } from "./stop-signal.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 export interface ExamineOptions {
   /** What the config overrides already. */
   readonly profile: ProfileOverrides;
   readonly open: (contract: Contract) => Patient;
-  readonly stop: StopWord;
+  readonly stop: StopSignal;
   /** Whether requests to this service carry a signature; an embedded one is told the key's name. */
   readonly signs: boolean;
   /** Leaves out what has to wait for the edge of a minute. */
@@ -63,7 +63,7 @@ const open = (options: ExamineOptions, overrides: readonly Override[]): Patient 
   return patient;
 };
 
-const visitOf = (options: ExamineOptions): { visit: Visit; close: () => Promise<void> } => {
+const visitOf = (options: ExamineOptions): { examination: ExaminationState; close: () => Promise<void> } => {
   const contract = createContract(options.profile);
   const findings: Finding[] = [];
   let patient = open(options, []);
@@ -74,11 +74,11 @@ const visitOf = (options: ExamineOptions): { visit: Visit; close: () => Promise<
   };
   const weightMax = readWeightMax + (options.orders === undefined ? 0 : orderWeightMax);
   const { clock, transport } = patient;
-  const asker = createAsker({ clock, contract, transport, keyFor, weightMax, stop: options.stop });
-  const visit: Visit = {
+  const probeClient = createProbeClient({ clock, contract, transport, keyFor, weightMax, stop: options.stop });
+  const examination: ExaminationState = {
     contract,
     clock,
-    asker,
+    probeClient,
     stop: options.stop,
     patient: () => patient,
     findings,
@@ -90,30 +90,30 @@ const visitOf = (options: ExamineOptions): { visit: Visit; close: () => Promise<
       await patient.stop();
       const accepted = overridesOf(findings).filter(({ path }) => path.startsWith("auth."));
       patient = open(options, [...accepted, ...overrides]);
-      asker.through(patient.transport);
+      probeClient.through(patient.transport);
     },
   };
-  return { visit, close: async () => patient.stop() };
+  return { examination, close: async () => patient.stop() };
 };
 
 export const examine = async (options: ExamineOptions): Promise<Examination> => {
-  const { visit, close } = visitOf(options);
+  const { examination, close } = visitOf(options);
   const left: string[] = [];
   let inconclusive: string | undefined;
   try {
-    inconclusive = await probeAll(visit, options, left);
+    inconclusive = await probeAll(examination, options, left);
   } finally {
     await close();
   }
-  const { asker } = visit;
-  const findings = inconclusive === undefined ? withoutDoorCodes(visit) : visit.findings.map(withoutRow);
+  const { probeClient } = examination;
+  const findings = inconclusive === undefined ? withoutDoorCodes(examination) : examination.findings.map(withoutRow);
   const overrides = [...new Map(overridesOf(findings).map((override) => [override.path, override])).values()];
   return {
     findings,
     overrides,
     profile: withOverrides(options.profile, overrides),
-    weight: asker.spent,
-    requests: asker.calls.length,
+    weight: probeClient.spent,
+    requests: probeClient.calls.length,
     left,
     stopped: options.stop.said,
     ...(inconclusive !== undefined && { inconclusive }),
@@ -123,7 +123,7 @@ export const examine = async (options: ExamineOptions): Promise<Examination> => 
 const withoutRow = ({ gap, row, assumed, found, verdict, evidence }: Finding): Finding => ({ gap, row, assumed, found, verdict, evidence });
 
 /** Codes that decide what a refusal means: with the code of a refused key under another name it would mean something else. */
-const withoutDoorCodes = ({ findings, door, contract }: Visit): readonly Finding[] =>
+const withoutDoorCodes = ({ findings, door, contract }: ExaminationState): readonly Finding[] =>
   findings.map((finding) => {
     const { path, value } = finding.override ?? {};
     if (path === undefined || !/^answers\..+Code$/.test(path) || path === "answers.authCode") return finding;
@@ -162,29 +162,29 @@ const keyRows: readonly RowPath[] = [
 ];
 
 /** Gives why nothing can be concluded, if so. */
-const probeAll = async (visit: Visit, options: ExamineOptions, left: string[]): Promise<string | undefined> => {
+const probeAll = async (examination: ExaminationState, options: ExamineOptions, left: string[]): Promise<string | undefined> => {
   const { progress = () => undefined, quick = false, orders, signs } = options;
-  const { note, contract } = visit;
+  const { note, contract } = examination;
   progress("Asking for the list of instruments, without a key.");
-  const listed = await probeInstruments(visit);
+  const listed = await probeInstruments(examination);
   progress("Asking for balances: signed, with wrong credentials, and without any.");
-  const keys = typeof listed === "string" ? listed : await probeKeys(visit, signs);
-  if (typeof keys === "string") return giveUp(visit, keys);
-  const instruments = isReply(listed) ? await probeKeyedInstruments(visit, listed) : listed;
-  if (typeof instruments === "string") return giveUp(visit, instruments);
-  await probeUnsignedCharge(visit);
+  const keys = typeof listed === "string" ? listed : await probeKeys(examination, signs);
+  if (typeof keys === "string") return giveUp(examination, keys);
+  const instruments = isReply(listed) ? await probeKeyedInstruments(examination, listed) : listed;
+  if (typeof instruments === "string") return giveUp(examination, instruments);
+  await probeUnsignedCharge(examination);
   progress("Asking for orders, open and past.");
-  await probeListings(visit, signs, keys.unsigned);
+  await probeListings(examination, signs, keys.unsigned);
   if (orders !== undefined) {
     progress("Cancelling two orders that do not exist.");
-    await probeCancels(visit, instruments);
+    await probeCancels(examination, instruments);
     progress("Placing an order far from the market.");
-    left.push(...(await probeOrder(visit, instruments, orders)));
+    left.push(...(await probeOrder(examination, instruments, orders)));
   }
   if (quick) note(unseen(contract.profile, "limits.anchor", "left out by --quick"));
   else {
     progress("Waiting for the edge of a minute, 65 s at most.");
-    await probeWindow(visit);
+    await probeWindow(examination);
   }
   note(unseen(contract.profile, "limits.refusedCounts", "a rate limit is never provoked"));
   note(unseen(contract.profile, "answers.limitedCode", "a rate limit is never provoked"));
@@ -193,10 +193,10 @@ const probeAll = async (visit: Visit, options: ExamineOptions, left: string[]): 
 
 const isReply = (listed: Listed): listed is Reply => typeof listed === "object" && "kind" in listed;
 
-const giveUp = (visit: Visit, why: string): string => {
-  const noted = new Set(visit.findings.map(({ row }) => row));
+const giveUp = (examination: ExaminationState, why: string): string => {
+  const noted = new Set(examination.findings.map(({ row }) => row));
   noteUnasked(
-    visit,
+    examination,
     [...listRows, ...plainRows, ...keyRows].filter((row) => !noted.has(row)),
     why,
   );
@@ -204,10 +204,10 @@ const giveUp = (visit: Visit, why: string): string => {
 };
 
 /** Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is not known. */
-const probeKeys = async (visit: Visit, signs: boolean): Promise<{ readonly unsigned: Answer } | string> => {
-  const unsigned = await visit.asker.ask("spotBalance", {}, { signed: false });
-  const accepted = await probeSignature(visit, signs);
+const probeKeys = async (examination: ExaminationState, signs: boolean): Promise<{ readonly unsigned: Answer } | string> => {
+  const unsigned = await examination.probeClient.ask("spotBalance", {}, { signed: false });
+  const accepted = await probeSignature(examination, signs);
   if (typeof accepted === "string") return accepted;
-  const why = await probeCredentials(visit, signs, accepted, unsigned);
+  const why = await probeCredentials(examination, signs, accepted, unsigned);
   return why ?? { unsigned };
 };

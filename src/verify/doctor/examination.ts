@@ -9,9 +9,9 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Transport } from "../../contract/transport.ts";
 import { type Finding, type Override, type RowPath, unasked } from "./finding.ts";
-import type { Asker } from "./probe-client.ts";
+import type { ProbeClient } from "./probe-client.ts";
 import type { Answer, Reply } from "./probe-reply.ts";
-import type { StopWord } from "./stop-signal.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 /** The part of an open service that an examination needs. */
 export interface Patient {
@@ -31,11 +31,11 @@ export interface OrderProbe {
   readonly instId?: string;
 }
 
-export interface Visit {
+export interface ExaminationState {
   readonly contract: Contract;
   readonly clock: Clock;
-  readonly asker: Asker;
-  readonly stop: StopWord;
+  readonly probeClient: ProbeClient;
+  readonly stop: StopSignal;
   /** The service as it is open now. */
   readonly patient: () => Patient;
   /** Opens the service anew with other assumptions about signatures. */
@@ -54,7 +54,7 @@ export interface Door {
 }
 
 /** Why an answer tells nothing of what was asked: there is none, or the request was turned away for its credentials. */
-export const turnedAway = ({ door }: Visit, answer: Answer): string | undefined => {
+export const turnedAway = ({ door }: ExaminationState, answer: Answer): string | undefined => {
   if (answer.kind === "unanswered") return answer.why;
   const { endpoint, status, code, ok } = answer;
   if (ok) return undefined;
@@ -63,6 +63,6 @@ export const turnedAway = ({ door }: Visit, answer: Answer): string | undefined 
 };
 
 /** None of these rows could be asked about, for one reason. */
-export const noteUnasked = ({ note, contract }: Visit, rows: readonly RowPath[], why: string): void => {
+export const noteUnasked = ({ note, contract }: ExaminationState, rows: readonly RowPath[], why: string): void => {
   note(...rows.map((row) => unasked(contract.profile, row, why)));
 };

@@ -5,7 +5,7 @@
  * (H12).
  */
 import type { InstrumentRecord } from "../../contract/schemas.ts";
-import { noteUnasked, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked } from "./examination.ts";
 import { judged, type RowPath, remark, unseen } from "./finding.ts";
 import { type Answer, type Reply, wordOf } from "./probe-reply.ts";
 import { readingOf, readingsOf } from "./spending.ts";
@@ -23,32 +23,32 @@ const noSuchClientId = "nobody";
 
 export const isSwap = ({ instId }: InstrumentRecord): boolean => instId.endsWith("-SWAP");
 
-export const probeCancels = async (visit: Visit, instruments: readonly InstrumentRecord[]): Promise<void> => {
-  const { asker, contract } = visit;
+export const probeCancels = async (examination: ExaminationState, instruments: readonly InstrumentRecord[]): Promise<void> => {
+  const { probeClient, contract } = examination;
   const instId = instruments.find(isSwap)?.instId;
   if (instId === undefined) {
-    noteUnasked(visit, rows, "no swap is listed");
+    noteUnasked(examination, rows, "no swap is listed");
     return;
   }
   const [first, second] = noSuchIds;
   const both = (): Promise<Answer> =>
-    asker.ask("cancelBatch", [
+    probeClient.ask("cancelBatch", [
       { instId, ordId: first },
       { instId, ordId: second },
     ]);
   const answer = await both();
   const why = barOf(answer);
   if (why !== undefined || answer.kind === "unanswered") {
-    noteUnasked(visit, rows, why ?? "");
+    noteUnasked(examination, rows, why ?? "");
     return;
   }
-  noteElements(visit, answer);
+  noteElements(examination, answer);
   // Somebody else may have spent at that very moment: a weight that differs has to be seen twice.
-  if (extrasOf(visit)[0] !== contract.profile.weights.perCancelElement * noSuchIds.length) await both();
-  noteWeight(visit);
+  if (extrasOf(examination)[0] !== contract.profile.weights.perCancelElement * noSuchIds.length) await both();
+  noteWeight(examination);
   noteKinds(
-    visit,
-    await asker.ask("cancelBatch", [
+    examination,
+    await probeClient.ask("cancelBatch", [
       { instId, ordId: first },
       { instId, clOrdId: noSuchClientId },
     ]),
@@ -61,7 +61,7 @@ const barOf = (answer: Answer): string | undefined => {
   return answer.status === 401 || answer.status === 403 ? `cancelBatch: status ${answer.status}, code ${answer.code}` : undefined;
 };
 
-const noteElements = ({ note, contract }: Visit, reply: Reply): void => {
+const noteElements = ({ note, contract }: ExaminationState, reply: Reply): void => {
   const { profile } = contract;
   const { records, status, code, msg } = reply;
   const assumed = { assumed: "instId and ordId", evidence: `two ids: status ${status}, code ${code} "${msg ?? ""}"` };
@@ -85,12 +85,12 @@ const noteElements = ({ note, contract }: Visit, reply: Reply): void => {
   note(judged(profile, "answers.notCancelableCode", elementCode, `"${wordOf(result["sMsg"] ?? result["msg"])}"`));
 };
 
-const noteKinds = (visit: Visit, answer: Answer): void => {
-  const { note, contract } = visit;
+const noteKinds = (examination: ExaminationState, answer: Answer): void => {
+  const { note, contract } = examination;
   const row = "cancelBatch.oneIdKind";
   const why = barOf(answer);
   if (why !== undefined || answer.kind === "unanswered") {
-    noteUnasked(visit, [row], why ?? "");
+    noteUnasked(examination, [row], why ?? "");
     return;
   }
   const refused = answer.records.length === 0;
@@ -98,19 +98,19 @@ const noteKinds = (visit: Visit, answer: Answer): void => {
 };
 
 /** What calls with two elements weighed beyond the call itself. */
-const extrasOf = ({ asker, contract }: Visit): readonly number[] => {
+const extrasOf = ({ probeClient, contract }: ExaminationState): readonly number[] => {
   const readings = readingsOf(
-    asker.samples,
+    probeClient.samples,
     ({ endpoint }) => endpoint === "cancelBatch",
     () => 0,
   );
   return readings.map((all) => all - contract.endpoints.cancelBatch.weight);
 };
 
-const noteWeight = (visit: Visit): void => {
-  const { note, contract } = visit;
+const noteWeight = (examination: ExaminationState): void => {
+  const { note, contract } = examination;
   const row = "weights.perCancelElement";
-  const reading = readingOf(extrasOf(visit), contract.profile.weights.perCancelElement * noSuchIds.length);
+  const reading = readingOf(extrasOf(examination), contract.profile.weights.perCancelElement * noSuchIds.length);
   const each = reading.kind === "value" ? reading.value / noSuchIds.length : Number.NaN;
   if (Number.isInteger(each) && each >= 0)
     note(judged(contract.profile, row, each, `two elements added ${each * noSuchIds.length} to the weight of the call`));

@@ -13,7 +13,7 @@ import type { EndpointName, InputOf } from "../../contract/endpoints.ts";
 import type { Transport } from "../../contract/transport.ts";
 import { type Answer, type Counters, readReply, unanswered } from "./probe-reply.ts";
 import type { Call, Sample } from "./spending.ts";
-import type { StopWord } from "./stop-signal.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 export interface AskOptions {
   /** False sends the request without a key. */
@@ -38,7 +38,7 @@ export interface Stamp {
   readonly dateAt: number;
 }
 
-export interface Asker {
+export interface ProbeClient {
   ask<E extends EndpointName>(endpoint: E, input: InputOf<E>, options?: AskOptions): Promise<Answer>;
   /** From here on asks whatever the budget and the word to stop say: for cleaning up. */
   insist(): void;
@@ -51,14 +51,14 @@ export interface Asker {
   readonly stamp: Stamp | undefined;
 }
 
-export interface AskerOptions {
+export interface ProbeClientOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly transport: Transport;
   /** The key for a call, by name; undefined where no key may make it. */
   readonly keyFor: (endpoint: EndpointName) => string | undefined;
   readonly weightMax: number;
-  readonly stop: StopWord;
+  readonly stop: StopSignal;
 }
 
 const paceMs = 150;
@@ -119,7 +119,7 @@ const measured = ({ samples, since }: Book): number => {
 
 const endingOf = (answer: Answer): Call["ending"] => (answer.kind === "unanswered" ? "unanswered" : answer.ok ? "done" : "failed");
 
-export const createAsker = ({ clock, contract, transport, keyFor, weightMax, stop }: AskerOptions): Asker => {
+export const createProbeClient = ({ clock, contract, transport, keyFor, weightMax, stop }: ProbeClientOptions): ProbeClient => {
   const book: Book = {
     spent: 0,
     insisting: false,

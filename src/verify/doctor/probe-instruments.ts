@@ -5,12 +5,12 @@
  * (H8), whether the list is whole (G10), the Date header and how far the calendars are apart (H5, G12).
  */
 
-import { readAnswer } from "../../client/parse-response.ts";
+import { parseResponse } from "../../client/parse-response.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
 import { spellAnswer } from "./credentials.ts";
-import { noteUnasked, turnedAway, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { type Finding, judged, type RowPath, remark, unseen } from "./finding.ts";
 import { type Answer, doneOr, type Raw, type Reply, wordOf } from "./probe-reply.ts";
 import { readingsOf } from "./spending.ts";
@@ -21,12 +21,12 @@ export const listRows: readonly RowPath[] = ["instruments.fieldNames", "instrume
 export type Listed = readonly InstrumentRecord[] | Reply | string;
 
 /** Asks without a key. */
-export const probeInstruments = async (visit: Visit): Promise<Listed> => {
-  const { asker, contract, clock, note } = visit;
+export const probeInstruments = async (examination: ExaminationState): Promise<Listed> => {
+  const { probeClient, contract, clock, note } = examination;
   const { profile } = contract;
-  const bare = await asker.ask("instruments", {}, { signed: false });
+  const bare = await probeClient.ask("instruments", {}, { signed: false });
   if (bare.kind === "unanswered") {
-    noteUnasked(visit, ["instruments.needsKey", "limits.dateHeader", ...listRows], bare.why);
+    noteUnasked(examination, ["instruments.needsKey", "limits.dateHeader", ...listRows], bare.why);
     return bare.why;
   }
   note(
@@ -34,30 +34,30 @@ export const probeInstruments = async (visit: Visit): Promise<Listed> => {
   );
   if (!bare.ok) return bare;
   note(judged(profile, "instruments.needsKey", false, `without a key: ${spellAnswer(bare)}`));
-  return readList(visit, bare);
+  return readList(examination, bare);
 };
 
 /** Asks with a key, which the service is known to accept, where it was not answered without one. */
-export const probeKeyedInstruments = async (visit: Visit, bare: Reply): Promise<readonly InstrumentRecord[] | string> => {
-  const { asker, contract, note } = visit;
-  const answer = await asker.ask("instruments", {});
+export const probeKeyedInstruments = async (examination: ExaminationState, bare: Reply): Promise<readonly InstrumentRecord[] | string> => {
+  const { probeClient, contract, note } = examination;
+  const answer = await probeClient.ask("instruments", {});
   const evidence = `without a key: ${spellAnswer(bare)}`;
-  if (answer.kind === "answered" && answer.ok && turnedAway(visit, bare) !== undefined)
+  if (answer.kind === "answered" && answer.ok && turnedAway(examination, bare) !== undefined)
     note(judged(contract.profile, "instruments.needsKey", true, evidence));
-  else noteUnasked(visit, ["instruments.needsKey"], evidence);
-  return readList(visit, answer);
+  else noteUnasked(examination, ["instruments.needsKey"], evidence);
+  return readList(examination, answer);
 };
 
-const readList = (visit: Visit, answer: Answer): readonly InstrumentRecord[] | string => {
-  const { note, contract } = visit;
+const readList = (examination: ExaminationState, answer: Answer): readonly InstrumentRecord[] | string => {
+  const { note, contract } = examination;
   const reply = doneOr(answer);
   if (typeof reply === "string") {
-    noteUnasked(visit, listRows, reply);
+    noteUnasked(examination, listRows, reply);
     return reply;
   }
   note(...listFindings(contract.profile, reply.records));
   if (reply.records.some(({ instId }) => typeof instId !== "string")) return "instruments: a list of something else";
-  const outcome = readAnswer<InstrumentRecord>("instruments", reply.response, contract, 0);
+  const outcome = parseResponse<InstrumentRecord>("instruments", reply.response, contract, 0);
   return outcome.kind === "done" ? outcome.records : [];
 };
 
@@ -132,18 +132,18 @@ const idFinding = (profile: Profile, records: readonly Raw[]): Finding => {
 };
 
 /** Asks without a key between two calls with one, so that the user's count shows whether somebody was charged. */
-export const probeUnsignedCharge = async (visit: Visit): Promise<void> => {
-  const { asker, contract, note } = visit;
+export const probeUnsignedCharge = async (examination: ExaminationState): Promise<void> => {
+  const { probeClient, contract, note } = examination;
   const row = "instruments.chargesUserWithoutKey";
-  if (visit.findings.some((finding) => finding.row === "instruments.needsKey" && finding.found === "true")) {
+  if (examination.findings.some((finding) => finding.row === "instruments.needsKey" && finding.found === "true")) {
     note(unseen(contract.profile, row, "the list is not answered without a key"));
     return;
   }
   const weightOf = (): number => contract.endpoints.instruments.weight;
   const readings = async (): Promise<readonly number[]> => {
-    await asker.ask("instruments", {}, { signed: false });
-    await asker.ask("instruments", {});
-    return readingsOf(asker.samples, ({ signed }) => !signed, weightOf);
+    await probeClient.ask("instruments", {}, { signed: false });
+    await probeClient.ask("instruments", {});
+    return readingsOf(probeClient.samples, ({ signed }) => !signed, weightOf);
   };
   const [extra] = await readings();
   // Somebody else may have spent just as much at that moment: what differs has to be seen twice.

@@ -10,7 +10,7 @@
 import { keyFaults } from "../../client/transport/sign.ts";
 import { noteAnswers } from "./answer-findings.ts";
 import { noteRefusal } from "./credentials.ts";
-import { noteUnasked, turnedAway, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { judged, remark, unseen } from "./finding.ts";
 import { boundsFound, cursorFound, idsOf, newestOf } from "./listing.ts";
 import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
@@ -26,34 +26,34 @@ const noSuchId = "1";
 
 type Listing = "pendingOrders" | "orderHistory";
 
-export const probeListings = async (visit: Visit, signs: boolean, unsigned: Answer): Promise<void> => {
-  const { asker } = visit;
-  const pending = await probeQuery(visit, signs, () => asker.ask("pendingOrders", { limit }));
-  const history = await asker.ask("orderHistory", { limit });
-  noteRecords(visit, pending, history);
-  const noId = await asker.ask("getOrder", {});
+export const probeListings = async (examination: ExaminationState, signs: boolean, unsigned: Answer): Promise<void> => {
+  const { probeClient } = examination;
+  const pending = await probeQuery(examination, signs, () => probeClient.ask("pendingOrders", { limit }));
+  const history = await probeClient.ask("orderHistory", { limit });
+  noteRecords(examination, pending, history);
+  const noId = await probeClient.ask("getOrder", {});
   // Where failures carry no counters the next success closes the account of what this one cost.
-  if (noId.kind === "answered" && noId.counters.uidUsed === undefined) await asker.ask("instruments", {});
+  if (noId.kind === "answered" && noId.counters.uidUsed === undefined) await probeClient.ask("instruments", {});
   const listing = fuller(pending, history);
-  await probeCursor(visit, listing);
-  const missing = await asker.ask("getOrder", { ordId: noSuchId });
-  const beyond = await probeLimit(visit);
+  await probeCursor(examination, listing);
+  const missing = await probeClient.ask("getOrder", { ordId: noSuchId });
+  const beyond = await probeLimit(examination);
   const known = listing?.ids[0];
-  if (known !== undefined) await asker.ask("getOrder", { ordId: String(known) });
-  if (missing.kind === "answered" && !missing.ok) await probeDoor(visit, signs);
-  noteAnswers(visit, { noId, missing, beyond, unsigned });
-  await noteWeights(visit, known);
+  if (known !== undefined) await probeClient.ask("getOrder", { ordId: String(known) });
+  if (missing.kind === "answered" && !missing.ok) await probeDoor(examination, signs);
+  noteAnswers(examination, { noId, missing, beyond, unsigned });
+  await noteWeights(examination, known);
 };
 
 /** What wrong credentials are told where an order that does not exist is asked for: it must not be what the absence is told. */
-const probeDoor = async (visit: Visit, signs: boolean): Promise<void> => {
-  const { asker } = visit;
+const probeDoor = async (examination: ExaminationState, signs: boolean): Promise<void> => {
+  const { probeClient } = examination;
   for (const fault of signs ? keyFaults : (["key"] as const)) {
-    noteRefusal(visit, await asker.ask("getOrder", { ordId: noSuchId }, { fault }));
+    noteRefusal(examination, await probeClient.ask("getOrder", { ordId: noSuchId }, { fault }));
   }
-  noteRefusal(visit, await asker.ask("getOrder", { ordId: noSuchId }, { signed: false }));
+  noteRefusal(examination, await probeClient.ask("getOrder", { ordId: noSuchId }, { signed: false }));
   // Closes the account of what these may have cost.
-  await asker.ask("instruments", {});
+  await probeClient.ask("instruments", {});
 };
 
 interface Page {
@@ -73,29 +73,29 @@ const fuller = (pending: Answer, history: Answer): Page | undefined => {
   return (open?.ids.length ?? 0) > (past?.ids.length ?? 0) ? open : (past ?? open);
 };
 
-const probeCursor = async (visit: Visit, page: Page | undefined): Promise<void> => {
-  const { contract, note } = visit;
+const probeCursor = async (examination: ExaminationState, page: Page | undefined): Promise<void> => {
+  const { contract, note } = examination;
   const rows = ["paging.cursorIncluded", "paging.afterAndBefore"] as const;
   const newest = newestOf(page?.ids ?? []);
   if (page === undefined || newest === undefined) {
     const why = page === undefined ? "no listing could be read" : "no order exists to page by";
-    if (page === undefined) noteUnasked(visit, rows, why);
+    if (page === undefined) noteUnasked(examination, rows, why);
     else note(...rows.map((row) => unseen(contract.profile, row, why)));
     return;
   }
-  await probeAfter(visit, page, newest);
+  await probeAfter(examination, page, newest);
   const next = newestOf(page.ids.filter((id) => id !== newest));
   if (next === undefined) note(unseen(contract.profile, "paging.afterAndBefore", "only one order exists"));
-  else await probeBoth(visit, page, newest, next);
+  else await probeBoth(examination, page, newest, next);
 };
 
-const probeAfter = async (visit: Visit, { endpoint }: Page, newest: bigint): Promise<void> => {
-  const { asker, contract, note } = visit;
+const probeAfter = async (examination: ExaminationState, { endpoint }: Page, newest: bigint): Promise<void> => {
+  const { probeClient, contract, note } = examination;
   const row = "paging.cursorIncluded";
-  const reply = doneOr(await asker.ask(endpoint, { limit, after: String(newest) }));
+  const reply = doneOr(await probeClient.ask(endpoint, { limit, after: String(newest) }));
   const older = typeof reply === "string" ? undefined : idsOf(reply.records);
   if (typeof reply === "string" || older === undefined) {
-    noteUnasked(visit, [row], typeof reply === "string" ? reply : "ids that are not digits cannot be compared");
+    noteUnasked(examination, [row], typeof reply === "string" ? reply : "ids that are not digits cannot be compared");
     return;
   }
   const how = cursorFound(older, newest);
@@ -105,19 +105,19 @@ const probeAfter = async (visit: Visit, { endpoint }: Page, newest: bigint): Pro
   else note(remark("H6", row, "differs", { assumed: "orders older than the cursor", found: "newer ones too", evidence }));
 };
 
-const probeBoth = async (visit: Visit, { endpoint, ids }: Page, newest: bigint, next: bigint): Promise<void> => {
-  const { asker, contract, note } = visit;
+const probeBoth = async (examination: ExaminationState, { endpoint, ids }: Page, newest: bigint, next: bigint): Promise<void> => {
+  const { probeClient, contract, note } = examination;
   const row = "paging.afterAndBefore";
-  const answer = await asker.ask(endpoint, { limit, after: String(newest), before: String(next) });
+  const answer = await probeClient.ask(endpoint, { limit, after: String(newest), before: String(next) });
   const { badRequestStatus } = contract.profile.answers;
-  if (answer.kind === "answered" && !answer.ok && answer.status === badRequestStatus && turnedAway(visit, answer) === undefined) {
+  if (answer.kind === "answered" && !answer.ok && answer.status === badRequestStatus && turnedAway(examination, answer) === undefined) {
     note(judged(contract.profile, row, "refused", `both sent: status ${answer.status}, code ${answer.code}`));
     return;
   }
   const reply = doneOr(answer);
   const between = typeof reply === "string" ? undefined : idsOf(reply.records);
   if (typeof reply === "string" || between === undefined) {
-    noteUnasked(visit, [row], typeof reply === "string" ? reply : "ids that are not digits cannot be compared");
+    noteUnasked(examination, [row], typeof reply === "string" ? reply : "ids that are not digits cannot be compared");
     return;
   }
   const how = boundsFound(between, newest, next, ids.length > 2);
@@ -125,15 +125,15 @@ const probeBoth = async (visit: Visit, { endpoint, ids }: Page, newest: bigint, 
   else note(judged(contract.profile, row, how, `both sent around two neighbours: ${between.length} orders`));
 };
 
-const probeLimit = async (visit: Visit): Promise<Answer> => {
-  const { asker, contract, note } = visit;
+const probeLimit = async (examination: ExaminationState): Promise<Answer> => {
+  const { probeClient, contract, note } = examination;
   const row = "paging.limitAboveMax";
-  const answer = await asker.ask("pendingOrders", { limit: beyondLimit });
+  const answer = await probeClient.ask("pendingOrders", { limit: beyondLimit });
   const evidence = (reply: Reply): string => `limit=${beyondLimit}: status ${reply.status}, code ${reply.code}`;
   const read = doneOr(answer);
-  const said = answer.kind === "answered" && !answer.ok && turnedAway(visit, answer) === undefined;
+  const said = answer.kind === "answered" && !answer.ok && turnedAway(examination, answer) === undefined;
   if (answer.kind === "unanswered" || (typeof read === "string" && !said)) {
-    noteUnasked(visit, [row], typeof read === "string" ? read : evidence(read));
+    noteUnasked(examination, [row], typeof read === "string" ? read : evidence(read));
     return answer;
   }
   note(judged(contract.profile, row, answer.ok ? "clamped" : "refused", evidence(answer)));

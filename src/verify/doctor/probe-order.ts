@@ -7,14 +7,14 @@
  */
 import { filter, firstValueFrom, map, merge, take } from "rxjs";
 import type { Unlisted } from "../../client/outcome.ts";
-import { readAnswer } from "../../client/parse-response.ts";
+import { parseResponse } from "../../client/parse-response.ts";
 import { unlistedIn, unlistedText } from "../../client/unlisted.ts";
 import { after } from "../../clock/clock.ts";
 import { parseInstId } from "../../contract/inst-id.ts";
 import type { Side } from "../../contract/profile.ts";
 import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody, PositionRecord } from "../../contract/schemas.ts";
 import { type CleanUp, createCleanUp } from "./clean-up.ts";
-import { noteUnasked, type OrderProbe, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked, type OrderProbe } from "./examination.ts";
 import { judged, type RowPath, remark, unseen } from "./finding.ts";
 import { farPrice, sizesFrom, unitOf } from "./order-size.ts";
 import { isSwap } from "./probe-cancels.ts";
@@ -25,31 +25,31 @@ const quoteMsMax = 10_000;
 
 /** Gives the client ids of orders that may still be open: none, unless the service stopped answering. */
 export const probeOrder = async (
-  visit: Visit,
+  examination: ExaminationState,
   instruments: readonly InstrumentRecord[],
   { instId }: OrderProbe,
 ): Promise<readonly string[]> => {
   const instrument = instruments.find((candidate) => (instId === undefined ? isSwap(candidate) : candidate.instId === instId));
   if (instrument === undefined || !isSwap(instrument)) {
-    noteUnasked(visit, rows, instId === undefined ? "no swap is listed" : `${instId} is not a listed swap`);
+    noteUnasked(examination, rows, instId === undefined ? "no swap is listed" : `${instId} is not a listed swap`);
     return [];
   }
-  const bidPx = await bidOf(visit, instrument.instId);
+  const bidPx = await bidOf(examination, instrument.instId);
   if (bidPx === undefined) {
-    noteUnasked(visit, rows, `no price of ${instrument.instId} within ${quoteMsMax / 1_000} s`);
+    noteUnasked(examination, rows, `no price of ${instrument.instId} within ${quoteMsMax / 1_000} s`);
     return [];
   }
-  const cleanUp = createCleanUp(visit, instrument.instId);
+  const cleanUp = createCleanUp(examination, instrument.instId);
   try {
-    const side = await openingSide(visit, instrument.instId);
-    await study(visit, { instrument, side, px: farPrice(side, bidPx, instrument.tickSize), cleanUp });
+    const side = await openingSide(examination, instrument.instId);
+    await study(examination, { instrument, side, px: farPrice(side, bidPx, instrument.tickSize), cleanUp });
   } finally {
     await cleanUp.finish();
   }
   return cleanUp.left();
 };
 
-const bidOf = ({ patient, clock, stop }: Visit, instId: string): Promise<string | undefined> => {
+const bidOf = ({ patient, clock, stop }: ExaminationState, instId: string): Promise<string | undefined> => {
   const bid$ = patient()
     .market.quotes(instId)
     .pipe(
@@ -61,10 +61,10 @@ const bidOf = ({ patient, clock, stop }: Visit, instId: string): Promise<string 
 };
 
 /** The side on which an order enlarges what the account holds: one that reduces sets nothing aside. */
-const openingSide = async ({ asker, contract }: Visit, instId: string): Promise<Side> => {
-  const reply = doneOr(await asker.ask("positions", { instId }));
+const openingSide = async ({ probeClient, contract }: ExaminationState, instId: string): Promise<Side> => {
+  const reply = doneOr(await probeClient.ask("positions", { instId }));
   if (typeof reply === "string") return "buy";
-  const outcome = readAnswer<PositionRecord>("positions", reply.response, contract, 0);
+  const outcome = parseResponse<PositionRecord>("positions", reply.response, contract, 0);
   const position = outcome.kind === "done" ? outcome.records.find((record) => record.instId === instId) : undefined;
   return position?.pos.startsWith("-") ? "sell" : "buy";
 };
@@ -76,10 +76,10 @@ interface Scene {
   readonly cleanUp: CleanUp;
 }
 
-const study = async (visit: Visit, scene: Scene): Promise<void> => {
-  const { asker, note } = visit;
+const study = async (examination: ExaminationState, scene: Scene): Promise<void> => {
+  const { probeClient, note } = examination;
   const { instId } = scene.instrument;
-  const leverage = await asker.ask("setLeverage", { instId, lever: "1" });
+  const leverage = await probeClient.ask("setLeverage", { instId, lever: "1" });
   const level = leverage.kind === "answered" && leverage.ok;
   note(
     remark("G11", "set leverage", leverage.kind === "unanswered" ? "not asked" : level ? "holds" : "differs", {
@@ -88,19 +88,19 @@ const study = async (visit: Visit, scene: Scene): Promise<void> => {
       evidence: leverage.kind === "unanswered" ? leverage.why : level ? `${instId} now has leverage 1` : (leverage.msg ?? ""),
     }),
   );
-  const before = await frozen(visit, instId);
-  const placed = await placeSmallest(visit, scene);
+  const before = await frozen(examination, instId);
+  const placed = await placeSmallest(examination, scene);
   if (typeof placed === "string") {
-    noteUnasked(visit, rows, placed);
+    noteUnasked(examination, rows, placed);
     return;
   }
-  const afterwards = await frozen(visit, instId);
-  noteUnit(visit, scene, placed, level ? before : undefined, afterwards);
-  await noteRecord(visit, scene, placed);
-  const again = await placeOnce(visit, scene, placed.clOrdId, placed.sz);
+  const afterwards = await frozen(examination, instId);
+  noteUnit(examination, scene, placed, level ? before : undefined, afterwards);
+  await noteRecord(examination, scene, placed);
+  const again = await placeOnce(examination, scene, placed.clOrdId, placed.sz);
   await scene.cleanUp.cancelAll();
-  await noteEnd(visit, scene, placed);
-  await noteDuplicate(visit, scene, placed, again);
+  await noteEnd(examination, scene, placed);
+  await noteDuplicate(examination, scene, placed, again);
 };
 
 interface Placed {
@@ -118,16 +118,16 @@ interface Refused {
 
 /** The order's ids, why it was refused, or why nothing is known of it. */
 const placeOnce = async (
-  { asker, contract }: Visit,
+  { probeClient, contract }: ExaminationState,
   { instrument, side, px, cleanUp }: Scene,
   clOrdId: string,
   sz: string,
 ): Promise<Placed | Refused | string> => {
   const body: PlaceBody = { instId: instrument.instId, side, ordType: "post_only", sz, px, clOrdId };
   cleanUp.expect(clOrdId);
-  const answer = await asker.ask("placeOrder", body);
+  const answer = await probeClient.ask("placeOrder", body);
   if (answer.kind === "unanswered") return answer.why;
-  const outcome = readAnswer<ElementResult>("placeOrder", answer.response, contract, 0);
+  const outcome = parseResponse<ElementResult>("placeOrder", answer.response, contract, 0);
   if (outcome.kind === "refused") return cleanUp.forget(clOrdId, { code: outcome.code, msg: outcome.msg });
   const [record] = outcome.kind === "done" ? outcome.records : [];
   const unlisted = unlistedIn("placeOrder", outcome, contract.profile);
@@ -140,24 +140,24 @@ const placeOnce = async (
 };
 
 /** Smallest number first, whatever it counts: too little is refused, too much could be traded. */
-const placeSmallest = async (visit: Visit, scene: Scene): Promise<Placed | string> => {
+const placeSmallest = async (examination: ExaminationState, scene: Scene): Promise<Placed | string> => {
   let why = "no size was tried";
   const warned = new Set<string>();
   for (const sz of sizesFrom(scene.instrument, scene.px)) {
-    const result = await placeOnce(visit, scene, scene.cleanUp.nextId(), sz);
+    const result = await placeOnce(examination, scene, scene.cleanUp.nextId(), sz);
     if (typeof result === "string") return result;
     if ("ordId" in result) return result;
-    if (!warned.has(result.code)) noteUnlisted(visit, result);
+    if (!warned.has(result.code)) noteUnlisted(examination, result);
     warned.add(result.code);
     why = `placing ${sz} of ${scene.instrument.instId} was refused: ${result.code} ${result.msg}`;
   }
-  visit.note(
+  examination.note(
     remark("G11", "place order", "differs", { assumed: "a post-only order at a smallest size is taken", found: "refused", evidence: why }),
   );
   return why;
 };
 
-const noteUnlisted = ({ note, contract }: Visit, { unlisted }: Refused): void => {
+const noteUnlisted = ({ note, contract }: ExaminationState, { unlisted }: Refused): void => {
   if (unlisted === undefined) return;
   const found = `status ${unlisted.status}, code ${unlisted.code}`;
   const evidence = unlistedText("placeOrder", unlisted, contract.profile);
@@ -165,16 +165,16 @@ const noteUnlisted = ({ note, contract }: Visit, { unlisted }: Refused): void =>
 };
 
 /** What is set aside in the currency the swap is settled in. */
-const frozen = async ({ asker, contract }: Visit, instId: string): Promise<string | undefined> => {
-  const reply = doneOr(await asker.ask("spotBalance", {}));
+const frozen = async ({ probeClient, contract }: ExaminationState, instId: string): Promise<string | undefined> => {
+  const reply = doneOr(await probeClient.ask("spotBalance", {}));
   if (typeof reply === "string") return undefined;
-  const outcome = readAnswer<{ currency: string; frozen: string }>("spotBalance", reply.response, contract, 0);
+  const outcome = parseResponse<{ currency: string; frozen: string }>("spotBalance", reply.response, contract, 0);
   const { quote } = parseInstId(instId, "instrument");
   return outcome.kind === "done" ? outcome.records.find(({ currency }) => currency === quote)?.frozen : undefined;
 };
 
 const noteUnit = (
-  { note, contract }: Visit,
+  { note, contract }: ExaminationState,
   { instrument, px }: Scene,
   { sz }: Placed,
   before: string | undefined,
@@ -191,9 +191,9 @@ const noteUnit = (
   else note(judged(profile, row, { ...profile.order.szUnit, SWAP: unit }, `${evidence}; for spot nothing was placed`));
 };
 
-const noteRecord = async (visit: Visit, { side }: Scene, { ordId, clOrdId }: Placed): Promise<void> => {
-  const { asker, note } = visit;
-  const record = recordIn(visit, await asker.ask("getOrder", { ordId }));
+const noteRecord = async (examination: ExaminationState, { side }: Scene, { ordId, clOrdId }: Placed): Promise<void> => {
+  const { probeClient, note } = examination;
+  const record = recordIn(examination, await probeClient.ask("getOrder", { ordId }));
   const assumed = { assumed: `${side}, post_only, with the client id given` };
   if (record === undefined)
     note(remark("G11", "place order", "not asked", { ...assumed, found: "-", evidence: "the order could not be read" }));
@@ -204,18 +204,18 @@ const noteRecord = async (visit: Visit, { side }: Scene, { ordId, clOrdId }: Pla
   }
 };
 
-const recordIn = ({ contract }: Visit, answer: Answer): OrderRecord | undefined => {
-  const outcome = answer.kind === "answered" ? readAnswer<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
+const recordIn = ({ contract }: ExaminationState, answer: Answer): OrderRecord | undefined => {
+  const outcome = answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
   return outcome?.kind === "done" ? outcome.records[0] : undefined;
 };
 
-const noteEnd = async (visit: Visit, { cleanUp }: Scene, { ordId }: Placed): Promise<void> => {
-  const { asker, note, contract } = visit;
+const noteEnd = async (examination: ExaminationState, { cleanUp }: Scene, { ordId }: Placed): Promise<void> => {
+  const { probeClient, note, contract } = examination;
   const row = "history.unfilledCanceledVanish";
-  const answer = await asker.ask("getOrder", { ordId });
-  const outcome = answer.kind === "answered" ? readAnswer<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
+  const answer = await probeClient.ask("getOrder", { ordId });
+  const outcome = answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
   if (outcome?.kind !== "done" || outcome.problems.length > 0 || !cleanUp.confirmed()) {
-    noteUnasked(visit, [row], answer.kind === "unanswered" ? answer.why : "the cancelled order could not be read");
+    noteUnasked(examination, [row], answer.kind === "unanswered" ? answer.why : "the cancelled order could not be read");
     return;
   }
   const [record] = outcome.records;
@@ -227,11 +227,16 @@ const noteEnd = async (visit: Visit, { cleanUp }: Scene, { ordId }: Placed): Pro
   );
 };
 
-const noteDuplicate = async (visit: Visit, scene: Scene, placed: Placed, again: Placed | Refused | string): Promise<void> => {
-  const { note, contract } = visit;
+const noteDuplicate = async (
+  examination: ExaminationState,
+  scene: Scene,
+  placed: Placed,
+  again: Placed | Refused | string,
+): Promise<void> => {
+  const { note, contract } = examination;
   const row = "order.duplicateClOrdId";
   if (typeof again === "string") {
-    noteUnasked(visit, [row, "answers.duplicateCode"], again);
+    noteUnasked(examination, [row, "answers.duplicateCode"], again);
     return;
   }
   if ("ordId" in again) {
@@ -240,8 +245,8 @@ const noteDuplicate = async (visit: Visit, scene: Scene, placed: Placed, again: 
     return;
   }
   note(judged(contract.profile, "answers.duplicateCode", again.code, `"${again.msg}"`));
-  const later = await placeOnce(visit, scene, placed.clOrdId, placed.sz);
-  if (typeof later === "string") noteUnasked(visit, [row], later);
+  const later = await placeOnce(examination, scene, placed.clOrdId, placed.sz);
+  if (typeof later === "string") noteUnasked(examination, [row], later);
   else if ("ordId" in later)
     note(judged(contract.profile, row, "refused_while_open", "refused while the order was open, taken after its cancel"));
   else note(judged(contract.profile, row, "refused", `refused while the order was open, and after its cancel: ${later.code} ${later.msg}`));

@@ -6,10 +6,10 @@
  * Invariants: a way to sign is accepted only when a signed read was answered with a success.
  */
 
-import { readAnswer } from "../../client/parse-response.ts";
+import { parseResponse } from "../../client/parse-response.ts";
 import type { BalanceRecord } from "../../contract/schemas.ts";
 import { askWrongly, isSame, spellAnswer, successOf } from "./credentials.ts";
-import { noteUnasked, turnedAway, type Visit } from "./examination.ts";
+import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { assumedBy, type Finding, judged, type Override, type RowPath, remark } from "./finding.ts";
 import type { Answer, Reply } from "./probe-reply.ts";
 import { plainWays, queryWay, spellWay } from "./signatures.ts";
@@ -17,9 +17,9 @@ import { plainWays, queryWay, spellWay } from "./signatures.ts";
 export const plainRows: readonly RowPath[] = ["auth.headerPrefix", "auth.timestamp", "auth.digest"];
 
 /** What the way that was accepted says of each row. */
-const found = (visit: Visit, rows: readonly RowPath[], way: readonly Override[], evidence: string): readonly Finding[] =>
+const found = (examination: ExaminationState, rows: readonly RowPath[], way: readonly Override[], evidence: string): readonly Finding[] =>
   rows.map((row) => {
-    const { profile } = visit.contract;
+    const { profile } = examination.contract;
     const other = way.find(({ path }) => path === row);
     return judged(profile, row, other === undefined ? assumedBy(profile, row) : other.value, evidence);
   });
@@ -28,13 +28,13 @@ type Ways = readonly (readonly Override[])[];
 
 /** Tries each way until one is accepted; the service stays open in that way, or as it was. */
 const search = async (
-  visit: Visit,
+  examination: ExaminationState,
   ways: Ways,
   ask: () => Promise<Answer>,
 ): Promise<{ readonly way: readonly Override[]; readonly reply: Reply } | string | undefined> => {
   let silence: string | undefined;
   for (const way of ways) {
-    await visit.reopen(way);
+    await examination.reopen(way);
     const answer = await ask();
     const reply = successOf(answer);
     if (reply !== undefined) return { way, reply };
@@ -43,7 +43,7 @@ const search = async (
       break;
     }
   }
-  await visit.reopen([]);
+  await examination.reopen([]);
   return silence;
 };
 
@@ -52,42 +52,52 @@ const remedy = "check key, secret, passphrase, auth.headerPrefix and this machin
 /**
  * The answer to a signed request that was accepted, or why nothing can be concluded: then nothing that needs a key can be asked.
  */
-export const probeSignature = async (visit: Visit, signs: boolean): Promise<Reply | string> => {
-  const { asker, note } = visit;
-  const ask = (): Promise<Answer> => asker.ask("spotBalance", {});
+export const probeSignature = async (examination: ExaminationState, signs: boolean): Promise<Reply | string> => {
+  const { probeClient, note } = examination;
+  const ask = (): Promise<Answer> => probeClient.ask("spotBalance", {});
   const first = await ask();
   const reply = successOf(first);
   if (reply !== undefined) {
-    if (signs) note(...found(visit, plainRows, [], `balance: ${spellAnswer(first)}`));
-    noteBalance(visit, reply);
+    if (signs) note(...found(examination, plainRows, [], `balance: ${spellAnswer(first)}`));
+    noteBalance(examination, reply);
     return reply;
   }
-  const other = first.kind === "unanswered" ? first.why : await otherWay(visit, signs, first, ask);
+  const other = first.kind === "unanswered" ? first.why : await otherWay(examination, signs, first, ask);
   if (typeof other === "string") return other;
-  noteBalance(visit, other);
+  noteBalance(examination, other);
   return other;
 };
 
-const otherWay = async (visit: Visit, signs: boolean, first: Reply, ask: () => Promise<Answer>): Promise<Reply | string> => {
-  const { note, contract } = visit;
+const otherWay = async (
+  examination: ExaminationState,
+  signs: boolean,
+  first: Reply,
+  ask: () => Promise<Answer>,
+): Promise<Reply | string> => {
+  const { note, contract } = examination;
   const told = `the signed balance is answered with ${spellAnswer(first)}`;
   if (!signs || first.ok) return first.ok ? `${told} and no list of records` : told;
-  const wrong = await askWrongly(visit, "secret");
+  const wrong = await askWrongly(examination, "secret");
   if (!isSame(first, wrong)) return `${told}, with a wrong secret ${spellAnswer(wrong)}: no signed read succeeded`;
   const ways = plainWays(contract.profile.auth);
-  const other = await search(visit, ways, ask);
+  const other = await search(examination, ways, ask);
   if (typeof other === "string") return `${told}, as with a wrong secret; the search for another way to sign ended: ${other}`;
   if (other === undefined) return `${told}, as with a wrong secret, also in ${ways.length} other documented ways to sign: ${remedy}`;
   note(
-    ...found(visit, plainRows, other.way, `${spellAnswer(first)} as configured, ${spellAnswer(other.reply)} with ${spellWay(other.way)}`),
+    ...found(
+      examination,
+      plainRows,
+      other.way,
+      `${spellAnswer(first)} as configured, ${spellAnswer(other.reply)} with ${spellWay(other.way)}`,
+    ),
   );
   return other.reply;
 };
 
-const noteBalance = ({ note, contract }: Visit, reply: Reply): void => {
+const noteBalance = ({ note, contract }: ExaminationState, reply: Reply): void => {
   const assumed = { assumed: "currency, balance, available, frozen" };
   note(successFinding(reply, contract.profile));
-  const outcome = readAnswer<BalanceRecord>("spotBalance", reply.response, contract, 0);
+  const outcome = parseResponse<BalanceRecord>("spotBalance", reply.response, contract, 0);
   const problems = outcome.kind === "done" ? outcome.problems : [];
   const verdict = reply.records.length === 0 ? "not seen" : problems.length === 0 ? "holds" : "differs";
   const names = Object.keys(reply.records[0] ?? {}).join(", ");
@@ -100,27 +110,27 @@ const noteBalance = ({ note, contract }: Visit, reply: Reply): void => {
   );
 };
 
-const successFinding = ({ msg, endpoint }: Reply, profile: Visit["contract"]["profile"]): Finding =>
+const successFinding = ({ msg, endpoint }: Reply, profile: ExaminationState["contract"]["profile"]): Finding =>
   judged(profile, "answers.successMsg", msg ?? "", `${endpoint}: msg ${JSON.stringify(msg ?? null)}`);
 
 /** A request with a query: turned away though one without was accepted, the query is signed, or is not, unlike assumed. */
-export const probeQuery = async (visit: Visit, signs: boolean, ask: () => Promise<Answer>): Promise<Answer> => {
-  const { note, contract } = visit;
+export const probeQuery = async (examination: ExaminationState, signs: boolean, ask: () => Promise<Answer>): Promise<Answer> => {
+  const { note, contract } = examination;
   const row = "auth.prehash";
   const first = await ask();
-  const away = turnedAway(visit, first);
+  const away = turnedAway(examination, first);
   if (away === undefined || first.kind === "unanswered" || !signs) {
-    if (successOf(first) === undefined) noteUnasked(visit, [row], away ?? spellAnswer(first));
-    else if (signs) note(...found(visit, [row], [], `with a query: ${spellAnswer(first)}`));
+    if (successOf(first) === undefined) noteUnasked(examination, [row], away ?? spellAnswer(first));
+    else if (signs) note(...found(examination, [row], [], `with a query: ${spellAnswer(first)}`));
     return first;
   }
   const way = queryWay(contract.profile.auth);
-  const other = await search(visit, [way], ask);
+  const other = await search(examination, [way], ask);
   if (typeof other === "object") {
     const evidence = `with a query: ${spellAnswer(first)} as configured, ${spellAnswer(other.reply)} with ${spellWay(other.way)}`;
-    note(...found(visit, [row], other.way, evidence));
+    note(...found(examination, [row], other.way, evidence));
     return other.reply;
   }
-  noteUnasked(visit, [row], other ?? `a request with a query is refused (${spellAnswer(first)}) whether the query is signed or not`);
+  noteUnasked(examination, [row], other ?? `a request with a query is refused (${spellAnswer(first)}) whether the query is signed or not`);
   return first;
 };

@@ -6,7 +6,7 @@
  */
 import { firstValueFrom, merge, take } from "rxjs";
 import { after } from "../../clock/clock.ts";
-import type { Visit } from "./examination.ts";
+import type { ExaminationState } from "./examination.ts";
 import { judged, unasked, unseen } from "./finding.ts";
 import { anchorsFitting, chargesOf } from "./windows.ts";
 
@@ -16,19 +16,19 @@ export const waitMsMax = 65_000;
 const clearMs = 1_500;
 const row = "limits.anchor";
 
-const wait = async ({ clock, stop }: Visit, until: number): Promise<void> => {
+const wait = async ({ clock, stop }: ExaminationState, until: number): Promise<void> => {
   const ms = until - clock.now();
   if (ms > 0) await firstValueFrom(merge(after(clock, ms), stop.said$).pipe(take(1)));
 };
 
-export const probeWindow = async (visit: Visit): Promise<void> => {
-  const { asker, clock, contract, note } = visit;
-  const [first] = asker.marks;
+export const probeWindow = async (examination: ExaminationState): Promise<void> => {
+  const { probeClient, clock, contract, note } = examination;
+  const [first] = probeClient.marks;
   if (first === undefined || first.minute === undefined) {
     const why =
       first === undefined ? "no answer carried the count of used weight" : "without a Date header the service's minute is not known";
     note(
-      asker.calls.some(({ signed, ending }) => signed && ending === "done")
+      probeClient.calls.some(({ signed, ending }) => signed && ending === "done")
         ? unseen(contract.profile, row, why)
         : unasked(contract.profile, row, why),
     );
@@ -36,23 +36,23 @@ export const probeWindow = async (visit: Visit): Promise<void> => {
   }
   const began = clock.now();
   const knock = async (): Promise<string | undefined> => {
-    const answer = await asker.ask("instruments", {});
+    const answer = await probeClient.ask("instruments", {});
     return answer.kind === "unanswered" ? answer.why : undefined;
   };
-  const edgeAt = edgeAfter(visit, began);
+  const edgeAt = edgeAfter(examination, began);
   for (const at of [edgeAt - clearMs, edgeAt + clearMs, first.at + minuteMs + clearMs]) {
     if (at > began + waitMsMax) continue;
-    await wait(visit, at);
+    await wait(examination, at);
     const why = await knock();
     if (why !== undefined) {
       note(unasked(contract.profile, row, why));
       return;
     }
-    const fitting = anchorsFitting(chargesOf(asker.marks, began), began);
+    const fitting = anchorsFitting(chargesOf(probeClient.marks, began), began);
     if (fitting.length === 1 && clock.now() > edgeAt) break;
   }
-  const fitting = anchorsFitting(chargesOf(asker.marks, began), began);
-  const counts = asker.marks
+  const fitting = anchorsFitting(chargesOf(probeClient.marks, began), began);
+  const counts = probeClient.marks
     .slice(-3)
     .map(({ used }) => used)
     .join(", ");
@@ -69,8 +69,8 @@ export const probeWindow = async (visit: Visit): Promise<void> => {
 };
 
 /** When the service's minute turns, as far as its latest stamp tells; at least far enough away to call before it. */
-const edgeAfter = ({ asker, clock }: Visit, now: number): number => {
-  const { stamp } = asker;
+const edgeAfter = ({ probeClient, clock }: ExaminationState, now: number): number => {
+  const { stamp } = probeClient;
   const wallAt = stamp === undefined ? clock.wallNow() : stamp.dateAt + 500 + (now - stamp.at);
   const left = minuteMs - (wallAt % minuteMs);
   return now + (left < clearMs ? left + minuteMs : left);

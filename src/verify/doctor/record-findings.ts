@@ -4,17 +4,17 @@
  * Invariants: a row is judged only from records that were really there; nothing is asked here.
  */
 
-import { readAnswer } from "../../client/parse-response.ts";
+import { parseResponse } from "../../client/parse-response.ts";
 import { readState } from "../../contract/order-states.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
-import type { Visit } from "./examination.ts";
+import type { ExaminationState } from "./examination.ts";
 import { type Finding, judged, type RowPath, remark, unasked, unseen } from "./finding.ts";
 import { emptyDecimalOf, feeSignOf, idsOf, isNewestFirst, timeUnitOf, wordsOf } from "./listing.ts";
 import { type Answer, doneOr, type Raw, type Reply, wordOf } from "./probe-reply.ts";
 
-export const noteRecords = (visit: Visit, pending: Answer, history: Answer): void => {
-  const { contract, note, clock } = visit;
+export const noteRecords = (examination: ExaminationState, pending: Answer, history: Answer): void => {
+  const { contract, note, clock } = examination;
   const { profile } = contract;
   const [open, past] = [doneOr(pending), doneOr(history)];
   note(orderFinding(profile, open, "G6", "pending"), orderFinding(profile, past, "G7", "history"));
@@ -30,7 +30,7 @@ export const noteRecords = (visit: Visit, pending: Answer, history: Answer): voi
   ];
   for (const [row, found, evidence] of rows) note(rowFinding(profile, row, found, evidence, records, missing, why));
   if (records.length === 0) return;
-  const problems = replies.flatMap((reply) => problemsOf(visit, reply));
+  const problems = replies.flatMap((reply) => problemsOf(examination, reply));
   note(recordFinding(problems, records), idFinding(records), stateFinding(profile, open, past), ...wordFindings(profile, records));
 };
 
@@ -60,8 +60,8 @@ const rowFinding = (
   return remark("G3", row, "differs", { assumed: profile.order.timeUnit, found: "no unit of time", evidence });
 };
 
-const problemsOf = ({ contract }: Visit, reply: Reply): readonly string[] => {
-  const outcome = readAnswer<OrderRecord>(reply.endpoint, reply.response, contract, 0);
+const problemsOf = ({ contract }: ExaminationState, reply: Reply): readonly string[] => {
+  const outcome = parseResponse<OrderRecord>(reply.endpoint, reply.response, contract, 0);
   return outcome.kind === "done" ? outcome.problems : [];
 };
 

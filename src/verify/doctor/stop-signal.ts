@@ -5,14 +5,14 @@
  */
 import { type Observable, ReplaySubject } from "rxjs";
 
-export interface StopWord {
+export interface StopSignal {
   readonly said: boolean;
   /** Emits once, when it is said. */
   readonly said$: Observable<0>;
   say(): void;
 }
 
-export const createStopWord = (): StopWord => {
+export const createStopSignal = (): StopSignal => {
   const said$ = new ReplaySubject<0>(1);
   let said = false;
   return {

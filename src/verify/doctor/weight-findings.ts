@@ -4,54 +4,54 @@
  * Invariants: a weight that differs was read twice; a query whose reading fell on the turn of a minute is asked once more.
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import type { Visit } from "./examination.ts";
+import type { ExaminationState } from "./examination.ts";
 import { type Finding, judged, unasked, unseen } from "./finding.ts";
 import { type Call, type Reading, readingOf, readingsOf } from "./spending.ts";
 
 const queries = ["getOrder", "pendingOrders", "orderHistory"] as const;
 type Query = (typeof queries)[number];
 
-export const noteWeights = async (visit: Visit, known: bigint | undefined): Promise<void> => {
-  const { asker, contract, note } = visit;
-  if (asker.marks.length === 0) {
-    note(...[...queries.map((name) => `weights.${name}` as const), "limits.failedCounts" as const].map((row) => silent(visit, row)));
+export const noteWeights = async (examination: ExaminationState, known: bigint | undefined): Promise<void> => {
+  const { probeClient, contract, note } = examination;
+  if (probeClient.marks.length === 0) {
+    note(...[...queries.map((name) => `weights.${name}` as const), "limits.failedCounts" as const].map((row) => silent(examination, row)));
     return;
   }
   for (const name of queries) {
-    let reading = read(visit, name);
+    let reading = read(examination, name);
     if (reading.kind !== "value" && (name !== "getOrder" || known !== undefined)) {
-      await again(visit, name, known);
-      reading = read(visit, name);
+      await again(examination, name, known);
+      reading = read(examination, name);
     }
-    note(weightFinding(visit, name, reading));
+    note(weightFinding(examination, name, reading));
   }
-  const failed = failedReadings(visit);
+  const failed = failedReadings(examination);
   const row = "limits.failedCounts";
   const [extra] = failed;
   if (extra === undefined) note(unseen(contract.profile, row, "the count of used weight was not told around a failed call"));
   else note(judged(contract.profile, row, extra > 0, `a failed query added ${extra}`));
 };
 
-const silent = ({ contract, asker }: Visit, row: "limits.failedCounts" | `weights.${Query}`): Finding => {
-  const answered = asker.calls.some(({ signed, ending }) => signed && ending === "done");
+const silent = ({ contract, probeClient }: ExaminationState, row: "limits.failedCounts" | `weights.${Query}`): Finding => {
+  const answered = probeClient.calls.some(({ signed, ending }) => signed && ending === "done");
   return answered
     ? unseen(contract.profile, row, "no answer carried the count of used weight")
     : unasked(contract.profile, row, "no signed request was answered");
 };
 
-const again = async ({ asker }: Visit, name: Query, known: bigint | undefined): Promise<void> => {
-  if (name === "getOrder") await asker.ask(name, { ordId: String(known) });
-  else await asker.ask(name, { limit: "3" });
+const again = async ({ probeClient }: ExaminationState, name: Query, known: bigint | undefined): Promise<void> => {
+  if (name === "getOrder") await probeClient.ask(name, { ordId: String(known) });
+  else await probeClient.ask(name, { limit: "3" });
 };
 
 /** Weights of the description, and of queries what was read of them so far. */
-const weightsOf = (visit: Visit) => {
-  const { contract, asker } = visit;
+const weightsOf = (examination: ExaminationState) => {
+  const { contract, probeClient } = examination;
   return (endpoint: EndpointName): number => {
     const assumed = contract.endpoints[endpoint].weight;
     if (!(queries as readonly string[]).includes(endpoint)) return assumed;
     const single = readingsOf(
-      asker.samples,
+      probeClient.samples,
       (call) => isDone(call, endpoint),
       () => Number.POSITIVE_INFINITY,
     );
@@ -63,18 +63,19 @@ const weightsOf = (visit: Visit) => {
 const isDone = ({ endpoint, signed, ending }: Call, name: EndpointName): boolean => endpoint === name && signed && ending === "done";
 const isFailed = ({ endpoint, ending }: Call): boolean => endpoint === "getOrder" && ending === "failed";
 
-const failedReadings = (visit: Visit): readonly number[] => readingsOf(visit.asker.samples, isFailed, weightsOf(visit));
+const failedReadings = (examination: ExaminationState): readonly number[] =>
+  readingsOf(examination.probeClient.samples, isFailed, weightsOf(examination));
 
-const read = (visit: Visit, name: Query): Reading => {
-  const { asker, contract } = visit;
-  const done = readingsOf(asker.samples, (call) => isDone(call, name), weightsOf(visit));
+const read = (examination: ExaminationState, name: Query): Reading => {
+  const { probeClient, contract } = examination;
+  const done = readingsOf(probeClient.samples, (call) => isDone(call, name), weightsOf(examination));
   // A failed call that counts weighs what a successful one does; one that does not says nothing.
-  const failed = name === "getOrder" ? failedReadings(visit).filter((extra) => extra > 0) : [];
+  const failed = name === "getOrder" ? failedReadings(examination).filter((extra) => extra > 0) : [];
   return readingOf([...done, ...failed], contract.endpoints[name].weight);
 };
 
-const weightFinding = (visit: Visit, name: Query, reading: Reading): Finding => {
-  const { profile } = visit.contract;
+const weightFinding = (examination: ExaminationState, name: Query, reading: Reading): Finding => {
+  const { profile } = examination.contract;
   const row = `weights.${name}` as const;
   if (reading.kind === "value") return judged(profile, row, reading.value, `the user's count grew by ${reading.value}`);
   if (reading.kind === "none") return unseen(profile, row, "the minute turned, or nothing told the count around it");

@@ -7,8 +7,8 @@
  */
 import { createHash } from "node:crypto";
 import type { Disk, DiskFile } from "../../journal/disk.ts";
-import type { Turns } from "./input-sequencer.ts";
-import type { Script } from "./replay-script.ts";
+import type { InputSequencer } from "./input-sequencer.ts";
+import type { ReplayScript } from "./replay-script.ts";
 import { codeIn, type Entry, errorOf } from "./session-records.ts";
 
 /** `target` is the name of a file, or the number of the question that opened one. */
@@ -56,7 +56,7 @@ type OpenDisk = (dir: string) => Promise<Disk>;
 
 /** The same folder, each of its answers an entry. */
 export const recordedDisk =
-  (openDisk: OpenDisk, turnsOf: () => Turns | undefined): OpenDisk =>
+  (openDisk: OpenDisk, turnsOf: () => InputSequencer | undefined): OpenDisk =>
   async (dir) => {
     const inner = await openDisk(dir);
     const turns = turnsOf();
@@ -155,7 +155,7 @@ export interface ReplayedDisk {
 }
 
 /** The folder as it answered then. */
-export const replayedDisk = (script: Script): ReplayedDisk => {
+export const replayedDisk = (script: ReplayScript): ReplayedDisk => {
   const waiting = new Map<number, { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }>();
   let count = 0;
   const answered = (): Promise<unknown> =>

@@ -18,7 +18,7 @@ export interface RecordWriter {
   end(reason: string): void;
 }
 
-export interface Turns {
+export interface InputSequencer {
   readonly now: () => number;
   readonly wallNow: () => number;
   /** Lets `run` in at once or when its turn comes. `body` is asked then; undefined, as when nobody waits any more, skips it. */
@@ -54,7 +54,7 @@ interface Waiting {
 const waitingMax = 100_000;
 
 /** `onGivenUp` is told why, when recording cannot go on. */
-export const createTurns = (clock: Clock, writer: RecordWriter, onGivenUp: (why: string) => void): Turns => {
+export const createInputSequencer = (clock: Clock, writer: RecordWriter, onGivenUp: (why: string) => void): InputSequencer => {
   /** Those before `first` have had their turn: taking from the front of a long list would move all of it. */
   let waiting: Waiting[] = [];
   let first = 0;
@@ -135,7 +135,7 @@ export const createTurns = (clock: Clock, writer: RecordWriter, onGivenUp: (why:
     idle = [];
     for (const one of resolve) one();
   };
-  const enter: Turns["enter"] = (body, run) => {
+  const enter: InputSequencer["enter"] = (body, run) => {
     const one = { body, run };
     outside(() => {
       if (closed && waiting.length === 0) pass(one);

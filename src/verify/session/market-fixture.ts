@@ -7,7 +7,7 @@
  */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readAnswer } from "../../client/parse-response.ts";
+import { parseResponse } from "../../client/parse-response.ts";
 import { type Contract, createContract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { type Grid, grid, isPositive } from "../../decimal.ts";
@@ -78,7 +78,7 @@ const listedIn = (session: Session): ReadonlyMap<string, InstrumentRecord> => {
     if ("out" in record && record.out === "request" && record.endpoint === "instruments") asked.add(record.request);
     if (!("in" in record) || record.in !== "answer" || !asked.delete(record.request)) continue;
     const { status, headers, body } = record;
-    const outcome = readAnswer<InstrumentRecord>("instruments", { status, headers, body }, contract, record.now);
+    const outcome = parseResponse<InstrumentRecord>("instruments", { status, headers, body }, contract, record.now);
     if (outcome.kind === "done") for (const one of outcome.records) listed.set(one.instId, one);
   }
   return listed;

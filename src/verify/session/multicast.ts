@@ -7,14 +7,14 @@
 import { Observable } from "rxjs";
 import { HotStream } from "../../market/hot-stream.ts";
 
-export interface Fan<T> {
+export interface Multicast<T> {
   readonly stream: Observable<T>;
   readonly observed: boolean;
   next(value: T): void;
   complete(): void;
 }
 
-export interface FanOptions<T> {
+export interface MulticastOptions<T> {
   /** Whether a new listener begins with the latest value. */
   readonly keeps: boolean;
   readonly onError: (error: unknown) => void;
@@ -24,7 +24,7 @@ export interface FanOptions<T> {
   readonly unwatch: () => void;
 }
 
-export const createFan = <T>({ keeps, onError, watch, unwatch }: FanOptions<T>): Fan<T> => {
+export const createMulticast = <T>({ keeps, onError, watch, unwatch }: MulticastOptions<T>): Multicast<T> => {
   let latest: T | undefined;
   let over = false;
   const hot = new HotStream<T>({ onError, latest: () => latest });

@@ -12,7 +12,7 @@ import type { StreamsOfState } from "../../host/context.ts";
 import type { Event } from "../../journal/events.ts";
 import { fileDisk } from "../../journal/file-disk.ts";
 import { recordedDisk } from "./disk-port.ts";
-import type { Turns } from "./input-sequencer.ts";
+import type { InputSequencer } from "./input-sequencer.ts";
 import { type RecorderOptions, recorded, type SessionSink } from "./recorder.ts";
 import type { Call, ConfigFacts, StateStream } from "./session-records.ts";
 
@@ -33,7 +33,7 @@ export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => Ses
   const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
   const service = recorded(config.service, sink, redact === undefined ? {} : { redact });
   const engine = createEngine({ ...config, service }, { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) });
-  const turns = service.turns() as Turns;
+  const turns = service.turns() as InputSequencer;
   engine.events$.subscribe((event) => {
     turns.note({ out: "event", event: eventFacts(event) });
   });
@@ -72,7 +72,7 @@ const withoutSecrets = (value: unknown): unknown => {
 };
 
 /** The engine with every request from outside as an entry. */
-const asked = (engine: Engine, turns: Turns): Engine => {
+const asked = (engine: Engine, turns: InputSequencer): Engine => {
   const call = <T>(what: Call, run: () => T): Promise<Awaited<T>> =>
     new Promise((resolve, reject) => {
       turns.enter(

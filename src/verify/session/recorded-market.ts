@@ -6,16 +6,16 @@
  */
 import type { Observable } from "rxjs";
 import type { BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
-import type { Turns } from "./input-sequencer.ts";
+import type { InputSequencer } from "./input-sequencer.ts";
 import { codecOf, keepsLatest, type MarketValue, type StreamName, spellName, streamOf } from "./market-rows.ts";
-import { followed } from "./recorded-stream.ts";
+import { recordedStream } from "./recorded-stream.ts";
 import { codeIn } from "./session-records.ts";
 
-export const recordedMarket = (inner: Market, turns: Turns, onError: (error: unknown) => void): Market => {
+export const recordedMarket = (inner: Market, turns: InputSequencer, onError: (error: unknown) => void): Market => {
   const streams = new Map<string, Observable<MarketValue>>();
   const kept = new Set<string>();
 
-  const ask = <T>(question: Parameters<Turns["note"]>[0], answer: () => T): T => {
+  const ask = <T>(question: Parameters<InputSequencer["note"]>[0], answer: () => T): T => {
     turns.note(question);
     try {
       return turns.asking(answer);
@@ -43,7 +43,7 @@ export const recordedMarket = (inner: Market, turns: Turns, onError: (error: unk
     if (known !== undefined) return known;
     const source = ask({ out: "open", stream }, () => streamOf(inner, name) as Observable<MarketValue>);
     const keeps = keepsLatest(name.kind);
-    const made = followed<MarketValue>({ stream, keeps, source, turns, onError, ends: true, ...codecOf(name) });
+    const made = recordedStream<MarketValue>({ stream, keeps, source, turns, onError, ends: true, ...codecOf(name) });
     streams.set(stream, made);
     keepTrades(name.instId);
     return made;

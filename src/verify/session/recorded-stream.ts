@@ -5,15 +5,15 @@
  * dropped, as it is without a recording.
  */
 import { type Observable, Subscription } from "rxjs";
-import type { Turns } from "./input-sequencer.ts";
-import { createFan } from "./multicast.ts";
+import type { InputSequencer } from "./input-sequencer.ts";
+import { createMulticast } from "./multicast.ts";
 
-export interface Followed<T> {
+export interface RecordedStream<T> {
   readonly stream: string;
   /** Whether a listener begins with the latest value. */
   readonly keeps: boolean;
   readonly source: Observable<T>;
-  readonly turns: Turns;
+  readonly turns: InputSequencer;
   readonly onError: (error: unknown) => void;
   readonly encode: (value: T) => unknown;
   readonly decode: (row: unknown) => T;
@@ -21,7 +21,16 @@ export interface Followed<T> {
   readonly ends?: boolean;
 }
 
-export const followed = <T>({ stream, keeps, source, turns, onError, encode, decode, ends = false }: Followed<T>): Observable<T> => {
+export const recordedStream = <T>({
+  stream,
+  keeps,
+  source,
+  turns,
+  onError,
+  encode,
+  decode,
+  ends = false,
+}: RecordedStream<T>): Observable<T> => {
   let watching: Subscription | undefined;
   const told = (own: Subscription, value: T): void => {
     let given: T;
@@ -73,6 +82,6 @@ export const followed = <T>({ stream, keeps, source, turns, onError, encode, dec
     turns.note({ out: "unwatch", stream });
     turns.asking(() => own?.unsubscribe());
   };
-  const fan = createFan<T>({ keeps, onError, watch, unwatch });
+  const fan = createMulticast<T>({ keeps, onError, watch, unwatch });
   return fan.stream;
 };

@@ -9,9 +9,9 @@ import { Observable, type Observer } from "rxjs";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../../client/service-port.ts";
 import { limitHeaders } from "../../contract/limits.ts";
 import type { Transport, WireResponse } from "../../contract/transport.ts";
-import { createTurns, type RecordWriter, type Turns } from "./input-sequencer.ts";
+import { createInputSequencer, type InputSequencer, type RecordWriter } from "./input-sequencer.ts";
 import { recordedMarket } from "./recorded-market.ts";
-import { followed } from "./recorded-stream.ts";
+import { recordedStream } from "./recorded-stream.ts";
 import { recordingClock } from "./recording-clock.ts";
 import { codeIn, errorOf, type ServiceFacts } from "./session-records.ts";
 
@@ -27,12 +27,12 @@ export interface RecorderOptions {
 
 export interface RecordedSpec extends ServiceSpec {
   /** Undefined before the service was opened. */
-  readonly turns: () => Turns | undefined;
+  readonly turns: () => InputSequencer | undefined;
 }
 
 /** The same service, writing to `sink`. One spec opens once. */
 export const recorded = (spec: ServiceSpec, sink: SessionSink, options: RecorderOptions = {}): RecordedSpec => {
-  let turns: Turns | undefined;
+  let turns: InputSequencer | undefined;
   const open = (env: ServiceEnv): OpenService => {
     const inner = spec.open(watchedEnv(env, () => turns));
     const { users, assumptions, ordersRefused, watchful = false, listFixed = false } = inner;
@@ -45,7 +45,7 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
       ...(listFixed && { listFixed }),
       assumptions,
     });
-    const own = createTurns(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
+    const own = createInputSequencer(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
     turns = own;
     own.enter(
       () => ({ in: "open" }),
@@ -57,7 +57,7 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
 };
 
 /** What the service asks of the engine, or tells it, is an entry like any other; before there are turns nothing can be asked. */
-const watchedEnv = (env: ServiceEnv, turnsOf: () => Turns | undefined): ServiceEnv => ({
+const watchedEnv = (env: ServiceEnv, turnsOf: () => InputSequencer | undefined): ServiceEnv => ({
   ...env,
   onError: (error) => {
     const message = error instanceof Error ? error.message : String(error);
@@ -89,7 +89,7 @@ const watchedEnv = (env: ServiceEnv, turnsOf: () => Turns | undefined): ServiceE
   },
 });
 
-const recordedService = (inner: OpenService, turns: Turns, env: ServiceEnv, options: RecorderOptions): OpenService => {
+const recordedService = (inner: OpenService, turns: InputSequencer, env: ServiceEnv, options: RecorderOptions): OpenService => {
   const { ordersRefused } = inner;
   return {
     ...inner,
@@ -127,7 +127,12 @@ const copier =
   (value: unknown): unknown =>
     value === undefined ? undefined : (JSON.parse(redact(JSON.stringify(value))) as unknown);
 
-const recordedTransport = (inner: Transport, turns: Turns, { headers: read = [] }: ServiceEnv, options: RecorderOptions): Transport => {
+const recordedTransport = (
+  inner: Transport,
+  turns: InputSequencer,
+  { headers: read = [] }: ServiceEnv,
+  options: RecorderOptions,
+): Transport => {
   const copy = copier(options);
   const kept = new Set(["date", ...Object.values(limitHeaders), ...read]);
   const cleaned = ({ status, headers, body }: WireResponse): WireResponse => ({
@@ -174,14 +179,14 @@ const recordedTransport = (inner: Transport, turns: Turns, { headers: read = [] 
 
 const recordedUser = (
   user: ServiceUser,
-  turns: Turns,
+  turns: InputSequencer,
   onError: (error: unknown) => void,
   copy: (value: unknown) => unknown,
 ): ServiceUser => {
   const follow = <T>(what: "pushes" | "pushing", source: Observable<T>): Observable<T> => {
     const stream = `${what} ${user.uid}`;
     const keeps = what === "pushing";
-    return followed<T>({ stream, keeps, source, turns, onError, encode: copy, decode: (value) => value as T });
+    return recordedStream<T>({ stream, keeps, source, turns, onError, encode: copy, decode: (value) => value as T });
   };
   return { ...user, pushes$: follow("pushes", user.pushes$), pushing$: follow("pushing", user.pushing$) };
 };

@@ -4,9 +4,9 @@
  * Invariants: the promises of a clock; a timer runs as an entry of its own; the n-th timer set has the number n.
  */
 import type { Clock } from "../../clock/clock.ts";
-import type { Turns } from "./input-sequencer.ts";
+import type { InputSequencer } from "./input-sequencer.ts";
 
-export const recordingClock = (inner: Clock, turns: Turns): Clock => {
+export const recordingClock = (inner: Clock, turns: InputSequencer): Clock => {
   let count = 0;
   return {
     now: turns.now,

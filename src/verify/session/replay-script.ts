@@ -17,7 +17,7 @@ export interface Counts {
   facts: number;
 }
 
-export interface Script {
+export interface ReplayScript {
   readonly now: number;
   readonly wallNow: number;
   readonly startedAt: number;
@@ -36,7 +36,7 @@ export interface Script {
 const beforeMax = 8;
 
 /** `onLeave` answers the service's question for leave, at the place where it was asked. */
-export const createScript = (session: Session, onLeave: (ip: string) => void): Script => {
+export const createReplayScript = (session: Session, onLeave: (ip: string) => void): ReplayScript => {
   const records = session.records();
   const counts: Counts = { commands: 0, entries: 0, facts: 0 };
   const passed: Passed[] = [];

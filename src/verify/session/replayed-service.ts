@@ -13,8 +13,8 @@ import { never } from "../../errors.ts";
 import { outside } from "../../host/execution-context.ts";
 import type { BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
 import { checkRow, codecOf, keepsLatest, type MarketValue, type StreamName, spellName } from "./market-rows.ts";
-import { createFan, type Fan } from "./multicast.ts";
-import type { Script } from "./replay-script.ts";
+import { createMulticast, type Multicast } from "./multicast.ts";
+import type { ReplayScript } from "./replay-script.ts";
 import { type Entry, errorOf, type Reply, type SessionHeader } from "./session-records.ts";
 
 export interface ReplayedService extends OpenService {
@@ -22,7 +22,7 @@ export interface ReplayedService extends OpenService {
   deliver(entry: Entry): void;
 }
 
-export const replayedService = (header: SessionHeader, script: Script, env: ServiceEnv): ReplayedService => {
+export const replayedService = (header: SessionHeader, script: ReplayScript, env: ServiceEnv): ReplayedService => {
   const { clock, fire } = scriptedClock(script);
   const { transport, answer } = scriptedTransport(script);
   const { market, users, tell } = scriptedStreams(header, script, env);
@@ -96,7 +96,7 @@ const orThrow = (reply: Reply | undefined): unknown => {
   throw errorOf(reply.message, reply.code);
 };
 
-const scriptedClock = (script: Script): { readonly clock: Clock; readonly fire: (timer: number, due: number) => void } => {
+const scriptedClock = (script: ReplayScript): { readonly clock: Clock; readonly fire: (timer: number, due: number) => void } => {
   const timers = new Map<number, { readonly due: number; readonly run: () => void }>();
   let count = 0;
   return {
@@ -127,7 +127,7 @@ const scriptedClock = (script: Script): { readonly clock: Clock; readonly fire: 
   };
 };
 
-const scriptedTransport = (script: Script) => {
+const scriptedTransport = (script: ReplayScript) => {
   const waiting = new Map<number, Subscriber<WireResponse>>();
   let count = 0;
   const transport: Transport = (wire) =>
@@ -154,10 +154,10 @@ interface Told {
   readonly complete: () => void;
 }
 
-const scriptedStreams = (header: SessionHeader, script: Script, { onError }: ServiceEnv) => {
+const scriptedStreams = (header: SessionHeader, script: ReplayScript, { onError }: ServiceEnv) => {
   const fans = new Map<string, Told>();
-  const follow = <T>(stream: string, keeps: boolean, decode: (row: unknown) => T): Fan<T> => {
-    const fan = createFan<T>({
+  const follow = <T>(stream: string, keeps: boolean, decode: (row: unknown) => T): Multicast<T> => {
+    const fan = createMulticast<T>({
       keeps,
       onError,
       watch: () => {
@@ -197,8 +197,8 @@ const scriptedStreams = (header: SessionHeader, script: Script, { onError }: Ser
 };
 
 const scriptedMarket = (
-  script: Script,
-  follow: (stream: string, keeps: boolean, decode: (row: unknown) => MarketValue) => Fan<MarketValue>,
+  script: ReplayScript,
+  follow: (stream: string, keeps: boolean, decode: (row: unknown) => MarketValue) => Multicast<MarketValue>,
 ): Market => {
   const streams = new Map<string, Observable<MarketValue>>();
   const open = (name: StreamName): Observable<MarketValue> => {

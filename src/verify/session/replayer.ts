@@ -16,7 +16,7 @@ import { outside } from "../../host/execution-context.ts";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
 import { type Divergence, differences, type FieldDifference } from "./divergence.ts";
 import { configFacts, eventFacts } from "./recorded-engine.ts";
-import { createScript, type Script } from "./replay-script.ts";
+import { createReplayScript, type ReplayScript } from "./replay-script.ts";
 import { type ReplayedService, replayedService } from "./replayed-service.ts";
 import type { Session } from "./session-file.ts";
 import type { Call, ConfigFacts, Entry, StateStream } from "./session-records.ts";
@@ -39,7 +39,7 @@ export interface ReplayReport {
 export interface Replay extends ServiceSpec {
   /** Plays the whole session to the engine that was made with this service. Never rejects for what the engine does. */
   play(engine: Engine): Promise<Divergence | undefined>;
-  readonly script: Script;
+  readonly script: ReplayScript;
   /** The journal's folder of the session, for the engine's options. */
   readonly openDisk: ReplayedDisk["open"];
 }
@@ -52,7 +52,7 @@ export const replay = (session: Session): Replay => {
     const until = leave(ip);
     script.act({ out: "leave", ...(until !== undefined && { until }) });
   };
-  const script: Script = createScript(session, askLeave);
+  const script: ReplayScript = createReplayScript(session, askLeave);
   const disk = replayedDisk(script);
   const open = (env: ServiceEnv): ReplayedService => {
     if (service !== undefined) throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");

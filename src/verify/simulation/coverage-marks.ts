@@ -9,7 +9,7 @@ import { crashMoments, type FaultKind, faultKinds } from "./fault.ts";
 import { networkKinds } from "./network.ts";
 import type { Watched } from "./oracle.ts";
 
-export interface Marks {
+export interface CoverageMarks {
   readonly mark: (name: string) => void;
   event(event: Event, life: Watched): void;
   readonly counts: ReadonlyMap<string, number>;
@@ -87,7 +87,7 @@ export const markNames: readonly string[] = [
   ...single,
 ];
 
-export const createMarks = (): Marks => {
+export const createCoverageMarks = (): CoverageMarks => {
   const counts = new Map<string, number>();
   const mark = (name: string): void => {
     counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -17,7 +17,7 @@ export const excerpt = (tape: Tape, fromAt: number, ms: number): Tape =>
     tape.series.map((series) => keep(series, (at) => at >= fromAt && at < fromAt + ms)),
   );
 
-export const bendTape = (tape: Tape, faults: readonly Fault[], startAt: number): Tape => {
+export const distortTape = (tape: Tape, faults: readonly Fault[], startAt: number): Tape => {
   const gaps = faults.filter(({ kind }) => kind === "gap");
   const jumps = faults.filter(({ kind }) => kind === "jump");
   const thin = faults.filter(({ kind }) => kind === "thin");

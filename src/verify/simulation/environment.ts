@@ -22,16 +22,16 @@ import { createRandom, type Random } from "../../random.ts";
 import { lateListings } from "../../venue/server/late-listings.ts";
 import { createServiceClock } from "../../venue/server/service-clock.ts";
 import { createVenue, type Venue } from "../../venue/venue.ts";
-import type { Marks } from "./coverage-marks.ts";
+import type { CoverageMarks } from "./coverage-marks.ts";
 import { type Fault, signOf } from "./fault.ts";
 import { createSimulatedDisk, type SimulatedDisk } from "./faulty-disk.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { createOracle, type Oracle } from "./oracle.ts";
 import { createPushes, type Pushes } from "./pushes.ts";
-import { createQuotaWatch, type QuotaWatch } from "./quota-invariants.ts";
+import { createQuotaInvariants, type QuotaInvariants } from "./quota-invariants.ts";
 
-export interface World {
+export interface Environment {
   readonly time: VirtualClock;
   /** The service's own time. */
   readonly service: Clock;
@@ -48,8 +48,8 @@ export interface World {
   readonly pushes: ReadonlyMap<string, Pushes>;
   readonly disk: SimulatedDisk;
   readonly oracle: Oracle;
-  readonly quota: QuotaWatch;
-  readonly marks: Marks;
+  readonly quota: QuotaInvariants;
+  readonly marks: CoverageMarks;
   /** The machine's calendar against the steady scale. */
   readonly calendar: { offsetMs: number };
   /** Faults in force that change what listings show, by endpoint. */
@@ -65,13 +65,13 @@ export interface World {
   readonly tell: (line: string) => void;
 }
 
-export interface WorldOptions {
+export interface EnvironmentOptions {
   readonly config: CheckedConfig;
   readonly tape: Tape;
   readonly startAt: number;
   readonly seed: string;
   readonly faults: readonly Fault[];
-  readonly marks: Marks;
+  readonly marks: CoverageMarks;
   readonly tell: (at: number, line: string) => void;
 }
 
@@ -116,8 +116,8 @@ const venueOf = (contract: Contract, config: CheckedConfig, tape: Tape, users: r
 type Handle = (request: WireRequest, uncalled: boolean) => WireResponse;
 
 /** Listings of a while ago, where a fault says so. */
-const listingsOf = (world: Pick<World, "venue" | "contract" | "service" | "lags">, faults: readonly Fault[]) => {
-  const { venue, contract, service, lags } = world;
+const listingsOf = (environment: Pick<Environment, "venue" | "contract" | "service" | "lags">, faults: readonly Fault[]) => {
+  const { venue, contract, service, lags } = environment;
   const late = new Map(
     faults.filter(({ kind }) => kind.endsWith("-lag")).map((fault) => [fault, lateListings(venue, contract, service, fault.size)]),
   );
@@ -129,7 +129,7 @@ const listingsOf = (world: Pick<World, "venue" | "contract" | "service" | "lags"
   };
 };
 
-export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: tellAt }: WorldOptions): World => {
+export const createEnvironment = ({ config, tape, startAt, seed, faults, marks, tell: tellAt }: EnvironmentOptions): Environment => {
   const contract = createContract(config.profile);
   const forgetful = faults.some(({ kind }) => kind === "forgetful");
   // Only the service's side of it: the engine goes by what it was told of the service.
@@ -155,7 +155,7 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
     violations.push({ invariant, at: time.now() - startAt, text });
     tell(`VIOLATION ${invariant}: ${text}`);
   };
-  const quota = createQuotaWatch(contract, () => service.now(), fail);
+  const quota = createQuotaInvariants(contract, () => service.now(), fail);
   const lags = { pendingOrders: undefined, orderHistory: undefined };
   const shown = listingsOf({ venue, contract: kept, service, lags }, faults);
   const handle: Handle = (request, uncalled) => {
@@ -165,7 +165,7 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
     tell(
       `the service answers ${endpoint} with ${answer.status} ${codeOf(answer)}, weight used ${answer.headers[limitHeaders.uidUsed] ?? "?"}`,
     );
-    quota.arrived(request, answer, world.oracle.live.size);
+    quota.arrived(request, answer, environment.oracle.live.size);
     return shown(request, uidOf(key), answer);
   };
   const { mark } = marks;
@@ -186,11 +186,11 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
       const order = [...oracle.live.values()].find((live) =>
         named.some(({ ordId, clOrdId }) => live.ordId === ordId || live.clOrdId === clOrdId),
       );
-      if (order !== undefined) nibble(world, order);
+      if (order !== undefined) nibble(environment, order);
     },
   });
   const pushes = new Map(users.map(({ uid }) => [uid, createPushes(time, venue, uid, () => ways.responseMs(), mark)] as const));
-  const amnesia = (): boolean => world.amnesia;
+  const amnesia = (): boolean => environment.amnesia;
   const now = (): number => time.now();
   const calendar = { offsetMs: 0 };
   const wallNow = (): number => time.now() + calendar.offsetMs;
@@ -201,7 +201,7 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
     oracle.order(uid, record);
   });
   const parts = { time, service, startAt, contract, config, tape, venue, users, uidOf, ids, random, network, pushes, disk, oracle };
-  const world: World = {
+  const environment: Environment = {
     ...parts,
     quota,
     marks,
@@ -214,7 +214,7 @@ export const createWorld = ({ config, tape, startAt, seed, faults, marks, tell: 
     fail,
     tell,
   };
-  return world;
+  return environment;
 };
 
 type CancelElement = { readonly clOrdId?: string; readonly ordId?: string };
@@ -222,7 +222,7 @@ type CancelElement = { readonly clOrdId?: string; readonly ordId?: string };
 const silence: Fault = { kind: "push-silent", at: 0, size: 0, forMs: 15_000, pick: 0 };
 
 /** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */
-const nibble = ({ tape, venue, service, tell }: World, { instId, clOrdId, side, px, sz }: OrderRecord): void => {
+const nibble = ({ tape, venue, service, tell }: Environment, { instId, clOrdId, side, px, sz }: OrderRecord): void => {
   const { tickSize = "1", lotSize = "1" } = tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
   const half = Math.floor(Number(div(sz, mul(px, lotSize), 0)) / 2);
   const ticks = Number(div(px, tickSize, 0));

@@ -5,39 +5,39 @@
  */
 import { mul, toStep } from "../../decimal.ts";
 import type { VenueResponse } from "../../venue/venue.ts";
-import { address, humanKey, type World } from "./environment.ts";
+import { address, type Environment, humanKey } from "./environment.ts";
 import { clearsUp, type Fault, type FaultKind, signOf, spellFault } from "./fault.ts";
 import { networkKinds } from "./network.ts";
-import type { Company } from "./process-supervisor.ts";
+import type { ProcessSupervisor } from "./process-supervisor.ts";
 import { pushKinds } from "./pushes.ts";
 
 type Act = (fault: Fault) => void;
 
 /** Acts on each fault. */
-export const createHappenings = (world: World, company: Company): Act => {
+export const createFaultHandlers = (environment: Environment, supervisor: ProcessSupervisor): Act => {
   const acts: Partial<Record<FaultKind, Act>> = {
-    ...networkActs(world),
-    ...pushActs(world),
-    ...strangerActs(world),
-    ...humanActs(world),
-    ...processActs(world, company),
-    ...productActs(world),
+    ...networkActs(environment),
+    ...pushActs(environment),
+    ...strangerActs(environment),
+    ...humanActs(environment),
+    ...processActs(environment, supervisor),
+    ...productActs(environment),
     "service-step": () => {
       // Whoever spends by the clock learns of the step from the next answers only.
-      world.quota.excuseFor(240_000);
+      environment.quota.excuseFor(240_000);
     },
     "wall-step": (fault) => {
-      world.calendar.offsetMs += signOf(fault) * fault.size;
+      environment.calendar.offsetMs += signOf(fault) * fault.size;
     },
   };
   return (fault) => {
-    world.tell(`FAULT ${spellFault(fault)}`);
-    world.marks.mark(`fault ${fault.kind}`);
+    environment.tell(`FAULT ${spellFault(fault)}`);
+    environment.marks.mark(`fault ${fault.kind}`);
     acts[fault.kind]?.(fault);
   };
 };
 
-const later = ({ time }: World, ms: number, run: () => void): void => {
+const later = ({ time }: Environment, ms: number, run: () => void): void => {
   time.setTimer(time.now() + ms, run);
 };
 
@@ -61,77 +61,77 @@ const haltedAfterMs = 20_000;
 const beforeHaltMs = 3_000;
 const resumeAgainMs = 5_000;
 
-const haltNow = (world: World, company: Company, forMs: number): void => {
-  const life = company.current;
+const haltNow = (environment: Environment, supervisor: ProcessSupervisor, forMs: number): void => {
+  const life = supervisor.current;
   if (life?.state !== "running") return;
   life.clock.deliver(() => {
     life.engine.halt("somebody said so").subscribe();
   });
   // Whichever process runs by then: a halt outlives the one that heard of it.
   const resume = (): void => {
-    const now = company.current;
-    if (now?.state !== "running") later(world, resumeAgainMs, resume);
+    const now = supervisor.current;
+    if (now?.state !== "running") later(environment, resumeAgainMs, resume);
     else now.clock.deliver(() => now.engine.resume("somebody said so"));
   };
-  later(world, forMs, resume);
+  later(environment, forMs, resume);
 };
 
-const networkActs = (world: World): Partial<Record<FaultKind, Act>> => {
+const networkActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
   const arm: Act = (fault) => {
-    world.network.arm(fault);
+    environment.network.arm(fault);
   };
   const lag =
     (endpoint: "pendingOrders" | "orderHistory"): Act =>
     (fault) => {
-      world.lags[endpoint] = fault;
-      later(world, fault.forMs, () => {
-        if (world.lags[endpoint] === fault) world.lags[endpoint] = undefined;
+      environment.lags[endpoint] = fault;
+      later(environment, fault.forMs, () => {
+        if (environment.lags[endpoint] === fault) environment.lags[endpoint] = undefined;
       });
     };
   const acts = Object.fromEntries(networkKinds.map((kind) => [kind, arm]));
   return { ...acts, "pending-lag": lag("pendingOrders"), "history-lag": lag("orderHistory") };
 };
 
-const pushActs = ({ pushes }: World): Partial<Record<FaultKind, Act>> => {
+const pushActs = ({ pushes }: Environment): Partial<Record<FaultKind, Act>> => {
   const arm: Act = (fault) => {
     pickOf([...pushes.values()], fault)?.arm(fault);
   };
   return Object.fromEntries(pushKinds.map((kind) => [kind, arm]));
 };
 
-const strangerActs = (world: World): Partial<Record<FaultKind, Act>> => ({
+const strangerActs = (environment: Environment): Partial<Record<FaultKind, Act>> => ({
   stranger: (fault) => {
-    world.quota.excuse();
-    world.venue.spendElsewhere(pickOf(world.users, fault)?.uid ?? "", fault.size, world.service.now());
+    environment.quota.excuse();
+    environment.venue.spendElsewhere(pickOf(environment.users, fault)?.uid ?? "", fault.size, environment.service.now());
   },
   neighbour: ({ size }) => {
-    world.quota.excuse();
-    for (let count = 0; count < size; count++) world.venue.knock(address, world.service.now());
+    environment.quota.excuse();
+    for (let count = 0; count < size; count++) environment.venue.knock(address, environment.service.now());
   },
 });
 
 type Named = Readonly<Record<"instId" | "ordId", string>>;
 
-const askByHand = (world: World, uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => {
-  world.quota.excuse();
-  const { placeOrder, cancelBatch } = world.contract.endpoints;
+const askByHand = (environment: Environment, uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => {
+  environment.quota.excuse();
+  const { placeOrder, cancelBatch } = environment.contract.endpoints;
   const endpoint = path === "place" ? placeOrder : cancelBatch;
   const request = { method: "POST", path: endpoint.path, query: {}, body, key: humanKey(uid), ip: "elsewhere" } as const;
-  return world.venue.handle(request, world.service.now());
+  return environment.venue.handle(request, environment.service.now());
 };
 
 /** Asked for each user: what belongs to another is not there for this one. */
-const cancelByHand = (world: World, orders: readonly Named[]): void => {
-  const most = world.contract.profile.cancelBatch.elementsMax;
+const cancelByHand = (environment: Environment, orders: readonly Named[]): void => {
+  const most = environment.contract.profile.cancelBatch.elementsMax;
   for (let from = 0; from < orders.length; from += most) {
     const body = orders.slice(from, from + most).map(({ instId, ordId }) => ({ instId, ordId }));
-    for (const { uid } of world.users) askByHand(world, uid, "cancel-batch", body);
+    for (const { uid } of environment.users) askByHand(environment, uid, "cancel-batch", body);
   }
 };
 
-const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
-  const { venue, users, oracle, ids } = world;
-  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => askByHand(world, uid, path, body);
+const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
+  const { venue, users, oracle, ids } = environment;
+  const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => askByHand(environment, uid, path, body);
   const cancel = (uid: string, order: Named | undefined): void => {
     if (order !== undefined) ask(uid, "cancel-batch", [{ instId: order.instId, ordId: order.ordId }]);
   };
@@ -140,7 +140,7 @@ const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
   return {
     "human-hoard": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
-      const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
+      const { instId = "" } = pickOf(environment.tape.instruments, fault) ?? {};
       const bound: Named[] = [];
       // What a leverage lets one order bind is found out by asking: first too much, then less and less.
       for (const share of hoardShares) {
@@ -148,25 +148,25 @@ const humanActs = (world: World): Partial<Record<FaultKind, Act>> => {
         const [{ ordId = "" } = {}] = recordsIn(ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz }));
         if (ordId !== "") bound.push({ instId, ordId });
       }
-      later(world, fault.forMs, () => {
+      later(environment, fault.forMs, () => {
         for (const order of bound) cancel(uid, order);
       });
     },
     "human-place": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
-      const { instId = "" } = pickOf(world.tape.instruments, fault) ?? {};
+      const { instId = "" } = pickOf(environment.tape.instruments, fault) ?? {};
       // Far below any market: it rests until somebody takes it back.
       ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz: "20", clOrdId: `hand${fault.at}` });
     },
     "human-cancel": (fault) => {
       const order = pickOf([...oracle.live.values()], fault);
-      if (order !== undefined) cancelByHand(world, [order]);
+      if (order !== undefined) cancelByHand(environment, [order]);
     },
     "unseen-cancel": (fault) => {
-      for (const pushes of world.pushes.values()) pushes.arm({ ...fault, kind: "push-silent", forMs: unseenMs });
+      for (const pushes of environment.pushes.values()) pushes.arm({ ...fault, kind: "push-silent", forMs: unseenMs });
       const live = [...oracle.live.values()];
       const from = fault.pick % Math.max(1, live.length);
-      cancelByHand(world, live.slice(from, from + fault.size));
+      cancelByHand(environment, live.slice(from, from + fault.size));
     },
     "human-cancel-own": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
@@ -182,22 +182,22 @@ const recordsIn = ({ body }: VenueResponse): readonly Readonly<Record<string, st
   return Array.isArray(data) ? (data as Readonly<Record<string, string>>[]) : [];
 };
 
-const processActs = (world: World, company: Company): Partial<Record<FaultKind, Act>> => {
+const processActs = (environment: Environment, supervisor: ProcessSupervisor): Partial<Record<FaultKind, Act>> => {
   const crash: Act = (fault) => {
-    company.crash(fault);
+    supervisor.crash(fault);
   };
   const orphan: Act = (fault) => {
     const arrivesMs = fault.size + aliveAgainMs + (fault.pick % arrivalMs);
-    world.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
+    environment.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
     crash(fault);
   };
   const still =
     (sleeping: boolean): Act =>
     ({ forMs }) => {
-      const life = company.current;
+      const life = supervisor.current;
       if (life === undefined) return;
       life.clock.pause(sleeping);
-      later(world, forMs, () => {
+      later(environment, forMs, () => {
         life.clock.resume();
       });
     };
@@ -208,61 +208,61 @@ const processActs = (world: World, company: Company): Partial<Record<FaultKind, 
     "journal-lost": (fault) => {
       crash(fault);
       if (clearsUp(fault))
-        later(world, clearingMs, () => {
-          cancelByHand(world, [...world.oracle.live.values()]);
+        later(environment, clearingMs, () => {
+          cancelByHand(environment, [...environment.oracle.live.values()]);
         });
     },
     orphan,
     "first-orphan": orphan,
     restart: (fault) => {
-      company.restart(fault);
+      supervisor.restart(fault);
     },
     "unheard-restart": (fault) => {
-      company.restart(fault);
-      later(world, fault.size + outageAfterMs, () => {
-        world.network.arm({ ...fault, kind: "outage", pick: executedAim });
+      supervisor.restart(fault);
+      later(environment, fault.size + outageAfterMs, () => {
+        environment.network.arm({ ...fault, kind: "outage", pick: executedAim });
       });
     },
     "disk-write": () => {
-      world.disk.fail("write");
+      environment.disk.fail("write");
     },
     "disk-flush": () => {
-      world.disk.fail("flush");
+      environment.disk.fail("flush");
     },
     "disk-slow": ({ size, forMs }) => {
-      world.disk.slow(size);
-      later(world, forMs, () => {
-        world.disk.slow(0);
+      environment.disk.slow(size);
+      later(environment, forMs, () => {
+        environment.disk.slow(0);
       });
     },
     halt: ({ size, forMs }) => {
       // What waits for the disk as somebody says halt must not leave after it.
-      world.disk.slow(size);
-      later(world, beforeHaltMs, () => {
-        haltNow(world, company, forMs);
+      environment.disk.slow(size);
+      later(environment, beforeHaltMs, () => {
+        haltNow(environment, supervisor, forMs);
       });
-      later(world, 2 * beforeHaltMs, () => {
-        world.disk.slow(0);
+      later(environment, 2 * beforeHaltMs, () => {
+        environment.disk.slow(0);
       });
     },
     "halt-crash": (fault) => {
-      world.network.arm({ ...fault, kind: "drop-request", pick: cancelAim });
-      haltNow(world, company, haltCrashMs + fault.size + haltedAfterMs);
-      later(world, haltCrashMs, () => {
-        company.crash(fault);
+      environment.network.arm({ ...fault, kind: "drop-request", pick: cancelAim });
+      haltNow(environment, supervisor, haltCrashMs + fault.size + haltedAfterMs);
+      later(environment, haltCrashMs, () => {
+        supervisor.crash(fault);
       });
     },
     refuse: ({ forMs }) => {
-      world.refusal = "the port refuses orders";
-      later(world, forMs, () => {
-        world.refusal = undefined;
+      environment.refusal = "the port refuses orders";
+      later(environment, forMs, () => {
+        environment.refusal = undefined;
       });
     },
   };
 };
 
-const productActs = (world: World): Partial<Record<FaultKind, Act>> => {
-  const { venue, tape, service } = world;
+const productActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
+  const { venue, tape, service } = environment;
   return {
     delist: (fault) => {
       const listed = tape.instruments.filter(({ instId }) => venue.lists(instId));
@@ -270,7 +270,7 @@ const productActs = (world: World): Partial<Record<FaultKind, Act>> => {
       // A service without any product is another story.
       if (instrument === undefined || listed.length < 2 || !listed.includes(instrument)) return;
       venue.delist(instrument.instId, service.now());
-      later(world, fault.forMs, () => {
+      later(environment, fault.forMs, () => {
         if (!venue.lists(instrument.instId)) venue.list(instrument, service.now());
       });
     },
@@ -283,7 +283,7 @@ const productActs = (world: World): Partial<Record<FaultKind, Act>> => {
         Math.floor(fault.pick / tape.instruments.length) % 2 === 0
           ? { tickSize: times(tickSize, fault.size) }
           : { lotSize: times(lotSize, fault.size) };
-      world.coarser.add(instId);
+      environment.coarser.add(instId);
       venue.change(instId, coarser, service.now());
     },
   };

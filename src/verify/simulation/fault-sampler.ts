@@ -12,7 +12,7 @@ const shareOfKinds = 0.3;
 /** A crowd of faults beyond this says no more than a smaller one. */
 const faultsMax = 400;
 
-export const drawFaults = (seed: number | string, minutes: number): readonly Fault[] => {
+export const sampleFaults = (seed: number | string, minutes: number): readonly Fault[] => {
   const chance = createRandom(`${seed}/faults`);
   const endAt = minutes * 60_000;
   const faults: Fault[] = [];

@@ -9,14 +9,19 @@ import { instTypeOf } from "../../contract/inst-id.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 import { abs, add, compare, sub } from "../../decimal.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";
-import type { World } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import type { Play } from "./play.ts";
-import type { Life } from "./simulated-process.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 const readMs = 60_000;
 
 /** The engine's own orders as it lists them for `uid`, read anew; undefined when it cannot. */
-const pendingOf = async (world: World, life: Life, play: Play, uid: string): Promise<readonly OrderRecord[] | undefined> => {
+const pendingOf = async (
+  environment: Environment,
+  life: SimulatedProcess,
+  play: Play,
+  uid: string,
+): Promise<readonly OrderRecord[] | undefined> => {
   let answer: readonly OrderRecord[] | undefined;
   let over = false;
   const startedAt = life.clock.now();
@@ -34,21 +39,21 @@ const pendingOf = async (world: World, life: Life, play: Play, uid: string): Pro
       over = true;
     },
   );
-  await play.to(world.time.now() + 2 * readMs, () => over);
+  await play.to(environment.time.now() + 2 * readMs, () => over);
   return answer;
 };
 
 const texts = (records: readonly OrderRecord[]): string => records.map(({ clOrdId, ordId }) => clOrdId || ordId).join(", ") || "none";
 
-const comparePending = async (world: World, life: Life, play: Play): Promise<void> => {
-  for (const { uid } of world.users) {
-    const known = await pendingOf(world, life, play, uid);
-    const own = ({ clOrdId }: OrderRecord): boolean => world.ids.read(clOrdId) !== undefined;
-    const real = world.venue
+const comparePending = async (environment: Environment, life: SimulatedProcess, play: Play): Promise<void> => {
+  for (const { uid } of environment.users) {
+    const known = await pendingOf(environment, life, play, uid);
+    const own = ({ clOrdId }: OrderRecord): boolean => environment.ids.read(clOrdId) !== undefined;
+    const real = environment.venue
       .truth(uid)
       .orders.filter((order) => (order.state === "live" || order.state === "partially_filled") && own(order));
     if (known === undefined) {
-      world.fail("I10", `pending orders of ${uid} cannot be read`);
+      environment.fail("I10", `pending orders of ${uid} cannot be read`);
       return;
     }
     const mine = known.filter(own);
@@ -57,18 +62,18 @@ const comparePending = async (world: World, life: Life, play: Play): Promise<voi
         .map(({ ordId }) => ordId)
         .sort()
         .join();
-    if (ids(mine) !== ids(real)) world.fail("I10", `the engine lists ${texts(mine)} for ${uid}; the service has ${texts(real)}`);
+    if (ids(mine) !== ids(real)) environment.fail("I10", `the engine lists ${texts(mine)} for ${uid}; the service has ${texts(real)}`);
   }
 };
 
 /** Orders somebody wants and that are neither there nor settled, and orders nobody wants. Who has not spoken yet wants nothing in particular. */
-const compareWanted = (world: World, life: Life): void => {
-  const { oracle } = world;
+const compareWanted = (environment: Environment, life: SimulatedProcess): void => {
+  const { oracle } = environment;
   const live = new Map<string, OrderRecord>();
   for (const record of oracle.live.values()) {
     const slot = oracle.slotOf(record.clOrdId);
     if (live.has(slot))
-      world.fail("I2", `"${slot}" still has two live orders after quiet: ${live.get(slot)?.clOrdId} and ${record.clOrdId}`);
+      environment.fail("I2", `"${slot}" still has two live orders after quiet: ${live.get(slot)?.clOrdId} and ${record.clOrdId}`);
     live.set(slot, record);
   }
   for (const [strategy, set] of life.wanted) {
@@ -76,10 +81,15 @@ const compareWanted = (world: World, life: Life): void => {
     for (const wish of set) {
       const name = `${strategy} ${wish.slot}`;
       const record = live.get(name);
-      if (record !== undefined && !isNear(world, record, wish) && !world.coarser.has(record.instId) && instTypeOf(record.instId) !== "SPOT")
-        world.fail("I10", `"${name}" is wanted at ${wish.px} and rests at ${record.px} (${record.clOrdId})`);
+      if (
+        record !== undefined &&
+        !isNear(environment, record, wish) &&
+        !environment.coarser.has(record.instId) &&
+        instTypeOf(record.instId) !== "SPOT"
+      )
+        environment.fail("I10", `"${name}" is wanted at ${wish.px} and rests at ${record.px} (${record.clOrdId})`);
       if (live.delete(name) || life.slots.settled(name, wish)) continue;
-      world.fail("I10", `"${name}" is wanted and not there; last: ${life.slots.last(name)}`);
+      environment.fail("I10", `"${name}" is wanted and not there; last: ${life.slots.last(name)}`);
     }
   }
   const byHand = ([name]: readonly [string, OrderRecord]): boolean =>
@@ -87,34 +97,34 @@ const compareWanted = (world: World, life: Life): void => {
   for (const entry of live) {
     const [name, { clOrdId, instId }] = entry;
     if (instTypeOf(instId) === "SPOT" || byHand(entry)) continue;
-    world.fail("I10", `"${name}" (${clOrdId}) is live at the service and nobody wants it`);
+    environment.fail("I10", `"${name}" (${clOrdId}) is live at the service and nobody wants it`);
   }
 };
 
 /** Near enough by the wish's own word, and as near as a tick lets it be. */
-const isNear = ({ tape }: World, { instId, px }: OrderRecord, wish: WantedOrder): boolean => {
+const isNear = ({ tape }: Environment, { instId, px }: OrderRecord, wish: WantedOrder): boolean => {
   const { tickSize = "0" } = tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
   return wish.px === undefined || compare(abs(sub(px, wish.px)), add(wish.keepWithin ?? "0", tickSize)) <= 0;
 };
 
-export const checkQuiet = async (world: World, life: Life | undefined, play: Play): Promise<void> => {
+export const checkQuiet = async (environment: Environment, life: SimulatedProcess | undefined, play: Play): Promise<void> => {
   if (life?.state !== "running") {
-    world.fail("I10", `after quiet no engine runs (${life?.state ?? "none"})`);
+    environment.fail("I10", `after quiet no engine runs (${life?.state ?? "none"})`);
     return;
   }
   for (const [clOrdId, phase] of life.watched.phases) {
-    if (phase === "unknown" || phase === "sent") world.fail("I11", `${clOrdId} (${world.oracle.slotOf(clOrdId)}) is ${phase}`);
+    if (phase === "unknown" || phase === "sent") environment.fail("I11", `${clOrdId} (${environment.oracle.slotOf(clOrdId)}) is ${phase}`);
   }
-  if (world.violations.length > 0) return;
-  await comparePending(world, life, play);
-  if (world.violations.length === 0 && life.watched.mode === "active") compareWanted(world, life);
+  if (environment.violations.length > 0) return;
+  await comparePending(environment, life, play);
+  if (environment.violations.length === 0 && life.watched.mode === "active") compareWanted(environment, life);
 };
 
 /** After a stop that cancels: what can be cancelled is gone. */
-export const checkStopped = (world: World): void => {
-  const { capabilities } = world.contract.profile;
-  for (const { clOrdId, instId } of world.oracle.live.values()) {
+export const checkStopped = (environment: Environment): void => {
+  const { capabilities } = environment.contract.profile;
+  for (const { clOrdId, instId } of environment.oracle.live.values()) {
     if (instTypeOf(instId) === "SPOT" && !capabilities.cancelSpot) continue;
-    world.fail("I5", `${clOrdId} is still live after a stop that cancels everything`);
+    environment.fail("I5", `${clOrdId} is still live after a stop that cancels everything`);
   }
 };

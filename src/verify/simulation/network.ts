@@ -11,10 +11,10 @@ import type { VirtualClock } from "../../clock/virtual-clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
 import { SluiceError } from "../../errors.ts";
 import { aimOf, type Fault, type FaultKind, type OtherForm, otherFormOf, outageAimOf, outageMannerOf } from "./fault.ts";
-import type { LifeClock } from "./process-clock.ts";
+import type { ProcessClock } from "./process-clock.ts";
 
 export interface Sender {
-  readonly clock: LifeClock;
+  readonly clock: ProcessClock;
   sent(request: WireRequest): void;
   /** An answer is about to be told. */
   heard(request: WireRequest, response: WireResponse): void;

@@ -14,7 +14,7 @@ import type { Event } from "../../journal/events.ts";
 import { type ClientOrderIds, generations } from "../../orders/client-order-id.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
 import type { Invariant } from "./invariants.ts";
-import { type Crowding, createCrowding } from "./surplus-check.ts";
+import { createSurplusCheck, type SurplusCheck } from "./surplus-check.ts";
 
 /** What the oracle knows of a process. */
 export interface Watched {
@@ -24,7 +24,7 @@ export interface Watched {
   /** The calendar's number for ids when it began. */
   readonly bornNumber: number;
   readonly evidence: Evidence;
-  readonly crowding: Crowding;
+  readonly crowding: SurplusCheck;
   mode: "active" | "reducing" | "halted";
   /** Why no order may leave, as the outside knows. */
   forbidden: string | undefined;
@@ -172,7 +172,7 @@ export const createOracle = (options: OracleOptions): Oracle => {
       bornHalted: halted(),
       bornNumber: Math.floor(wallNow() / numberMs) % generations,
       evidence: createEvidence(contract, at),
-      crowding: createCrowding(),
+      crowding: createSurplusCheck(),
       mode: halted() ? "halted" : "active",
       forbidden: undefined,
       phases: new Map(),

@@ -9,9 +9,9 @@
 import type { LatencyModel } from "../../backtest/latency.ts";
 import { rowTakers } from "../../backtest/row-dispatch.ts";
 import { letPromisesSettle, type PromiseWatch } from "../../clock/microtasks.ts";
-import type { World } from "./environment.ts";
-import type { Company } from "./process-supervisor.ts";
-import type { Life } from "./simulated-process.ts";
+import type { Environment } from "./environment.ts";
+import type { ProcessSupervisor } from "./process-supervisor.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 export interface Play {
   /** Goes on until `untilAt`, or until an invariant is broken or `done` says so. */
@@ -22,12 +22,17 @@ export interface Play {
 
 type RowTaker = (row: number, now: number) => void;
 
-export const createPlay = (world: World, company: Company, promises: PromiseWatch, latency: LatencyModel): Play => {
-  const { time, tape, venue, service, violations } = world;
+export const createPlay = (
+  environment: Environment,
+  supervisor: ProcessSupervisor,
+  promises: PromiseWatch,
+  latency: LatencyModel,
+): Play => {
+  const { time, tape, venue, service, violations } = environment;
   const { series: seriesIn, row: rowIn } = tape.order;
   const times = tape.series.map(({ at }) => at);
   const takers = rowTakers(tape, venue, time, 0);
-  const ways = latency.make(world.random.fork("feed"));
+  const ways = latency.make(environment.random.fork("feed"));
   const due = new Float64Array(tape.length);
   let applied = 0;
   let delivered = 0;
@@ -35,8 +40,8 @@ export const createPlay = (world: World, company: Company, promises: PromiseWatc
   let steps = 0;
 
   const timeOf = (index: number): number => (times[seriesIn[index] as number] as Float64Array)[rowIn[index] as number] as number;
-  const awake = (): Life | undefined => {
-    const life = company.current;
+  const awake = (): SimulatedProcess | undefined => {
+    const life = supervisor.current;
     return life === undefined || life.clock.paused || !life.clock.alive || life.state === "over" ? undefined : life;
   };
   const apply = (at: number): void => {
@@ -76,8 +81,8 @@ export const createPlay = (world: World, company: Company, promises: PromiseWatc
           await letPromisesSettle();
           promises.asked();
         }
-        if (company.busy) {
-          await company.tend();
+        if (supervisor.busy) {
+          await supervisor.tend();
           continue;
         }
         if (violations.length > 0 || done() || !step(untilAt)) return;

@@ -8,7 +8,7 @@
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { VirtualClock } from "../../clock/virtual-clock.ts";
 
-export interface LifeClock extends Clock {
+export interface ProcessClock extends Clock {
   /** What reaches the process from outside; waits while it stands still. */
   deliver(run: () => void): void;
   /** `sleeping` stops the steady scale as well. */
@@ -23,7 +23,7 @@ export interface LifeClock extends Clock {
 }
 
 /** `calendarOffset` is the machine's, which lives on when the process dies. */
-export const createLifeClock = (time: VirtualClock, calendarOffset: () => number): LifeClock => {
+export const createProcessClock = (time: VirtualClock, calendarOffset: () => number): ProcessClock => {
   let alive = true;
   let behindMs = 0;
   let pausedAt: number | undefined;

@@ -6,12 +6,12 @@
  */
 import { letPromisesSettle } from "../../clock/microtasks.ts";
 import type { Event } from "../../journal/events.ts";
-import type { World } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { type CrashMoment, cancelsAtStop, crashMomentOf, diskFateOf, type Fault, type FaultKind } from "./fault.ts";
-import { type Life, startLife } from "./simulated-process.ts";
+import { type SimulatedProcess, startSimulatedProcess } from "./simulated-process.ts";
 
-export interface Company {
-  readonly current: Life | undefined;
+export interface ProcessSupervisor {
+  readonly current: SimulatedProcess | undefined;
   /** Something waits to be done between two steps. */
   readonly busy: boolean;
   tend(): Promise<void>;
@@ -26,7 +26,7 @@ export interface Company {
   readonly lives: number;
 }
 
-export interface CompanyOptions {
+export interface ProcessSupervisorOptions {
   readonly seed: string;
   readonly plugins: boolean;
   readonly log: (event: Event) => void;
@@ -38,9 +38,9 @@ const failedStartMs = 5_000;
 const journalFailureMs = 30_000;
 const turnsMax = 200;
 
-export const createCompany = (world: World, options: CompanyOptions): Company => {
-  const { time, disk, random, marks, tell } = world;
-  let current: Life | undefined;
+export const createProcessSupervisor = (environment: Environment, options: ProcessSupervisorOptions): ProcessSupervisor => {
+  const { time, disk, random, marks, tell } = environment;
+  let current: SimulatedProcess | undefined;
   let lives = 0;
   let jobs: (() => Promise<void>)[] = [];
   let retired = false;
@@ -56,13 +56,13 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
     };
     promise.then(end, end);
     for (let turn = 0; turn < turnsMax && !done; turn++) await letPromisesSettle();
-    if (!done) world.fail("I12", "a dead process does not let go of what it holds");
+    if (!done) environment.fail("I12", "a dead process does not let go of what it holds");
   };
   const begin = (): void => {
     if (current !== undefined || retired) return;
     lives++;
     tell(`process #${lives} starts`);
-    current = startLife(world, {
+    current = startSimulatedProcess(environment, {
       ...options,
       number: lives,
       onFailedStart: (error) => {
@@ -83,13 +83,13 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
     current = undefined;
     later(ms, begin);
   };
-  const bury = async (life: Life, how: () => void, downMs: number): Promise<void> => {
+  const bury = async (life: SimulatedProcess, how: () => void, downMs: number): Promise<void> => {
     life.abandon();
     await settle(Promise.allSettled([life.begun, life.engine.stop()]));
     how();
     if (current === life) replace(downMs);
   };
-  const kill = (life: Life, how: () => void, downMs: number): void => {
+  const kill = (life: SimulatedProcess, how: () => void, downMs: number): void => {
     if (!life.clock.alive || life.state === "over") return;
     tell(`process #${life.number} dies`);
     life.clock.kill();
@@ -112,11 +112,11 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
     life.engine.stop({ cancel }).then(ended, ended);
   };
   /** What a stop left running is given some time to end by itself. */
-  const checkLeftovers = (life: Life): void => {
+  const checkLeftovers = (life: SimulatedProcess): void => {
     later(leftoverMs, () => {
       if (!life.clock.alive) return;
-      if (life.requestsAfterStop() > 0) world.fail("I12", `${life.requestsAfterStop()} requests left after the engine had stopped`);
-      else if (life.clock.timers > 0) world.fail("I12", `${life.clock.timers} timers are left after the engine has stopped`);
+      if (life.requestsAfterStop() > 0) environment.fail("I12", `${life.requestsAfterStop()} requests left after the engine had stopped`);
+      else if (life.clock.timers > 0) environment.fail("I12", `${life.clock.timers} timers are left after the engine has stopped`);
       life.clock.kill();
     });
   };
@@ -147,7 +147,7 @@ export const createCompany = (world: World, options: CompanyOptions): Company =>
       const how = (): void => {
         disk.crash(fate, random.fork(`disk ${fault.at}`));
         if (!forgets(fault)) return;
-        world.amnesia = true;
+        environment.amnesia = true;
         disk.wipe();
       };
       const die = (): void => {

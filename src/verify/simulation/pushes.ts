@@ -9,11 +9,11 @@ import type { VirtualClock } from "../../clock/virtual-clock.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 import type { Venue } from "../../venue/venue.ts";
 import type { Fault, FaultKind } from "./fault.ts";
-import type { LifeClock } from "./process-clock.ts";
+import type { ProcessClock } from "./process-clock.ts";
 
 export interface Pushes {
   /** The stream for a new process; the one before it hears nothing more. */
-  join(clock: LifeClock): { readonly pushes$: Observable<OrderRecord>; readonly pushing$: Observable<boolean> };
+  join(clock: ProcessClock): { readonly pushes$: Observable<OrderRecord>; readonly pushing$: Observable<boolean> };
   arm(fault: Fault): void;
   calm(): void;
 }
@@ -28,7 +28,7 @@ export const createPushes = (
   mark: (name: string) => void,
 ): Pushes => {
   let listener:
-    | { readonly clock: LifeClock; readonly pushes$: Subject<OrderRecord>; readonly pushing$: BehaviorSubject<boolean> }
+    | { readonly clock: ProcessClock; readonly pushes$: Subject<OrderRecord>; readonly pushing$: BehaviorSubject<boolean> }
     | undefined;
   let armed: Fault[] = [];
   let cutUntil = Number.NEGATIVE_INFINITY;

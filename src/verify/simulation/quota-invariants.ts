@@ -10,7 +10,7 @@ import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { defaultReserve } from "../../scheduler/quota/reserve.ts";
 import type { Invariant } from "./invariants.ts";
 
-export interface QuotaWatch {
+export interface QuotaInvariants {
   /** Somebody or something else weighs on the present window. */
   excuse(): void;
   /** The service's clock has moved: windows cannot be told for a while. */
@@ -27,11 +27,11 @@ const knocksMax = 3;
 /** So near to a window's end the reserve may have been lent, and nobody can tell the windows apart. */
 const edgeMs = 3_000;
 
-export const createQuotaWatch = (
+export const createQuotaInvariants = (
   { layers }: Contract,
   serviceNow: () => number,
   fail: (invariant: Invariant, text: string) => void,
-): QuotaWatch => {
+): QuotaInvariants => {
   const { windowMs, capacity } = layers.uid;
   const { exitWeight, ordersPerExit } = defaultReserve;
   const counts = { refused: 0, excused: 0 };

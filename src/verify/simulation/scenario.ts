@@ -10,17 +10,17 @@ import { lognormal } from "../../backtest/latency.ts";
 import { watchPromises } from "../../clock/microtasks.ts";
 import type { CheckedConfig } from "../../host/config.ts";
 import type { Tape } from "../../market/tape/tape.ts";
-import { createMarks, type Marks } from "./coverage-marks.ts";
-import { bendTape } from "./distorted-tape.ts";
-import { createWorld, type World } from "./environment.ts";
+import { type CoverageMarks, createCoverageMarks } from "./coverage-marks.ts";
+import { distortTape } from "./distorted-tape.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
 import type { Fault } from "./fault.ts";
-import { createHappenings } from "./fault-handlers.ts";
+import { createFaultHandlers } from "./fault-handlers.ts";
 import { checkQuiet, checkStopped } from "./final-checks.ts";
 import type { Violation } from "./invariants.ts";
 import { createPlay } from "./play.ts";
-import { createCompany } from "./process-supervisor.ts";
+import { createProcessSupervisor } from "./process-supervisor.ts";
 
-export interface Story {
+export interface Scenario {
   readonly config: CheckedConfig;
   readonly tape: Tape;
   readonly seed: string;
@@ -45,8 +45,8 @@ export interface Ending {
   readonly ms: number;
 }
 
-export interface TellOptions {
-  readonly marks?: Marks;
+export interface ScenarioOptions {
+  readonly marks?: CoverageMarks;
   /** Each line of the story, with milliseconds after the market began. */
   readonly onLine?: (at: number, line: string) => void;
 }
@@ -54,15 +54,15 @@ export interface TellOptions {
 const quietMs = 300_000;
 const afterStopMs = 190_000;
 
-export const tellStory = async (story: Story, { marks = createMarks(), onLine }: TellOptions = {}): Promise<Ending> => {
+export const runScenario = async (story: Scenario, { marks = createCoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
   const { config, seed, minutes, faults, plugins } = story;
   const { startAt } = story.tape;
-  const tape = bendTape(story.tape, faults, startAt);
+  const tape = distortTape(story.tape, faults, startAt);
   const hash = createHash("sha256");
   let events = 0;
   const tell = onLine ?? (() => undefined);
-  const world = createWorld({ config, tape, startAt, seed, faults, marks, tell });
-  const company = createCompany(world, {
+  const environment = createEnvironment({ config, tape, startAt, seed, faults, marks, tell });
+  const supervisor = createProcessSupervisor(environment, {
     seed: `${String(config.seed)}/${seed}`,
     plugins,
     log: (event) => {
@@ -70,76 +70,76 @@ export const tellStory = async (story: Story, { marks = createMarks(), onLine }:
       hash.update(JSON.stringify(event));
     },
   });
-  const happen = createHappenings(world, company);
+  const happen = createFaultHandlers(environment, supervisor);
   const promises = watchPromises();
-  const failed = catchRejections(world);
+  const failed = catchRejections(environment);
   const { latency = lognormal({ medianMs: 25 }) } = (config.service as Partial<BacktestSpec>).options ?? {};
-  const play = createPlay(world, company, promises, latency);
-  const { time } = world;
+  const play = createPlay(environment, supervisor, promises, latency);
+  const { time } = environment;
   try {
     for (const fault of faults) {
       time.setTimer(startAt + fault.at, () => {
         happen(fault);
       });
     }
-    company.begin();
+    supervisor.begin();
     await play.to(startAt + minutes * 60_000);
-    if (world.violations.length === 0) await goQuiet(world, company, play);
-    if (world.violations.length === 0) {
-      const life = company.current;
-      company.retire();
-      await play.to(time.now() + afterStopMs, () => company.retired && life?.state === "over");
-      if (world.violations.length === 0) checkStopped(world);
+    if (environment.violations.length === 0) await goQuiet(environment, supervisor, play);
+    if (environment.violations.length === 0) {
+      const life = supervisor.current;
+      supervisor.retire();
+      await play.to(time.now() + afterStopMs, () => supervisor.retired && life?.state === "over");
+      if (environment.violations.length === 0) checkStopped(environment);
       await play.to(time.now() + afterStopMs);
     }
   } finally {
-    await discard(company);
+    await discard(supervisor);
     promises.stop();
     failed.stop();
   }
-  const { requests, weight } = world.venue.meterReport();
+  const { requests, weight } = environment.venue.meterReport();
   return {
-    violations: world.violations,
+    violations: environment.violations,
     hash: hash.digest("hex"),
     events,
     steps: play.steps,
-    lives: company.lives,
+    lives: supervisor.lives,
     requests,
     weight,
-    ...world.quota.counts,
+    ...environment.quota.counts,
     ms: time.now() - startAt,
   };
 };
 
-type CompanyOf = ReturnType<typeof createCompany>;
+type CompanyOf = ReturnType<typeof createProcessSupervisor>;
 type PlayOf = ReturnType<typeof createPlay>;
 
-const goQuiet = async (world: World, company: CompanyOf, play: PlayOf): Promise<void> => {
-  world.tell("QUIET: nothing goes wrong from here on");
-  world.network.calm();
-  for (const pushes of world.pushes.values()) pushes.calm();
-  world.lags.pendingOrders = undefined;
-  world.lags.orderHistory = undefined;
-  world.refusal = undefined;
-  world.disk.calm();
-  company.calm();
-  await play.to(world.time.now() + quietMs / 2);
-  company.calm();
-  await play.to(world.time.now() + quietMs / 2);
-  if (world.violations.length === 0) await checkQuiet(world, company.current, play);
+const goQuiet = async (environment: Environment, supervisor: CompanyOf, play: PlayOf): Promise<void> => {
+  environment.tell("QUIET: nothing goes wrong from here on");
+  environment.network.calm();
+  for (const pushes of environment.pushes.values()) pushes.calm();
+  environment.lags.pendingOrders = undefined;
+  environment.lags.orderHistory = undefined;
+  environment.refusal = undefined;
+  environment.disk.calm();
+  supervisor.calm();
+  await play.to(environment.time.now() + quietMs / 2);
+  supervisor.calm();
+  await play.to(environment.time.now() + quietMs / 2);
+  if (environment.violations.length === 0) await checkQuiet(environment, supervisor.current, play);
 };
 
 /** Whatever is left is killed, so that the next story begins alone. */
-const discard = async (company: CompanyOf): Promise<void> => {
-  company.current?.clock.kill();
-  company.current?.abandon();
-  await company.current?.engine.stop().catch(() => undefined);
-  company.current?.feed.complete();
+const discard = async (supervisor: CompanyOf): Promise<void> => {
+  supervisor.current?.clock.kill();
+  supervisor.current?.abandon();
+  await supervisor.current?.engine.stop().catch(() => undefined);
+  supervisor.current?.feed.complete();
 };
 
-const catchRejections = (world: World): { stop(): void } => {
+const catchRejections = (environment: Environment): { stop(): void } => {
   const note = (error: unknown): void => {
-    world.fail("I12", `a promise failed unseen: ${error instanceof Error ? error.message : String(error)}`);
+    environment.fail("I12", `a promise failed unseen: ${error instanceof Error ? error.message : String(error)}`);
   };
   process.on("unhandledRejection", note);
   return {

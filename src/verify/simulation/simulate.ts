@@ -7,11 +7,11 @@
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
-import { createMarks, markNames } from "./coverage-marks.ts";
+import { createCoverageMarks, markNames } from "./coverage-marks.ts";
 import { type Fault, spellFault } from "./fault.ts";
-import { drawFaults } from "./fault-sampler.ts";
+import { sampleFaults } from "./fault-sampler.ts";
 import { invariants, type Violation } from "./invariants.ts";
-import { type Ending, type Story, tellStory } from "./scenario.ts";
+import { type Ending, runScenario, type Scenario } from "./scenario.ts";
 import { shrink } from "./shrink.ts";
 import { type MarketOf, marketOf } from "./simulated-market.ts";
 
@@ -60,22 +60,22 @@ const shrinkTries = 200;
 
 export const checkSimulated = (input: unknown): CheckedConfig => checkConfig(input);
 
-const storyOf = (config: CheckedConfig, market: MarketOf, seed: number, { minutes, plugins = false }: SimulateOptions): Story => ({
+const storyOf = (config: CheckedConfig, market: MarketOf, seed: number, { minutes, plugins = false }: SimulateOptions): Scenario => ({
   config,
   tape: market(String(seed), minutes),
   seed: String(seed),
   minutes,
-  faults: drawFaults(String(seed), minutes),
+  faults: sampleFaults(String(seed), minutes),
   plugins,
 });
 
 const shorten = async (
-  story: Story,
+  story: Scenario,
   { invariant }: Violation,
 ): Promise<{ readonly faults: readonly Fault[]; readonly violation: Violation }> => {
   let violation: Violation | undefined;
   const fails = async (faults: readonly Fault[]): Promise<boolean> => {
-    const { violations } = await tellStory({ ...story, faults });
+    const { violations } = await runScenario({ ...story, faults });
     const same = violations.find((candidate) => candidate.invariant === invariant);
     violation = same ?? violation;
     return same !== undefined;
@@ -90,7 +90,7 @@ export const simulate = async (input: unknown, options: SimulateOptions): Promis
   const { seeds, minutes, first = 1, fixture, failuresMax = 3, onSeed } = options;
   const config = checkSimulated(input);
   const market = marketOf(config, fixture);
-  const marks = createMarks();
+  const marks = createCoverageMarks();
   const clock = createSystemClock();
   const startedAt = clock.now();
   const failures: Failure[] = [];
@@ -98,7 +98,7 @@ export const simulate = async (input: unknown, options: SimulateOptions): Promis
   let told = 0;
   for (let seed = first; seed < first + seeds && failures.length < failuresMax; seed++) {
     const story = storyOf(config, market, seed, options);
-    const ending = await tellStory(story, { marks });
+    const ending = await runScenario(story, { marks });
     told++;
     for (const name of ["events", "requests", "weight", "lives", "refused", "excused"] as const) total[name] += ending[name];
     total.simulatedMs += ending.ms;
@@ -111,7 +111,7 @@ export const simulate = async (input: unknown, options: SimulateOptions): Promis
   return { seeds: told, minutes, elapsedMs: Math.round(clock.now() - startedAt), ...total, failures, marks: counts, neverReached };
 };
 
-const failureOf = async (seed: number, story: Story, found: Violation, short: boolean): Promise<Failure> => {
+const failureOf = async (seed: number, story: Scenario, found: Violation, short: boolean): Promise<Failure> => {
   const { faults, violation } = short ? await shorten(story, found) : { faults: story.faults, violation: found };
   return { seed, violation, broken: invariants[violation.invariant], story: faults.map(lineOf), drawn: story.faults.length };
 };
@@ -134,10 +134,10 @@ export const traceSeed = async (
 ): Promise<Violation | undefined> => {
   const config = checkSimulated(input);
   const story = storyOf(config, marketOf(config, options.fixture), seed, options);
-  const { violations } = await tellStory(story);
+  const { violations } = await runScenario(story);
   const [found] = violations;
   const faults = found === undefined ? story.faults : (await shorten(story, found)).faults;
-  const ending = await tellStory({ ...story, faults }, { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) });
+  const ending = await runScenario({ ...story, faults }, { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) });
   return ending.violations[0];
 };
 

@@ -13,16 +13,16 @@ import type { Strategy } from "../../host/define.ts";
 import type { Event } from "../../journal/events.ts";
 import { createFeed, type Feed } from "../../market/feed.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";
-import type { World } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import type { CrashMoment } from "./fault.ts";
 import type { DiskStep } from "./faulty-disk.ts";
 import type { Watched } from "./oracle.ts";
-import { createLifeClock, type LifeClock } from "./process-clock.ts";
+import { createProcessClock, type ProcessClock } from "./process-clock.ts";
 import { createSlotHistory, type SlotHistory } from "./slot-history.ts";
 
-export interface Life {
+export interface SimulatedProcess {
   readonly number: number;
-  readonly clock: LifeClock;
+  readonly clock: ProcessClock;
   readonly engine: Engine;
   readonly feed: Feed;
   readonly watched: Watched;
@@ -42,7 +42,7 @@ export interface Life {
   readonly journalFailed: () => boolean;
 }
 
-export interface LifeOptions {
+export interface SimulatedProcessOptions {
   readonly number: number;
   readonly seed: string;
   readonly plugins: boolean;
@@ -66,9 +66,12 @@ const momentOf: Readonly<Record<DiskStep, CrashMoment>> = {
   synced: "between flush and send",
 };
 
-export const startLife = (world: World, { number, seed, plugins, log, onFailedStart, onJournalFailure }: LifeOptions): Life => {
-  const { time, config, tape, calendar, oracle, users, pushes, network, marks } = world;
-  const clock = createLifeClock(time, () => calendar.offsetMs);
+export const startSimulatedProcess = (
+  environment: Environment,
+  { number, seed, plugins, log, onFailedStart, onJournalFailure }: SimulatedProcessOptions,
+): SimulatedProcess => {
+  const { time, config, tape, calendar, oracle, users, pushes, network, marks } = environment;
+  const clock = createProcessClock(time, () => calendar.offsetMs);
   const watched = oracle.born(number, time.now());
   const wanted = new Map<string, readonly WantedOrder[]>();
   const slots = createSlotHistory(wanted);
@@ -93,23 +96,23 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
     clock,
     sent: (request: WireRequest) => {
       if (life.state === "over") requestsAfterStop++;
-      world.tell(`#${number} sends ${request.endpoint} ${briefly(request)}`);
-      watched.forbidden = world.refusal ?? forbiddenByJournal;
-      world.quota.left(request);
-      oracle.sent(watched, world.uidOf(request.key), request);
+      environment.tell(`#${number} sends ${request.endpoint} ${briefly(request)}`);
+      watched.forbidden = environment.refusal ?? forbiddenByJournal;
+      environment.quota.left(request);
+      oracle.sent(watched, environment.uidOf(request.key), request);
       if (request.endpoint === "cancelBatch" && Array.isArray(request.body) && request.body.length > 1)
         marks.mark("several orders were cancelled by one call");
       if (request.endpoint === "placeOrder") meet("as an order leaves");
     },
     heard: (request: WireRequest, response: Parameters<typeof oracle.heard>[2]) => {
       if (meet("as an answer comes")) return;
-      world.tell(`#${number} hears ${response.status} to ${request.endpoint}`);
-      world.quota.heard(response.status === limitedStatus);
+      environment.tell(`#${number} hears ${response.status} to ${request.endpoint}`);
+      environment.quota.heard(response.status === limitedStatus);
       oracle.heard(watched, request, response);
     },
     unheard: ({ endpoint }: WireRequest) => {
       marks.mark(`no answer to ${endpoint}`);
-      world.tell(`#${number} gives up waiting for an answer to ${endpoint}`);
+      environment.tell(`#${number} gives up waiting for an answer to ${endpoint}`);
     },
   };
   let forbiddenByJournal: string | undefined;
@@ -125,7 +128,7 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
           ...user,
           ...(pushes.get(user.uid) as Exclude<ReturnType<typeof pushes.get>, undefined>).join(clock),
         })),
-        ordersRefused: () => world.refusal,
+        ordersRefused: () => environment.refusal,
         assumptions: [],
         start: () => undefined,
         stop: () => undefined,
@@ -145,14 +148,17 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
   };
   const strategies = config.strategies.map((strategy) => watching(strategy, wanted));
   const parts = { strategies, plugins: plugins ? config.plugins : [], journal: { ...config.journal, dir: "journal" } };
-  const engine = createEngine({ ...config, ...parts, service, seed: `${seed}/${number}` }, { openDisk: async () => world.disk.open(user) });
+  const engine = createEngine(
+    { ...config, ...parts, service, seed: `${seed}/${number}` },
+    { openDisk: async () => environment.disk.open(user) },
+  );
   let instant = Number.NaN;
   let said = 0;
   /** What is done over and over while no time passes would never end by itself: the story ends instead. */
   const checkProgress = ({ type }: Event): void => {
     if (time.now() !== instant) [instant, said] = [time.now(), 0];
     if (++said !== saidMax) return;
-    world.fail("I15", `${saidMax} events at one instant, the last of them ${type}`);
+    environment.fail("I15", `${saidMax} events at one instant, the last of them ${type}`);
     engine.stop().catch(() => undefined);
   };
   engine.on("event", (event) => {
@@ -160,10 +166,11 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
     log(event);
     checkProgress(event);
     if (event.type === "order.changed") {
-      world.tell(`#${number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`);
+      environment.tell(`#${number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`);
     } else if (event.type === "order.refused") {
-      world.tell(`#${number} refuses ${event.strategy} ${event.slot}: ${event.reason}`);
-    } else if (event.type !== "action.sent" && event.type !== "action.answered") world.tell(`#${number} ${event.type} ${detailOf(event)}`);
+      environment.tell(`#${number} refuses ${event.strategy} ${event.slot}: ${event.reason}`);
+    } else if (event.type !== "action.sent" && event.type !== "action.answered")
+      environment.tell(`#${number} ${event.type} ${detailOf(event)}`);
     marks.event(event, watched);
     oracle.event(watched, event);
     slots.note(event);
@@ -180,7 +187,7 @@ export const startLife = (world: World, { number, seed, plugins, log, onFailedSt
       onFailedStart(error);
     },
   );
-  const life: Life = {
+  const life: SimulatedProcess = {
     number,
     clock,
     engine,

@@ -13,12 +13,12 @@ type Change = Extract<Event, { type: "order.changed" }>;
 const placementsMax = 20;
 const resting: readonly string[] = ["acked", "live", "partially_filled"];
 
-export interface Crowding {
+export interface SurplusCheck {
   /** What is wrong now, in words. */
   readonly note: (change: Change) => string | undefined;
 }
 
-export const createCrowding = (): Crowding => {
+export const createSurplusCheck = (): SurplusCheck => {
   /** By strategy and slot: the orders that rest and were never asked to be cancelled. */
   const slots = new Map<string, Set<string>>();
   const asked = new Set<string>();
