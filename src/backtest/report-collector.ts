@@ -124,7 +124,6 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, as
     if (!counting) before = simulated.venue.meterReport();
     counting = true;
   };
-  engine.events$.subscribe(asked.onEvent);
   for (const { onEvent } of [tally, reasons, minutes]) engine.events$.pipe(filter(() => counting)).subscribe(onEvent);
   simulated.fills$.subscribe(tally.onFill);
   simulated.venue.onFunding(tally.onFunding);

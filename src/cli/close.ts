@@ -64,7 +64,7 @@ const close = async (path: string, flags: Flags, io: CliIo, parts: CloseParts): 
   const endings: PositionEnding[] = [];
   try {
     await firstValueFrom(merge(from(engine.start()), stopping.first$.pipe(map(unstarted))));
-    const closing = engine.closePositions("sluice close").pipe(
+    const closing = engine.closePositions("positions closed by sluice close").pipe(
       tap((ending) => {
         endings.push(ending);
         io.out(flags.json === true ? `${JSON.stringify(ending)}\n` : `${printable(lineOf(ending))}\n`);

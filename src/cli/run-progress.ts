@@ -245,6 +245,7 @@ type OrderChanged = Extract<Event, { readonly type: "order.changed" }>;
 const orderWords = ({ strategy, slot, phase, record, reason }: OrderChanged, paint: Ink): string | undefined => {
   const name = nameOf(strategy, slot);
   if (phase === "rejected" || phase === "unknown") return `${paint.red(phase)} ${name}: ${printable(reason)}`;
+  if (phase === "absent") return `${paint.yellow("absent")} ${name}: ${printable(reason)}`;
   if (phase !== "filled") return undefined;
   const deal = record === undefined ? "" : ` ${record.side} ${record.instId} ${record.accFillSz} at ${record.avgPx}`;
   return `${paint.green("filled")} ${name}${printable(deal)}`;
@@ -266,7 +267,9 @@ export const closingText = (tally: Tally, now: number, paint: Ink = ink(false)):
   const lines = [
     `${paint.bold("Ran")} ${timeOf(now - tally.startedAt)}: ${tally.sent} requests, weight ${tally.weight}, ${tally.held} held for quota, ${tally.limited} refused with 429`,
     `Orders: ${tally.placed} placed, ${tally.filled} filled, ${tally.canceled} canceled, ${tally.rejected} rejected, ${tally.refused} refused before they were sent`,
-    ...(tally.unknown === 0 ? [] : [`${tally.unknown} requests were never answered.`]),
+    ...(tally.unknown === 0
+      ? []
+      : [`${tally.unknown} ${tally.unknown === 1 ? "request" : "requests"} had no answer that proves what became of them.`]),
     ...(tally.anomalies === 0 ? [] : [`${tally.anomalies} ${tally.anomalies === 1 ? "anomaly" : "anomalies"}; see the events.`]),
   ];
   return `${lines.join("\n")}\n`;

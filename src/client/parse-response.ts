@@ -148,7 +148,7 @@ const hasFailed = (item: unknown): boolean => {
 /** A call that changes something and was not done. */
 const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, profile: Profile): Outcome<never> => {
   const envelope = readEnvelope(body);
-  if (envelope === undefined) return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
+  if (envelope === undefined) return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
   const { code, msg } = envelope;
   const verdict = verdictOn(profile, status, code);
   if (verdict === "rejected") return { kind: "refused", status, code, msg };
@@ -164,7 +164,7 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   if (!isRaw(body) || (typeof body["code"] !== "string" && typeof body["code"] !== "number")) {
     return status >= 400 && status < 500 && status !== timedOutStatus && !changes
       ? { kind: "refused", status, code: "", msg: "the answer carries no envelope" }
-      : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not an envelope` };
+      : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
   }
   const code = String(body["code"]).slice(0, codeLengthMax);
   const msg = typeof body["msg"] === "string" ? body["msg"].slice(0, msgLengthMax) : "";

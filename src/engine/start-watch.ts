@@ -42,6 +42,14 @@ const wrongPath: readonly number[] = [301, 302, 307, 308, 404, 410];
 /** A proxy that is being restarted answers so, too, but not again and again. */
 const wrongPathsMax = 3;
 
+/** Code and words of an answer that is no success; empty for a success and for what is no answer of the service. */
+const refusalIn = (body: unknown): string => {
+  if (body === null || typeof body !== "object") return "";
+  const { code, msg } = body as { readonly code?: unknown; readonly msg?: unknown };
+  if ((typeof code !== "string" && typeof code !== "number") || String(code) === "0") return "";
+  return `${String(code).slice(0, 40)} ${typeof msg === "string" ? msg.slice(0, 200) : ""}`.trim();
+};
+
 export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions): StartWatch => {
   const failed$ = new ReplaySubject<never>(1);
   const place = baseUrl ?? "the service";
@@ -59,7 +67,7 @@ export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions)
   const fail = (why: string): void => {
     failed$.error(new SluiceError("ENGINE_STATE", `The engine cannot start: ${why} Check the service's baseUrl in the config.`));
   };
-  const answered = ({ method, path }: WireRequest, { status }: WireResponse): void => {
+  const answered = ({ method, path }: WireRequest, { status, body }: WireResponse): void => {
     timer?.cancel();
     wrongPaths = wrongPath.includes(status) ? wrongPaths + 1 : 0;
     if (status === limitedStatus) {
@@ -68,7 +76,7 @@ export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions)
     } else if (baseUrl !== undefined && wrongPaths > 0) {
       if (wrongPaths >= wrongPathsMax) fail(`${place} has no such path (${status} for ${method} ${path}).`);
       else tell("path", `${place} has no such path (${status} for ${method} ${path}): is the service's baseUrl right?`);
-    }
+    } else if (refusalIn(body) !== "") tell("refused", `the service refuses ${method} ${path}: ${refusalIn(body)}`);
   };
   const lost = (error: unknown): void => {
     timer?.cancel();

@@ -69,6 +69,22 @@ const slowCopy = (strategy: string, order: unknown, index: number): WantedOrder 
   return copy as WantedOrder;
 };
 
+/** What other services call these fields. */
+const otherNames: Readonly<Record<string, string>> = {
+  type: "ordType",
+  price: "px",
+  size: "qty",
+  quantity: "qty",
+  amount: "qty",
+  symbol: "instId",
+  instrument: "instId",
+};
+
+const meant = (field: string): string => {
+  const name = otherNames[field.toLowerCase()];
+  return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"`;
+};
+
 const checkOrder = (strategy: string, order: unknown, index: number): void => {
   if (typeof order !== "object" || order === null) {
     throw malformed(strategy, `emitted ${shown(order)} as order ${index}. An order has slot, instId, side, px and a size`);
@@ -76,8 +92,7 @@ const checkOrder = (strategy: string, order: unknown, index: number): void => {
   const fields = order as Readonly<Record<string, unknown>>;
   const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : `order ${index}`;
   for (const field in fields) {
-    if (!known.has(field))
-      throw malformed(strategy, `emitted ${name} with the unknown field "${field}".${didYouMean(field, [...known])} Leave it out`);
+    if (!known.has(field)) throw malformed(strategy, `emitted ${name} with the unknown field "${field}".${meant(field)}`);
   }
   for (const field of needed) {
     const value = fields[field];

@@ -2,9 +2,8 @@
  * Which market data was asked for during a run, and by which strategies.
  *
  * Invariants: each stream is noted once, in the order of asking; what the market answers is handed on untouched, refusals
- * included, which are not noted. Quotes that only the engine asked for, to price a market order, are not noted either.
+ * included, which are not noted. Quotes that no strategy asked for are the engine's, to price market orders, and not noted either.
  */
-import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
 import type { SeriesKind } from "../market/tape/tape.ts";
 
@@ -18,7 +17,6 @@ export interface Asked {
 }
 
 export interface AskedWatch {
-  readonly onEvent: (event: Event) => void;
   readonly list: () => readonly Asked[];
 }
 
@@ -52,22 +50,18 @@ const nameOf = (kind: SeriesKind, instId: string, barMs: number): string => `${k
 /** Takes the place of the market's own questions: everybody was handed the one market object before anybody asked. */
 export const watchAsked = (market: Market, strategies: AskedByStrategies): AskedWatch => {
   const asked = new Map<string, Asked>();
-  const atMarket = new Set<string>();
   const note: Note = (kind, instId, barMs = 0) => {
     const name = nameOf(kind, instId, barMs);
     if (!asked.has(name)) asked.set(name, { kind, instId, barMs });
   };
   Object.assign(market, watched({ ...market }, note));
   return {
-    onEvent: (event) => {
-      if (event.type === "order.changed" && event.record?.ordType === "market") atMarket.add(event.record.instId);
-    },
     list: () => {
       const own = new Map(strategies.list().map((one) => [nameOf(one.kind, one.instId, one.barMs), one]));
       return [...asked].flatMap(([name, one]) => {
         const byStrategies = own.get(name);
         if (byStrategies !== undefined) return [byStrategies];
-        return one.kind === "quote" && atMarket.has(one.instId) ? [] : [one];
+        return one.kind === "quote" ? [] : [one];
       });
     },
   };

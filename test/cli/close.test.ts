@@ -59,7 +59,7 @@ describe("sluice close", () => {
   it("runs nothing of what the config runs, closes, and says that nothing is held", async () => {
     const { code, io, made, log } = await run(given("traded", traded), [], from([ending("closed")]));
     expect([code, io.outText, io.errText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNo position is open.\n", ""]);
-    expect(log).toEqual(["start", "sluice close", ["stop", { cancel: true }]]);
+    expect(log).toEqual(["start", "positions closed by sluice close", ["stop", { cancel: true }]]);
     const [config = {}] = made;
     expect((config["strategies"] as { name: string }[]).map(({ name }) => name)).toEqual(["close"]);
     expect(config).toMatchObject({ plugins: [], quota: { exitRate: 3 }, instance: "two", service });

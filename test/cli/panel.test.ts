@@ -179,7 +179,7 @@ describe("the closing summary", () => {
       "Ran 0:01:01: 5 requests, weight 50, 0 held for quota, 0 refused with 429\nOrders: 2 placed, 1 filled, 0 canceled, 0 rejected, 0 refused before they were sent\n",
     );
     expect(closingText({ ...tally, unknown: 2, anomalies: 1 }, 0)).toContain(
-      "2 requests were never answered.\n1 anomaly; see the events.\n",
+      "2 requests had no answer that proves what became of them.\n1 anomaly; see the events.\n",
     );
   });
 });

@@ -113,6 +113,14 @@ describe("a start", () => {
     expect(end()).toBe("");
   });
 
+  it("tells what the service refuses, in its own words", () => {
+    const { ask, end, told } = stage(url);
+    ask(() => of({ status: 200, headers: {}, body: { code: "152409", msg: "signature verification failed", data: [] } }));
+    ask(() => of({ status: 200, headers: {}, body: { code: "0", msg: "", data: [] } }));
+    expect(told).toEqual(["0 the service refuses GET /api/v1/common/instruments: 152409 signature verification failed"]);
+    expect(end()).toBe("");
+  });
+
   it("waits for a rate limit, and says so", () => {
     const { clock, journal, told, ask, watch, end } = stage(url);
     ask(status(429));

@@ -94,7 +94,7 @@ describe("pending orders", () => {
 
   it.each([
     ["refused", reply(403, { code: "50001", msg: "denied" }), "50001 denied"],
-    ["not JSON", reply(200, "<html>"), "pendingOrders: status 200 with a body that is not an envelope"],
+    ["not JSON", reply(200, "<html>"), "pendingOrders: status 200 with a body that is not the service's"],
     ["an error in an envelope", reply(200, { code: "50003", msg: "busy", data: [] }), "pendingOrders: code 50003 busy"],
   ])("are stale and not empty when the answer is %s", (_, fault, problem) => {
     const rig = silent();

@@ -77,7 +77,7 @@ export const readReply = (endpoint: EndpointName, response: WireResponse, sentAt
   const code = isRaw(body) ? body["code"] : undefined;
   if (!isRaw(body) || (typeof code !== "string" && typeof code !== "number")) {
     // A refusal at the door is known by its status alone; what stands in front of a service often writes it.
-    if (status !== 401 && status !== 403) return unanswered(`${endpoint}: status ${status} with a body that is not an envelope`);
+    if (status !== 401 && status !== 403) return unanswered(`${endpoint}: status ${status} with a body that is not the service's`);
   }
   const envelope: Raw = isRaw(body) ? body : {};
   const { msg, data } = envelope;
