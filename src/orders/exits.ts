@@ -19,7 +19,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import { type Remainder, remainderOf } from "./remainder.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
-import type { Slot, Slots } from "./slots.ts";
+import type { Rest, Slot, Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -47,18 +47,6 @@ export interface ExitsOptions {
   /** What each strategy holds by its own fills. */
   readonly exposure: Pick<Exposure, "holding">;
   readonly consider: (slot: Slot) => void;
-}
-
-/** What is left of a slot's wanted order, and when it may be placed. */
-export interface Rest {
-  readonly mark: string;
-  readonly kind: "rest" | "exit";
-  qty: string;
-  /** Not before this instant. */
-  at: number;
-  /** Orders in a row that executed nothing of it. */
-  vain: number;
-  reason: string;
 }
 
 /** A cancel that has not shown its effect after so long is not waited for any longer. */

@@ -10,9 +10,20 @@ import type { Subscription } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
-import type { Rest } from "./exits.ts";
 import { isOver, newOrder, type TrackedOrder } from "./tracked-order.ts";
 import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
+
+/** What is left of a slot's wanted order, and when it may be placed. */
+export interface Rest {
+  readonly mark: string;
+  readonly kind: "rest" | "exit";
+  qty: string;
+  /** Not before this instant. */
+  at: number;
+  /** Orders in a row that executed nothing of it. */
+  vain: number;
+  reason: string;
+}
 
 export interface Slot {
   readonly strategy: string;
