@@ -1,5 +1,5 @@
 /**
- * How far rows of the recording change nothing at the embedded service but the prices it knows.
+ * Skip-ahead of a backtest: how many rows can be applied in bulk, because they change nothing at the embedded service but prices.
  *
  * That is so while nobody's order rests there and no price comes near one at which somebody's position would be liquidated. Where
  * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed anew: there it is so until the

@@ -1,5 +1,5 @@
 /**
- * Whose code is running, and on which time: strangers' code runs as somebody, on the engine's clock.
+ * Execution context: which strategy or plugin is running; gives its RxJS operators and timers the engine's clock.
  *
  * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) asks two objects for time and a
  * third to report what nobody caught. Those three are given a switch: asked from within an owner's code they answer for that

@@ -106,7 +106,7 @@ export type EventBody =
   | { readonly type: "position.closed"; readonly uid: string; readonly instId: string; readonly pos: string }
   | { readonly type: "position.left"; readonly uid: string; readonly instId: string; readonly pos: string; readonly reason: string }
   | { readonly type: "strategy.failed"; readonly strategy: string; readonly message: string }
-  /** It failed for the so-manieth time within the time that counts, and is started again after a while. */
+  /** A restart is scheduled: `failures` within the window that counts, next start in `inMs`. */
   | { readonly type: "strategy.restarting"; readonly strategy: string; readonly failures: number; readonly inMs: number }
   | { readonly type: "strategy.restarted"; readonly strategy: string; readonly failures: number }
   /** It failed too often: its orders are taken back and it is not started again. */

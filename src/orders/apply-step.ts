@@ -1,9 +1,9 @@
 /**
- * Takes the next step of a slot: what the plan names is asked of whoever does it.
+ * Execution of a slot's next step: calls the part of the order manager that the plan names.
  *
- * Invariants: a slot is looked at as a whole each time, so that looking once too often changes nothing; what nobody wants and
- * nothing is left of is forgotten.
- * Not here: which step is next (plan.ts), wishes that need none yet (conflation.ts).
+ * Invariants: a slot is looked at as a whole each time, so that looking once too often changes nothing; a slot without a wanted order
+ * and without an order is dropped.
+ * Not here: which step is next (plan.ts), wanted orders that need none yet (conflation.ts).
  */
 import type { ActionClass } from "../journal/events.ts";
 import type { Cancellation } from "./cancellation.ts";

@@ -1,10 +1,10 @@
 /**
- * Cancels, packed into as few calls as possible at the moment they leave.
+ * Cancel batching: packs cancels into as few calls as possible at the moment they leave.
  *
  * Invariants: an order is in at most one cancel call at a time; what became unnecessary while waiting is left out; every element
- * of an answer is read by itself, whatever the envelope says; an order whose call was refused as a whole goes alone next time,
+ * of a response is read by itself, whatever the envelope says; an order whose call was rejected as a whole goes alone next time,
  * so that one bad element does not hold up the others.
- * Not here: what follows from an answer (cancellation.ts).
+ * Not here: what follows from a result (cancellation.ts).
  */
 
 import type { Gateway } from "../client/gateway.ts";

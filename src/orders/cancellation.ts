@@ -1,8 +1,8 @@
 /**
- * Getting orders off the market: who is cancelled how urgently, and what follows from each answer.
+ * Cancellation of orders: which cancel is how urgent, and what follows from each result.
  *
- * Invariants: the answer to a cancel is a hint and the record decides; a cancel that did nothing is asked for again, later each
- * time, as long as somebody wants the order gone; an order that cannot be cancelled costs no request.
+ * Invariants: the result of a cancel is a hint and the record decides; a cancel without effect is repeated, after longer and longer
+ * pauses, as long as the order is unwanted; an order that cannot be canceled costs no request.
  * Not here: packing of calls (cancel-batcher.ts).
  */
 

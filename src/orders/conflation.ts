@@ -1,12 +1,13 @@
 /**
- * Wishes that change while their slot waits: taken note of at once, weighed when it matters.
+ * Conflation of wanted orders: while a slot has a queued or in-flight action, only the latest wanted order is kept; it is compared
+ * with the order when the slot opens.
  *
- * Nearly every wish of a strategy that quotes is replaced before quota comes back. As long as a placement waits in the queue, an
- * order is on its way, or a cancel of what rests waits or is under way, a new wish changes nothing that could be done now: it only
- * takes the place of the old one. What leaves is decided when the slot opens.
+ * Nearly every wanted order of a strategy that quotes is replaced before quota comes back. As long as a placement is queued, an order
+ * is in flight, or a cancel is queued or in flight, a new wanted order changes nothing that could be done now: it only replaces the
+ * last one. What is sent is decided when quota is granted.
  *
- * Invariants: whatever is decided about an order is decided by the latest wish: an order that was not weighed against it is weighed
- * before its cancel leaves and before it changes; nothing is converted, compared or told for a wish that did not live so long.
+ * Invariants: whatever is decided about an order is decided by the latest wanted order: an order that was not compared with it is
+ * compared before its cancel leaves and before it changes; nothing is converted, compared or published for one that was replaced.
  * Not here: the next step of a slot (plan.ts, order-manager.ts).
  */
 

@@ -1,8 +1,8 @@
 /**
- * What happens to orders, told once each: to the journal, to the listeners, and to the slot that becomes free.
+ * Order lifecycle: each transition is journalled, then published, then frees its slot.
  *
- * Invariants: every change is journalled with its reason before anybody hears of it; what is over stays over; a wish that came
- * to its end is settled, one that was cut short by us or never executed is not.
+ * Invariants: every change is journalled with its reason before it is published; a final phase stays final; a wanted order whose order
+ * was completed or rejected is settled, one whose order was canceled by us or never executed is not.
  * Not here: why an order changes (placement.ts, cancellation.ts, unknown-orders.ts), what its slot does next (order-manager.ts).
  */
 import { type Observable, Subject } from "rxjs";

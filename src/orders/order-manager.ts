@@ -1,10 +1,10 @@
 /**
- * Keeps the service in agreement with what the strategies want: slots, orders, and the steps between.
+ * Order manager: keeps the service in agreement with the wanted orders of all strategies.
  *
- * Invariants: one order per slot; a wish replaced while it waited is never sent; an order of unknown outcome keeps its slot and
- * its exposure until there is evidence; orders an earlier life left behind are taken over, or watched until somebody does.
- * Not here: the next step of a slot (apply-step.ts), what may be sent (orders/risk/pre-trade-checks.ts, refusals.ts), sending (placement.ts, cancellation.ts),
- * what comes back (reconciliation.ts, unknown-orders.ts), what a change means to others (order-lifecycle.ts), limits on money (orders/risk/risk-manager.ts).
+ * Invariants: one order per slot; a wanted order that is replaced while it waits is never sent; an order of unknown outcome keeps its
+ * slot and its exposure until there is evidence; orders of previous runs are adopted by their slots.
+ * Not here: the next step of a slot (apply-step.ts), what may be sent (risk/pre-trade-checks.ts, refusals.ts), sending (placement.ts,
+ * cancellation.ts), responses and records (reconciliation.ts, unknown-orders.ts), publication (order-lifecycle.ts), limits (risk/).
  */
 import type { Observable } from "rxjs";
 import type { Gateway } from "../client/gateway.ts";

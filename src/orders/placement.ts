@@ -1,9 +1,9 @@
 /**
- * Placements: queued as wishes, decided when their slot opens, read when they are answered.
+ * Placement of orders: queued without content, decided when quota is granted, read when answered.
  *
- * Invariants: what is sent is the wish as it is then, by the instruments as they are then; a placement is sent once whatever
- * becomes of its answer; it was rejected only by a code that is known to mean so; a refusal costs no request.
- * Not here: whether there should be one (plan.ts), what may be sent (orders/risk/pre-trade-checks.ts).
+ * Invariants: what is sent is the wanted order as it is then, by the instruments as they are then; a placement is sent once whatever
+ * becomes of its response; it was rejected only by a code that is known to mean so; a refusal costs no request.
+ * Not here: whether there should be one (plan.ts), what may be sent (risk/pre-trade-checks.ts).
  */
 
 import type { Gateway } from "../client/gateway.ts";

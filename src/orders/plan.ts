@@ -1,8 +1,8 @@
 /**
- * Desired against actual, slot by slot: the cheapest next step. Pure.
+ * Next step of a slot: wanted order against actual order. Pure.
  *
- * Invariants: an order that still fits the wish is left alone; a slot never holds two orders: the next is placed when the last
- * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and cancelled.
+ * Invariants: an order that still fits the wanted order is left alone; a slot never holds two orders: the next is placed when the last
+ * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
  */
 import { abs, compare, equal, sub } from "../decimal.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";

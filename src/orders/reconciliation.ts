@@ -1,9 +1,9 @@
 /**
- * What the service's records mean for our orders: progress of those we know, and orders of an earlier life to take in.
+ * Reconciliation: brings our orders into agreement with the service's records, and takes in orders of previous runs.
  *
- * Invariants: a record of ours never goes unnoticed: it belongs to a known order, gets a home in its slot, or waits for one; an
- * order more than a slot can hold has to go; orders of others are told of (foreign-orders.ts) and left alone.
- * Not here: reading records (resources/), telling ids apart (client-order-id.ts).
+ * Invariants: a record of ours always has an effect: it belongs to a known order, is adopted by its slot, or waits for one; an
+ * order more than a slot can hold is canceled; orders of other clients are reported (foreign-orders.ts) and left alone.
+ * Not here: reading records (orders/state/), telling ids apart (client-order-id.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";

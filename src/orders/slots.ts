@@ -1,10 +1,10 @@
 /**
- * The wanted orders by slot, and our orders by client id.
+ * Wanted orders by slot, and our orders by client order id.
  *
- * Invariants: a slot holds at most one order that is not over; a generation is used once, in this life and in earlier ones; an
- * order found at the service that carries a slot's id is taken over by that slot instead of being placed again, and one more
- * than a slot can hold is surplus.
- * Not here: what is done with orders (order-manager.ts), finding them (resources/).
+ * Invariants: a slot holds at most one order that is not over; a generation is used once, in this run and in previous ones; an order
+ * found at the service that carries a slot's id is adopted by that slot instead of being placed again, and one more than a slot can
+ * hold is surplus.
+ * Not here: what is done with orders (order-manager.ts), finding them (orders/state/).
  */
 import type { Subscription } from "rxjs";
 import { SluiceError } from "../errors.ts";

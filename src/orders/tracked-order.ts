@@ -1,8 +1,8 @@
 /**
- * One order of ours from the moment it was decided until it is final.
+ * State of one of our orders, from the decision to place it to its final phase.
  *
- * Invariants: a final phase stays final; a record outranks a reply; an order whose placement was not answered is `unknown` and
- * counts as open until evidence says otherwise.
+ * Invariants: a final phase stays final; a record outranks a response; an order whose placement was not answered is `unknown` and
+ * counts as open until there is evidence.
  */
 import type { Clock } from "../clock/clock.ts";
 import { isActive } from "../contract/order-states.ts";

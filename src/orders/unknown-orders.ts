@@ -1,8 +1,8 @@
 /**
- * Orders whose fate is not known: looked for until there is evidence.
+ * Resolution of orders in phase `unknown`: the service is queried until their state is proved.
  *
- * Invariants: nothing is placed to find out; one pursuit an order at most; a pursuit ends with evidence, its own or any other,
- * and what it still had to ask is not asked.
+ * Invariants: nothing is placed to find out; at most one search for an order; a search ends with evidence, its own or any other,
+ * and its remaining queries are not sent.
  * Not here: what counts as evidence (order-resolver.ts).
  */
 import type { Clock } from "../clock/clock.ts";

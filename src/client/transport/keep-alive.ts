@@ -1,5 +1,5 @@
 /**
- * Whether anybody is still at the other end: listens to the silence, asks once, and gives up.
+ * WebSocket keep-alive: pings after half of the permitted silence, and reports the connection dead without a reply.
  *
  * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole silence.
  */

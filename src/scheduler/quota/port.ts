@@ -1,10 +1,10 @@
 /**
- * The door through which the scheduler gets leave to speak, narrow enough to stand in front of a ledger in another process.
+ * Interface between the scheduler and the rate limiter; a remote limiter may implement it.
  *
- * - `reserve` may answer at once or later; whoever waits must be ready for the answer to be no.
- * - A lease is good for one call until `expiresAt` on the asker's own clock; one that is neither sent nor released by then is
- *   taken back by whoever granted it and counted as if it had been sent.
- * - No clock is shared: instants on either side of the door are never compared; durations are.
+ * - `reserve` may answer at once or later; a caller that waits must be ready for a denial.
+ * - A lease is good for one call until `expiresAt` on the caller's own clock; one that is neither sent nor released by then is
+ *   taken back by the limiter and counted as if it had been sent.
+ * - No clock is shared: instants of the two sides are never compared; durations are.
  * - Every lease ends in exactly one of `settle`, `lose` and `release`.
  */
 import type { Charge } from "./layers.ts";

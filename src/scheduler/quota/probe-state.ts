@@ -1,8 +1,8 @@
 /**
- * Where a user stands with the service: just started, probing, going on, or refused.
+ * Probe state of a user's quota: cold, probing, warm; back to cold after a 429.
  *
- * Invariants: after a start, a refusal or a disturbed clock nothing leaves for a while, then one call at a time until one of them
- * told where the quota stands; a burst of refusals counts as one strike.
+ * Invariants: after a start, a 429 or a disturbed clock nothing leaves for a while, then one call at a time until one of them told
+ * how much is used; a burst of 429s counts as one.
  */
 
 export interface ProbeState {

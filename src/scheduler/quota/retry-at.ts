@@ -1,7 +1,7 @@
 /**
- * What a call that has to wait is told: when to ask again, and who may pass it meanwhile.
+ * Retry instant of a denied charge, and the weight below which other charges may overtake it.
  *
- * Invariants: whoever asks again at `until` finds that something has changed; what the rest of a window cannot hold any more
+ * Invariants: when the charge is asked again at `until`, something has changed; what the rest of a window cannot hold any more
  * does not hold up what it can.
  * Not here: whether it has to wait (ledger.ts).
  */

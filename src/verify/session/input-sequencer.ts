@@ -1,9 +1,9 @@
 /**
- * Lets one thing at a time into the engine: an entry, everything it causes at once and in promises, then the next entry.
+ * Serialises engine inputs: each is processed to quiescence, synchronously and in microtasks, before the next.
  *
- * Invariants: entries have one order, the order in which they came; while one is in, the clock stands still; what was cancelled
- * while it waited never enters and is not written; a recording that fails is given up and the engine goes on without it.
- * Not here: what enters (recorder.ts), where it is written (session-file.ts).
+ * Invariants: inputs have one order, the order in which they came; while one is processed, the clock stands still; what was canceled
+ * while it waited is neither processed nor recorded; when recording fails, it is given up and the engine goes on without it.
+ * Not here: what the inputs are (recorder.ts), where they are written (session-file.ts).
  */
 
 import type { Clock } from "../../clock/clock.ts";

@@ -1,8 +1,8 @@
 /**
- * Keeps one process running: buries the dead, starts the next, restarts what cannot go on, as a supervisor would.
+ * Process supervisor of the simulation: restarts the engine after a crash or a failed stop.
  *
- * Invariants: at most one process at a time; the next begins when the last has let go of everything; what a dead process had
- * sent goes on its way.
+ * Invariants: at most one process at a time; the next begins when the last has released everything; requests a dead process had
+ * sent still arrive.
  */
 import { letPromisesSettle } from "../../clock/microtasks.ts";
 import type { Event } from "../../journal/events.ts";
