@@ -1,5 +1,5 @@
 /**
- * WebSocket keep-alive: pings after half of the permitted silence, and reports the connection dead without a reply.
+ * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), and reports a connection without a reply dead.
  *
  * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole silence.
  */
