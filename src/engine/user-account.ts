@@ -87,6 +87,10 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
       resources.pending.refresh(needed);
     },
   });
+  // What was refused for want of a price can be sized now.
+  quotes.onFirst(() => {
+    orderManager.reconsider();
+  });
   const updates$ = orderManager.updates$.pipe(map(updateOf));
   rulesDoubted(updates$.pipe(takeUntil(stopped$)), contract.profile, clock).subscribe(() => {
     resources.instruments.refresh();

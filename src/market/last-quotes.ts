@@ -7,16 +7,21 @@ import type { Market } from "./market-data.ts";
 
 export interface LastQuotes {
   of(instId: string, side: "buy" | "sell"): string | undefined;
+  /** The first quote of an instrument has come that was asked about before it was known. */
+  onFirst(listener: (instId: string) => void): void;
 }
 
 export const createLastQuotes = (market: Market): LastQuotes => {
   const last = new Map<string, { readonly bid: string; readonly ask: string } | undefined>();
   const known = new Set<string>();
+  const listeners: ((instId: string) => void)[] = [];
   const watch = (instId: string): void => {
     last.set(instId, undefined);
     try {
       market.quotes(instId).subscribe(({ bidPx, askPx }) => {
+        const isFirst = last.get(instId) === undefined && known.has(instId);
         last.set(instId, { bid: bidPx, ask: askPx });
+        if (isFirst) for (const listener of listeners) listener(instId);
       });
       known.add(instId);
     } catch {
@@ -24,6 +29,9 @@ export const createLastQuotes = (market: Market): LastQuotes => {
     }
   };
   return {
+    onFirst: (listener) => {
+      listeners.push(listener);
+    },
     of: (instId, side) => {
       if (!last.has(instId)) watch(instId);
       const quote = last.get(instId);
