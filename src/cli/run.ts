@@ -3,7 +3,7 @@
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
  * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
- * Not here: what the engine does (engine.ts), what lines look like (run-progress.ts), what became of orders (run-orders.ts).
+ * Not here: what the engine does (engine/engine.ts), what lines look like (run-progress.ts), what became of orders (run-orders.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Subscription } from "rxjs";

@@ -4,7 +4,7 @@
  * Invariants: to the rest of the engine an isolated strategy is like any other, one that emits wishes and may fail; a thread that
  * does not answer in time, grows beyond its heap or ends by itself is ended and has failed; what waits for it is bounded; its
  * environment is empty, so that no key is found there.
- * Not here: the far side (isolation-worker.ts), what follows from a failure (strategy-host.ts), where it may be used (engine.ts).
+ * Not here: the far side (isolation-worker.ts), what follows from a failure (strategy-host.ts), where it may be used (engine/engine.ts).
  * The thread shares the process: memory outside the heap, native code and a killed process are not contained.
  */
 import { Observable, type Observer, Subscription } from "rxjs";

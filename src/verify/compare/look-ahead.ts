@@ -3,7 +3,7 @@
  *
  * Invariants: a run that cannot be repeated is told apart from one that looks ahead, because nothing can be said about it; cuts
  * come from the seed; half of them lie on decisions, where a glance at what comes next shows soonest.
- * Not here: running a config (observed.ts), giving it a market that ends (cut-fixture.ts), words (look-ahead-text.ts).
+ * Not here: running a config (observed.ts), giving it a market that ends (cut-run.ts), words (look-ahead-text.ts).
  */
 import { createRandom } from "../../random.ts";
 import { differences, type FieldDifference } from "../session/divergence.ts";
