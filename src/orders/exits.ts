@@ -21,7 +21,7 @@ import type { Exposure } from "./risk/exposure.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot, Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
-import { type WantedOrder, wishMark } from "./wanted-order.ts";
+import { canRest, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export interface Exits {
   /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
@@ -86,7 +86,6 @@ export const createExits = (options: ExitsOptions): Exits => {
     unprotected.add(slot);
     journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
   };
-  const rests = ({ spec }: TrackedOrder): boolean => spec.ordType === "limit" || spec.ordType === "post_only";
   /** It was accepted and is in no list any more: executed or not, nobody knows, and it is not placed again. */
   const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
   const drop = (slot: Slot): void => {
@@ -95,16 +94,17 @@ export const createExits = (options: ExitsOptions): Exits => {
   };
 
   const remainder = (order: TrackedOrder): Remainder => {
-    const { instId, side } = order.spec;
+    const { instId, side, reduceOnly } = order.spec;
     const instrument = instruments().get(instId);
-    if (instrument === undefined) return { kind: "none" };
+    // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
+    if (instrument === undefined || (!reduceOnly && order.wish?.qty === undefined)) return { kind: "none" };
     const inQuote = contract.profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
     return remainderOf({
       order,
       filledQty: filledOf(order, rules),
       instrument,
       inQuote,
-      reducible: reducibleBy(order.strategy, instId, side),
+      reducible: reduceOnly ? reducibleBy(order.strategy, instId, side) : "0",
     });
   };
   /** Ended by the service, not by a cancel of ours and not for want of an answer. */
@@ -172,7 +172,7 @@ export const createExits = (options: ExitsOptions): Exits => {
       if (isResting(order)) tellProtected(slot, order.spec.instId);
       if (!isEnded(order)) return;
       const left = remainder(order);
-      if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && rests(order)))) {
+      if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && canRest(order.spec.ordType)))) {
         drop(slot);
         const reason = isForgotten(order) ? "the service forgot it" : "canceled by another client or by the service";
         tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, reason);

@@ -11,6 +11,7 @@
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, sub, toStep } from "../decimal.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
+import { canRest } from "./wanted-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
 export interface Ending {
@@ -58,8 +59,7 @@ const exitOf = ({ order: { phase, spec }, instrument, reducible }: Ending, left:
   const uncovered = toStep(lesser(left, reducible), instrument.lotSize, "down");
   if (isPositive(uncovered) && isPlaceable(uncovered, instrument)) return { kind: "exit", qty: left, uncovered };
   // At the market it would take the next position at once.
-  const canRest = spec.ordType === "limit" || spec.ordType === "post_only";
-  return phase === "rejected" && canRest && !isPositive(reducible) ? { kind: "early", qty: left } : none;
+  return phase === "rejected" && canRest(spec.ordType) && !isPositive(reducible) ? { kind: "early", qty: left } : none;
 };
 
 const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string): string => {

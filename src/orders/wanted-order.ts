@@ -67,6 +67,9 @@ export type Specified =
   | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: string }
   | { readonly ok: false; readonly reason: string };
 
+/** Whether what is not executed at once stays in the book. */
+export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
+
 /** Two wishes with the same mark are the same wish. */
 export const wishMark = (wish: WantedOrder): string =>
   `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;

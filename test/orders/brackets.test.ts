@@ -27,6 +27,16 @@ const long = (qty = "0.01", options: RigOptions = {}): Rig => {
   return rig;
 };
 
+/** Another client cancels the newest order. */
+const cancelElsewhere = (rig: Rig): void => {
+  const [order] = rig.truth();
+  const body = [{ instId: swap, ordId: order?.ordId }];
+  rig.venue.handle(
+    { method: "POST", path: "/api/v1/trade/cancel-batch-orders", query: {}, body, key: "k1", ip: "2.2.2.2" },
+    rig.clock.now(),
+  );
+};
+
 describe("a stop that replaces a take-profit of another slot", () => {
   it.each(["0.01", "0.006"])("closes the whole position (take-profit of %s)", (qty) => {
     const rig = long(qty);
@@ -169,18 +179,7 @@ describe("an exit that is executed in part", () => {
 describe("a resting exit that another client cancels", () => {
   it("is not placed again by itself, and the open position is an event", () => {
     const rig = long();
-    const [order] = rig.truth();
-    rig.venue.handle(
-      {
-        method: "POST",
-        path: "/api/v1/trade/cancel-batch-orders",
-        query: {},
-        body: [{ instId: swap, ordId: order?.ordId }],
-        key: "k1",
-        ip: "2.2.2.2",
-      },
-      rig.clock.now(),
-    );
+    cancelElsewhere(rig);
     rig.run(5_000);
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("position.unprotected")).toMatchObject([{ slot: "tp", qty: "0.01" }]);
@@ -190,19 +189,8 @@ describe("a resting exit that another client cancels", () => {
 describe("a resting exit that the service forgets", () => {
   it("is not placed again, as it may have been executed, and the open position is an event", () => {
     const rig = long("0.01", { profile: { history: { unfilledCanceledVanish: true } }, push: false });
-    const [order] = rig.truth();
     rig.resources.pending.value$.subscribe();
-    rig.venue.handle(
-      {
-        method: "POST",
-        path: "/api/v1/trade/cancel-batch-orders",
-        query: {},
-        body: [{ instId: swap, ordId: order?.ordId }],
-        key: "k1",
-        ip: "2.2.2.2",
-      },
-      rig.clock.now(),
-    );
+    cancelElsewhere(rig);
     rig.run(200_000);
     expect(rig.phases("tp").at(-1)).toBe("absent");
     expect(rig.resting()).toEqual([]);

@@ -8,7 +8,7 @@ import type { Contract } from "../../contract/contract.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { didYouMean } from "../../errors.ts";
-import { type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
+import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
 
 /** Limits on money are left out unless set. */
@@ -71,8 +71,7 @@ export const rule = (input: RuleInput): Ruling => {
       `ordType "${ordType}" is not one of ${contract.profile.order.ordTypes.join(", ")}.${didYouMean(ordType, contract.profile.order.ordTypes)}`,
     );
   }
-  const rests = ordType === "limit" || ordType === "post_only";
-  if (rests && instTypeOf(wish.instId) === "SPOT" && !contract.profile.capabilities.cancelSpot && !rules.allowUncancellable) {
+  if (canRest(ordType) && instTypeOf(wish.instId) === "SPOT" && !contract.profile.capabilities.cancelSpot && !rules.allowUncancellable) {
     return refused(
       `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
     );
