@@ -42,11 +42,6 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
   let brokenAt: number | undefined;
   /** Messages a coming snapshot may not hold yet: all before the first one, later those since the last gap. */
   let held: BookDelta[] = [];
-  /** A copy: levels are told in numbers that the next message takes the place of. */
-  const hold = (delta: BookDelta): void => {
-    const { bids, asks } = delta.levels;
-    held.push({ ...delta, levels: { bids: Float64Array.from(bids), asks: Float64Array.from(asks) } });
-  };
   const apply = (at: number, delta: BookDelta): void => {
     const book = lastId as number;
     if (delta.lastId <= book) {
@@ -63,7 +58,7 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
     }
     unlinked = false;
     lastId = delta.lastId;
-    if (brokenAt !== undefined) hold(delta);
+    if (brokenAt !== undefined) held.push(delta);
     emit(at, delta.line, delta.levels, delta.lastId, false);
   };
   return {
@@ -81,7 +76,7 @@ export const createBookChain = (emit: Emit, note: (what: string, count?: number)
       for (const delta of waiting) apply(at, delta);
     },
     delta: (at, delta) => {
-      if (lastId === undefined) hold(delta);
+      if (lastId === undefined) held.push(delta);
       else apply(at, delta);
     },
     finish: () => {

@@ -4,17 +4,17 @@
  * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the order of their
  * times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is not taken is counted by
  * reason; nothing is guessed.
- * Not here: the exchange's axis (import-exchange.ts), the usual lines, which are read from bytes (import-scan.ts), rules of book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
+ * Not here: the exchange's axis (import-exchange.ts), rules of book chains (import-book.ts), how values become ticks and lots
+ * (import-decimals.ts).
  */
 import { isDecimal } from "../../decimal.ts";
 import { excerpt, SluiceError } from "../../errors.ts";
 import { type BestPrices, createBestPrices } from "./import-best.ts";
 import { type BookChain, createBookChain } from "./import-book.ts";
-import { type DecimalPool, importInvalid, type Parts, parseDecimal } from "./import-decimals.ts";
+import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { type Axis, type Dated, exchangeAxis } from "./import-exchange.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
 import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
-import { createScanner, type Scan } from "./import-scan.ts";
 import type { Terms } from "./import-terms.ts";
 import { createInstants, linesInOrder, receiveTimes } from "./import-times.ts";
 
@@ -59,29 +59,25 @@ export const readMessages = (lines: TextLines, options: MessageOptions): Message
   const { note } = options;
   const sink = createSink(options);
   const symbols = new Set<string>();
-  const scanned = createScanner(lines);
-  const { times, order, feed } = axisOf(lines, scanned, options);
+  const { times, order, feed } = axisOf(lines, options);
   for (const index of order) {
-    const at = (times[index] as number) / 1000;
-    const scan = scanned(index);
-    const message = scan === undefined ? messageAt(lines, index, at) : undefined;
-    const symbol = message === undefined ? scan?.symbol : symbolOf(message);
+    const message = messageAt(lines, index, (times[index] as number) / 1000);
+    const symbol = symbolOf(message);
     if (symbol !== undefined) symbols.add(symbol);
     const subject = options.symbol ?? symbols.values().next().value;
     if (symbol === undefined && symbols.size > 1) note("messages without a symbol in a recording of several, dropped");
     else if (symbol !== undefined && symbol !== subject) note(`messages of another symbol (${symbol}), dropped`);
-    else if (message !== undefined) take(message, sink);
-    else if (scan !== undefined) takeScan(scan, at, lines.number[index] as number, sink);
+    else take(message, sink);
   }
   checkSymbols(lines.file, symbols, options.symbol);
   sink.book.finish();
   return { ...sink, ...(feed && { feed }) };
 };
 
-const axisOf = (lines: TextLines, scanned: ReturnType<typeof createScanner>, { axis, disorderMs, note }: MessageOptions): Axis => {
+const axisOf = (lines: TextLines, { axis, disorderMs, note }: MessageOptions): Axis => {
   const received = receiveTimes(lines);
   if (axis === "receive") return { times: received, order: linesInOrder(received, lines, disorderMs, note) };
-  return exchangeAxis(received, lines, (index) => datedAt(lines, index, scanned(index)), note);
+  return exchangeAxis(received, lines, (index) => datedAt(messageAt(lines, index, 0)), note);
 };
 
 const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
@@ -104,11 +100,10 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
 /** Later counts are microseconds, which some exchanges can be asked for. */
 const millisecondsMax = 1e14;
 
-const datedAt = (lines: TextLines, index: number, scan: Scan | undefined): Dated => {
-  const message = scan === undefined ? messageAt(lines, index, 0) : undefined;
-  const event = message === undefined ? scan?.event : eventOf(message);
-  const at = message === undefined ? scan?.exchangeAt : exchangeTimeOf(message, event);
-  const id = message === undefined ? (scan?.event === "depthUpdate" ? scan.lastId : scan?.updateId) : message.data["u"];
+const datedAt = (message: Message): Dated => {
+  const event = eventOf(message);
+  const at = exchangeTimeOf(message, event);
+  const { u: id } = message.data;
   return {
     us: at === undefined || at >= millisecondsMax ? at : at * 1_000,
     updateId: (event === "depthUpdate" || event === "bookTicker") && typeof id === "number" ? id : undefined,
@@ -176,8 +171,6 @@ const take = (message: Message, sink: Sink): void => {
   else taker(message, sink);
 };
 
-const decimalOf = ({ data, file, line }: Message, field: string) => parseDecimal(data[field], file, line, field);
-
 /** Decimals of a message in turn, as counts and places. */
 const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): readonly number[] =>
   fields.flatMap((field) => {
@@ -185,33 +178,14 @@ const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): r
     return [count, places];
   });
 
-/** What was read from bytes, into the same rows. */
-const takeScan = (scan: Scan, at: number, line: number, sink: Sink): void => {
-  const { event, parts, makerBought, origin, firstId, lastId, previousId, bids, asks, updateId } = scan;
-  if (event === "trade") keepTrade(sink, at, line, makerBought, origin, parts);
-  else if (event === "bookTicker") keepQuote(sink, at, line, updateId, parts);
-  else sink.book.delta(at, { line, firstId, lastId, previousId, levels: { bids, asks } });
-};
-
 const takeTrade = (message: Message, sink: Sink): void => {
   const { data, file, line, at } = message;
   const parts = partsOf(message, "p", "q");
   const makerBought = data["m"];
   if (typeof makerBought !== "boolean") throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
-  keepTrade(sink, at, line, makerBought, data["X"], parts);
-};
-
-const keepTrade = (
-  { trades, note, instantOf }: Sink,
-  at: number,
-  line: number,
-  makerBought: boolean,
-  origin: unknown,
-  parts: Parts,
-): void => {
-  const reason = reasonToSkip(origin, parts[0] === 0 || parts[2] === 0);
-  if (reason === undefined) pushTrade(trades, instantOf("trade", at), line, makerBought ? -1 : 1, parts);
-  else note(reason);
+  const reason = reasonToSkip(data["X"], parts[0] === 0 || parts[2] === 0);
+  if (reason === undefined) pushTrade(sink.trades, sink.instantOf("trade", at), line, makerBought ? -1 : 1, parts);
+  else sink.note(reason);
 };
 
 const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
@@ -219,14 +193,11 @@ const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
   return zero ? "trades of price or quantity zero, skipped" : undefined;
 };
 
-const takeQuote = (message: Message, sink: Sink): void => {
+const takeQuote = (message: Message, { quotes, best, instantOf }: Sink): void => {
   const { u: id } = message.data;
-  keepQuote(sink, message.at, message.line, typeof id === "number" ? id : undefined, partsOf(message, "b", "B", "a", "A"));
-};
-
-const keepQuote = ({ quotes, best, instantOf }: Sink, at: number, line: number, updateId: number | undefined, parts: Parts): void => {
-  best.told(updateId, parts);
-  pushQuote(quotes, instantOf("quote", at), line, parts);
+  const parts = partsOf(message, "b", "B", "a", "A");
+  best.told(typeof id === "number" ? id : undefined, parts);
+  pushQuote(quotes, instantOf("quote", message.at), message.line, parts);
 };
 
 /**
@@ -235,7 +206,7 @@ const keepQuote = ({ quotes, best, instantOf }: Sink, at: number, line: number, 
  */
 const takeMark = (message: Message, { terms, next }: Sink): void => {
   const { file, line, at, data } = message;
-  decimalOf(message, "p");
+  parseDecimal(data["p"], file, line, "p");
   terms.marks.push({ at, file, line, value: data["p"] as string });
   if (next.at > 0 && at >= next.at) {
     terms.funding.push({ at: next.at, file, line, value: next.rate });
