@@ -3,7 +3,7 @@
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; how many runs there are is said before the first one
  * starts; what is done when somebody stops it is shown, and kept where --out names a folder.
- * Not here: what varies (backtest/sweep/space.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/heat-map.ts).
+ * Not here: what varies (backtest/sweep/space.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/html-page.ts).
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -75,7 +75,7 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--out <dir>", "keep results in this folder as they come")
     .option("--resume", "go on with what is missing in --out")
     .option("--csv <file>", "write all runs as comma-separated values")
-    .option("--html <file>", "write a heat map")
+    .option("--html <file>", "write the scores as a table for a browser, one file that needs no network")
     .option("--json", "print everything as one JSON document")
     .action((path: string, flags: Flags) => sweep(path, flags, io, parts));
 };
@@ -189,7 +189,7 @@ const progressOn = (io: CliIo, clock: Clock): { show: (progress: SweepProgress) 
 
 const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void> => {
   if (flags.csv !== undefined) writeFileSync(flags.csv, (await import("../backtest/sweep/csv.ts")).csvOf(report));
-  if (flags.html !== undefined) writeFileSync(flags.html, (await import("../backtest/sweep/heat-map.ts")).heatMap(report));
+  if (flags.html !== undefined) writeFileSync(flags.html, (await import("../backtest/sweep/html-page.ts")).sweepPage(report));
   if (flags.json) return io.out(`${JSON.stringify(report)}\n`);
   const { sweepText } = await import("../backtest/sweep/table.ts");
   io.out(sweepText(report, { columns: io.columns, colour: colourOf(io), top: flags.top }));

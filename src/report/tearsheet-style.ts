@@ -55,6 +55,7 @@ output{color:var(--fg);font-weight:500}
 .key b span{color:var(--soft)}
 .c-buy{color:var(--buy)}.c-sell{color:var(--sell)}.c-bbuy i{background:var(--band-buy);outline:1px solid var(--buy)}.c-bsell i{background:var(--band-sell);outline:1px solid var(--sell)}.c-px i{height:2px;vertical-align:4px;color:var(--soft)}
 ul{margin:6px 0;padding-left:20px;max-width:90ch}li{margin:2px 0;overflow-wrap:anywhere}
+.shade{display:block;padding:1px 8px;border-radius:3px}
 footer{margin-top:36px;border-top:1px solid var(--rule);padding-top:10px}
 @media (max-width:640px){main{padding:18px 14px 40px}.pair{grid-template-columns:1fr}.plot{margin-left:60px}.minor{display:none}h1{font-size:1.25rem}.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:8px 10px}.tile dd{font-size:1.08rem}}
 @media print{:root{color-scheme:light;--bg:#fff;--card:#fff;--fg:#000;--soft:#444;--rule:#ccc;--accent:#1d5bb8;--gain:#0b6b38;--loss:#b3261e;--buy:#1d5bb8;--sell:#b4450b;--warn:#7a4b00;--warnbg:#fff}body{font-size:11px}main{max-width:none;padding:0}figure,.tile,tr{break-inside:avoid}h2,h3{break-after:avoid}.scroll{overflow:visible}output{display:none}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { csvOf } from "../../src/backtest/sweep/csv.ts";
-import { heatMap } from "../../src/backtest/sweep/heat-map.ts";
+import { sweepPage } from "../../src/backtest/sweep/html-page.ts";
 import { type Figures, figuresOf, ranked, scoreOf } from "../../src/backtest/sweep/scores.ts";
 import { hashOfConfig } from "../../src/backtest/sweep/source-hash.ts";
 import type { SweepPlan } from "../../src/backtest/sweep/sweep-plan.ts";
@@ -124,7 +124,7 @@ describe("the page of a walk-forward sweep", () => {
       expect(text).toContain("out of sample");
       expect(text).toMatch(share === 1 ? /by chance\n/ : /not run/);
     }
-    expect(heatMap(report)).toContain("</html>");
+    expect(sweepPage(report)).toContain("</html>");
     expect(csvOf(report)).toContain("index,part,fold");
   });
 
@@ -165,12 +165,12 @@ describe("runs without an accepted order", () => {
     expect(text).toContain("1 run done, 3 without an accepted order, 2 not run");
     expect(text).toContain("3 runs without an accepted order, not ranked:\n ladder.levels=1 ladder.step=0.1: all 3 orders");
     expect(csvOf(report)).toContain(`,unaccepted,`);
-    expect(heatMap(report).match(/<rect /g)).toHaveLength(1);
+    expect(sweepPage(report).match(/class="shade"/g)).toHaveLength(1);
   });
 
   it("leave nothing to rank when all are so", () => {
     expect(sweepText(mixed([]), look)).toContain("No run has figures to rank.");
-    expect(heatMap(mixed([]))).toContain("</html>");
+    expect(sweepPage(mixed([]))).toContain("</html>");
   });
 });
 
@@ -186,14 +186,15 @@ describe("the table of all runs", () => {
   });
 });
 
-describe("the heat map", () => {
-  it("has a cell for every pair, the best one outlined, and needs nothing from outside", () => {
-    const html = heatMap(reported(["1", "-2", "3.456", "0", "-1", "2"]));
-    expect(html.match(/<rect /g)).toHaveLength(6);
-    expect(html.match(/class="best"/g)).toHaveLength(1);
-    expect(html).toMatch(/class="best"\/><text [^>]*class="value">3\.46<\/text>/);
-    expect(html).toContain("<title>ladder.levels=2, ladder.step=0.1: pnl 3.456</title>");
-    expect(html).toContain("prefers-color-scheme: dark");
+describe("the HTML page of a sweep", () => {
+  it("has a cell for every pair, the best one in bold, and needs nothing from outside", () => {
+    const html = sweepPage(reported(["1", "-2", "3.456", "0", "-1", "2"]));
+    expect(html.match(/class="shade"/g)).toHaveLength(6);
+    expect(html.match(/<b>.*?<\/b>/g)).toEqual(["<b>3.456</b>"]);
+    expect(html).toMatch(/--gain\) 35%,transparent\)"><b>3\.456/);
+    expect(html).toMatch(/--loss\) 20%,transparent\)">-2</);
+    expect(html).toContain("ladder.levels=2</th>");
+    expect(html).toContain("prefers-color-scheme:dark");
     expect(html).not.toMatch(/https?:|url\(|<script|<link|@import/);
     expect(html).toContain("Sweep of a&lt;b&gt;&amp;&quot;c");
     expect(html).not.toContain("a<b>");
@@ -201,15 +202,15 @@ describe("the heat map", () => {
 
   it("is a row for one option, and medians over the others for three", async () => {
     const one = await planOf(["ladder.levels=1..3"], { fixture: marketOf(1) });
-    expect(heatMap(reported(["1", "2", "3"], one)).match(/<rect /g)).toHaveLength(3);
+    expect(sweepPage(reported(["1", "2", "3"], one)).match(/class="shade"/g)).toHaveLength(3);
     const three = await planOf(["ladder.levels=1,2", "ladder.step=0.1,0.2", "ladder.notional=1..3"], { fixture: marketOf(1) });
-    const html = heatMap(reported(["1", "9", "2", "4", "5", "6", "7", "8", "9", "0", "0", "1"], three));
+    const html = sweepPage(reported(["1", "9", "2", "4", "5", "6", "7", "8", "9", "0", "0", "1"], three));
     expect(html).toContain("Each cell is the median over the other varied options.");
-    expect(html.match(/<rect /g)).toHaveLength(6);
+    expect(html.match(/class="shade"/g)).toHaveLength(6);
   });
 
   it("says so when nothing was finished", () => {
-    expect(heatMap(reported([]))).toContain("No run was finished.");
+    expect(sweepPage(reported([]))).toContain("No run was finished.");
   });
 });
 

@@ -3,7 +3,7 @@
  *
  * Invariants: a report holds plain JSON and depends on plan and results alone: not on how many threads ran, which finished first,
  * or whether it was resumed; runs stand by index.
- * Not here: how it looks (table.ts, csv.ts, heat-map.ts).
+ * Not here: how it looks (table.ts, csv.ts, html-page.ts).
  */
 import { approximate } from "../../decimal.ts";
 import type { Window } from "./folds.ts";

@@ -4,7 +4,7 @@
  * Invariants: pure text from the report alone; foreign words are made printable; where the page is too narrow, columns are dropped
  * whole, never those that a legend explains; a run without figures is listed with its reason and never ranked; colour repeats what
  * signs and words say.
- * Not here: the figures (sweep-report.ts), the picture (heat-map.ts).
+ * Not here: the figures (sweep-report.ts), the page (html-page.ts).
  */
 
 import { approximate, div, isPositive, mul } from "../../decimal.ts";
