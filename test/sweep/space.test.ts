@@ -43,7 +43,8 @@ describe("a space", () => {
       ["maker.level=1"],
       'strategy "maker" has no option "level"; it has levels, step, mode, most. Did you mean "levels"?',
     ],
-    ["an option without its strategy", ["levels=1"], `"levels" names no strategy and option. Write --vary 'maker.levels=VALUES'.`],
+    ["an option without its strategy", ["step=0.1"], `"step" names no strategy and option. Write --vary 'maker.step=0.1'.`],
+    ["a word that is no option", ["speed=1"], `"speed" names no strategy and option. Write --vary 'maker.levels=1'.`],
     [
       "a value out of bounds",
       ["maker.levels=19..21"],

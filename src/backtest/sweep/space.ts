@@ -9,7 +9,7 @@ import { parseHuman } from "../../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../../errors.ts";
 import type { CheckedConfig } from "../../host/config.ts";
 import type { Strategy } from "../../host/define.ts";
-import { distinct, kindOf, readValues } from "./option-values.ts";
+import { distinct, kindOf, readValues, type ValueKind } from "./option-values.ts";
 
 /** One option of one strategy, and the values it takes. */
 export interface Dimension {
@@ -108,7 +108,7 @@ const dimensionOf = (strategies: readonly Strategy[], { name, values, place }: V
   if (dot < 1) {
     throw new SluiceError(
       "USAGE",
-      `${place}: "${name}" names no strategy and option. Write --vary '${optionNames(strategies)[0] ?? "STRATEGY.OPTION"}=VALUES'.`,
+      `${place}: "${name}" names no strategy and option. Write --vary '${suggestedName(strategies, name)}=${typeof values === "string" ? values : "VALUES"}'.`,
     );
   }
   const [owner, option] = [name.slice(0, dot), name.slice(dot + 1)];
@@ -144,16 +144,31 @@ const checkEach = (strategy: Strategy, option: string, values: readonly unknown[
 const propertiesOf = (strategy: Strategy): Readonly<Record<string, unknown>> =>
   (renewable(strategy).schema as { readonly properties?: Readonly<Record<string, unknown>> }).properties ?? {};
 
-const optionNames = (strategies: readonly Strategy[]): readonly string[] =>
+const optionsIn = (strategies: readonly Strategy[]) =>
   strategies.flatMap((strategy) =>
-    strategy.schema === undefined ? [] : Object.keys(propertiesOf(strategy)).map((option) => `${strategy.name}.${option}`),
+    strategy.schema === undefined
+      ? []
+      : Object.entries(propertiesOf(strategy)).map(([option, schema]) => ({
+          name: `${strategy.name}.${option}`,
+          option,
+          kind: kindOf(schema),
+        })),
   );
 
+const isRanged = ({ kind }: { readonly kind: ValueKind }): boolean => kind === "whole" || kind === "number" || kind === "decimal";
+
+/** The option called `option` of whichever strategy has one, else the first that can be varied over a range. */
+const suggestedName = (strategies: readonly Strategy[], option?: string): string => {
+  const known = optionsIn(strategies);
+  const found = known.find((one) => one.option === option) ?? known.find(isRanged) ?? known[0];
+  return found?.name ?? "STRATEGY.OPTION";
+};
+
 const nothingVaries = (strategies: readonly Strategy[]): SluiceError => {
-  const names = optionNames(strategies);
+  const names = optionsIn(strategies).map(({ name }) => name);
   const there = names.length === 0 ? "The strategies of this config have no options." : `There is ${names.join(", ")}.`;
   return new SluiceError(
     "USAGE",
-    `Nothing is varied. Write --vary '${names[0] ?? "STRATEGY.OPTION"}=VALUES', such as 1..5 or 0.001,0.002. ${there}`,
+    `Nothing is varied. Write --vary '${suggestedName(strategies)}=VALUES', such as 1..5 or 0.001,0.002. ${there}`,
   );
 };
