@@ -168,7 +168,7 @@ export const div = (a: string, b: string, digits: number): string => {
   return spellLong((x * 10n ** BigInt(digits + readPlaces)) / (y * 10n ** BigInt(xPlaces)), digits);
 };
 
-export type Rounding = "down" | "up" | "nearest";
+type Rounding = "down" | "up" | "nearest";
 
 const modes = { down: 0, nearest: 1, up: 3 } as const;
 

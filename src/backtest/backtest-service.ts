@@ -65,7 +65,7 @@ export interface BacktestOptions extends EmbeddedOptions {
   readonly warmUpMs?: number;
 }
 
-export interface FixtureFacts {
+interface FixtureFacts {
   readonly name: string;
   readonly contentHash: string;
 }
@@ -76,7 +76,7 @@ export interface ReadMarket {
   readonly facts: FixtureFacts;
 }
 
-export interface BacktestOverrides extends Pick<EmbeddedOptions, "fixture" | "limits"> {
+interface BacktestOverrides extends Pick<EmbeddedOptions, "fixture" | "limits"> {
   /** Instead of any fixture: for runs that share one market in memory. */
   readonly market?: ReadMarket;
 }
@@ -238,7 +238,7 @@ const warmUpText = (tradesAt: number): string =>
   `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;
 
 /** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */
-export const leadMs = 5_000;
+const leadMs = 5_000;
 
 export interface PaperOptions extends EmbeddedOptions {
   /** Products of the generated market when no fixture is given. */

@@ -15,7 +15,7 @@ import { type CandleSeries, isTerms, type Series } from "../market/tape/tape.ts"
 import type { Venue } from "../venue/venue.ts";
 import type { BarPath } from "./fill-models.ts";
 
-export interface CandlePlayer {
+interface CandlePlayer {
   /** Row `row` of the series has just closed. */
   closed(row: number): void;
   readonly late: LateBars;

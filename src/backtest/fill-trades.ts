@@ -32,7 +32,7 @@ export const notePrint = (quote: TradeQuote, side: number, px: number, qty: numb
   }
 };
 
-export interface TradeTaker {
+interface TradeTaker {
   (row: number, now: number): void;
   /** Takes in what the rows before `row` that were not taken tell of the best prices, without a word to the venue. */
   readonly skipTo: (row: number) => void;

@@ -12,7 +12,7 @@ import type { Tape } from "../market/tape/tape.ts";
 import type { HookedClock } from "./hooked-clock.ts";
 import type { Simulated } from "./simulated-service.ts";
 
-export interface Player {
+interface Player {
   /**
    * Plays until `untilAt`, at most `rows` rows. True when it stopped early and has more to play: the rows were used up, or
    * `paused` said so after a step. Time moves on only with the next call.

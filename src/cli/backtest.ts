@@ -25,7 +25,7 @@ import { type CliIo, colourOf, printable } from "./io.ts";
 import { progressLine } from "./run-progress.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
-export type RunBacktest = (config: unknown, options: RunOptions) => Promise<RunReport>;
+type RunBacktest = (config: unknown, options: RunOptions) => Promise<RunReport>;
 
 export interface BacktestParts {
   readonly runBacktest?: RunBacktest;

@@ -11,7 +11,7 @@ import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import type { CheckKey } from "../verify/conformance/test-keys.ts";
 
-export interface KeySet {
+interface KeySet {
   readonly keys: readonly CheckKey[];
   readonly signers: ReadonlyMap<string, Signer>;
   /** Address of the socket, where the file tells it. */
@@ -29,7 +29,7 @@ const everything = ({ permissions }: Profile): readonly string[] => [
 
 const none: KeySet = { keys: [], signers: new Map() };
 
-export const environmentPrefix = "SLUICE";
+const environmentPrefix = "SLUICE";
 
 /** One key from SLUICE_API_KEY, SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; none when the first is not set. */
 export const keysFromEnv = (env: (name: string) => string | undefined, profile: Profile): KeySet => {

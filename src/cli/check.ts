@@ -28,7 +28,7 @@ export interface CheckParts {
   readonly clock?: Clock;
 }
 
-export interface CheckFlags extends OrderHints {
+interface CheckFlags extends OrderHints {
   readonly keys?: string;
   readonly ws?: string;
   readonly profile?: string;
@@ -69,7 +69,7 @@ export const check = async (url: string, flags: CheckFlags, io: CliIo, parts: Ch
 };
 
 /** Checks, prints and tells what was found; nothing is left open afterwards. */
-export const checkServer = async (
+const checkServer = async (
   url: string,
   flags: CheckFlags,
   io: CliIo,

@@ -11,7 +11,7 @@ import type { Examination } from "../verify/doctor/doctor.ts";
 import type { Finding, Verdict } from "../verify/doctor/finding.ts";
 import { profileLines } from "../verify/doctor/override-lines.ts";
 
-export const verdictWords: Readonly<Record<Verdict, string>> = {
+const verdictWords: Readonly<Record<Verdict, string>> = {
   differs: "differs",
   "not asked": "could not be asked",
   "not seen": "not seen",

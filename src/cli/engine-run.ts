@@ -13,7 +13,7 @@ import { SluiceError } from "../errors.ts";
 import type { StopReason } from "./io.ts";
 import type { Stopping } from "./shutdown-signals.ts";
 
-export type Ending = StopReason | "over" | "ended";
+type Ending = StopReason | "over" | "ended";
 
 export const endings: Readonly<Record<Ending, string>> = {
   SIGINT: "Ctrl-C",
@@ -25,7 +25,7 @@ export const endings: Readonly<Record<Ending, string>> = {
   ended: "the engine ended",
 };
 
-export interface EngineRun {
+interface EngineRun {
   readonly engine: Pick<Engine, "events$" | "start">;
   readonly stopping: Stopping;
   readonly clock: Clock;

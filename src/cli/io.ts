@@ -38,11 +38,11 @@ export type StopReason = StopSignal | "unread";
 /** The part of the process that a command line touches. */
 export type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off" | "kill" | "pid">;
 
-export const columnsDefault = 100;
+const columnsDefault = 100;
 /** Two signals closer than this are one request that came on two ways. */
-export const againMs = 1_000;
+const againMs = 1_000;
 
-export interface ProcessIo extends CliIo {
+interface ProcessIo extends CliIo {
   /** The terminal was closed. */
   readonly hungUp: boolean;
 }

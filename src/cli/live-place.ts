@@ -6,7 +6,7 @@
 import type { Environment } from "../contract/limits.ts";
 import { SluiceError } from "../errors.ts";
 
-export interface LivePlace {
+interface LivePlace {
   readonly environment: Environment;
   readonly baseUrl: string;
   /** The file that tells what sz counts, where it is not the usual one. */

@@ -17,7 +17,7 @@ export interface Stopping {
   end(): void;
 }
 
-export interface StoppingOptions {
+interface StoppingOptions {
   /** False: a reader who leaves is no reason to stop. */
   readonly unread?: boolean;
 }

@@ -7,7 +7,7 @@
 import type { MeterReport } from "../venue/venue.ts";
 import type { NamedKey } from "./venue-keys.ts";
 
-export interface Ready {
+interface Ready {
   readonly url: string;
   readonly wsUrl: string;
   readonly keys: readonly NamedKey[];
@@ -57,7 +57,7 @@ const pointing = ({ url, keys, keysFile }: Ready): readonly string[] => {
   ];
 };
 
-export interface Counts {
+interface Counts {
   readonly connections: number;
   readonly sockets: number;
 }

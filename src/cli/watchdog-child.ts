@@ -23,7 +23,7 @@ export const starterBeside = (file: string): string => {
   return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", file));
 };
 
-export const startChild: StartChild = (argv, logPath) => {
+const startChild: StartChild = (argv, logPath) => {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   const log = openSync(logPath, "a", 0o600);
   try {
@@ -43,7 +43,7 @@ export const startChild: StartChild = (argv, logPath) => {
 
 const childLog = (instance: string): string => join(".sluice", `watchdog-${instance}.ndjson`);
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly path: string;
   readonly instance: string;
   readonly clock: Clock;

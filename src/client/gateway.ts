@@ -38,7 +38,7 @@ export interface ReadOptions extends CallOptions {
   readonly needed?: () => boolean;
 }
 
-export interface KeyGrant {
+interface KeyGrant {
   readonly name: string;
   readonly permissions: readonly string[];
 }
@@ -61,7 +61,7 @@ export interface Gateway {
   keysFor(endpoint: EndpointName): readonly string[];
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly scheduler: Scheduler;

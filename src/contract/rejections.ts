@@ -11,7 +11,7 @@ import type { Profile } from "./profile.ts";
  * `rejected`: not executed. `unlisted`: the service says no with a code that is on no list, or with a status that does not go with
  * it: not executed if a search finds nothing. `unproven`: says nothing of the call.
  */
-export type Verdict = "rejected" | "unlisted" | "unproven";
+type Verdict = "rejected" | "unlisted" | "unproven";
 
 interface Codes {
   /** Statuses with which the service answers what it has judged. */

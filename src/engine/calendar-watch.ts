@@ -8,7 +8,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ServerClock } from "../scheduler/quota/server-clock.ts";
 
-export interface ServiceCalendar {
+interface ServiceCalendar {
   readonly from: number;
   readonly to: number;
 }

@@ -18,7 +18,7 @@ import type { PositionEnding } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { UserAccount } from "./user-account.ts";
 
-export interface Closing {
+interface Closing {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly accounts: readonly UserAccount[];

@@ -8,7 +8,7 @@ import { Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import type { Interceptor } from "../contract/transport.ts";
 
-export interface Lifetime {
+interface Lifetime {
   readonly clock: Clock;
   readonly interceptor: Interceptor;
   end(): void;

@@ -25,7 +25,7 @@ import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-
 import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 
-export interface PlacementJournal {
+interface PlacementJournal {
   /** Takes the lock and reads what earlier lives left. */
   open(): Promise<Recovered>;
   readonly interceptor: Interceptor;
@@ -53,7 +53,7 @@ export interface Recovered {
   readonly repaired: string | undefined;
 }
 
-export interface PlacementJournalOptions {
+interface PlacementJournalOptions {
   readonly config: JournalConfig;
   /** Whose journal it is. */
   readonly owner: Readonly<Record<string, string>>;
@@ -64,15 +64,7 @@ export interface PlacementJournalOptions {
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
-export const createPlacementJournal = ({
-  config,
-  owner,
-  clock,
-  users,
-  rules,
-  deskOf,
-  openDisk,
-}: PlacementJournalOptions): PlacementJournal => {
+const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, openDisk }: PlacementJournalOptions): PlacementJournal => {
   const intents = createIntents();
   const decisions = createDecisions();
   const holdings = createHoldings();

@@ -14,7 +14,7 @@ import type { Recovered } from "./placement-journal.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-accounts.ts";
 
-export interface Heir {
+interface Heir {
   readonly accounts: UserAccounts;
   readonly journal: EventLog;
   readonly clock: Clock;

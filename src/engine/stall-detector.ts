@@ -12,7 +12,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { Resource } from "../orders/state/polled-resource.ts";
 
-export interface StallDetectorOptions {
+interface StallDetectorOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly accounts: readonly {

@@ -22,7 +22,7 @@ export interface StartWatch {
   readonly limitedAt: () => number;
 }
 
-export interface StartWatchOptions {
+interface StartWatchOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
   /** Where the service is; undefined where it is no address. */

@@ -16,7 +16,7 @@ import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
 import { meetingOf } from "./watchdog/watchdog.ts";
 
-export interface WatchdogClientParts {
+interface WatchdogClientParts {
   readonly config: CheckedConfig;
   readonly service: OpenService;
   readonly journal: EventLog;

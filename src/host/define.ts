@@ -38,12 +38,12 @@ export interface Plugin {
 }
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
-export interface Naming {
+interface Naming {
   readonly as?: string;
 }
 
 /** Which of several users of the service a strategy trades for; the first when left out. */
-export interface StrategyNaming extends Naming {
+interface StrategyNaming extends Naming {
   readonly user?: string;
   /**
    * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a heap without end or a

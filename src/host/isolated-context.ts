@@ -19,7 +19,7 @@ export interface IsolatedContext {
   readonly hear: (message: Exclude<ToThread, { readonly kind: "begin" | "ping" }>) => void;
 }
 
-export interface IsolatedOptions {
+interface IsolatedOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly seed: number;

@@ -19,7 +19,7 @@ import { messageOf } from "./strategy-host.ts";
 
 export type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;
 
-export interface PluginHost {
+interface PluginHost {
   start(plugin: Plugin, parts: PluginParts): void;
   stop(): void;
   /** Resolves when what undoings began has ended, or its time is over. */

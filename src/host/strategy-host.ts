@@ -26,7 +26,7 @@ export type StrategyState = { readonly state: "running" | "completed" | "failed"
 type Parts = Omit<StrategyContext<never>, "options">;
 
 /** Where wishes go. */
-export type WishDesk = Pick<OrderManager, "want" | "renew" | "setStrategyMode">;
+type WishDesk = Pick<OrderManager, "want" | "renew" | "setStrategyMode">;
 
 export interface StrategyHost {
   /** Starts a strategy whose wishes go to `desk`. */

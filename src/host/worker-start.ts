@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** True where the sources run as they are, false in a build. */
-export const fromSource = import.meta.url.endsWith(".ts");
+const fromSource = import.meta.url.endsWith(".ts");
 
 /**
  * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before, because
@@ -22,7 +22,7 @@ const bootstrap = `const { workerData: { compiled, loaders, entry } } = require(
   await import(entry);
 })();`;
 
-export interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
+interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
   /** What the thread finds as its environment; that of the process when left out. */
   readonly env?: NodeJS.Dict<string>;
 }

@@ -19,7 +19,7 @@ export type DecisionRecord =
   /** Orders are under these limits from here on. */
   | { readonly type: "limits"; readonly limits: Limits };
 
-export interface Decisions {
+interface Decisions {
   take(record: DecisionRecord): void;
   /** Whatever is not active, that of all first. */
   held(): readonly Verdict[];

@@ -8,7 +8,7 @@ import type { EventLog } from "./event-log.ts";
 import type { Event } from "./events.ts";
 
 /** `order:filled`, `order:live` … for order phases; otherwise the event type with a colon, such as `quota:refused`; `event` gets all. */
-export type NoticeName = string;
+type NoticeName = string;
 export type NoticeListener = (event: Event) => void;
 
 export interface EventNotices {

@@ -8,7 +8,7 @@
 import { Observable } from "rxjs";
 import type { Event, EventBody } from "./events.ts";
 
-export type Sink = (event: Event) => void;
+type Sink = (event: Event) => void;
 
 export interface EventLog {
   append(body: EventBody): void;

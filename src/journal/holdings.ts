@@ -21,7 +21,7 @@ export interface Held {
 
 export type HeldRecord = { readonly type: "held" } & Held;
 
-export interface Holdings {
+interface Holdings {
   take(held: Held): void;
   /** The holding when this was traded on top of it; nothing is changed before `take`. */
   with(traded: Held): Held;

@@ -31,7 +31,7 @@ export type IntentRecord =
   /** `held`: what its strategy holds of its product from then on, where something of it was executed. */
   | { readonly type: "over"; readonly uid: string; readonly clOrdId: string; readonly phase: string; readonly held?: Held };
 
-export interface Intents {
+interface Intents {
   take(record: IntentRecord): void;
   /** Number of the latest life. */
   readonly life: number;

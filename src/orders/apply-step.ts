@@ -16,7 +16,7 @@ import type { Slot, Slots } from "./slots.ts";
 import { isOver, isResting } from "./tracked-order.ts";
 import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
-export interface Stepping {
+interface Stepping {
   readonly slots: Slots;
   readonly placement: Placement;
   readonly cancellation: Cancellation;

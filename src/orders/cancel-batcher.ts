@@ -26,12 +26,12 @@ export type CancelEnd =
   /** It may have been executed. */
   | { readonly kind: "unsure"; readonly reason: string };
 
-export interface CancelBatcher {
+interface CancelBatcher {
   /** Sees to it that a cancel call for `order` leaves with the urgency of its `cancelClass`. */
   request(order: TrackedOrder): void;
 }
 
-export interface CancelBatcherOptions {
+interface CancelBatcherOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly profile: Profile;

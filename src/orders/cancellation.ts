@@ -26,7 +26,7 @@ export interface Cancellation {
   readonly cancelable: (order: TrackedOrder) => boolean;
 }
 
-export interface CancellationOptions {
+interface CancellationOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;

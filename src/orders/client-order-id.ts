@@ -5,7 +5,7 @@
  * read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading `s`.
  */
 
-export interface OwnId {
+interface OwnId {
   readonly slotHash: string;
   readonly generation: number;
 }

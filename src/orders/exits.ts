@@ -38,7 +38,7 @@ export interface Exits {
   readonly forget: (slot: Slot) => void;
 }
 
-export interface ExitsOptions {
+interface ExitsOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly journal: EventLog;

@@ -10,7 +10,7 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderChange } from "./state/order-store.ts";
 
-export interface ForeignOrders {
+interface ForeignOrders {
   take(change: OrderChange): void;
 }
 

@@ -21,7 +21,7 @@ export interface OrderLifecycle {
   readonly updates$: Observable<TrackedOrder>;
 }
 
-export interface OrderLifecycleOptions {
+interface OrderLifecycleOptions {
   readonly journal: EventLog;
   readonly slots: Slots;
   readonly onOpenOrders: (count: number) => void;

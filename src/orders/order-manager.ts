@@ -36,7 +36,7 @@ import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "./wa
 
 export type { Mode } from "./risk/trading-mode.ts";
 
-export interface OrderManagerOptions {
+interface OrderManagerOptions {
   readonly clock: Clock;
   /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
   readonly serviceNow?: () => number | undefined;

@@ -15,7 +15,7 @@ import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly profile: Profile;
@@ -31,9 +31,9 @@ export interface ResolveOptions {
   readonly journal: Pick<EventLog, "append">;
 }
 
-export type Evidence = { readonly kind: "found"; readonly record: OrderRecord } | { readonly kind: "absent" };
+type Evidence = { readonly kind: "found"; readonly record: OrderRecord } | { readonly kind: "absent" };
 
-export interface Doubtful {
+interface Doubtful {
   readonly clOrdId: string;
   readonly instId: string;
   /** On the engine's clock. */
@@ -41,7 +41,7 @@ export interface Doubtful {
 }
 
 /** `void` proves nothing; `isOwn` where the order's own record came and could not be read. */
-export type Answer =
+type Answer =
   | { readonly kind: "found"; readonly record: OrderRecord }
   | { readonly kind: "none" }
   | { readonly kind: "void"; readonly why: string; readonly isOwn?: true };

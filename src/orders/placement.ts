@@ -29,7 +29,7 @@ export interface Placement {
   laneOf(wish: WantedOrder): string;
 }
 
-export interface PlacementOptions {
+interface PlacementOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;

@@ -8,7 +8,7 @@ import { abs, compare, equal, sub } from "../decimal.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
-export type Step =
+type Step =
   | { readonly kind: "nothing" }
   | { readonly kind: "place" }
   | { readonly kind: "unqueue" }

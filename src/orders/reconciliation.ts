@@ -20,7 +20,7 @@ import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } fro
 import type { UnknownOrders } from "./unknown-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
-export interface Reconciliation {
+interface Reconciliation {
   /** Applies what the store knows of an order. */
   take(order: TrackedOrder): void;
   /** The service took the order under this id. */
@@ -31,7 +31,7 @@ export interface Reconciliation {
   settleIn(): void;
 }
 
-export interface ReconciliationOptions {
+interface ReconciliationOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly journal: EventLog;

@@ -29,7 +29,7 @@ export interface Refusals {
   readonly refusals$: Observable<Refusal>;
 }
 
-export interface RefusalsOptions {
+interface RefusalsOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;

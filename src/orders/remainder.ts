@@ -14,7 +14,7 @@ import type { TrackedOrder } from "./tracked-order.ts";
 import { canRest } from "./wanted-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
-export interface Ending {
+interface Ending {
   readonly order: Pick<TrackedOrder, "phase" | "spec" | "wish" | "qty">;
   readonly filledQty: string;
   readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;

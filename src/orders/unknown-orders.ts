@@ -24,7 +24,7 @@ export interface UnknownOrders {
   readonly pursued: (order: TrackedOrder) => boolean;
 }
 
-export interface UnknownOrdersOptions {
+interface UnknownOrdersOptions {
   readonly clock: Clock;
   readonly store: OrderStore;
   readonly resolver: OrderResolver;

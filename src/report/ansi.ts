@@ -5,7 +5,7 @@
  * through `printable` moves no cursor, rings no bell and starts no new line.
  */
 
-export type Stroke = (text: string) => string;
+type Stroke = (text: string) => string;
 export type Ink = Readonly<Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", Stroke>>;
 
 const introducer = "\u001b[";

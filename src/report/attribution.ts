@@ -31,7 +31,7 @@ export const fundingShares = ({ px, rate, held, paid }: Funding, uid: string, qu
 };
 
 /** A fill of a strategy's share of a closing order. */
-export interface ClosedPart extends Pick<Fill, "side" | "px" | "qty" | "cost"> {
+interface ClosedPart extends Pick<Fill, "side" | "px" | "qty" | "cost"> {
   /** Index among the quantities given. */
   readonly holder: number;
 }

@@ -7,12 +7,12 @@
  */
 import { padEnd, padStart, widthOf } from "./ansi.ts";
 
-export interface ChartPoint {
+interface ChartPoint {
   readonly at: number;
   readonly value: number;
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   /** Columns of the whole picture, labels included. */
   readonly width: number;
   /** Character rows of the line. */

@@ -8,7 +8,7 @@
 import type { QuoteSeries, Series, Tape } from "../market/tape/tape.ts";
 import type { Asked } from "./requested-data.ts";
 
-export interface Gap {
+interface Gap {
   readonly fromAt: string;
   readonly ms: number;
 }
@@ -38,7 +38,7 @@ export interface Coverage {
   readonly missed?: readonly Missed[];
 }
 
-export interface Missed {
+interface Missed {
   readonly strategies: readonly string[];
   /** As in `missing`. */
   readonly what: string;
@@ -46,7 +46,7 @@ export interface Missed {
   readonly instead: string;
 }
 
-export const gapMsMin = 5 * 60_000;
+const gapMsMin = 5 * 60_000;
 
 export const coverageOf = (tape: Tape, asked: readonly Asked[], tradesAt = tape.startAt): Coverage => {
   const inVain = asked.filter((wanted) => !canGive(tape, wanted));

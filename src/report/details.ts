@@ -62,7 +62,7 @@ export interface RunDetails {
 }
 
 /** What of a run details are taken from. */
-export interface DetailedRun {
+interface DetailedRun {
   readonly clock: Clock;
   readonly tape: Tape;
   readonly simulated: { readonly fills$: Observable<Fill> };

@@ -13,7 +13,7 @@ export interface ExitGapReport {
   readonly inexact?: number;
 }
 
-export interface ExitGaps {
+interface ExitGaps {
   readonly onEvent: (event: Event) => void;
   readonly of: (strategy: string) => ExitGapReport;
 }

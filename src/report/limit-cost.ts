@@ -10,7 +10,7 @@ import type { RunReport } from "./report.ts";
 import { type Page, pageOf, printed, table, title } from "./text-layout.ts";
 
 /** The figures of one side. */
-export interface LimitSide {
+interface LimitSide {
   readonly resultHash: string;
   readonly placed: number;
   readonly canceled: number;
@@ -28,7 +28,7 @@ export interface LimitSide {
   readonly cancelP99Ms: number;
 }
 
-export interface LimitCost {
+interface LimitCost {
   readonly with: LimitSide;
   readonly without: LimitSide;
   /** Without less with. */

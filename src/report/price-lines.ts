@@ -13,7 +13,7 @@ export interface PriceLine {
   readonly points: readonly PricePoint[];
 }
 
-export interface PricePoint {
+interface PricePoint {
   /** Of the last price. */
   readonly at: number;
   readonly low: string;

@@ -18,7 +18,7 @@ import type { PositionReport } from "./strategy-holdings.ts";
 import type { TradeReport } from "./trades.ts";
 
 /** Durations of many actions, in milliseconds. */
-export interface Waits {
+interface Waits {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -28,7 +28,7 @@ export interface Waits {
 }
 
 /** From submission by the strategy to acceptance at the service, in milliseconds. */
-export interface Latencies {
+interface Latencies {
   readonly count: number;
   readonly p50: number;
   readonly p99: number;
@@ -39,7 +39,7 @@ export interface EquityPoint {
   readonly equity: string;
 }
 
-export interface Drawdown {
+interface Drawdown {
   /** Deepest fall below an earlier high, in currency; "0" when equity never fell. */
   readonly max: string;
   /** Deepest fall as a share of the high it fell from, in percent with at most four digits. */

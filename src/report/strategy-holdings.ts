@@ -14,7 +14,7 @@ import { decimal, div, mul, sub } from "../decimal.ts";
 import type { Fill } from "../venue/venue.ts";
 
 /** Closed trades: counts, and sums of net profits. */
-export interface ClosedTrades {
+interface ClosedTrades {
   /** Those that neither won nor lost included. */
   readonly count: number;
   readonly won: number;

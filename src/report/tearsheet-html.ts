@@ -34,7 +34,7 @@ export const nothing: Markup = { markup: "" };
 /** Text that is markup already: style and script of this project. */
 export const raw = (markup: string): Markup => ({ markup });
 
-export interface Column {
+interface Column {
   readonly name: string;
   /** Figures stand at the right. */
   readonly figure?: boolean;

@@ -15,12 +15,12 @@ export interface Frame {
   readonly high: number;
 }
 
-export interface ReadOut {
+interface ReadOut {
   readonly at: number;
   readonly texts: readonly string[];
 }
 
-export interface Plot {
+interface Plot {
   /** For those who cannot see the picture: what it shows, and its outcome. */
   readonly label: string;
   readonly caption: Markup | string;

@@ -6,7 +6,7 @@
  */
 import { grouped } from "./number-format.ts";
 
-export interface TimeTick {
+interface TimeTick {
   readonly at: number;
   readonly text: string;
   readonly minor: boolean;
@@ -46,7 +46,7 @@ export const timeName = (at: number, step: number, spanMs: number): string => {
   return step >= minute ? iso.slice(11, 16) : iso.slice(11, 19);
 };
 
-export interface ValueTick {
+interface ValueTick {
   readonly value: number;
   readonly text: string;
 }

@@ -48,7 +48,7 @@ export const facts = (rows: readonly Fact[], paint: Ink): readonly string[] => {
   return rows.map(([label, value, note = ""]) => `${padEnd(label, labels)}  ${padStart(value, values)}  ${paint.dim(note)}`.trimEnd());
 };
 
-export interface Block {
+interface Block {
   readonly name: string;
   readonly lines: readonly string[];
 }

@@ -11,7 +11,7 @@ import type { Returns } from "./returns.ts";
 import type { TradeReport } from "./trades.ts";
 
 /** A statistic: its name, and its value for each column of a table. */
-export interface TradeFact {
+interface TradeFact {
   readonly name: string;
   readonly cells: readonly string[];
 }

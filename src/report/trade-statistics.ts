@@ -42,7 +42,7 @@ interface Sums extends Record<Counted, number> {
 type Marks = ReadonlyMap<string, string>;
 
 /** The time that counts. */
-export interface Span {
+interface Span {
   readonly fromAt: number;
   readonly untilAt: number;
 }

@@ -37,7 +37,7 @@ export interface TradeReport {
 }
 
 /** How long something was held of the time that counts. */
-export interface InMarket {
+interface InMarket {
   readonly ms: number;
   readonly ofMs: number;
 }

@@ -12,7 +12,7 @@ import type { Ending } from "./action.ts";
 import type { QueuedAction, ResponseSink } from "./queued-action.ts";
 import type { Lease, QuotaPort } from "./quota/port.ts";
 
-export interface InFlight extends ResponseSink {
+interface InFlight extends ResponseSink {
   send(request: WireRequest, lease: Lease, entry: QueuedAction): void;
   readonly count: number;
 }

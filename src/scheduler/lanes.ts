@@ -12,7 +12,7 @@ import { type Lane, QueuedAction, type ResponseSink, type UserRound } from "./qu
 import type { Charge } from "./quota/layers.ts";
 import type { Ledger } from "./quota/ledger.ts";
 
-export interface Lanes {
+interface Lanes {
   add(action: Action, now: number, done: (ending: Ending) => void): QueuedAction;
   take(lane: Lane): void;
   /** Takes a waiting entry out; false when it has left already. */

@@ -48,7 +48,7 @@ export class Share {
   }
 }
 
-export interface FairShares {
+interface FairShares {
   of(owner: string, now: number): Share;
 }
 
@@ -66,7 +66,7 @@ export const createFairShares = (shares: Readonly<Record<string, number>> = {}):
   };
 };
 
-export interface Budgets {
+interface Budgets {
   /** When `owner` may spend `weight` again; undefined when it may now. Owners without a budget always may. */
   blockedUntil(owner: string, weight: number, now: number): number | undefined;
   spend(owner: string, weight: number, now: number): void;

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from "../clock/clock.ts";
 
-export interface Wakeup {
+interface Wakeup {
   /** Rings at `instant` and at no other; infinity turns it off. */
   at(instant: number): void;
   /** Rings at `instant` at the latest. */

@@ -12,7 +12,7 @@ import type { Traded } from "./fee-tiers.ts";
 import type { Amount } from "./money.ts";
 import type { Order } from "./order.ts";
 
-export interface Purse {
+interface Purse {
   total: Amount;
   frozen: Amount;
 }

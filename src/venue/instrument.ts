@@ -40,7 +40,7 @@ export interface Product {
   readonly cell: Amount;
 }
 
-export interface Grid {
+interface Grid {
   readonly tick: Amount;
   readonly lot: Amount;
 }

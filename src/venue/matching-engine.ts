@@ -27,7 +27,7 @@ import {
 import { type Matching, matchingOf } from "./queue-model.ts";
 
 /** Acts on a fill at once: counts it on the order and moves the money. */
-export type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
+type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
 
 export interface Book {
   readonly bids: OrderBookSide;

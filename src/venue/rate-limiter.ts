@@ -27,7 +27,7 @@ export interface Caller {
 }
 
 /** What layers besides the three may ask of a request. */
-export interface Content {
+interface Content {
   readonly endpoint: string | undefined;
   readonly elements: number;
 }

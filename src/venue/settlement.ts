@@ -126,7 +126,7 @@ const putBack = <T>(map: Map<string, T>, name: string, before: T | undefined): v
 };
 
 /** On which terms a user holds a product. */
-export interface Terms {
+interface Terms {
   readonly leverage: Amount;
   readonly mode: MarginMode;
 }

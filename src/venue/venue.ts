@@ -35,7 +35,7 @@ import { orderRecordOf, signOf } from "./order.ts";
 import { positionRecordsOf } from "./queries.ts";
 import { createRateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
 import { answerRequest, type RequestHandler, routesOf, type VenueRequest, type VenueResponse } from "./request-handler.ts";
-import { createExchange, readUsers, refuse, type VenueKey, type VenueOptions, type VenueUser } from "./setup.ts";
+import { createExchange, readUsers, refuse, type VenueOptions } from "./setup.ts";
 
 export type {
   Fees,
@@ -45,14 +45,12 @@ export type {
   Liquidation,
   RateLimiterReport as MeterReport,
   VenueInstrument,
-  VenueKey,
   VenueOptions,
   VenueRequest,
   VenueResponse,
-  VenueUser,
 };
 
-export interface Truth {
+interface Truth {
   /** All orders the service keeps, newest first, those it does not show any more included. */
   readonly orders: readonly OrderRecord[];
   readonly balances: readonly BalanceRecord[];

@@ -6,7 +6,7 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface ScaledClock extends Clock {
+interface ScaledClock extends Clock {
   stop(): void;
 }
 

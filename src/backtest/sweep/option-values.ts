@@ -20,7 +20,7 @@ export const kindOf = (schema: unknown): ValueKind => {
   return "json";
 };
 
-export const valuesMax = 10_000;
+const valuesMax = 10_000;
 
 /** The values in the order in which they were written. `place` begins every complaint. */
 export const readValues = (text: string, kind: ValueKind, place: string): readonly unknown[] => {

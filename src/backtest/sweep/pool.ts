@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../clock/clock.ts";
 import type { Answer, Job } from "./job.ts";
 import type { Thread } from "./thread.ts";
 
-export type Answered = (job: Job, answer: Answer) => void;
+type Answered = (job: Job, answer: Answer) => void;
 
 export interface Pool {
   /** `answered` is called as answers come, in whatever order. Rejects when a thread cannot be opened. */
@@ -19,7 +19,7 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Most threads at a time. */
   readonly size: number;
   /** On whose time it is judged whether another thread pays; without it all are opened at once. */

@@ -12,7 +12,7 @@ import type { Strategy } from "../../host/define.ts";
 import { distinct, kindOf, readValues, type ValueKind } from "./option-values.ts";
 
 /** One option of one strategy, and the values it takes. */
-export interface Dimension {
+interface Dimension {
   /** As it was written: `ladder.levels`. */
   readonly name: string;
   readonly strategy: string;

@@ -15,7 +15,7 @@ import { createLiveBars, type LiveBars, minuteMs } from "./live-bars.ts";
 import type { SharedChannelState } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
-export interface BarStreams {
+interface BarStreams {
   readonly of: (barMs: number) => HotStream<Candle>;
   stop(): void;
 }

@@ -11,7 +11,7 @@ import { createLiveBook, type LiveBook } from "./live-book.ts";
 import type { SharedChannelMessage } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
-export interface BookStream {
+interface BookStream {
   readonly stream: HotStream<BookView>;
   readonly book: LiveBook;
 }

@@ -10,7 +10,7 @@ import type { ChannelHandle, ChannelListener, ChannelState } from "../transport/
 
 export type Subscribe = (arg: ChannelArg, listener: ChannelListener) => ChannelHandle;
 
-export interface ChannelSubscription {
+interface ChannelSubscription {
   /** Holds the subscription until the result is called. */
   hold(): () => void;
   /** What was told cannot be trusted. */
@@ -18,7 +18,7 @@ export interface ChannelSubscription {
   readonly stop: () => void;
 }
 
-export interface ChannelSubscriptionOptions {
+interface ChannelSubscriptionOptions {
   readonly clock: Clock;
   readonly subscribe: Subscribe;
   readonly arg: ChannelArg;

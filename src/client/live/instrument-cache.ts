@@ -9,7 +9,7 @@ import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { Interceptor } from "../../contract/transport.ts";
 import { parseResponse } from "../parse-response.ts";
 
-export interface InstrumentCache {
+interface InstrumentCache {
   readonly watch: Interceptor;
   readonly isListed: (instId: string) => boolean | undefined;
   readonly contractValue: (instId: string) => string | undefined;

@@ -31,7 +31,7 @@ export const fromFile = (path: string, part?: string, grant: Grant = {}): LiveKe
   credentials: credentialsFromFile(path, part),
 });
 
-export interface KnownKey {
+interface KnownKey {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly credentials: Credentials;
@@ -42,7 +42,7 @@ export interface KnownUser {
   readonly keys: readonly KnownKey[];
 }
 
-export const defaultPermissions: readonly string[] = ["read", "trade_futures", "trade_spot"];
+const defaultPermissions: readonly string[] = ["read", "trade_futures", "trade_spot"];
 
 /** The users of the options `keys` (one user) or `users` (several, by label), with every problem listed. */
 export const readUsers = (keys: unknown, users: unknown, place: string): readonly KnownUser[] => {

@@ -22,7 +22,7 @@ export interface LiveBars {
   reset(): void;
 }
 
-export interface LiveBarsOptions {
+interface LiveBarsOptions {
   readonly clock: Clock;
   readonly barMs: number;
   readonly emit: (closedAt: number, bar: TextBar) => void;

@@ -20,7 +20,7 @@ export interface LiveBook {
 }
 
 /** Base currency of a level's size, or undefined where that cannot be known. */
-export type LevelQty = (sz: string, px: string) => string | undefined;
+type LevelQty = (sz: string, px: string) => string | undefined;
 
 const levelsMax = 5_000;
 

@@ -9,7 +9,7 @@ import { parseInstId } from "../../contract/inst-id.ts";
 import type { Market } from "../../market/market-data.ts";
 import { createInstrumentMarket, type InstrumentMarket, type InstrumentMarketOptions } from "./instrument-market.ts";
 
-export interface LiveMarketOptions extends InstrumentMarketOptions {
+interface LiveMarketOptions extends InstrumentMarketOptions {
   /** False when the service is known not to list it, undefined while that is not known. */
   readonly isListed: (instId: string) => boolean | undefined;
 }

@@ -24,7 +24,7 @@ export interface OrderPushes {
   stop(): void;
 }
 
-export interface OrderPushesOptions {
+interface OrderPushesOptions {
   readonly contract: Contract;
   readonly login: Login | undefined;
   readonly onAnomaly: OnAnomaly;

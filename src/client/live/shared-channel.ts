@@ -18,7 +18,7 @@ export interface SharedChannelMessage<C extends MarketChannel> {
   readonly action: string | undefined;
 }
 
-export interface SharedChannelReader<C extends MarketChannel> {
+interface SharedChannelReader<C extends MarketChannel> {
   take(message: SharedChannelMessage<C>): void;
   state(state: SharedChannelState): void;
 }

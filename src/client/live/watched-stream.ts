@@ -7,7 +7,7 @@
 import type { Observer, Subscription } from "rxjs";
 import { HotStream, type HotStreamOptions } from "../../market/hot-stream.ts";
 
-export interface WatchedOptions<T> extends HotStreamOptions<T> {
+interface WatchedOptions<T> extends HotStreamOptions<T> {
   readonly onListened: (listened: boolean) => void;
 }
 

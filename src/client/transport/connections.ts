@@ -10,7 +10,7 @@ import { Agent as SecureAgent } from "node:https";
 import type { Duplex } from "node:stream";
 import type { Origin } from "./base-url.ts";
 
-export interface Connections {
+interface Connections {
   readonly agent: Agent;
   readonly open: () => number;
   /** Ends every connection and resolves when none is left. */

@@ -20,7 +20,7 @@ export interface Latency {
   readonly trip?: () => { readonly entryMs: number; readonly responseMs: number };
 }
 
-export interface InProcessOptions {
+interface InProcessOptions {
   readonly clock: Clock;
   readonly latency: Latency;
   readonly timeoutMs: number;

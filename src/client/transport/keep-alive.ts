@@ -5,14 +5,14 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface KeepAlive {
+interface KeepAlive {
   start(): void;
   /** Something was heard, whatever it was. */
   heard(): void;
   stop(): void;
 }
 
-export interface KeepAliveOptions {
+interface KeepAliveOptions {
   readonly clock: Clock;
   readonly silenceMsMax: number;
   readonly ask: () => void;

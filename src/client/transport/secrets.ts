@@ -17,7 +17,7 @@ export interface Credentials {
   toString(): string;
 }
 
-export interface CredentialTexts {
+interface CredentialTexts {
   readonly apiKey: string;
   readonly secretKey: string;
   readonly passphrase: string;

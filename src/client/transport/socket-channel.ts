@@ -49,7 +49,7 @@ export interface SocketChannel {
   close(): void;
 }
 
-export interface SocketChannelOptions {
+interface SocketChannelOptions {
   readonly arg: ChannelArg;
   readonly listener: ChannelListener;
   readonly clock: Clock;

@@ -28,7 +28,7 @@ export interface Connection {
   close(): void;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly url: string;
   readonly open: OpenSocket;
   readonly clock: Clock;

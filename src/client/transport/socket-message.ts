@@ -32,7 +32,7 @@ const textMax = 120;
 const recordsMax = 10_000;
 
 /** Foreign words as one short line. */
-export const shown = (value: unknown): string => {
+const shown = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
   const line = text.replaceAll(/\p{C}+/gu, " ");
   return line.length > textMax ? `${line.slice(0, textMax - 3)}...` : line;

@@ -30,14 +30,14 @@ export interface SocketPool {
   counts(): PoolCounts;
 }
 
-export interface PoolCounts {
+interface PoolCounts {
   readonly connections: number;
   /** Sockets that have not told their end. */
   readonly sockets: number;
   readonly subscriptions: number;
 }
 
-export interface SocketPoolOptions {
+interface SocketPoolOptions {
   readonly url: string;
   readonly open: OpenSocket;
   readonly clock: Clock;

@@ -16,7 +16,7 @@ import { assumptionLines } from "./endpoint-notes.ts";
 import { exampleAt, exampleMessage } from "./examples.ts";
 import { type Json, publishedSchema } from "./published.ts";
 
-export interface AsyncApiOptions {
+interface AsyncApiOptions {
   /** Where the socket is; the two environments of the description when left out. */
   readonly wsUrl?: string;
 }

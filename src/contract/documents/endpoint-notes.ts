@@ -8,9 +8,9 @@ import type { Contract } from "../contract.ts";
 import type { EndpointName } from "../endpoints.ts";
 import { profileRows } from "../overrides.ts";
 
-export type Tag = "Account" | "Market" | "Trade";
+type Tag = "Account" | "Market" | "Trade";
 
-export interface EndpointNote {
+interface EndpointNote {
   readonly summary: string;
   readonly tag: Tag;
   readonly says: string;

@@ -13,7 +13,7 @@ import { exampleInput, exampleRecords } from "./examples.ts";
 import { type FailureGroup, failureExample, failureGroups, failureSchema } from "./failures.ts";
 import { type Json, publishedSchema, publishedSchemas, schemaNames } from "./published.ts";
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   /** Where the service is; the two environments of the description when left out. */
   readonly serverUrl?: string;
 }

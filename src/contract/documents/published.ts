@@ -13,7 +13,7 @@ import * as schemas from "../schemas.ts";
 export type Json = Readonly<Record<string, unknown>>;
 
 /** What the formats of our own mean. */
-export const formatNotes = {
+const formatNotes = {
   decimal: "Decimal text: digits with an optional sign and an optional fraction; no exponent.",
   "decimal-or-empty": "Decimal text, or empty text where there is no value.",
   "inst-id": "BASE-QUOTE for spot, BASE-QUOTE-SWAP for perpetual swaps.",

@@ -37,7 +37,7 @@ const pauseMs = 1_000;
 const pauseMsMax = 30_000;
 const elementsLeast = 1;
 
-export type Listed =
+type Listed =
   /** `hidden`: why one more may be of ours, which cannot be read. */
   | { readonly kind: "orders"; readonly orders: readonly OrderRecord[]; readonly hidden?: string }
   /** The service said no: asking again will not change that. */

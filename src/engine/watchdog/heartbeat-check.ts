@@ -12,7 +12,7 @@ import { createRandom } from "../../random.ts";
 import type { IpcAddress } from "./ipc-address.ts";
 import { meetingOf } from "./watchdog.ts";
 
-export interface HeartbeatCheck {
+interface HeartbeatCheck {
   /** The config file, as people type it. */
   readonly path: string;
   /** The config as the watchdog reads it. */

@@ -23,7 +23,7 @@ export type WatchNews =
   /** An engine that was taken for dead speaks again. */
   | { readonly kind: "undead" };
 
-export interface HeartbeatMonitorOptions {
+interface HeartbeatMonitorOptions {
   readonly clock: Clock;
   readonly silenceMs: number;
   readonly tell: (news: WatchNews) => void;
@@ -35,7 +35,7 @@ export interface HeartbeatMonitorOptions {
   readonly before: () => string | undefined;
 }
 
-export interface HeartbeatMonitor {
+interface HeartbeatMonitor {
   readonly pickUp: (talk: Talk<Word>) => Ears<Report>;
   /** Engines that are watched now: none or one. */
   readonly armed: boolean;

@@ -12,7 +12,7 @@ import type { EventLog } from "../../journal/event-log.ts";
 import type { Dial, Talk } from "./ipc.ts";
 import type { Report, Word } from "./messages.ts";
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly clock: Clock;
   readonly journal: Pick<EventLog, "append">;
   readonly dial: Dial;

@@ -55,7 +55,7 @@ export interface WatchdogOptions {
 }
 
 /** `left`: nothing rests but orders that the service cannot cancel. */
-export type WatchdogState = "waiting" | "armed" | "cancelling" | "flat" | "left";
+type WatchdogState = "waiting" | "armed" | "cancelling" | "flat" | "left";
 
 export interface Watchdog {
   /** Listens, and asks the service whether the keys will do. Rejects when they will not, or when another watchdog is here. */

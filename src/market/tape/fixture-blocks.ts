@@ -22,13 +22,13 @@ const valueLimit = 2 ** 52;
 /** Fewer than 64 are refused as the size of a piece. */
 const spareBytes = 64;
 
-export interface EncodedSeries {
+interface EncodedSeries {
   readonly bytes: Buffer;
   /** SHA-256 of the uncompressed bytes: the same rows give the same text whatever compressed them. */
   readonly content: string;
 }
 
-export interface DecodedSeries {
+interface DecodedSeries {
   readonly at: Float64Array;
   /** In the order of `columnNames`. */
   readonly columns: readonly Column[];

@@ -13,7 +13,7 @@ import { createRandom, type Random } from "../../random.ts";
 import { type SeriesBuilder, seriesBuilder } from "./series-builder.ts";
 import { createTape, type Series, type Tape, type TapeInstrument } from "./tape.ts";
 
-export interface GeneratedInstrument extends TapeInstrument {
+interface GeneratedInstrument extends TapeInstrument {
   /** Where the price begins, decimal text on the tick. */
   readonly startPx: string;
 }

@@ -14,7 +14,7 @@ export interface BookLevels {
   readonly asks: Parts;
 }
 
-export interface BookDelta {
+interface BookDelta {
   readonly line: number;
   readonly firstId: number;
   readonly lastId: number;

@@ -10,7 +10,7 @@ import { lineAt, type TextLines } from "./import-file.ts";
 import { instantOf } from "./import-times.ts";
 import { type ParsedVolume, parseVolume, type Volumes, volumesOf } from "./import-volumes.ts";
 
-export interface CandleOptions {
+interface CandleOptions {
   /** Whether the timestamp of a row is the instant its bar began or the one it ended. */
   readonly timestamp: "open" | "close";
   readonly prices: DecimalPool;
@@ -18,7 +18,7 @@ export interface CandleOptions {
   readonly note: (what: string, count?: number) => void;
 }
 
-export interface CandleRows {
+interface CandleRows {
   readonly barMs: number;
   /** The instant each bar closed, milliseconds. */
   readonly at: Float64Array;

@@ -36,7 +36,7 @@ export interface DecimalPool {
   step(): string;
 }
 
-export interface DecimalPoolOptions {
+interface DecimalPoolOptions {
   /** For messages: the file and what the values are. */
   readonly file: string;
   readonly name: "tick size" | "lot size";

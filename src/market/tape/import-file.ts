@@ -39,7 +39,7 @@ export const readLines = (file: string): TextLines => {
 export const lineAt = ({ bytes, from, to }: TextLines, index: number): string => bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
 
 /** Terms are not a recording by themselves: funding rates, mark prices, changes of rules. */
-export type RecordingKind = "messages" | "candles" | "terms";
+type RecordingKind = "messages" | "candles" | "terms";
 
 export const kindOf = (lines: TextLines): RecordingKind => {
   const first = lineAt(lines, 0);

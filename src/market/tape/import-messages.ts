@@ -20,7 +20,7 @@ import { createInstants, linesInOrder, receiveTimes } from "./import-times.ts";
 
 export type Note = (what: string, count?: number) => void;
 
-export interface MessageOptions {
+interface MessageOptions {
   readonly symbol?: string | undefined;
   readonly disorderMs: number;
   readonly axis: "receive" | "exchange";

@@ -8,18 +8,18 @@
 import { append, type Growing, growing } from "./import-columns.ts";
 import type { DecimalColumn, DecimalPool, Parts } from "./import-decimals.ts";
 
-export interface TradeRows {
+interface TradeRows {
   readonly at: Growing<Float64Array>;
   readonly side: Growing<Int8Array>;
   readonly px: DecimalColumn;
   readonly qty: DecimalColumn;
 }
 
-export interface LevelRows extends TradeRows {
+interface LevelRows extends TradeRows {
   readonly snapshot: Growing<Uint8Array>;
 }
 
-export interface QuoteRows {
+interface QuoteRows {
   readonly at: Growing<Float64Array>;
   readonly bidPx: DecimalColumn;
   readonly bidQty: DecimalColumn;

@@ -21,7 +21,7 @@ interface Told {
   readonly line: number;
 }
 
-export interface ToldValue extends Told {
+interface ToldValue extends Told {
   readonly value: string;
 }
 
@@ -131,7 +131,7 @@ export const offerSteps = ({ changes }: Terms, prices: DecimalPool, quantities: 
 };
 
 /** The recording that the terms are laid beside. */
-export interface Beside {
+interface Beside {
   readonly tickSize: string;
   readonly lotSize: string;
   readonly startAt: number;

@@ -7,7 +7,7 @@ import { assert } from "../../errors.ts";
 import { type Column, emptyColumns, outOfOrder, type Series, type SeriesKind, seriesOf } from "./tape.ts";
 
 /** The values of one row after its time, in ticks and lots. */
-export interface RowValues {
+interface RowValues {
   readonly trade: readonly [side: 1 | -1, px: number, qty: number];
   readonly quote: readonly [bidPx: number, bidQty: number, askPx: number, askQty: number];
   readonly level: readonly [side: 1 | -1, px: number, qty: number, snapshot: 0 | 1];

@@ -69,7 +69,7 @@ const isFurther = (a: ExposureEntry, b: ExposureEntry): boolean =>
   (compare(a.filled, b.filled) || compare(a.cost, b.cost) || compare(a.value, b.value)) >= 0;
 
 /** What is known after both tellings, in whatever order they came. */
-export const joined = (a: ExposureEntry, b: ExposureEntry): ExposureEntry => {
+const joined = (a: ExposureEntry, b: ExposureEntry): ExposureEntry => {
   const { filled, value, cost } = isFurther(a, b) ? a : b;
   const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
   const strategy = a.strategy > b.strategy ? a.strategy : b.strategy;
@@ -85,7 +85,7 @@ const same = (a: ExposureEntry, b: ExposureEntry): boolean =>
   equal(a.cost, b.cost);
 
 /** The part that may still be executed, in base currency. */
-export const leftOf = ({ open, base, filled }: ExposureEntry): string => {
+const leftOf = ({ open, base, filled }: ExposureEntry): string => {
   const left = sub(base, filled);
   return open && isPositive(left) ? left : "0";
 };

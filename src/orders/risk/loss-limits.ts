@@ -10,7 +10,7 @@ import { add, compare, isZero, mul, neg } from "../../decimal.ts";
 import type { Exposure, Holding } from "./exposure.ts";
 import type { RiskRules } from "./risk-limits.ts";
 
-export interface LossOptions {
+interface LossOptions {
   readonly clock: Clock;
   readonly rules: RiskRules;
   readonly exposure: Exposure;
@@ -20,7 +20,7 @@ export interface LossOptions {
   readonly onAll: (reason: string) => void;
 }
 
-export interface LossWatch {
+interface LossWatch {
   /** Something was traded, on average at this price. */
   traded(instId: string, px: string): void;
   /** Earlier lives traded; of `judged` (empty: all together) it was decided then what is to become of their losses. */

@@ -10,7 +10,7 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Slot } from "../slots.ts";
 
 /** The instant at which the bucket is full. */
-export type Bucket = number;
+type Bucket = number;
 
 const secondMs = 1_000;
 
@@ -27,7 +27,7 @@ export const takeToken = (
   return next - now <= slackMs ? { taken: true, fullAt: next } : { taken: false, at: next - slackMs };
 };
 
-export interface OrderThrottle {
+interface OrderThrottle {
   /** The slot's wish changed: it is considered now or when its strategy's turn comes. */
   readonly admit: (slot: Slot) => void;
 }

@@ -23,7 +23,7 @@ export interface RuleSet extends RiskRules {
 
 export const defaultRules: RuleSet = { allowUncancellable: false, openPerStrategy: 100, openInAll: 400 };
 
-export interface RuleInput {
+interface RuleInput {
   readonly wish: WantedOrder;
   readonly instruments: ReadonlyMap<string, InstrumentRecord>;
   readonly contract: Contract;

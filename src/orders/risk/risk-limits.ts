@@ -45,7 +45,7 @@ export interface RiskInput {
   readonly all: Standing;
 }
 
-export interface RiskRefusal {
+interface RiskRefusal {
   readonly limit: keyof RiskRules;
   readonly reason: string;
   /** It may pass when an order has ended. */

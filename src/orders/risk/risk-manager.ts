@@ -18,7 +18,7 @@ import { createLossWatch } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk-limits.ts";
 
-export interface RiskManagerOptions {
+interface RiskManagerOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly rules: RiskRules;
@@ -27,10 +27,10 @@ export interface RiskManagerOptions {
 }
 
 /** What a strategy holds by orders of earlier lives that are over. */
-export type Inherited = Pick<Holding, "position" | "cash"> & { readonly strategy: string; readonly instId: string };
+type Inherited = Pick<Holding, "position" | "cash"> & { readonly strategy: string; readonly instId: string };
 
 /** Told once of a loss beyond its limit. */
-export interface OnLoss {
+interface OnLoss {
   readonly strategy: (name: string, reason: string) => void;
   readonly all: (reason: string) => void;
 }

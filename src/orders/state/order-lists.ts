@@ -15,7 +15,7 @@ import type { EventLog } from "../../journal/event-log.ts";
 import type { OrderStore } from "./order-store.ts";
 import { createResource, failedReading, type Reading, type Resource } from "./polled-resource.ts";
 
-export interface OrderListsOptions {
+interface OrderListsOptions {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly journal: EventLog;
@@ -27,7 +27,7 @@ export interface OrderListsOptions {
   readonly historyFreshMs: number;
 }
 
-export interface OrderLists {
+interface OrderLists {
   readonly pending: Resource<readonly OrderRecord[]>;
   readonly history: Resource<readonly OrderRecord[]>;
 }

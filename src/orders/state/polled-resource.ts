@@ -48,7 +48,7 @@ export interface Resource<T> {
   doubt(problem: string): void;
 }
 
-export interface ResourceOptions<T> {
+interface ResourceOptions<T> {
   readonly clock: Clock;
   readonly initial: T;
   /** How old the value may be, infinite for ever; a function where that changes, asked whenever a read is planned. */

@@ -44,7 +44,7 @@ export interface Resources {
   readonly store: OrderStore;
 }
 
-export interface ResourcesOptions {
+interface ResourcesOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly gateway: Gateway;
@@ -64,7 +64,7 @@ const reading = <R, T>(outcome: Outcome<R>, value: (records: readonly R[]) => T)
 const tradable = (record: InstrumentRecord): boolean =>
   isPositive(record.tickSize) && isPositive(record.lotSize) && (record.state === undefined || record.state === "live");
 
-export const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
+const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string, InstrumentRecord> =>
   new Map(records.filter(tradable).map((record) => [record.instId, { ...record, instType: record.instType ?? instTypeOf(record.instId) }]));
 
 export const createResources = (options: ResourcesOptions): Resources => {

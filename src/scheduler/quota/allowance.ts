@@ -37,7 +37,7 @@ export interface Allowances {
   forget(): void;
 }
 
-export interface AllowancesOptions {
+interface AllowancesOptions {
   readonly policy: ReservePolicy;
   readonly clock: ServerClock;
   readonly trips: RoundTripTime;

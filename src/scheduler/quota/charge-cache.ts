@@ -51,7 +51,7 @@ export interface Ticket {
   readonly probe: boolean;
 }
 
-export interface ChargeCache {
+interface ChargeCache {
   of(charge: Charge): Route;
   forget(): void;
 }

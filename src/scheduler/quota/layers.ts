@@ -9,7 +9,7 @@ import type { EndpointName } from "../../contract/endpoints.ts";
 import { limitHeaders } from "../../contract/limits.ts";
 import type { Anchor } from "../../contract/profile.ts";
 
-export type ScopeKind = "ip" | "uid" | "key";
+type ScopeKind = "ip" | "uid" | "key";
 
 export interface LayerSpec {
   readonly name: string;

@@ -22,7 +22,7 @@ import { createWeights } from "./weights.ts";
 
 export type { LayerState, Rank, RetryAt as Refusal, Ticket };
 
-export type Verdict = { readonly granted: true; readonly elements: number } | RetryAt;
+type Verdict = { readonly granted: true; readonly elements: number } | RetryAt;
 
 export interface Answer {
   readonly status: number;

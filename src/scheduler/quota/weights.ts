@@ -6,7 +6,7 @@
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
 
-export interface Weights {
+interface Weights {
   /** What to charge for a call that is said to weigh `stated` by itself, without its elements. */
   charged(endpoint: EndpointName, stated: number): number;
   /** A call left; what was heard before it can be compared with its answer only if it was alone. */

@@ -25,7 +25,7 @@ interface Slot {
 }
 
 /** Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told. */
-export interface Departure {
+interface Departure {
   readonly reported: number;
   readonly unheard: number;
 }

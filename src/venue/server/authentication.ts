@@ -26,7 +26,7 @@ export interface Arrival {
   readonly ip: string;
 }
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   readonly venue: Venue;
   readonly contract: Contract;
   readonly keyring: Keyring;

@@ -17,7 +17,7 @@ import type { Page } from "./pages.ts";
 import { readBody, targetOf } from "./parse-request.ts";
 import type { PendingTimers } from "./pending-timers.ts";
 
-export interface HttpHandlerOptions {
+interface HttpHandlerOptions {
   readonly contract: Contract;
   readonly judge: Authentication;
   readonly faults: Faults;
@@ -29,7 +29,7 @@ export interface HttpHandlerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface HttpHandler {
+interface HttpHandler {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   /** Bytes that are no request, or that come too slowly to be one. */
   readonly refuse: (error: Error & { readonly code?: string }, socket: Duplex) => void;

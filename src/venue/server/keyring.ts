@@ -21,7 +21,7 @@ export interface ServerKey {
 
 export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase";
 
-export type KeyCheck = { readonly ok: true; readonly key: ServerKey } | { readonly ok: false; readonly problem: KeyProblem };
+type KeyCheck = { readonly ok: true; readonly key: ServerKey } | { readonly ok: false; readonly problem: KeyProblem };
 
 export interface Keyring {
   /** Whose request it is, or what is wrong with its signature; undefined when it carries none. `wallAt` is the service's calendar. */

@@ -9,7 +9,7 @@ import type { WebSocket } from "ws";
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { SocketFault } from "./faults.ts";
 
-export interface Outbox {
+interface Outbox {
   send(text: string): void;
   /** A message of a stream, which a fault may meet. */
   push(stream: string, text: string, fault: SocketFault | undefined): void;
@@ -23,7 +23,7 @@ export interface Outbox {
   stop(): void;
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   readonly socket: WebSocket;
   readonly clock: Clock;
   readonly bytesMax: number;

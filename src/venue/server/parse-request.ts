@@ -19,7 +19,7 @@ export const targetOf = (url: string): Target => {
   return mark === -1 ? { path: url, rawQuery: "" } : { path: url.slice(0, mark), rawQuery: url.slice(mark + 1) };
 };
 
-export interface Unreadable {
+interface Unreadable {
   readonly problem: string;
 }
 

@@ -13,7 +13,7 @@ import type { Venue } from "../venue.ts";
 export type PrivateChannel = "orders" | "positions" | "account";
 
 /** Takes the records of one message, as JSON. */
-export type RecordListener = (text: string) => void;
+type RecordListener = (text: string) => void;
 
 export interface PrivateChannels {
   subscribe(channel: PrivateChannel, uid: string, listener: RecordListener): () => void;

@@ -8,7 +8,7 @@
  */
 import type { Clock } from "../../clock/clock.ts";
 
-export interface ClockFaults {
+interface ClockFaults {
   readonly offsetMs?: number;
   /** `atMs` counts from the creation of the clock. */
   readonly steps?: readonly { readonly atMs: number; readonly byMs: number }[];

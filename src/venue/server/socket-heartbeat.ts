@@ -5,13 +5,13 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface Heartbeat {
+interface Heartbeat {
   /** Something was heard. */
   heard(): void;
   stop(): void;
 }
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly pingMs: number;
   readonly silenceMsMax: number;
   readonly ask: () => void;

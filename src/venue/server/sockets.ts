@@ -14,7 +14,7 @@ import { type Answer, limited, unknownPath } from "../responses.ts";
 import { type Connection, type ConnectionOptions, openConnection } from "./connection.ts";
 import { createPrivateChannels } from "./private-channels.ts";
 
-export interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backlogBytesMax"> {
+interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backlogBytesMax"> {
   /** Unsent bytes of one connection after which it is closed. Default 4 MiB. */
   readonly backlogBytesMax?: number;
   /** The address that limits count; the connection's when left out. */

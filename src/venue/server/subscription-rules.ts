@@ -13,7 +13,7 @@ import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
 import type { PrivateChannel } from "./private-channels.ts";
 
-export interface SubscriptionRules {
+interface SubscriptionRules {
   /** Why `arg` is not of the right form, if it is not. */
   form(arg: unknown): Refusal | undefined;
   /** Why the channel cannot be listened to with this key. */

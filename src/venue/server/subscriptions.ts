@@ -16,7 +16,7 @@ import type { OpenPublicChannels } from "./public-channels.ts";
 import { createSubscriptionRules, echoOf } from "./subscription-rules.ts";
 
 /** A push in two parts: its `ts` goes between them, and a brace behind. */
-export type PushListener = (arg: ChannelArg, stream: string, head: string, tail: string) => void;
+type PushListener = (arg: ChannelArg, stream: string, head: string, tail: string) => void;
 
 export interface Subscriptions {
   subscribe(arg: unknown, key: ServerKey | undefined): SubscriptionAnswer;
@@ -33,7 +33,7 @@ export interface SubscriptionAnswer {
   readonly begin?: () => void;
 }
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   readonly contract: Contract;
   readonly venue: Venue;
   readonly board: OpenPublicChannels;

@@ -22,7 +22,7 @@ export const pairOrders = (a: readonly OrderLife[], b: readonly OrderLife[], wit
   return pairs.sort((x, y) => firstMs(x, shiftMs) - firstMs(y, shiftMs));
 };
 
-export const firstMs = ({ a, b }: Pair, shiftMs: number): number =>
+const firstMs = ({ a, b }: Pair, shiftMs: number): number =>
   Math.min(a?.wantedMs ?? Number.POSITIVE_INFINITY, (b?.wantedMs ?? Number.POSITIVE_INFINITY) + shiftMs);
 
 export const sameSpec = (a: OrderSpec | undefined, b: OrderSpec | undefined): boolean =>

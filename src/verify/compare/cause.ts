@@ -9,7 +9,7 @@ import { differences } from "../session/divergence.ts";
 import type { Difference, Evidence, Scale, Side } from "./differences.ts";
 import type { Hold, OrderLife, RunFacts, RunRecord } from "./run-record.ts";
 
-export type CauseKind = "market" | "latency" | "quota" | "refusal" | "seed" | "config" | "model" | "unknown";
+type CauseKind = "market" | "latency" | "quota" | "refusal" | "seed" | "config" | "model" | "unknown";
 
 export interface Cause {
   readonly kind: CauseKind;

@@ -16,13 +16,13 @@ export interface Evidence {
   readonly line: Line;
 }
 
-export interface FieldChange {
+interface FieldChange {
   readonly path: string;
   readonly a: string;
   readonly b: string;
 }
 
-export type DifferenceKind =
+type DifferenceKind =
   | "placed-by-one"
   | "content"
   | "canceled-by-one"

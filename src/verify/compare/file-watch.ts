@@ -13,13 +13,13 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export interface FileWatch {
+interface FileWatch {
   /** Data files that were opened for reading, in the order of the alphabet. */
   read(): readonly string[];
   stop(): void;
 }
 
-export interface Shown {
+interface Shown {
   /** The folder that is asked for. */
   readonly folder: string;
   /** The folder that is read instead. */

@@ -34,7 +34,7 @@ export interface Observed {
   readonly files: readonly string[];
 }
 
-export interface ObserveOptions extends Pick<RunOptions, "seed" | "fixture"> {
+interface ObserveOptions extends Pick<RunOptions, "seed" | "fixture"> {
   /** The run ends here; `fixture` holds what is played until then. */
   readonly cutAt?: number;
 }

@@ -7,13 +7,13 @@ import { paging } from "../../contract/limits.ts";
 import type { TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
-export interface Pages {
+interface Pages {
   readonly page: Reply;
   readonly hundred: Reply;
   readonly beyond: Reply;
 }
 
-export interface CrowdStory {
+interface CrowdStory {
   readonly pending: Pages;
   readonly history: Pages;
 }

@@ -6,15 +6,15 @@
 import type { Verdict } from "./rule.ts";
 import type { Finding, SuiteResult } from "./suite.ts";
 
-export type Counts = Readonly<Record<Verdict["kind"], number>>;
+type Counts = Readonly<Record<Verdict["kind"], number>>;
 
-export const countsOf = ({ findings }: SuiteResult): Counts => {
+const countsOf = ({ findings }: SuiteResult): Counts => {
   const counts = { pass: 0, fail: 0, open: 0, skipped: 0 };
   for (const { verdict } of findings) counts[verdict.kind]++;
   return counts;
 };
 
-export interface FindingsDocument {
+interface FindingsDocument {
   readonly url: string;
   readonly passed: boolean;
   readonly counts: Counts;
@@ -36,7 +36,7 @@ export const findingsDocument = (url: string, result: SuiteResult): FindingsDocu
 type Stroke = (text: string) => string;
 
 /** `plain` makes text of the service harmless to a terminal. */
-export type Colours = Readonly<Record<"plain" | "red" | "green" | "dim", Stroke>>;
+type Colours = Readonly<Record<"plain" | "red" | "green" | "dim", Stroke>>;
 
 const marks: Readonly<Record<Verdict["kind"], string>> = { pass: "pass", fail: "FAIL", open: "open", skipped: "skip" };
 

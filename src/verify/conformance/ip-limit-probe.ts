@@ -9,7 +9,7 @@ import { Unable } from "./rule.ts";
 import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
-export interface WaveStory {
+interface WaveStory {
   readonly passed: number;
   /** Whether the address was refused in the end. */
   readonly breached: boolean;

@@ -9,7 +9,7 @@
 import type { Layer, LayerName } from "../../contract/limits.ts";
 import type { ExtraLayer } from "../../contract/profile.ts";
 
-export interface Charge {
+interface Charge {
   readonly ip: string;
   readonly key: string | undefined;
   readonly uid: string | undefined;

@@ -30,7 +30,7 @@ type PendingLook = "all" | "swap" | "spot" | "own" | "other" | "two" | "after" |
 type HistoryLook = "early" | "all" | "swap" | "spot" | "canceled" | "filled" | "two" | "after" | "before";
 
 /** An id the service is not likely to have given to anybody's order. */
-export const unknownOrdId = "1";
+const unknownOrdId = "1";
 
 /** Asks in the order written: the story is the same at every run. */
 const inTurn = async <K extends string>(looks: Readonly<Record<K, () => Promise<Reply>>>): Promise<Readonly<Record<K, Reply>>> => {

@@ -25,7 +25,7 @@ export const withinMinute = async (testClient: TestClient): Promise<void> => {
 type Ask = () => Promise<Reply>;
 
 /** The rise of the used weight from just before `ask` to its own answer. */
-export const riseOf = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
+const riseOf = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
   await testClient.room(roomFor);
   await withinMinute(testClient);
   const before = counted(await testClient.ask("spotBalance"), "uidUsed");

@@ -9,7 +9,7 @@ import { Unable } from "./rule.ts";
 import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
 import type { Reply } from "./test-reply.ts";
 
-export interface FloodStory {
+interface FloodStory {
   /** Of the minute. */
   readonly first: Reply;
   /** Calls of weight 5 that were answered. */

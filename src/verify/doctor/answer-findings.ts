@@ -10,7 +10,7 @@ import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts
 import { type Finding, judged, type RowPath, remark, unseen } from "./finding.ts";
 import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
 
-export interface Failures {
+interface Failures {
   /** An order asked for without any id. */
   readonly noId: Answer;
   /** An order asked for that does not exist. */

@@ -46,7 +46,7 @@ export interface ExaminationState {
   readonly door: Door;
 }
 
-export interface Door {
+interface Door {
   /** A signed read that was answered with a success: the form of this service's envelope. */
   success: Reply | undefined;
   /** Codes of requests that were turned away for their credentials. */

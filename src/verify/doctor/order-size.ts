@@ -27,7 +27,7 @@ export const sizesFrom = (instrument: InstrumentRecord, px: string): readonly st
   return sizes.filter((size, index) => sizes.findIndex((other) => equal(other, size)) === index).sort(compare);
 };
 
-export interface SetAside {
+interface SetAside {
   readonly instrument: InstrumentRecord;
   readonly px: string;
   readonly sz: string;

@@ -15,7 +15,7 @@ import { type Answer, type Counters, readReply, unanswered } from "./probe-reply
 import type { Call, Sample } from "./spending.ts";
 import type { StopSignal } from "./stop-signal.ts";
 
-export interface AskOptions {
+interface AskOptions {
   /** False sends the request without a key. */
   readonly signed?: boolean;
   /** Sends it with one part of the credentials wrong. */
@@ -33,7 +33,7 @@ export interface Mark {
 }
 
 /** The service's calendar as one answer told it. */
-export interface Stamp {
+interface Stamp {
   readonly at: number;
   readonly dateAt: number;
 }
@@ -51,7 +51,7 @@ export interface ProbeClient {
   readonly stamp: Stamp | undefined;
 }
 
-export interface ProbeClientOptions {
+interface ProbeClientOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly transport: Transport;

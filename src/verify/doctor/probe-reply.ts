@@ -31,7 +31,7 @@ export interface Reply {
   readonly response: WireResponse;
 }
 
-export interface Unanswered {
+interface Unanswered {
   readonly kind: "unanswered";
   readonly why: string;
   /** A rate limit said no: asked again in the next minute it may be answered. */
@@ -49,7 +49,7 @@ export interface Counters {
 
 export const unanswered = (why: string, limited = false): Unanswered => ({ kind: "unanswered", why, limited });
 
-export const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
+const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Text or number of a record as text; empty for anything else. */
 export const wordOf = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "");

@@ -11,7 +11,7 @@ import { judged, unasked, unseen } from "./finding.ts";
 import { anchorsFitting, chargesOf } from "./windows.ts";
 
 const minuteMs = 60_000;
-export const waitMsMax = 65_000;
+const waitMsMax = 65_000;
 /** The service's calendar is known to a second by its stamps; this far from the edge a call is surely on its side. */
 const clearMs = 1_500;
 const row = "limits.anchor";

@@ -21,7 +21,7 @@ export interface Sample {
   readonly turned: boolean;
 }
 
-export type WeightOf = (endpoint: EndpointName) => number;
+type WeightOf = (endpoint: EndpointName) => number;
 
 /** What the picked call added, once for each sample in which it is the only one picked. */
 export const readingsOf = (samples: readonly Sample[], picked: (call: Call) => boolean, weightOf: WeightOf): readonly number[] =>

@@ -11,7 +11,7 @@ const windowMs = 60_000;
 const slackMs = 400;
 
 /** One call that was counted: when, in which minute of the service, what it weighed, and the count after it. */
-export interface Charge {
+interface Charge {
   readonly at: number;
   readonly minute: number;
   readonly weight: number;

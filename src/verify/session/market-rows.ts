@@ -9,7 +9,7 @@ import { approximate, compare } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
 import type { BookLevel, BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
 
-export type StreamKind = "trades" | "quotes" | "books" | "candles";
+type StreamKind = "trades" | "quotes" | "books" | "candles";
 
 /** What a stream is called in a session: its kind, its instrument and, for candles, the length of its bars. */
 export interface StreamName {
@@ -23,11 +23,11 @@ export type MarketValue = Trade | Quote | BookView | Candle;
 export type TradeRow = readonly [at: number, side: "buy" | "sell", px: string, qty: string];
 export type QuoteRow = readonly [at: number, bidPx: string, bidQty: string, askPx: string, askQty: string, mid: string];
 export type CandleRow = readonly [at: number, openedAt: number, open: string, high: string, low: string, close: string, volume: string];
-export type LevelPair = readonly [px: string, qty: string];
+type LevelPair = readonly [px: string, qty: string];
 /** `whole` is 1 where the levels are all there are. */
 export type BookRow = readonly [at: number, whole: 0 | 1, bids: readonly LevelPair[], asks: readonly LevelPair[]];
 
-export interface RowCodec {
+interface RowCodec {
   readonly encode: (value: MarketValue) => unknown;
   readonly decode: (row: unknown) => MarketValue;
 }

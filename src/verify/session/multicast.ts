@@ -14,7 +14,7 @@ export interface Multicast<T> {
   complete(): void;
 }
 
-export interface MulticastOptions<T> {
+interface MulticastOptions<T> {
   /** Whether a new listener begins with the latest value. */
   readonly keeps: boolean;
   readonly onError: (error: unknown) => void;

@@ -8,7 +8,7 @@ import { type Observable, Subscription } from "rxjs";
 import type { InputSequencer } from "./input-sequencer.ts";
 import { createMulticast } from "./multicast.ts";
 
-export interface RecordedStream<T> {
+interface RecordedStream<T> {
   readonly stream: string;
   /** Whether a listener begins with the latest value. */
   readonly keeps: boolean;

@@ -25,7 +25,7 @@ export interface RecorderOptions {
   readonly redact?: (text: string) => string;
 }
 
-export interface RecordedSpec extends ServiceSpec {
+interface RecordedSpec extends ServiceSpec {
   /** Undefined before the service was opened. */
   readonly turns: () => InputSequencer | undefined;
 }

@@ -10,7 +10,7 @@ import { type Divergence, type DivergenceKind, describe, differences, type Field
 import type { Session } from "./session-file.ts";
 import { type Entry, isEntry, isOutput, isReply, isTape, type Output, type Reply, type SessionRecord } from "./session-records.ts";
 
-export interface Counts {
+interface Counts {
   /** Requests that left, inputs that came, and facts of the journal that were compared. */
   commands: number;
   entries: number;

@@ -65,7 +65,7 @@ export interface Environment {
   readonly tell: (line: string) => void;
 }
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly config: CheckedConfig;
   readonly tape: Tape;
   readonly startAt: number;
@@ -76,7 +76,7 @@ export interface EnvironmentOptions {
 }
 
 /** Virtual time before the market begins, in which the first process starts. */
-export const leadMs = 5_000;
+const leadMs = 5_000;
 export const humanKey = (uid: string): string => `by-hand-${uid}`;
 export const address = "home";
 

@@ -25,7 +25,7 @@ const rare: Range = [0.05, 0.4];
 const usual: Range = [0.2, 3];
 
 // biome-ignore format: one row a line
-export const faultTable = {
+const faultTable = {
   "drop-request": { perMinute: usual, words: "a request never arrives" },
   "drop-answer": { perMinute: usual, words: "a request is executed and its answer is lost" },
   "delay-request": { perMinute: usual, size: [50, 20_000], words: "a request is held up for $size ms" },
@@ -136,7 +136,7 @@ export const outageAimOf = ({ pick }: Fault): (typeof outageAims)[number] => out
 export const outageMannerOf = ({ pick }: Fault): (typeof outageManners)[number] =>
   outageManners[Math.floor(pick / outageAims.length) % outageManners.length] ?? "error-before";
 /** What machines on the way answer instead of the service, or the service when it has lost count of a call. */
-export const otherForms = [
+const otherForms = [
   "a page with status 400",
   "a page with status 403",
   "a page with status 404",

@@ -13,7 +13,7 @@ import { SluiceError } from "../../errors.ts";
 import { aimOf, type Fault, type FaultKind, type OtherForm, otherFormOf, outageAimOf, outageMannerOf } from "./fault.ts";
 import type { ProcessClock } from "./process-clock.ts";
 
-export interface Sender {
+interface Sender {
   readonly clock: ProcessClock;
   sent(request: WireRequest): void;
   /** An answer is about to be told. */
@@ -21,7 +21,7 @@ export interface Sender {
   unheard(request: WireRequest): void;
 }
 
-export interface NetworkOptions {
+interface NetworkOptions {
   readonly time: VirtualClock;
   readonly latency: Latency;
   readonly timeoutMs: number;

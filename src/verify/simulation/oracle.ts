@@ -45,7 +45,7 @@ export interface Oracle {
   readonly slotOf: (clOrdId: string) => string;
 }
 
-export interface OracleOptions {
+interface OracleOptions {
   readonly contract: Contract;
   readonly ids: ClientOrderIds;
   readonly now: () => number;

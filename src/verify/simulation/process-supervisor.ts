@@ -26,7 +26,7 @@ export interface ProcessSupervisor {
   readonly lives: number;
 }
 
-export interface ProcessSupervisorOptions {
+interface ProcessSupervisorOptions {
   readonly seed: string;
   readonly plugins: boolean;
   readonly log: (event: Event) => void;

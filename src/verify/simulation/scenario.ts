@@ -45,7 +45,7 @@ export interface Ending {
   readonly ms: number;
 }
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   readonly marks?: CoverageMarks;
   /** Each line of the story, with milliseconds after the market began. */
   readonly onLine?: (at: number, line: string) => void;

@@ -42,7 +42,7 @@ export interface SimulatedProcess {
   readonly journalFailed: () => boolean;
 }
 
-export interface SimulatedProcessOptions {
+interface SimulatedProcessOptions {
   readonly number: number;
   readonly seed: string;
   readonly plugins: boolean;
@@ -51,7 +51,7 @@ export interface SimulatedProcessOptions {
   readonly onJournalFailure: () => void;
 }
 
-export class Dead extends Error {
+class Dead extends Error {
   constructor() {
     super("the process has died");
   }
