@@ -8,7 +8,7 @@ import { BehaviorSubject, merge, type Subscription } from "rxjs";
 import type { Event } from "../../src/index.ts";
 import type { Disk } from "../../src/journal/disk.ts";
 import type { WantedOrder } from "../../src/orders/wanted-order.ts";
-import { begun, far, pass, renewVenue, stop, type World, worldOf } from "../engine/lives.ts";
+import { begun, far, pass, renewVenue, stop, type World, worldOf } from "../unit/engine/lives.ts";
 
 /** One answer in so many is lost, so that looking for orders is part of every day. */
 const lostOf = 40;

@@ -4,7 +4,7 @@
  * Invariants: fails when an answer throws, when something that is no record is accepted, or when one takes longer than 50 ms.
  */
 import { createRandom } from "../../../src/random.ts";
-import { readDamaged } from "../../transport/mutations.ts";
+import { readDamaged } from "../../unit/client/transport/mutations.ts";
 
 const slowMs = 50;
 const [count = "1000000", seed = "a million"] = process.argv.slice(2);

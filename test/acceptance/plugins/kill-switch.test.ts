@@ -1,0 +1,226 @@
+import { concat, map, NEVER, of, Subject, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import killSwitch from "../../../plugins/kill-switch.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
+import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../../src/index.ts";
+import { createNotices } from "../../../src/journal/event-emitter.ts";
+import { createEventLog } from "../../../src/journal/event-log.ts";
+import { calm, far, quoteTape, run, stored, strategy, swap } from "../../unit/backtest/arena.ts";
+
+type Given = Parameters<typeof killSwitch>[0];
+
+/** The plugin on a virtual clock, with an account that says what the test lets it say. */
+const alone = (options: Given) => {
+  const clock = createVirtualClock(0);
+  const journal = createEventLog(() => clock.now());
+  const said: string[] = [];
+  const halts: string[] = [];
+  const streams = { pending$: new Subject(), balances$: new Subject(), positions$: new Subject() };
+  const halt$ = new Subject<CancelResult>();
+  const closings: string[] = [];
+  const closing$ = new Subject<PositionEnding>();
+  const parts = {
+    ...streams,
+    instruments$: NEVER,
+    history$: NEVER,
+    quota$: NEVER,
+    events$: journal.events$,
+    updates$: of({ clOrdId: "sours00000000000000x" }),
+    on: (name: string, listener: (event: Event) => void) => createNotices(journal, () => undefined).on(name, listener),
+    market: { lastPx: () => "100" },
+    halt: (reason: string) => {
+      halts.push(reason);
+      return halt$;
+    },
+    closePositions: (reason: string) => {
+      closings.push(reason);
+      return closing$;
+    },
+    resume: () => undefined,
+    now: () => clock.now(),
+    print: (line: string) => said.push(line),
+  } as unknown as PluginParts;
+  createPluginHost(clock, journal).start(killSwitch(options), parts);
+  const wait = (ms: number): void => clock.advanceTo(clock.now() + ms);
+  const event = (type: "action.sent" | "action.answered"): void => {
+    const rest = { endpoint: "pendingOrders", outcome: "done" } as never;
+    journal.append({ type, ...(rest as object) } as never);
+  };
+  return {
+    said,
+    halts,
+    halt$,
+    closings,
+    closing$,
+    wait,
+    trip: () => journal.append({ type: "strategy.failed", strategy: "s", message: "no luck" }),
+    ask: () => event("action.sent"),
+    answer: () => event("action.answered"),
+    list: (...ids: readonly string[]): void => {
+      const value = ids.map((clOrdId) => ({ clOrdId }) as OrderRecord);
+      streams.pending$.next({ value, at: clock.now(), stale: false });
+    },
+    worth: (usdt: string, ...[upl, over]: readonly [upl?: string | undefined, over?: object]): void => {
+      wait(1_000);
+      const balance = { currency: "USDT", balance: usdt, available: usdt, frozen: "0" };
+      streams.balances$.next({ value: [balance], at: clock.now(), stale: false, ...over });
+      streams.positions$.next({
+        value: [{ instId: swap, pos: "1", avgPx: "1", ...(upl === undefined ? {} : { upl }) }],
+        at: clock.now(),
+        stale: false,
+        ...over,
+      });
+    },
+  };
+};
+
+describe("the kill switch closes positions", () => {
+  it("where it is told to, and says what became of each", () => {
+    const { trip, closings, closing$, said } = alone({ onFailure: true, closePositions: true });
+    trip();
+    expect(closings).toEqual(["a strategy failed"]);
+    said.length = 0;
+    const held = { uid: "main", instId: swap, pos: "0.5", left: "0", reason: "" };
+    closing$.next({ ...held, kind: "closed" });
+    closing$.next({ ...held, kind: "left", left: "0.2", reason: "the book did not take all of it" });
+    closing$.next({ ...held, kind: "unknown", reason: "no answer" });
+    expect(said).toEqual([
+      "kill switch: the position of 0.5 in BTC-USDT-SWAP is closed",
+      "kill switch: 0.2 of 0.5 in BTC-USDT-SWAP is still open (the book did not take all of it)",
+      "kill switch: whether anything is held is not known: no answer",
+    ]);
+  });
+
+  it("and not otherwise", () => {
+    const { trip, closings } = alone({ onFailure: true });
+    trip();
+    expect(closings).toEqual([]);
+  });
+});
+
+describe("the kill switch says that nothing is left", () => {
+  const tripped = () => {
+    const it = alone({ onFailure: true });
+    it.trip();
+    it.halt$.complete();
+    it.wait(100);
+    it.said.length = 0;
+    return it;
+  };
+
+  it("when a list that was asked for after the last cancel shows no order of ours, whatever others have", () => {
+    const { said, ask, answer, list, wait } = tripped();
+    ask();
+    answer();
+    wait(1);
+    list("stranger");
+    expect(said).toEqual(["kill switch: no order of ours is left"]);
+    wait(100_000);
+    expect(said).toHaveLength(1);
+  });
+
+  it.each<[string, (it: ReturnType<typeof tripped>) => void, string]>([
+    ["nothing was read", () => undefined, "the open orders could not be read within 60 s: whether any of ours is left is not known"],
+    [
+      "the list was asked for before",
+      ({ answer, list }) => {
+        answer();
+        list();
+      },
+      "the open orders could not be read within 60 s: whether any of ours is left is not known",
+    ],
+    [
+      "one of ours is still listed",
+      ({ ask, answer, list }) => {
+        ask();
+        answer();
+        list("sours11111111111111y", "stranger");
+      },
+      "1 of our orders is still listed after 60 s",
+    ],
+  ])("and otherwise what is known: %s", (_, act, line) => {
+    const plugin = tripped();
+    act(plugin);
+    plugin.wait(59_000);
+    expect(plugin.said).toEqual([]);
+    plugin.wait(2_000);
+    expect(plugin.said).toEqual([`kill switch: ${line}`]);
+  });
+
+  it("also when the first lists still showed one", () => {
+    const { said, ask, answer, list } = tripped();
+    ask();
+    answer();
+    list("sours11111111111111y");
+    expect(said).toEqual([]);
+    list();
+    expect(said).toEqual(["kill switch: no order of ours is left"]);
+  });
+
+  it("in an engine that trades", async () => {
+    const said: string[] = [];
+    const resting = strategy("resting", { desired: () => concat(of([far("a"), far("b")]), NEVER) });
+    const failing = strategy("failing", {
+      run: () =>
+        timer(20_000).pipe(
+          map(() => {
+            throw new Error("no luck");
+          }),
+        ),
+    });
+    await run(stored(calm(90)), [resting, failing], { plugins: [killSwitch({ onFailure: true })], print: (line) => said.push(line) });
+    expect(said).toEqual(["kill switch: a strategy failed; cancelling everything", "kill switch: no order of ours is left"]);
+  });
+});
+
+describe("the kill switch watches what the account is worth", () => {
+  it("and trips when more than lossMax is lost, seen twice", () => {
+    const { worth, halts } = alone({ lossMax: "50" });
+    worth("1000", "0");
+    worth("1000", "-50");
+    worth("990", "-60");
+    expect(halts).toEqual([]);
+    worth("1000", "10");
+    worth("990", "-60");
+    expect(halts).toEqual([]);
+    worth("990", "-61.5");
+    expect(halts).toEqual(["71.5 USDT lost since the start, more than 50"]);
+  });
+
+  it("and trips when it fell from its best by more than drawdownMax", () => {
+    const { worth, halts } = alone({ drawdownMax: "50" });
+    worth("1000", "0");
+    worth("1000", "100");
+    worth("1000", "49");
+    worth("1000", "48");
+    expect(halts).toEqual(["52 USDT below the best, more than 50"]);
+  });
+
+  it("and does not judge by what is stale or half read", () => {
+    const { worth, halts } = alone({ lossMax: "50" });
+    worth("1000", "0");
+    worth("1", "0", { stale: true });
+    worth("1", "0", { stale: true });
+    expect(halts).toEqual([]);
+  });
+
+  it("and says so when it cannot be told", () => {
+    const { worth, halts, said } = alone({ lossMax: "50" });
+    worth("1000", "0");
+    worth("1000", undefined);
+    worth("1000", undefined);
+    expect(halts).toEqual([]);
+    expect(said).toEqual(["kill switch: what the account is worth in USDT cannot be told, so losses are not seen"]);
+  });
+
+  it("in an engine that loses", async () => {
+    const said: string[] = [];
+    const holder = strategy("holder", {
+      desired: () => concat(of([{ slot: "x", instId: swap, side: "buy" as const, px: "61000", qty: "0.1" }]), NEVER),
+    });
+    const falling = quoteTape(Array.from({ length: 480 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]));
+    await run(stored(falling), [holder], { plugins: [killSwitch({ lossMax: "100" })], print: (line) => said.push(line) });
+    expect(said[0]).toMatch(/^kill switch: 1\d\d(\.\d+)? USDT lost since the start, more than 100; cancelling everything$/);
+  });
+});

@@ -1,0 +1,150 @@
+/** What is installed with us: every package of the production tree was looked at, and none may come or change unseen. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const read = <T>(name: string): T => JSON.parse(readFileSync(join(root, name), "utf8")) as T;
+
+interface Locked {
+  readonly version: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+const manifest = read<Manifest>("package.json");
+const { packages } = read<{ readonly packages: Readonly<Record<string, Locked>> }>("package-lock.json");
+
+/** Reviewed by hand: exact version, licence, and why it is here. Changing a line means having looked again. */
+const reviewed: Readonly<Record<string, readonly [version: string, licence: string, why: string]>> = {
+  ajv: ["8.20.0", "MIT", "checks configs, options and what the service says"],
+  "fast-deep-equal": ["3.1.3", "MIT", "of ajv: compares values of enum and const"],
+  "fast-uri": ["3.1.9", "BSD-3-Clause", "of ajv: resolves references between schemas"],
+  "json-schema-traverse": ["1.0.0", "MIT", "of ajv: walks schemas"],
+  "require-from-string": ["2.0.2", "MIT", "of ajv: only for its stand-alone code, which is not used"],
+  "big.js": ["7.0.1", "MIT", "exact decimals where integers do not reach"],
+  commander: ["14.0.3", "MIT", "the command line"],
+  eventemitter3: ["5.0.4", "MIT", "notices for bystanders"],
+  "json-schema-to-ts": ["3.1.1", "MIT", "types from schemas; nothing of it runs"],
+  "ts-algebra": ["2.0.0", "MIT", "of json-schema-to-ts: types alone"],
+  "@babel/runtime": ["7.29.14", "MIT", "of json-schema-to-ts: named there, never loaded"],
+  rxjs: ["7.8.2", "Apache-2.0", "streams"],
+  tslib: ["2.9.1", "0BSD", "of rxjs: the compiler's functions"],
+  tsx: ["4.23.15", "MIT", "loads configs and strategies written in TypeScript"],
+  esbuild: ["0.28.2", "MIT", "of tsx: the compiler"],
+  fsevents: ["2.3.3", "MIT", "of tsx, optional, macOS alone: watches files"],
+  ws: ["8.23.0", "MIT", "WebSocket, which the platform has only from Node 22 on"],
+};
+
+/** Packages that run something when they are installed, in the whole tree, and why that is borne. */
+const scripted: Readonly<Record<string, string>> = {
+  esbuild: "checks its binary, which comes as a package of its own; everything works with --ignore-scripts",
+};
+
+/** Where a package finds another, from the innermost folder outwards. */
+const located = (name: string, from: string): string | undefined => {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("node_modules/") - 1))) {
+    const place = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
+    if (packages[place] !== undefined) return place;
+    if (folder === "") return undefined;
+  }
+};
+
+/** Everything that `npm install sluice` brings, by its place in the lock. */
+const productionTree = (): ReadonlySet<string> => {
+  const found = new Set<string>();
+  const walk = (names: readonly string[], from: string): void => {
+    for (const name of names) {
+      const place = located(name, from);
+      if (place === undefined || found.has(place)) continue;
+      found.add(place);
+      const { dependencies = {}, optionalDependencies = {} } = packages[place] as Locked;
+      walk([...Object.keys(dependencies), ...Object.keys(optionalDependencies)], place);
+    }
+  };
+  walk(Object.keys(manifest.dependencies), "");
+  return found;
+};
+const nameOf = (place: string): string => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
+const isBinary = (name: string): boolean => name.startsWith("@esbuild/");
+
+describe("what is installed in production", () => {
+  const tree = [...productionTree()];
+
+  it("is what was reviewed, to the version and the licence", () => {
+    const found = tree
+      .filter((place) => !isBinary(nameOf(place)))
+      .map((place) => `${nameOf(place)} ${packages[place]?.version}, ${packages[place]?.license}`);
+    const expected = Object.entries(reviewed).map(([name, [version, licence]]) => `${name} ${version}, ${licence}`);
+    expect(found.sort()).toEqual(expected.sort());
+  });
+
+  it("has the compiler's binaries, all of its own version and named by it", () => {
+    const named = Object.keys(packages["node_modules/esbuild"]?.optionalDependencies ?? {});
+    const binaries = tree.map(nameOf).filter(isBinary);
+    expect(binaries.sort()).toEqual(named.sort());
+    for (const place of tree.filter((one) => isBinary(nameOf(one)))) expect(packages[place]?.version, place).toBe(reviewed["esbuild"]?.[0]);
+  });
+
+  it("is asked for by exact versions", () => {
+    for (const [name, version] of [...Object.entries(manifest.dependencies), ...Object.entries(manifest.devDependencies)]) {
+      expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+      expect(packages[`node_modules/${name}`]?.version, name).toBe(version);
+    }
+  });
+
+  it("is all the sources import", () => {
+    const files = (folder: string): string[] =>
+      readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name));
+    const imported = (text: string): string[] =>
+      [
+        ...text.matchAll(/^(?:import|export)\b[^"=]*?\bfrom "([^".][^"]*)"/gm),
+        ...text.matchAll(/^import "([^".][^"]*)"/gm),
+        ...text.matchAll(/\bimport\("([^".][^"]*)"\)/g),
+      ].map((match) => match[1] as string);
+    const known = [...Object.keys(manifest.dependencies), "sluice"];
+    for (const [folder, more] of [
+      ["src", []],
+      ["plugins", []],
+      ["config", []],
+      ["strategies", Object.keys(manifest.peerDependencies)],
+    ] as const) {
+      for (const file of files(folder)) {
+        for (const name of imported(readFileSync(file, "utf8"))) {
+          const isKnown = name.startsWith("node:") || [...known, ...more].some((one) => name === one || name.startsWith(`${one}/`));
+          expect(isKnown, `${file} imports ${name}`).toBe(true);
+        }
+      }
+    }
+  });
+});
+
+describe("what is installed at all", () => {
+  it("carries the hash of its bytes, and is linked from nowhere", () => {
+    for (const [place, { integrity, link }] of Object.entries(packages)) {
+      if (place === "") continue;
+      expect(integrity, place).toMatch(/^sha512-/);
+      expect(link, place).toBeUndefined();
+    }
+  });
+
+  it("runs no script on the way but the reviewed", () => {
+    const found = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    expect(found.map(([place]) => nameOf(place)).sort()).toEqual(Object.keys(scripted).sort());
+    for (const name of ["preinstall", "install", "postinstall"]) expect(manifest.scripts).not.toHaveProperty(name);
+    // Of an install from git or from a folder alone, where there is no build yet: a compiler run, nothing else.
+    expect(manifest.scripts["prepare"]).toBe("node src/cli/build.mjs --when-installed");
+  });
+});

@@ -1,0 +1,149 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { backtest } from "../../../../src/backtest/backtest-service.ts";
+import { constant } from "../../../../src/backtest/latency.ts";
+import { runBacktest } from "../../../../src/backtest/runner.ts";
+import type { SweepReport } from "../../../../src/backtest/sweep/sweep-report.ts";
+import { capturedIo } from "../../../../src/cli/io.ts";
+import { main } from "../../../../src/cli/main.ts";
+import { loadConfigFile } from "../../../../src/host/load.ts";
+import ladder from "../../../../strategies/ladder.ts";
+import { folder, marketOf, stand } from "./arena.ts";
+
+const sweep = async (...argv: readonly string[]) => {
+  const io = capturedIo();
+  const code = await main(["sweep", stand, ...argv], io);
+  return { code, out: io.outText, err: io.errText };
+};
+
+describe("sluice sweep", () => {
+  it("says how many runs there are, and writes table, file and picture; options of the file vary unless the line says otherwise", async () => {
+    const fixture = marketOf(1);
+    const [csv, html] = [join(folder, "runs.csv"), join(folder, "map.html")];
+    const { code, out, err } = await sweep(
+      "--fixture",
+      fixture,
+      "--vary",
+      "ladder.levels=1..2",
+      "--jobs",
+      "2",
+      "--csv",
+      csv,
+      "--html",
+      html,
+    );
+    expect(err).toContain(`4 runs of ${fixture} (59.9 s) on 2 threads: 4 points of 2 of ladder.notional × 2 of ladder.levels\n`);
+    expect(out).toContain("4 points, the best by pnl first; 4 runs done");
+    expect(code).toBe(0);
+    expect(readFileSync(csv, "utf8").trimEnd().split("\r\n")).toHaveLength(5);
+    expect(readFileSync(html, "utf8")).toContain("</html>");
+  });
+
+  it("with --json prints one document and nothing else, keeps results, and resumes them without running anything", async () => {
+    const dir = join(folder, "kept");
+    const given = ["--fixture", marketOf(1), "--vary", "ladder.notional=50,100", "--vary", "fickle.mood=loud", "--json", "--out", dir];
+    const first = await sweep(...given);
+    expect(first.code).toBe(0);
+    const report = JSON.parse(first.out) as SweepReport;
+    expect(report.runs).toEqual({ wanted: 2, done: 1, failed: 0, unaccepted: 1 });
+    const resumed = await sweep(...given, "--resume");
+    expect(resumed.out).toBe(first.out);
+    const again = await sweep(...given);
+    expect([again.code, again.out]).toEqual([2, ""]);
+    expect(again.err).toContain("exists. Go on with it by --resume");
+    const other = await sweep(...given, "--resume", "--seed", "5");
+    expect([other.code, other.out]).toEqual([2, ""]);
+    expect(other.err).toContain("belongs to another sweep: the seed has changed since");
+  });
+
+  it("runs with the fill model and the warm-up it was given, as a config with them would, and tells such a sweep from another", async () => {
+    const [fixture, dir] = [marketOf(1), join(folder, "given")];
+    const flags = ["--fixture", fixture, "--vary", "ladder.notional=100", "--json", "--out", dir];
+    const { code, out } = await sweep(...flags, "--fills", "trades", "--warm-up", "0.5");
+    expect(code).toBe(0);
+    const { journal: _, ...config } = (await loadConfigFile(stand)) as { journal?: unknown };
+    const service = backtest({ latency: constant(20), fills: "trades", warmUpMs: 30_000 });
+    const strategies = [
+      ladder({ levels: 2, step: "0.00003", notional: "100" }),
+      ...(config as { strategies: unknown[] }).strategies.slice(1),
+    ];
+    const { resultHash } = await runBacktest({ ...config, service, strategies }, { fixture, print: () => undefined });
+    expect((JSON.parse(out) as SweepReport).results).toMatchObject([{ status: "done", resultHash }]);
+    const other = await sweep(...flags, "--fills", "trades", "--resume");
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining("belongs to another sweep")]);
+  });
+
+  it("ends with 1 and the reasons when runs failed, after telling what was done", async () => {
+    const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "fickle.mood=calm,throws", "--vary", "ladder.notional=100");
+    expect(code).toBe(1);
+    // Nobody said how many threads there should be.
+    expect(err).toMatch(/ on (up to \d+ threads|1 thread): /);
+    expect(out).toContain("1 point, the best by pnl first; 1 run done, 1 failed");
+    expect(err).toContain("error: 1 run of 2 failed:\n  - strategy fickle: out of temper\n");
+  });
+
+  it("shows what is done when it is stopped, and how to go on", async () => {
+    const io = capturedIo();
+    const dir = join(folder, "asked");
+    const running = main(
+      [
+        "sweep",
+        stand,
+        "--fixture",
+        marketOf(1),
+        "--vary",
+        "fickle.mood=calm,spins",
+        "--vary",
+        "ladder.notional=100",
+        "--jobs",
+        "1",
+        "--out",
+        dir,
+      ],
+      io,
+    );
+    const file = join(dir, "results.ndjson");
+    while (!existsSync(file) || readFileSync(file, "utf8").split("\n").length < 3) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    io.stop();
+    expect(await running).toBe(130);
+    expect(io.outText).toContain("1 run done, 1 not run");
+    expect(io.errText).toContain(`error: Stopped with 1 of 2 runs missing. Go on with --out ${dir} --resume.`);
+  });
+
+  it("in which no order of any run was accepted ends with 1 and the reason", async () => {
+    const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "ladder.notional=0.000001");
+    expect(code).toBe(1);
+    expect(out).toContain("0 runs done, 1 without an accepted order");
+    expect(err).toMatch(/error: No order was accepted in any run:\n {2}- all [\d,]+ orders refused before sending, most often: /);
+  });
+
+  it.each([
+    ["a value its strategy refuses", ["--vary", "ladder.levels=0"], "ladder does not take levels=0:"],
+    ["--resume without --out", ["--resume"], "--resume: name the folder to go on with by --out DIR."],
+    ["--train without --folds", ["--train", "0.5"], "--train: it is the share of a fold; add --folds N."],
+    ["a share that is none", ["--train", "1"], "Write a share between 0 and 1, such as 0.7."],
+    ["both ways to choose", ["--grid", "--random", "3"], "'--grid' cannot be used with option '--random <n>'"],
+    ["a score that is none", ["--by", "luck"], "Allowed choices are pnl, sharpe, drawdown"],
+    [
+      "a file that cannot be written",
+      ["--csv", "nowhere/at/all.csv"],
+      "nowhere/at/all.csv cannot be written: there is no folder nowhere/at.",
+    ],
+    [
+      "too many points",
+      ["--vary", "ladder.levels=1..20", "--max", "39"],
+      "40 points (2 of ladder.notional × 20 of ladder.levels) are more than --max 39.",
+    ],
+    ["no fixture at all", [], "No recorded market is named."],
+  ])("refuses %s with 2 before anything runs", async (_, argv, message) => {
+    const needsMarket = !argv.includes("--fixture") && argv.length > 0;
+    const { code, out, err } = await sweep(...argv, ...(needsMarket ? ["--fixture", marketOf(1)] : []));
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+  });
+});

@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { capturedIo } from "../../../src/cli/io.ts";
+import { main } from "../../../src/cli/main.ts";
+
+const loaded = vi.hoisted(() => new Set<string>());
+/** The command as it is, noted down when its file was fetched and it joins the program. */
+const noted = vi.hoisted(() => <A extends readonly unknown[]>(name: string, add: (...args: A) => void) => (...args: A): void => {
+  loaded.add(name);
+  add(...args);
+});
+vi.mock(import("../../../src/cli/run.ts"), async (original) => {
+  const file = await original();
+  return { ...file, addRunCommand: noted("run", file.addRunCommand) };
+});
+vi.mock(import("../../../src/cli/generate.ts"), async (original) => {
+  const file = await original();
+  return { ...file, addGenerateCommand: noted("generate", file.addGenerateCommand) };
+});
+vi.mock(import("../../../src/cli/venue.ts"), async (original) => {
+  const file = await original();
+  return { ...file, addVenueCommand: noted("venue", file.addVenueCommand) };
+});
+
+const sluice = async (...argv: readonly string[]) => {
+  const io = capturedIo();
+  return { code: await main(argv, io), out: io.outText, err: io.errText };
+};
+
+beforeEach(() => {
+  loaded.clear();
+});
+
+describe("a command nobody asked for is not loaded", () => {
+  it.each([
+    ["for the version", ["--version"], []],
+    ["for the version, in short", ["-V"], []],
+    ["for the help of another", ["generate", "--help"], ["generate"]],
+    ["for the help of another, in other words", ["help", "generate"], ["generate"]],
+    ["for a mistake in another", ["run"], ["run"]],
+    ["unless all are listed", ["--help"], ["generate", "run", "venue"]],
+    ["unless the nearest is looked for", ["vnue"], ["generate", "run", "venue"]],
+    ["unless the first word is an option", ["--jsn", "run"], ["generate", "run", "venue"]],
+    ["unless the first word is a name that every object has", ["constructor"], ["generate", "run", "venue"]],
+  ])("%s", async (_, argv, files) => {
+    await sluice(...argv);
+    expect([...loaded].sort()).toEqual(files);
+  });
+});
+
+describe("every command is found under its own name", () => {
+  it("as the help lists them, in its order", async () => {
+    const { out } = await sluice("--help");
+    const names = [...out.matchAll(/^ {2}([a-z]+) (?:\[|<|[A-Z]| )/gm)]
+      .map((match) => match[1] as string)
+      .filter((name) => name !== "help");
+    expect(names).toEqual(
+      "backtest run close watchdog doctor record replay sweep compare guard import generate venue check simulate".split(" "),
+    );
+    for (const name of names) {
+      for (const argv of [
+        [name, "--help"],
+        ["help", name],
+      ]) {
+        const { code, out: text, err } = await sluice(...argv);
+        expect([code, err, text.split("\n")[0]]).toEqual([0, "", expect.stringMatching(new RegExp(`^Usage: sluice ${name}( |$)`))]);
+      }
+    }
+  });
+});

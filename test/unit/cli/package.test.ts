@@ -1,0 +1,144 @@
+/**
+ * The package as somebody installs it: packed from a clone that was never built, unpacked elsewhere, and used from there.
+ *
+ * Without a network: what it depends on is linked from this folder's `node_modules`.
+ */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "sluice-package-"));
+const clone = join(folder, "clone");
+const project = join(folder, "project");
+const installed = join(project, "node_modules", "sluice");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+let packed: readonly string[] = [];
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const run = (command: string, argv: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = { cwd, timeout: 120_000, shell: process.platform === "win32", env: { ...process.env, NO_COLOR: "1", ...env } };
+    execFile(command, argv, options, (error, out, err) => {
+      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, out, err });
+    });
+  });
+const npm = (argv: readonly string[], cwd: string): Promise<Ended> =>
+  run("npm", [...argv, "--offline", "--no-audit", "--no-fund", "--no-update-notifier"], cwd, { INIT_CWD: cwd });
+const sluice = (...argv: readonly string[]): Promise<Ended> =>
+  run(process.execPath, [join(installed, "src/cli/sluice.mjs"), ...argv], project);
+
+const link = (from: string, to: string): void => {
+  mkdirSync(dirname(to), { recursive: true });
+  symlinkSync(from, to, "junction");
+};
+
+beforeAll(async () => {
+  mkdirSync(clone);
+  for (const name of readdirSync(root)) {
+    if (/^(src|strategies|plugins|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name)) {
+      cpSync(join(root, name), join(clone, name), { recursive: true });
+    }
+  }
+  link(join(root, "node_modules"), join(clone, "node_modules"));
+  const { code, err } = await npm(["pack", "--pack-destination", folder], clone);
+  expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
+  const tarball = join(folder, `sluice-${manifest.version}.tgz`);
+  packed = (await run("tar", ["-tzf", tarball], folder)).out.trim().split("\n");
+  mkdirSync(installed, { recursive: true });
+  await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"], folder);
+  for (const name of Object.keys(manifest.dependencies)) link(join(root, "node_modules", name), join(project, "node_modules", name));
+  writeFileSync(join(project, "package.json"), '{"name":"somebody","private":true,"type":"module"}');
+}, 180_000);
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("a package packed from a clone that was never built", () => {
+  it("holds the build, its types, the command and what a user copies, and no tests or sources", () => {
+    expect(packed).toEqual(
+      expect.arrayContaining(
+        [
+          "package.json",
+          "README.md",
+          "LICENSE",
+          "CHANGELOG.md",
+          "dist/index.js",
+          "dist/index.d.ts",
+          "dist/cli/main.js",
+          "src/cli/sluice.mjs",
+          "strategies/ladder.ts",
+          "plugins/kill-switch.ts",
+        ].map((name) => `package/${name}`),
+      ),
+    );
+    expect(packed.filter((name) => /^package\/(test|src)\//.test(name))).toEqual(["package/src/cli/sluice.mjs"]);
+  });
+
+  it("answers with its version", async () => {
+    expect(await sluice("--version")).toEqual({ code: 0, out: `${manifest.version}\n`, err: "" });
+  });
+
+  it("can be imported by its name", async () => {
+    const program =
+      'const { createEngine, defineStrategy } = await import("sluice"); console.log(typeof createEngine, typeof defineStrategy);';
+    writeFileSync(join(project, "program.mjs"), program);
+    expect(await run(process.execPath, ["program.mjs"], project)).toEqual({ code: 0, out: "function function\n", err: "" });
+  });
+
+  it("runs a backtest of a config and a strategy of one's own, written in TypeScript", async () => {
+    const made = await sluice("generate", "--out", "made", "--seed", "7", "--minutes", "5", "--instrument", "BTC-USDT-SWAP");
+    expect([made.code, made.err.includes("error")]).toEqual([0, false]);
+    writeFileSync(
+      join(project, "config.ts"),
+      `import { map, take } from "rxjs";
+import { backtest, constant, defineConfig, defineStrategy } from "sluice";
+
+const once = defineStrategy({
+  name: "once",
+  options: { type: "object", additionalProperties: false, properties: { instId: { type: "string", default: "BTC-USDT-SWAP" } } },
+  desired: ({ market, options }) =>
+    market.quotes(options.instId).pipe(take(1), map(({ bidPx }) => [{ slot: "bid", instId: options.instId, side: "buy" as const, px: bidPx, notional: "100" }])),
+});
+
+export default defineConfig({ service: backtest({ fixture: "made", latency: constant(25) }), strategies: [once({})] });
+`,
+    );
+    const { code, out, err } = await sluice("backtest", "config.ts", "--json");
+    expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
+    expect(JSON.parse(out)).toMatchObject({ resultHash: expect.stringMatching(/^[0-9a-f]{8,}$/) });
+  });
+
+  it("without its build says what to do", async () => {
+    rmSync(join(installed, "dist"), { recursive: true });
+    const { code, out, err } = await sluice("--version");
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/holds no dist: this package was packed or installed without its build\.\nInstall a package made by `npm pack`/);
+  });
+});
+
+describe("a clone that npm installs in", () => {
+  const build = (initCwd: string): Promise<Ended> =>
+    run(process.execPath, [join(clone, "src/cli/build.mjs"), "--when-installed"], clone, { INIT_CWD: initCwd });
+
+  it("is left alone when it is one's own, and built where it is installed into another project", async () => {
+    const left = join(clone, "dist", "left-over.js");
+    writeFileSync(left, "");
+    expect(await build(join(clone, "src"))).toMatchObject({ code: 0, out: "", err: "" });
+    expect(readdirSync(join(clone, "dist"))).toContain("left-over.js");
+    expect(await build(project)).toMatchObject({ code: 0 });
+    expect(readdirSync(join(clone, "dist"))).toEqual(expect.arrayContaining(["index.js", "cli"]));
+    expect(readdirSync(join(clone, "dist"))).not.toContain("left-over.js");
+  });
+});

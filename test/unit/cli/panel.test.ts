@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { failWith } from "../../../src/cli/halts.ts";
+import { closingText, count, createTally, eventLine, progressLine, statusLine } from "../../../src/cli/run-progress.ts";
+import type { Event, EventBody } from "../../../src/journal/events.ts";
+import { layerState, orderRecord, quotaState } from "./samples.ts";
+
+const event = (body: EventBody): Event => ({ ...body, seq: 1, at: Date.UTC(2026, 0, 5, 1, 2, 3, 45) });
+const order = {
+  type: "order.changed",
+  strategy: "ladder",
+  slot: "bid",
+  instId: "BTC-USDT-SWAP",
+  clOrdId: "c",
+  record: undefined,
+  reason: "why",
+} as const;
+
+const foreign = {
+  type: "order.foreign",
+  ordId: "7",
+  clOrdId: "",
+  instId: "BTC-USDT",
+  side: "buy",
+  px: "42000",
+  sz: "5",
+  state: "live",
+} as const;
+
+const tallied = (...bodies: readonly EventBody[]) => {
+  const tally = createTally(0);
+  for (const body of bodies) count(tally, event(body));
+  return tally;
+};
+const sent = (endpoint: "placeOrder" | "getOrder", weight: number): EventBody => ({
+  type: "action.sent",
+  action: 1,
+  endpoint,
+  class: "place",
+  owner: "ladder",
+  weight,
+  key: "a",
+  waitedMs: 0,
+});
+
+describe("the tally of a run", () => {
+  it("counts requests, weight and placements", () => {
+    expect(tallied(sent("placeOrder", 10), sent("getOrder", 5))).toMatchObject({ sent: 2, weight: 15, placed: 1 });
+  });
+
+  it("counts endings of orders, not their steps", () => {
+    const phases = ["planned", "sent", "acked", "live", "partially_filled", "filled", "canceled", "rejected", "unknown"] as const;
+    expect(tallied(...phases.map((phase) => ({ ...order, phase })))).toMatchObject({ filled: 1, canceled: 1, rejected: 1 });
+  });
+
+  it("counts what went wrong", () => {
+    const tally = tallied(
+      { type: "quota.refused", layer: "uid", until: 5 },
+      { type: "action.answered", endpoint: "placeOrder", outcome: "unknown", status: 0, code: "", elapsedMs: 1 },
+      { type: "action.held", action: 1, endpoint: "placeOrder", class: "place", layer: "uid", until: 5 },
+      { type: "order.refused", strategy: "ladder", slot: "bid", reason: "no exit" },
+      { type: "strategy.failed", strategy: "ladder", message: "boom" },
+      { type: "plugin.failed", plugin: "recorder", message: "full" },
+      { type: "anomaly", what: "order", detail: "fell" },
+      { type: "mode.changed", mode: "reducing", reason: "asked" },
+    );
+    expect(tally).toMatchObject({ limited: 1, unknown: 1, held: 1, refused: 1, anomalies: 1, mode: "reducing" });
+    expect(tally.failures).toEqual(["strategy ladder: boom", "plugin recorder: full"]);
+  });
+});
+
+describe("the line of an event", () => {
+  it.each<[string, EventBody, string]>([
+    ["start", { type: "engine.started", strategies: ["a", "b"], plugins: ["c"] }, "started a, b with plugins c"],
+    ["empty start", { type: "engine.started", strategies: [], plugins: [] }, "started without strategies"],
+    ["stop", { type: "engine.stopped", reason: "asked" }, "stopped: asked"],
+    ["fill", { ...order, phase: "filled", record: orderRecord() }, "filled ladder/bid buy BTC-USDT-SWAP 50 at 42000.5"],
+    ["fill without a record", { ...order, phase: "filled" }, "filled ladder/bid"],
+    ["rejection", { ...order, phase: "rejected" }, "rejected ladder/bid: why"],
+    ["unknown outcome", { ...order, phase: "unknown" }, "unknown ladder/bid: why"],
+    ["local refusal", { type: "order.refused", strategy: "ladder", slot: "bid", reason: "no exit" }, "refused ladder/bid: no exit"],
+    ["another client's order", foreign, "open order not placed by this instance: buy 5 BTC-USDT at 42000 (7)"],
+    [
+      "another client's order that ended",
+      { ...foreign, px: "", state: "canceled" },
+      "canceled order not placed by this instance: buy 5 BTC-USDT at the market (7)",
+    ],
+    ["429", { type: "quota.refused", layer: "uid", until: Date.UTC(2026, 0, 5, 1, 3) }, "429 by the uid limit, blocked until 01:03:00.000"],
+    [
+      "429 without end",
+      { type: "quota.refused", layer: "unknown", until: Number.POSITIVE_INFINITY },
+      "429 by the unknown limit, blocked until -",
+    ],
+    ["halt", { type: "mode.changed", mode: "halted", reason: "loss" }, "HALTED: loss"],
+    ["halt of one", { type: "strategy.halted", strategy: "ladder", reason: "loss" }, "HALTED ladder: loss"],
+    ["mode", { type: "mode.changed", mode: "reducing", reason: "late" }, "mode reducing: late"],
+    ["failure", { type: "strategy.failed", strategy: "ladder", message: "\u001b[2J" }, "strategy failed ladder: \\u001b[2J"],
+  ])("%s", (_, body, words) => expect(eventLine(event(body))).toBe(`01:02:03.045  ${words}`));
+
+  it.each<[string, EventBody]>([
+    ["requests", sent("placeOrder", 10)],
+    ["the mode in which an engine stops", { type: "mode.changed", mode: "halted", reason: "stop" }],
+    ["orders that merely live", { ...order, phase: "live" }],
+    ["cancels", { ...order, phase: "canceled" }],
+  ])("is not written for %s", (_, body) => expect(eventLine(event(body))).toBeUndefined());
+});
+
+describe("the status line", () => {
+  const status = { tally: { ...createTally(0), sent: 12, filled: 3, canceled: 4 }, quota: quotaState(), pending: 6, now: 3_725_000 };
+
+  it("shows time, layers, queue and orders", () => {
+    expect(statusLine(status, 200)).toBe(
+      "1:02:05 │ quota uid 480/1200 ip 12/1200 key 3/10 │ queue 2 │ open 6 │ sent 12 │ filled 3 │ canceled 4",
+    );
+  });
+
+  it("shows the fullest of several keys", () => {
+    const key = layerState("key", 10, 9);
+    expect(
+      statusLine({ ...status, quota: { ...quotaState(), layers: [...quotaState().layers, { ...key, scope: "other" }] } }, 200),
+    ).toContain("key 9/10");
+  });
+
+  it("adds what is out of the ordinary", () => {
+    const tally = { ...status.tally, mode: "reducing", limited: 2 };
+    expect(statusLine({ ...status, tally }, 200)).toContain("│ reducing │ 429s 2 │");
+  });
+
+  const halts = (...bodies: readonly EventBody[]): string =>
+    statusLine({ ...status, tally: { ...tallied({ type: "engine.started", strategies: [], plugins: [] }, ...bodies) } }, 79);
+  const halted = (reason: string): EventBody => ({ type: "mode.changed", mode: "halted", reason });
+  const haltedOne = (strategy: string): EventBody => ({ type: "strategy.halted", strategy, reason: "lost too much" });
+
+  it.each<[string, readonly EventBody[], string]>([
+    ["of all", [halted("sluice close")], "HALTED: sluice close; resume with --resume"],
+    ["of all and one", [haltedOne("a"), halted("sluice close")], "HALTED: sluice close; resume with --resume"],
+    ["with a long reason", [halted("x".repeat(100))], `HALTED: ${"x".repeat(38)}…; resume with --resume`],
+    ["of one strategy", [haltedOne("ladder")], "HALTED ladder: lost too much; resume with --resume"],
+    ["of several", [haltedOne("a"), haltedOne("b")], "HALTED 2 strategies: a, b; resume with --resume"],
+  ])("says a halt %s in 80 columns", (_, bodies, words) => {
+    const line = halts(...bodies);
+    expect(line.startsWith(`1:02:05 │ ${words}`)).toBe(true);
+    expect(line.length).toBeLessThanOrEqual(79);
+  });
+
+  it("says no more of a halt that was taken back", () => {
+    const back: readonly EventBody[] = [
+      { type: "mode.changed", mode: "active", reason: "" },
+      { type: "strategy.resumed", strategy: "a", reason: "" },
+    ];
+    expect(halts(halted("x"), haltedOne("a"), ...back)).not.toContain("HALTED");
+  });
+
+  it("drops whole parts that do not fit", () => {
+    expect(statusLine(status, 60)).toBe("1:02:05 │ quota uid 480/1200 ip 12/1200 key 3/10 │ queue 2");
+  });
+
+  it("does not invent what it was not told", () => {
+    expect(statusLine({ ...status, quota: undefined }, 80)).toMatch(/^1:02:05 │ quota uid - ip - key - │ queue - │ open 6/);
+  });
+});
+
+describe("the line of progress", () => {
+  it.each([
+    ["half way", { at: 50, startAt: 0, endAt: 100, events: 7 }, 10_000, "████████████░░░░░░░░░░░░  50 %  7 events, 0:00:10 left"],
+    ["at the start nobody knows how long", { at: 0, startAt: 0, endAt: 100, events: 0 }, 10, "░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 events"],
+    ["beyond the end", { at: 200, startAt: 0, endAt: 100, events: 9 }, 10, "████████████████████████ 100 %  9 events, 0:00:00 left"],
+    ["of no span", { at: 0, startAt: 0, endAt: 0, events: 0 }, 10, "████████████████████████ 100 %  0 events, 0:00:00 left"],
+  ])("%s", (_, progress, elapsedMs, expected) => expect(progressLine(progress, elapsedMs, 100)).toBe(expected));
+
+  it("leaves the last column free", () => {
+    expect(progressLine({ at: 50, startAt: 0, endAt: 100, events: 7 }, 1, 30)).toHaveLength(29);
+  });
+});
+
+describe("the closing summary", () => {
+  it("adds up the run, and speaks of trouble only where there was some", () => {
+    const tally = { ...createTally(0), sent: 5, weight: 50, placed: 2, filled: 1 };
+    expect(closingText(tally, 61_000)).toBe(
+      "Ran 0:01:01: 5 requests, weight 50, 0 held for quota, 0 refused with 429\nOrders: 2 placed, 1 filled, 0 canceled, 0 rejected, 0 refused before they were sent\n",
+    );
+    expect(closingText({ ...tally, unknown: 2, anomalies: 1 }, 0)).toContain(
+      "2 requests had no answer that proves what became of them.\n1 anomaly; see the events.\n",
+    );
+  });
+});
+
+describe("the end of a run in which orders came to nothing", () => {
+  const refused = { type: "order.refused", strategy: "a", slot: "s", reason: "too small" };
+  const rejected = { type: "order.changed", phase: "rejected", strategy: "a", slot: "s", reason: "51008 no balance" };
+  const placed = { type: "action.sent", endpoint: "placeOrder", weight: 10 };
+  const ended = (events: readonly object[], stopping = false): string => {
+    const tally = createTally(0);
+    tally.stopping = stopping;
+    for (const event of events) count(tally, { seq: 1, at: 0, ...event } as unknown as Event);
+    try {
+      failWith(tally, "Failed:");
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it.each([
+    [
+      "all were refused",
+      [refused, refused],
+      "No order was accepted: 2 refused before sending, 0 rejected by the service, first:\n  - too small",
+    ],
+    [
+      "all were rejected",
+      [placed, rejected],
+      "No order was accepted: 0 refused before sending, 1 rejected by the service, first:\n  - 51008 no balance",
+    ],
+    ["one was accepted", [placed, placed, rejected, refused], ""],
+    ["none was wanted", [], ""],
+  ])("fails with the reason only where none was accepted: %s", (_, events, expected) => {
+    expect(ended(events)).toBe(expected);
+  });
+
+  it("does not fail for what the stop took back", () => {
+    expect(ended([refused], true)).toBe("");
+  });
+});

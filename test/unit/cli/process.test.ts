@@ -1,0 +1,85 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+
+const bin = fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "sluice-process-"));
+writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return name;
+};
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The real program in the folder of a stranger. `closeOut` reads nothing, as `| head -0` would. */
+const sluice = (argv: readonly string[], closeOut = false): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bin, ...argv], { cwd: folder, env: { ...process.env, NO_COLOR: "1", SLUICE_DEBUG: "" } });
+    const ended = { out: "", err: "" };
+    if (closeOut) child.stdout.destroy();
+    child.stdout.on("data", (chunk: Buffer) => {
+      ended.out += chunk.toString();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      ended.err += chunk.toString();
+    });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      resolve({ code, ...ended });
+    });
+  });
+
+describe("the program itself", () => {
+  it("answers with its version", async () => {
+    expect(await sluice(["--version"])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: "" });
+  });
+
+  it("ends quietly when nobody reads", async () => {
+    expect(await sluice(["--help"], true)).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it.each([
+    ["a config that does not exist", "confg.ts", undefined, /^error: confg\.ts: no such file\./],
+    [
+      "a syntax error",
+      "syntax.ts",
+      "const a = 1;\nconst b = = 2;\nexport default { a };\n",
+      /^error: syntax\.ts could not be loaded: syntax\.ts:2:10: ERROR: Unexpected "="\n$/,
+    ],
+    [
+      "a throw, by its line in the TypeScript file",
+      "throws.ts",
+      'interface A {\n  a: number;\n}\nthrow new TypeError("no luck");\nexport default {} as A;\n',
+      /^error: throws\.ts could not be loaded: TypeError: no luck \(line 4\)\n$/,
+    ],
+    [
+      "an import that does not exist",
+      "lost.ts",
+      'import "./nowhere.ts";\nexport default {};\n',
+      /^error: lost\.ts could not be loaded: Cannot find module 'nowhere\.ts' imported from lost\.ts\n$/,
+    ],
+    [
+      "no default export",
+      "named.ts",
+      "export const strategies: string[] = [];\n",
+      /^error: named\.ts has no default export; it exports strategies\./,
+    ],
+  ])("refuses %s with 2, one message and no stack", async (_, name, text, message) => {
+    const ended = await sluice(["backtest", text === undefined ? name : file(name, text)]);
+    expect(ended).toMatchObject({ code: 2, out: "" });
+    expect(ended.err).toMatch(message);
+    expect(ended.err).not.toMatch(/^ {4}at /m);
+  });
+});

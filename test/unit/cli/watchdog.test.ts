@@ -1,0 +1,213 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Subject } from "rxjs";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { capturedIo } from "../../../src/cli/io.ts";
+import { main } from "../../../src/cli/main.ts";
+import { keepWatchdog, starterBeside } from "../../../src/cli/watchdog-child.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { Ears, Listen } from "../../../src/engine/watchdog/ipc.ts";
+import type { Report } from "../../../src/engine/watchdog/messages.ts";
+import { checkConfig } from "../../../src/host/config.ts";
+import type { Event } from "../../../src/journal/events.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-watchdog-cli-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+const file = (name: string, text: string): string => {
+  const path = join(folder, `${name}.mjs`);
+  writeFileSync(path, text);
+  return path;
+};
+/** A service that lists nothing, and refuses everything where asked to. */
+const service = (
+  over = "",
+  beats: string = "watchdog: {},",
+) => `import { delay, of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
+import { createSystemClock } from ${JSON.stringify(fileURLToPath(new URL("../../../src/clock/system-clock.ts", import.meta.url)))};
+const ok = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
+const keys = [{ name: "k", permissions: ["read", "trade_futures"] }];
+export default ({ command }) => ({
+  service: { kind: "live", baseUrl: "https://x", environment: "testnet", open: () => ({
+    clock: createSystemClock(),
+    transport: (request) => { if (command !== "watchdog") throw new Error(command); return of(${over === "" ? "ok" : over}).pipe(delay(1)); },
+    market: {}, users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }], watchful: true, assumptions: [], start: () => {}, stop: () => {},
+  }) },
+  strategies: [{ kind: "strategy", name: "s", options: {}, start: () => ({}) }],
+  ${beats}
+});
+`;
+const config = file("plain", service());
+const refused = file("refused", service('{ status: 401, headers: {}, body: { code: "50004", msg: "who?", data: [] } }'));
+const unbeaten = file("unbeaten", service("", ""));
+const unbeatenRun = file("unbeaten-run", service("", '...(command === "watchdog" ? { watchdog: {} } : {}),'));
+const elsewhere = file("elsewhere", service("", 'watchdog: { dir: command }, instance: command === "run" ? "one" : "main",'));
+const keyless = file(
+  "keyless",
+  service()
+    .replace("=> ({", '=> { if (command === "run") throw new Error("no key"); return {')
+    .replace(/\}\);\n$/, "}; };\n"),
+);
+const paper = file("paper", 'export default { service: { kind: "paper" }, strategies: [] };');
+
+/** Runs the command; `story` is told the engine's side of the line once it listens. */
+const watch = async (argv: readonly string[], story: (ears: Ears<Report>, io: ReturnType<typeof capturedIo>) => void | Promise<void>) => {
+  const io = capturedIo();
+  const listen: Listen = (pickUp) => {
+    const ears = pickUp({ say: () => undefined, hangUp: () => undefined });
+    setTimeout(() => void story(ears, io), 20);
+    return Promise.resolve(() => Promise.resolve());
+  };
+  const code = await main(["watchdog", ...argv], io, { listen });
+  return { code, out: io.outText, err: io.errText };
+};
+const hello: Report = { kind: "hello", version: 1, session: "a", beatMs: 100 };
+
+describe("sluice watchdog", () => {
+  it("with --once ends with the engine's goodbye, and tells it in lines of JSON", async () => {
+    const { code, out } = await watch([config, "--once", "--json"], async (ears, io) => {
+      ears.heard(hello);
+      await new Promise<void>((resolve) => {
+        const look = setInterval(() => {
+          if (!io.outText.includes("proved")) return;
+          clearInterval(look);
+          resolve();
+        }, 20);
+      });
+      ears.heard({ kind: "goodbye" });
+    });
+    const lines = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { kind: string; at: number });
+    expect(lines.map(({ kind }) => kind)).toEqual(["armed", "proved", "goodbye"]);
+    expect(lines.every(({ at }) => Number.isInteger(at))).toBe(true);
+    expect(code).toBe(0);
+  });
+
+  it("ends when asked, says that nobody watches, and does not end because nobody reads", async () => {
+    const { code, err, out } = await watch([config], (ears, io) => {
+      io.stop("unread");
+      setTimeout(() => {
+        ears.heard(hello);
+        io.stop();
+      }, 1_500);
+    });
+    expect([code, err]).toEqual([0, "The engine is not protected any more.\n"]);
+    expect(out).toContain("an engine is heard; after 15 s of silence its orders are canceled");
+    expect(out).toContain("the keys of main can read; 0 orders open");
+  });
+
+  it.each([
+    ["keys that the service does not know", [refused], 2, /could not cancel anything for user main: 50004 who\?/],
+    ["a silence that is none", [config, "--silence-ms", "10"], 2, /whole milliseconds from 500/],
+    ["a scope nobody knows", [config, "--scope", "all"], 2, /Allowed choices are instance, user/],
+    ["a config whose engine sends no heartbeat", [unbeaten], 2, /has no "watchdog".*Add `watchdog: \{\}` to it and restart the engine/],
+    ["a config whose engine alone has none", [unbeatenRun], 2, /as `sluice run` reads it has no "watchdog"/],
+    [
+      "an engine that sends its heartbeat elsewhere",
+      [elsewhere],
+      2,
+      /would not hear its engine: instance is "one" for `sluice run` and "main" for `sluice watchdog`; watchdog\.dir is "run" for .* and "watchdog" for/,
+    ],
+    ["no config", [join(folder, "nowhere.mjs")], 2, /no such file/],
+  ])("refuses %s", async (_, argv, code, message) => {
+    const ended = await watch(argv, () => undefined);
+    expect([ended.code, ended.out]).toEqual([code, ""]);
+    expect(ended.err).toMatch(message);
+  });
+});
+
+describe("sluice watchdog while no engine is running", () => {
+  it("says in every status line that nothing is protected", async () => {
+    const { code, out } = await watch([config], (_, io) => {
+      setTimeout(() => io.stop(), 300);
+    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/the keys of main can read; 0 orders open\n.* {2}no engine has been heard: nothing is protected yet\n$/);
+  });
+
+  it("watches for `sluice run --watchdog`, whose config may leave it out, and where the engine's keys are not its own", async () => {
+    const stop = (_: unknown, io: ReturnType<typeof capturedIo>) => void setTimeout(() => io.stop(), 300);
+    expect((await watch([unbeaten, "--beside-run"], stop)).code).toBe(0);
+    expect((await watch([keyless], stop)).code).toBe(0);
+  });
+});
+
+describe("sluice run --watchdog", () => {
+  it("leaves no watchdog behind where the engine never came to speak", async () => {
+    const clock = createVirtualClock(0);
+    const io = capturedIo();
+    const listen: Listen = () => Promise.resolve(() => Promise.resolve());
+    const ended = main(["watchdog", unbeaten, "--once", "--beside-run"], io, { listen, clock });
+    await vi.waitFor(() => {
+      expect(io.outText).toContain("nothing is protected yet");
+    }, 20_000);
+    clock.advanceTo(120_000);
+    expect(await ended).toBe(0);
+    expect(io.errText).toBe("No engine was heard within 120 s.\n");
+  });
+
+  it("is refused where orders end with the process", async () => {
+    const io = capturedIo();
+    expect(await main(["run", paper, "--watchdog"], io)).toBe(2);
+    expect(io.errText).toContain("the embedded service ends with this process");
+  });
+
+  it("starts one, and again when it is lost, but not over and over", () => {
+    const clock = createVirtualClock(0);
+    const started: [readonly string[], string][] = [];
+    const events$ = new Subject<Event>();
+    const lose = (): void => events$.next({ seq: 1, at: 0, type: "watchdog.lost", reason: "gone" });
+    const notes: string[] = [];
+    const start = (argv: readonly string[], log: string): number | undefined => (started.push([argv, log]) === 1 ? 77 : undefined);
+    keepWatchdog(events$, { path: "config/x.ts", instance: "one", clock, note: (text) => notes.push(text), start });
+    const once = [
+      ["watchdog", expect.stringMatching(/^\/.*config\/x\.ts$/), "--once", "--json", "--beside-run"],
+      join(".sluice", "watchdog-one.ndjson"),
+    ];
+    lose();
+    expect(started).toEqual([once]);
+    clock.advanceTo(30_000);
+    events$.next({ seq: 2, at: 0, type: "engine.stalled", lateMs: 300 });
+    expect(started).toHaveLength(1);
+    lose();
+    lose();
+    expect(started).toEqual([once, once]);
+    expect(notes).toEqual([
+      `A watchdog was started as process 77; what it does is written to ${join(".sluice", "watchdog-one.ndjson")}.`,
+      "The watchdog could not be started.",
+    ]);
+  });
+});
+
+describe("config.watchdog", () => {
+  const configWith = (watchdog: object) =>
+    checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }], watchdog });
+  it("takes the defaults from an empty object and leaves other configs alone", () => {
+    expect(configWith({}).watchdog).toEqual({});
+    expect(checkConfig({ service: { kind: "live" }, strategies: [{ kind: "strategy", name: "s" }] })).not.toHaveProperty("watchdog");
+  });
+  it.each([
+    [{ silenceMs: 2_000 }, /silenceMs 2000 is less than three times beatMs 1000\. Write silenceMs: 3000 or more/],
+    [{ beatMs: 1 }, /beatMs/],
+    [{ scope: "all" }, /scope/],
+    [{ silence: 5 }, /"silence"/],
+  ])("%o is refused", (watchdog, message) => {
+    expect(() => configWith(watchdog)).toThrow(message);
+  });
+});
+
+it("the starter of its process is beside it in a checkout, and beside the sources in a package", () => {
+  const checkout = new URL("../../../src/cli/watchdog-child.ts", import.meta.url).href;
+  expect(starterBeside(checkout)).toBe(fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url)));
+  const starter = join(folder, "package", "src", "cli", "sluice.mjs");
+  mkdirSync(join(starter, ".."), { recursive: true });
+  writeFileSync(starter, "");
+  const built = pathToFileURL(join(folder, "package", "dist", "cli", "watchdog-child.js")).href;
+  expect(starterBeside(built)).toBe(starter);
+  expect(existsSync(starterBeside(built))).toBe(true);
+});

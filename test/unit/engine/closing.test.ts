@@ -1,0 +1,148 @@
+/** Everything held is closed, once each, and said to be so only when a reading shows it. */
+import { concat, NEVER, of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Engine, Event, PositionEnding } from "../../../src/index.ts";
+import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { begun, crash, far, pass, resting, stop, type World, worldOf } from "./lives.ts";
+
+const swap = "BTC-USDT-SWAP";
+const buy = (qty: string): WantedOrder => ({ slot: "in", instId: swap, side: "buy", px: "60001", qty });
+const quoted = (world: World, bid: number, qty = 100_000): void => {
+  world.venue.quote(swap, bid * 10, qty, bid * 10 + 10, qty, world.clock.now());
+};
+const positionIn = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const told = (events: readonly Event[]): readonly string[] =>
+  events.flatMap((event) => (event.type.startsWith("position.") ? [event.type] : []));
+const closes = (world: World): { count: number } => {
+  const sent = { count: 0 };
+  const { lose } = world;
+  world.lose = (request) => {
+    if (request.endpoint === "closePosition") sent.count++;
+    return lose(request);
+  };
+  return sent;
+};
+const closing = (engine: Engine) => {
+  const endings: PositionEnding[] = [];
+  const state = { done: false };
+  engine.closePositions("enough").subscribe({ next: (ending) => endings.push(ending), complete: () => (state.done = true) });
+  return { endings, state };
+};
+
+/** A tenth of a bitcoin held, and an order resting far below. */
+const holding = async () => {
+  const world = worldOf();
+  quoted(world, 60_000);
+  world.wanted$ = concat(of([buy("0.1"), far("rests", "30000")]), NEVER);
+  const life = await begun(world);
+  await pass(world, 20_000);
+  expect(positionIn(world)).toBe("0.1");
+  expect(resting(world)).toEqual(["30000"]);
+  return { world, life };
+};
+
+describe("closing positions", () => {
+  it("halts, cancels, closes by one call and says so after a reading", async () => {
+    const { world, life } = await holding();
+    const sent = closes(world);
+    const { endings, state } = closing(life.engine);
+    await pass(world, 5_000);
+    expect(endings).toEqual([{ kind: "closed", uid: "main", instId: swap, pos: "0.1", left: "0", reason: "" }]);
+    expect(state.done).toBe(true);
+    expect([positionIn(world), resting(world), sent.count]).toEqual(["0", [], 1]);
+    expect(told(life.events)).toEqual(["position.closing", "position.closed"]);
+    const order = life.events.flatMap((event) =>
+      event.type === "action.sent" && event.class !== "read" ? [`${event.class} ${event.endpoint}`] : [],
+    );
+    expect(order.slice(-4)).toEqual(["emergency cancelBatch", "close positions", "close closePosition", "close positions"]);
+    await stop(world, life.engine);
+  });
+
+  it("has nothing to do where nothing is held", async () => {
+    const world = worldOf();
+    world.wanted$ = NEVER;
+    const life = await begun(world);
+    const sent = closes(world);
+    const { endings, state } = closing(life.engine);
+    await pass(world, 5_000);
+    expect([endings, state.done, sent.count]).toEqual([[], true, 0]);
+    await stop(world, life.engine);
+  });
+
+  it("looks before it closes again when an answer was lost, and does not where that was enough", async () => {
+    const { world, life } = await holding();
+    world.lose = ({ endpoint }) => (endpoint === "closePosition" ? "answer" : undefined);
+    const sent = closes(world);
+    const { endings } = closing(life.engine);
+    await pass(world, 30_000);
+    expect([endings.map(({ kind }) => kind), sent.count, positionIn(world)]).toEqual([["closed"], 1, "0"]);
+    await stop(world, life.engine);
+  });
+
+  it("closes again when the call never arrived, but not before it cannot arrive any more", async () => {
+    const { world, life } = await holding();
+    let lost = 0;
+    world.lose = ({ endpoint }) => (endpoint === "closePosition" && lost++ === 0 ? "request" : undefined);
+    const sent = closes(world);
+    const { endings } = closing(life.engine);
+    // Three seconds until nobody answers any more, and ten in which it could still come.
+    await pass(world, 12_000);
+    expect(sent.count).toBe(1);
+    await pass(world, 8_000);
+    expect([endings.map(({ kind }) => kind), sent.count, positionIn(world)]).toEqual([["closed"], 2, "0"]);
+    await stop(world, life.engine);
+  });
+
+  it("goes on while the book takes only a part, and tells what is left when its time is over", async () => {
+    const { world, life } = await holding();
+    quoted(world, 60_000, 30);
+    const sent = closes(world);
+    const { endings, state } = closing(life.engine);
+    await pass(world, 30_000);
+    expect(positionIn(world)).toBe("0.07");
+    quoted(world, 59_999, 30);
+    await pass(world, 30_000);
+    expect(positionIn(world)).toBe("0.04");
+    await pass(world, 120_000);
+    expect(endings).toEqual([
+      { kind: "left", uid: "main", instId: swap, pos: "0.1", left: "0.04", reason: "the book did not take all of it" },
+    ]);
+    expect([state.done, told(life.events).at(-1)]).toEqual([true, "position.left"]);
+    // After one, two, four and eight seconds, and then every fifteen.
+    expect(sent.count).toBe(11);
+    await stop(world, life.engine);
+  });
+
+  it("says that it does not know where the positions cannot be read, and closes nothing blindly", async () => {
+    const { world, life } = await holding();
+    world.lose = ({ endpoint }) => (endpoint === "positions" ? "answer" : undefined);
+    const sent = closes(world);
+    const { endings, state } = closing(life.engine);
+    await pass(world, 200_000);
+    expect(endings).toEqual([
+      expect.objectContaining({ kind: "unknown", instId: "", reason: expect.stringMatching(/^the positions could not be read \(.+\)$/) }),
+    ]);
+    expect([state.done, sent.count, positionIn(world)]).toEqual([true, 0, "0.1"]);
+    await stop(world, life.engine);
+  });
+
+  it("takes what was held off the limits, in this life and the next", async () => {
+    const world = worldOf();
+    quoted(world, 60_000);
+    world.orders = { positionPerStrategy: "7000", lossPerStrategy: "1000" };
+    world.wanted$ = concat(of([buy("0.1")]), NEVER);
+    const first = await begun(world);
+    await pass(world, 20_000);
+    closing(first.engine);
+    await pass(world, 5_000);
+    expect(positionIn(world)).toBe("0");
+    await stop(world, first.engine);
+    world.journal = { resume: true };
+    world.wanted$ = concat(of([buy("0.1")]), NEVER);
+    const second = await begun(world);
+    await pass(world, 20_000);
+    expect(second.events.filter(({ type }) => type === "order.refused" || type === "strategy.reducing")).toEqual([]);
+    expect(positionIn(world)).toBe("0.1");
+    await crash(world, second);
+  });
+});

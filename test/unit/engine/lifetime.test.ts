@@ -1,0 +1,127 @@
+/** What an engine leaves running when it has stopped: nothing. */
+import { concat, NEVER, Observable, of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
+import { createLifetime } from "../../../src/engine/lifetime.ts";
+import { createEngine, type Event, type ServiceSpec } from "../../../src/index.ts";
+import { far, strategy } from "../backtest/arena.ts";
+import { keys, venueOf } from "./lives.ts";
+
+const request: WireRequest = { endpoint: "instruments", method: "GET", path: "/", query: {}, body: undefined, key: undefined };
+const answer = { status: 200, headers: {}, body: undefined };
+
+describe("a lifetime", () => {
+  it("passes timers and answers through until its end, and nothing from then on", () => {
+    const clock = createVirtualClock();
+    const lifetime = createLifetime(clock);
+    const heard: string[] = [];
+    let late: (() => void) | undefined;
+    let asked = 0;
+    const transport = lifetime.interceptor(
+      () =>
+        new Observable((subscriber) => {
+          asked++;
+          if (asked === 1) subscriber.next(answer);
+          else late = () => subscriber.next(answer);
+          return () => heard.push("let go");
+        }),
+    );
+    lifetime.clock.setTimer(10, () => heard.push("ten"));
+    lifetime.clock.setTimer(20, () => heard.push("cancelled")).cancel();
+    lifetime.clock.setTimer(30, () => heard.push("thirty"));
+    const all = { next: () => heard.push("answer"), error: () => heard.push("error"), complete: () => heard.push("complete") };
+    transport(request).subscribe(all);
+    transport(request).subscribe(all);
+    clock.advanceTo(15);
+    lifetime.end();
+    late?.();
+    lifetime.clock.setTimer(40, () => heard.push("forty"));
+    transport(request).subscribe(all);
+    expect(clock.pending).toBe(0);
+    clock.advanceTo(100);
+    expect(heard.filter((what) => what !== "let go")).toEqual(["answer", "ten"]);
+    expect(asked).toBe(2);
+  });
+});
+
+describe("a stopped engine", () => {
+  it("looks no longer for an order it has not heard of, and leaves no timer", async () => {
+    const clock = createVirtualClock(1_700_000_000_000);
+    const venue = venueOf(clock);
+    const sent: string[] = [];
+    let timers = 0;
+    const counted: Clock = {
+      now: () => clock.now(),
+      wallNow: () => clock.wallNow(),
+      setTimer: (at, run) => {
+        let open = true;
+        const close = (): void => {
+          if (open) timers--;
+          open = false;
+        };
+        timers++;
+        const timer = clock.setTimer(at, () => {
+          close();
+          run();
+        });
+        return {
+          cancel: () => {
+            close();
+            timer.cancel();
+          },
+        };
+      },
+    };
+    const transport: Transport = ({ endpoint, method, path, query, body, key }) =>
+      new Observable((subscriber) => {
+        sent.push(endpoint);
+        // Placements vanish on the way: nobody ever says what became of them.
+        if (endpoint === "placeOrder") {
+          const timer = counted.setTimer(clock.now() + 1_000, () => subscriber.error(new Error("no answer")));
+          return () => timer.cancel();
+        }
+        const timer = counted.setTimer(clock.now() + 20, () => {
+          subscriber.next(venue.handle({ method, path, query, body, key, ip: "local" }, clock.now()));
+          subscriber.complete();
+        });
+        return () => timer.cancel();
+      });
+    const service: ServiceSpec = {
+      kind: "stopping",
+      open: () => ({
+        clock: counted,
+        transport,
+        market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+        users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
+        assumptions: [],
+        start: () => undefined,
+        stop: () => undefined,
+      }),
+    };
+    const engine = createEngine({ service, strategies: [strategy("one", { desired: () => concat(of([far()]), NEVER) })] });
+    const events: Event[] = [];
+    engine.on("event", (event) => events.push(event));
+    const pass = async (ms: number): Promise<void> => {
+      const untilAt = clock.now() + ms;
+      await letPromisesSettle();
+      while (clock.step(untilAt)) await letPromisesSettle();
+      clock.advanceTo(untilAt);
+    };
+    const begun = engine.start();
+    await pass(10_000);
+    await begun;
+    expect(events.filter((event) => event.type === "order.changed" && event.phase === "unknown")).toHaveLength(1);
+    const stopped = engine.stop();
+    await pass(0);
+    await stopped;
+    const asked = sent.length;
+    const told = events.length;
+    expect(timers).toBe(0);
+    await pass(300_000);
+    expect(sent.length).toBe(asked);
+    expect(events.length).toBe(told);
+  });
+});

@@ -1,0 +1,224 @@
+/** One life after another of an engine, on one journal and one service, killed wherever a test says. */
+import { concat, NEVER, Observable, of } from "rxjs";
+import { inProcess } from "../../../src/client/transport/in-process.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
+import type { JournalConfig } from "../../../src/host/config.ts";
+import {
+  type Config,
+  createContract,
+  createEngine,
+  createVenue,
+  defineStrategy,
+  type Engine,
+  type Event,
+  type OrderRecord,
+  type ServiceSpec,
+  type Venue,
+} from "../../../src/index.ts";
+import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { type MemoryDisk, memoryDisk } from "../journal/memory-disk.ts";
+
+// Runs outside of a test runner as well.
+const swap = "BTC-USDT-SWAP";
+const btc = { instId: swap, tickSize: "0.1", lotSize: "0.001" };
+export const far = (slot: string, px: string): WantedOrder => ({ slot, instId: swap, side: "buy", px, qty: "0.01" });
+
+export const keys = [{ name: "k1", permissions: ["read", "trade_futures", "trade_spot"] }];
+
+export interface World {
+  readonly clock: ReturnType<typeof createVirtualClock>;
+  venue: Venue;
+  readonly disk: MemoryDisk;
+  /** Counts everything that can be the last thing a life did. */
+  step: (what: string) => void;
+  /** The machine's calendar against the steady scale. */
+  wallOffsetMs: number;
+  /** Milliseconds a placement is on its way. */
+  placementMs: number;
+  /** Requests whose answer is lost, or that never arrive. */
+  lose: (request: WireRequest) => "request" | "answer" | undefined;
+  /** What is read instead of an answer. */
+  spoil: (request: WireRequest, answer: WireResponse) => WireResponse;
+  /** What is pushed of orders, and whether the engine may rely on it. */
+  pushes$: Observable<OrderRecord>;
+  pushing$: Observable<boolean>;
+  /** What the strategy wants. */
+  wanted$: Observable<readonly WantedOrder[]>;
+  journal: Partial<JournalConfig>;
+  orders: NonNullable<Config["orders"]>;
+  instance: number;
+}
+
+/** A service with one product, one user and its limits, quoted around 60,000. */
+export const venueOf = (clock: Clock, firstOrdId = "1000000000"): Venue => {
+  const venue = createVenue({
+    contract: createContract(),
+    instruments: [btc],
+    users: [{ uid: "main", keys, balances: { USDT: "100000" } }],
+    fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
+    enforceLimits: true,
+    firstOrdId,
+  });
+  venue.quote(swap, 600_000, 10, 600_010, 10, clock.now());
+  return venue;
+};
+
+/** Another service takes the place of this one, with higher order ids and no memory; nothing may rest then. */
+export const renewVenue = (world: World): void => {
+  world.venue = venueOf(world.clock, String(++venues * 1_000_000_000));
+};
+let venues = 1;
+
+export const worldOf = (): World => {
+  const clock = createVirtualClock(1_700_000_000_000);
+  const venue = venueOf(clock);
+  const wanted$ = concat(of([far("a", "30000"), far("b", "29000")]), NEVER);
+  const quiet = { step: () => undefined, lose: () => undefined, placementMs: 20, wallOffsetMs: 0 };
+  const plain = { spoil: (_: WireRequest, answer: WireResponse) => answer, pushes$: NEVER, pushing$: of(false) };
+  return { clock, venue, disk: memoryDisk(), ...quiet, ...plain, wanted$, journal: {}, orders: {}, instance: ++worlds };
+};
+let worlds = 0;
+
+export class Dead extends Error {}
+
+const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
+const writes: readonly string[] = ["placeOrder", "cancelBatch"];
+
+/** A process: when it is killed nothing of it runs any more, and what it sent arrives all the same. */
+export const lifeOf = (world: World) => {
+  let alive = true;
+  const clock: Clock = {
+    now: () => world.clock.now(),
+    wallNow: () => world.clock.wallNow() + world.wallOffsetMs,
+    setTimer: (at, run) => world.clock.setTimer(at, () => (alive ? run() : undefined)),
+  };
+  const wireOf = (entryMs: number): Transport =>
+    inProcess({
+      clock: world.clock,
+      latency: { name: "constant", entryMs: () => entryMs, responseMs: () => 20, feedMs: () => 0 },
+      timeoutMs: 3_000,
+      handle: (request, at) => {
+        const fate = world.lose(request);
+        if (fate === "request") return undefined;
+        const { method, path, query, body, key } = request;
+        const response = world.venue.handle({ method, path, query, body, key, ip: "local" }, at);
+        return fate === "answer" ? undefined : world.spoil(request, response);
+      },
+    });
+  const doing = (what: string): void => {
+    if (!alive) throw new Dead();
+    try {
+      world.step(what);
+    } catch (error) {
+      alive = false;
+      throw error;
+    }
+  };
+  const transport: Transport = (request) =>
+    new Observable((subscriber) => {
+      if (!alive) return undefined;
+      const { endpoint } = request;
+      if (writes.includes(endpoint)) doing(`send ${endpoint}`);
+      const answers = wireOf(endpoint === "placeOrder" ? world.placementMs : 20)(request).subscribe({
+        next: (response) => {
+          if (!alive) return;
+          try {
+            if (writes.includes(endpoint)) doing(`answer ${endpoint}`);
+          } catch {
+            return;
+          }
+          subscriber.next(response);
+          subscriber.complete();
+        },
+        error: (error: unknown) => {
+          if (alive) subscriber.error(error);
+        },
+      });
+      return () => {
+        answers.unsubscribe();
+      };
+    });
+  const service: ServiceSpec = {
+    // A lock is the machine's: whoever tests at the same time has another name.
+    kind: `world ${process.pid} ${process.env["VITEST_POOL_ID"] ?? ""} ${world.instance}`,
+    open: () => ({
+      clock,
+      transport,
+      market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+      users: [{ uid: "main", ip: "local", keys, pushes$: world.pushes$, pushing$: world.pushing$ }],
+      assumptions: [],
+      start: () => undefined,
+      stop: () => undefined,
+    }),
+  };
+  const disk: MemoryDisk = Object.create(world.disk) as MemoryDisk;
+  world.disk.onStep = doing;
+  const events: Event[] = [];
+  const engine = createEngine(
+    {
+      service,
+      strategies: [defineStrategy({ name: "one", options: noOptions, desired: () => world.wanted$ })({})],
+      journal: { dir: "journal", ...world.journal },
+      orders: world.orders,
+    },
+    { openDisk: async () => disk },
+  );
+  const watching = engine.events$.subscribe((event) => events.push(event));
+  return {
+    engine,
+    events,
+    /** Remembers no events from now on. */
+    forget: () => {
+      watching.unsubscribe();
+      events.length = 0;
+    },
+    kill: () => {
+      alive = false;
+    },
+    isAlive: () => alive,
+  };
+};
+
+/** Lets time pass until the promise settles. */
+export const until = async (world: World, promise: Promise<unknown>): Promise<void> => {
+  let done = false;
+  const end = (): void => {
+    done = true;
+  };
+  promise.then(end, end);
+  while (!done) {
+    await letPromisesSettle();
+    if (!done) world.clock.step();
+  }
+};
+export const pass = async (world: World, ms: number): Promise<void> => {
+  const at = world.clock.now() + ms;
+  await letPromisesSettle();
+  while (world.clock.step(at)) await letPromisesSettle();
+  world.clock.advanceTo(at);
+};
+export const begun = async (world: World) => {
+  const life = lifeOf(world);
+  const start = life.engine.start();
+  await until(world, start);
+  await start;
+  return life;
+};
+export const idsIn = (events: readonly Event[], phase: string): ReadonlySet<string> =>
+  new Set(events.flatMap((event) => (event.type === "order.changed" && event.phase === phase ? [event.clOrdId] : [])));
+/** What is under way when a process dies still arrives; what the machine held for it is let go. */
+export const crash = async (world: World, life: ReturnType<typeof lifeOf>): Promise<void> => {
+  life.kill();
+  await pass(world, 1_000);
+  await until(world, life.engine.stop());
+};
+export const resting = ({ venue }: World): readonly string[] =>
+  venue
+    .truth("main")
+    .orders.filter(({ state }) => state === "live")
+    .map(({ px }) => px)
+    .sort();
+export const stop = async (world: World, engine: Engine): Promise<void> => until(world, engine.stop());

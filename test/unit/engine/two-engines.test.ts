@@ -1,0 +1,96 @@
+/** Two engines on one key of one user: it is said that they are not alone, and no order is lost or placed twice. */
+import { concat, interval, map, NEVER, of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { inProcess } from "../../../src/client/transport/in-process.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createEngine, defineStrategy, type Event } from "../../../src/index.ts";
+import { far, keys, pass, resting, until, type World, worldOf } from "./lives.ts";
+
+const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
+
+/** An engine without a journal, at the world's service, over the world's one key. */
+const engineIn = (world: World, instance: string, moving: boolean) => {
+  const transport = inProcess({
+    clock: world.clock,
+    latency: { name: "constant", entryMs: () => 20, responseMs: () => 20, feedMs: () => 0 },
+    timeoutMs: 3_000,
+    handle: ({ method, path, query, body, key }, at) => world.venue.handle({ method, path, query, body, key, ip: "local" }, at),
+  });
+  const wanted = (step: number) => [far("a", String(30_000 + step)), far("b", String(29_000 + step))];
+  const desired = () =>
+    moving ? concat(of(wanted(0)), interval(7_000).pipe(map((step) => wanted(step + 1)))) : concat(of(wanted(0)), NEVER);
+  const events: Event[] = [];
+  const engine = createEngine({
+    service: {
+      kind: "two",
+      open: () => ({
+        clock: world.clock,
+        transport,
+        market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+        users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
+        watchful: true,
+        assumptions: [],
+        start: () => undefined,
+        stop: () => undefined,
+      }),
+    },
+    strategies: [defineStrategy({ name: "one", options: noOptions, desired })({})],
+    instance,
+  });
+  engine.events$.subscribe((event) => events.push(event));
+  const warnings = (): readonly string[] =>
+    events.flatMap((event) => (event.type === "anomaly" && event.what.startsWith("shared.") ? [event.what] : []));
+  return { engine, events, warnings };
+};
+
+const both = async (names: readonly [string, string], moving: boolean) => {
+  const world = worldOf();
+  const engines = names.map((name) => engineIn(world, name, moving));
+  for (const { engine } of engines) await until(world, engine.start());
+  await pass(world, 240_000);
+  return { world, engines };
+};
+const end = async (world: World, { engine }: ReturnType<typeof engineIn>): Promise<void> => {
+  await until(world, engine.stop({ cancel: true }));
+  await letPromisesSettle();
+};
+
+describe("two engines with one key", () => {
+  it("and instance names of their own: each keeps its orders, and it is said once that the key is shared", async () => {
+    const { world, engines } = await both(["one", "two"], true);
+    expect(resting(world)).toHaveLength(4);
+    // In step with each other, only the one whose requests come second in each second can see it.
+    expect(engines.flatMap(({ warnings }) => warnings())).toEqual(["shared.key"]);
+    for (const engine of engines) await end(world, engine);
+    expect(resting(world)).toEqual([]);
+  });
+
+  it("and one instance name: no slot holds two orders, and none is left", async () => {
+    const { world, engines } = await both(["one", "one"], false);
+    expect(resting(world)).toEqual(["29000", "30000"]);
+    for (const engine of engines) await end(world, engine);
+    expect(resting(world)).toEqual([]);
+  });
+
+  it("and one instance name, both changing their orders: it is said once, and none is left", async () => {
+    const { world, engines } = await both(["one", "one"], true);
+    // The other one finds its orders canceled, and never an order that it does not know.
+    expect(engines.flatMap(({ warnings }) => warnings()).sort()).toEqual(["shared.instance", "shared.key"]);
+    for (const engine of engines) await end(world, engine);
+    expect(resting(world)).toEqual([]);
+  });
+
+  it("one engine alone says nothing of the kind", async () => {
+    const world = worldOf();
+    const only = engineIn(world, "one", true);
+    await until(world, only.engine.start());
+    await pass(world, 240_000);
+    expect(only.warnings()).toEqual([]);
+    await end(world, only);
+    const next = engineIn(world, "one", true);
+    await until(world, next.engine.start());
+    await pass(world, 120_000);
+    expect(next.warnings()).toEqual([]);
+    await end(world, next);
+  });
+});

@@ -1,0 +1,188 @@
+/** An engine whose config names a watchdog: when it beats, what it refuses, how it takes leave. */
+import { NEVER, of, Subject } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { inProcess } from "../../../../src/client/transport/in-process.ts";
+import type { Clock } from "../../../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
+import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import type { Ears } from "../../../../src/engine/watchdog/ipc.ts";
+import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
+import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../../../src/index.ts";
+import type { Disk } from "../../../../src/journal/disk.ts";
+import { far, strategy } from "../../backtest/arena.ts";
+import { memoryDisk } from "../../journal/memory-disk.ts";
+import { keys, venueOf } from "../lives.ts";
+
+const setup = async ({ realTime = true, watchful = true, watchdog = {} as object | null, disk = undefined as Disk | undefined } = {}) => {
+  const inner = createVirtualClock(1_700_000_000_000);
+  let lost = 0;
+  // What was lost passes without any timer having run.
+  const clock: Clock = {
+    now: () => inner.now() + lost,
+    wallNow: () => inner.wallNow() + lost,
+    setTimer: (at, run) => inner.setTimer(at - lost, run),
+  };
+  const venue = venueOf(clock);
+  const transport = inProcess({
+    clock,
+    latency: { name: "constant", entryMs: () => 20, responseMs: () => 20, feedMs: () => 0 },
+    timeoutMs: 3_000,
+    handle: ({ method, path, query, body, key }) => venue.handle({ method, path, query, body, key, ip: "local" }, clock.now()),
+  });
+  const service: ServiceSpec = {
+    kind: "world",
+    open: () => ({
+      clock,
+      transport,
+      market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+      users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }],
+      watchful,
+      realTime,
+      assumptions: [],
+      start: () => undefined,
+      stop: () => undefined,
+    }),
+  };
+  const wishes$ = new Subject<readonly WantedOrder[]>();
+  const said: Report[] = [];
+  let ears: Ears<Word> | undefined;
+  let hungUp = 0;
+  const config = {
+    service,
+    strategies: [strategy("s", { desired: () => wishes$ })],
+    ...(watchdog === null ? {} : { watchdog }),
+    ...(disk && { journal: { dir: "j" } }),
+  };
+  const engine = createEngine(config, {
+    ...(disk && { openDisk: async () => disk }),
+    dial: () => (given) => {
+      ears = given;
+      return {
+        say: (report) => {
+          said.push(report);
+          if (report.kind === "goodbye") ears?.heard({ kind: "farewell" });
+        },
+        hangUp: () => {
+          hungUp++;
+        },
+      };
+    },
+  });
+  const events: Event[] = [];
+  engine.on("event", (event) => events.push(event));
+  const run = async (ms: number): Promise<void> => {
+    const end = inner.now() + ms;
+    await letPromisesSettle();
+    while (inner.step(end)) await letPromisesSettle();
+    inner.advanceTo(end);
+  };
+  const settle = async (work: Promise<void>): Promise<void> => {
+    let done = false;
+    void work.finally(() => {
+      done = true;
+    });
+    for (let second = 0; !done && second < 100; second++) await run(1_000);
+    await work;
+  };
+  await settle(engine.start());
+  return {
+    engine,
+    said,
+    events,
+    run,
+    settle,
+    want: (...wanted: readonly WantedOrder[]) => wishes$.next(wanted),
+    hear: (word: Word) => ears?.heard(word),
+    stand: (ms: number) => {
+      lost += ms;
+    },
+    hungUp: () => hungUp,
+    types: () => events.map(({ type }) => type),
+    phases: () => events.flatMap((event) => (event.type === "order.changed" ? [`${event.slot} ${event.phase}`] : [])),
+  };
+};
+
+describe("an engine with a watchdog in its config", () => {
+  it("beats from before it reads anything, says when it trades and how much is open", async () => {
+    const { said, want, run, hear } = await setup({ watchdog: { beatMs: 500, silenceMs: 5_000 } });
+    hear({ kind: "armed", silenceMs: 5_000 });
+    expect(said.slice(0, 2)).toEqual([
+      { kind: "hello", version: 1, session: expect.stringMatching(/^[0-9a-f]{16}$/), beatMs: 500 },
+      { kind: "beat", ready: false, open: 0 },
+    ]);
+    const before = said.length;
+    want(far("a"), far("b", "29000"));
+    await run(5_000);
+    expect(said.length - before).toBe(10);
+    expect(said.at(-1)).toEqual({ kind: "beat", ready: true, open: 2 });
+  });
+
+  it("after a standstill places nothing before the watchdog has answered, and then what was wanted", async () => {
+    const { want, run, hear, stand, phases, events } = await setup();
+    hear({ kind: "armed", silenceMs: 15_000 });
+    await run(2_000);
+    stand(9_000);
+    want(far("a"));
+    await run(900);
+    expect(phases()).toEqual([]);
+    expect(events.filter(({ type }) => type === "order.refused")).toMatchObject([{ reason: expect.stringContaining("stood still") }]);
+    await run(2_000);
+    hear({ kind: "heard" });
+    await run(20_000);
+    expect(phases()).toContain("a live");
+  });
+
+  it("that was taken for dead halts, takes its orders back and says why", async () => {
+    const { want, run, hear, phases, events, types } = await setup();
+    hear({ kind: "armed", silenceMs: 15_000 });
+    want(far("a"));
+    await run(5_000);
+    hear({ kind: "tripped", reason: "no beat for 15 s" });
+    want(far("a"), far("b"));
+    await run(20_000);
+    expect(phases().at(-1)).toBe("a canceled");
+    expect(phases().some((phase) => phase.startsWith("b"))).toBe(false);
+    expect(types()).toContain("watchdog.tripped");
+    expect(events.find(({ type }) => type === "mode.changed")).toMatchObject({
+      mode: "halted",
+      reason: "the watchdog tripped: no beat for 15 s",
+    });
+  });
+
+  it("that was taken for dead and knows it starts halted the next time", async () => {
+    const disk = memoryDisk();
+    const first = await setup({ disk });
+    first.hear({ kind: "armed", silenceMs: 15_000 });
+    first.hear({ kind: "tripped", reason: "no beat for 15 s" });
+    await first.settle(first.engine.stop());
+    const second = await setup({ disk });
+    second.want(far("a"));
+    await second.run(20_000);
+    expect(second.phases()).toEqual([]);
+    expect(second.events.find(({ type }) => type === "mode.changed")).toMatchObject({
+      mode: "halted",
+      reason: expect.stringContaining("tripped"),
+    });
+  });
+
+  it("takes leave when it stops in order, with orders that stay or with none left", async () => {
+    for (const cancel of [false, true]) {
+      const { engine, want, run, hear, settle, said } = await setup();
+      hear({ kind: "armed", silenceMs: 15_000 });
+      want(far("a"));
+      await run(5_000);
+      await settle(engine.stop({ cancel }));
+      expect(said.at(-1)).toEqual({ kind: "goodbye" });
+    }
+  });
+
+  it.each([
+    ["whose config names none", { watchdog: null }, []],
+    ["whose service is embedded", { watchful: false }, []],
+    ["whose session is recorded", { realTime: false }, ["watchdog.lost"]],
+  ])("%s does not beat", async (_, given, told) => {
+    const { said, types, run } = await setup(given);
+    await run(5_000);
+    expect([said, types().filter((type) => type.startsWith("watchdog"))]).toEqual([[], told]);
+  });
+});

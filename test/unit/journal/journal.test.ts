@@ -1,0 +1,136 @@
+/** Numbered facts for sinks, and their emitter face for bystanders. */
+import { describe, expect, it } from "vitest";
+import { createNotices, noticeName } from "../../../src/journal/event-emitter.ts";
+import { createEventLog } from "../../../src/journal/event-log.ts";
+import type { Event, EventBody } from "../../../src/journal/events.ts";
+
+const fact = (what: string): EventBody => ({ type: "anomaly", what, detail: "" });
+const whatOf = (event: Event): string => (event.type === "anomaly" ? event.what : event.type);
+
+describe("journal", () => {
+  it("numbers without holes, stamps the clock's instant and freezes", () => {
+    let now = 5;
+    const journal = createEventLog(() => now);
+    const heard: Event[] = [];
+    journal.attach((event) => heard.push(event));
+    for (const what of ["a", "b", "c"]) {
+      journal.append(fact(what));
+      now += 10;
+    }
+    expect(heard.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, 5],
+      [2, 15],
+      [3, 25],
+    ]);
+    expect(heard.every(Object.isFrozen)).toBe(true);
+    expect(journal.length).toBe(3);
+  });
+
+  it("counts what nobody listens to", () => {
+    const journal = createEventLog(() => 0);
+    journal.append(fact("unheard"));
+    const heard: number[] = [];
+    journal.attach(({ seq }) => heard.push(seq));
+    journal.append(fact("heard"));
+    expect([heard, journal.length]).toEqual([[2], 2]);
+  });
+
+  it("a sink that throws is reported and removed; the others go on", () => {
+    const problems: unknown[] = [];
+    const journal = createEventLog(
+      () => 0,
+      (error) => problems.push(error),
+    );
+    const heard: string[] = [];
+    journal.attach((event) => heard.push(`first ${whatOf(event)}`));
+    journal.attach(() => {
+      throw new Error("disk full");
+    });
+    journal.attach((event) => heard.push(`last ${whatOf(event)}`));
+    journal.append(fact("a"));
+    journal.append(fact("b"));
+    expect(heard).toEqual(["first a", "last a", "first b", "last b"]);
+    expect(problems.map(String)).toEqual(["Error: disk full"]);
+  });
+
+  it("an event appended by a sink comes after the one being delivered, to every sink in the same order", () => {
+    const journal = createEventLog(() => 0);
+    const [one, two]: [string[], string[]] = [[], []];
+    journal.attach((event) => {
+      one.push(whatOf(event));
+      if (whatOf(event) === "a") {
+        journal.append(fact("from a"));
+        journal.append(fact("also from a"));
+      }
+    });
+    journal.attach((event) => two.push(whatOf(event)));
+    journal.append(fact("a"));
+    journal.append(fact("b"));
+    expect(one).toEqual(["a", "from a", "also from a", "b"]);
+    expect(two).toEqual(one);
+  });
+
+  it("detaching ends it, and so does unsubscribing from the stream", () => {
+    const journal = createEventLog(() => 0);
+    const heard: string[] = [];
+    const detach = journal.attach((event) => heard.push(`sink ${whatOf(event)}`));
+    const stream = journal.events$.subscribe((event) => heard.push(`stream ${whatOf(event)}`));
+    journal.append(fact("a"));
+    detach();
+    journal.append(fact("b"));
+    stream.unsubscribe();
+    journal.append(fact("c"));
+    expect(heard).toEqual(["sink a", "stream a", "stream b"]);
+  });
+});
+
+describe("notices", () => {
+  const refused: EventBody = { type: "quota.refused", layer: "uid", until: 9 };
+  const filled: EventBody = {
+    type: "order.changed",
+    strategy: "s",
+    slot: "bid",
+    instId: "BTC-USDT-SWAP",
+    clOrdId: "c",
+    phase: "filled",
+    record: undefined,
+    reason: "",
+  };
+
+  it.each([
+    [refused, "quota:refused"],
+    [filled, "order:filled"],
+    [fact("x"), "anomaly"],
+  ])("%j is called %s", (body, name) => {
+    expect(noticeName({ ...body, seq: 1, at: 0 })).toBe(name);
+  });
+
+  it("reach listeners of their name and of all, until these are removed", () => {
+    const journal = createEventLog(() => 0);
+    const notices = createNotices(journal, () => undefined);
+    const heard: string[] = [];
+    const stop = notices.on("order:filled", ({ type }) => heard.push(`named ${type}`));
+    notices.on("event", ({ type }) => heard.push(`all ${type}`));
+    journal.append(filled);
+    stop();
+    journal.append(filled);
+    journal.append(refused);
+    expect(heard).toEqual(["all order.changed", "named order.changed", "all order.changed", "all quota.refused"]);
+  });
+
+  it("a listener that throws harms neither the others nor the journal, and stays", () => {
+    const problems: unknown[] = [];
+    const journal = createEventLog(() => 0);
+    const notices = createNotices(journal, (error) => problems.push(error));
+    const heard: string[] = [];
+    notices.on("event", () => {
+      throw new Error("no");
+    });
+    notices.on("event", ({ type }) => heard.push(type));
+    journal.attach(({ type }) => heard.push(`sink ${type}`));
+    journal.append(refused);
+    journal.append(refused);
+    expect(heard).toEqual(["quota.refused", "sink quota.refused", "quota.refused", "sink quota.refused"]);
+    expect(problems).toHaveLength(2);
+  });
+});

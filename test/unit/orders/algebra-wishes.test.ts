@@ -1,0 +1,133 @@
+/**
+ * The algebra of waiting wishes: a replaced one never leaves, a withdrawn one takes its own placement with it.
+ */
+import { expect, it } from "vitest";
+import type { Gateway } from "../../../src/client/gateway.ts";
+import { isResting } from "../../../src/orders/tracked-order.ts";
+import { sameWish, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
+import { singly, unshared } from "./doors.ts";
+import type { Rig } from "./rig.ts";
+import { replacingStories, savedBy, stories, type Wishes } from "./stories.ts";
+
+/** What each slot wanted one after the other; undefined is a withdrawal. The first is what the desk knows. */
+type Line = (WantedOrder | undefined)[];
+
+/** How a new wish joins the line of those that were not carried out yet. */
+type Joining = (line: Line, wish: WantedOrder | undefined) => void;
+
+/** Every replacement waits until the wish before it rests; a withdrawal still takes with it whatever waits. */
+const replacementsWait: Joining = (line, wish) => {
+  if (wish === undefined) line.length = 0;
+  line.push(wish);
+};
+
+/** A withdrawal waits until what it withdraws rests; of the wishes between two withdrawals the last counts. */
+const withdrawalsWait: Joining = (line, wish) => {
+  if (wish !== undefined && line.at(-1) !== undefined) line.pop();
+  line.push(wish);
+};
+
+/** Stands between a story and the desk, and gives each slot its next wish when the one before it was carried out. */
+const oneByOne =
+  (joining: Joining) =>
+  (rig: Rig): Wishes => {
+    const { orderManager, clock } = rig;
+    const lines = new Map<string, Line>();
+    const byHand = new Set<string>();
+    const given = new Map<string, WantedOrder | undefined>();
+    /** The wish of each slot that was cancelled by hand last: it has had its time. */
+    const settled = new Map<string, string>();
+
+    const isDone = (name: string, wish: WantedOrder | undefined): boolean => {
+      const order = orderManager.orders().find((candidate) => candidate.slot === name);
+      if (wish === undefined) return order === undefined;
+      return settled.get(name) === wishMark(wish) || (order !== undefined && isResting(order) && order.mark === wishMark(wish));
+    };
+    const giveAll = (strategy: string): void => {
+      const declared: WantedOrder[] = [];
+      for (const [name, [head]] of lines) {
+        if (!byHand.has(name)) {
+          if (head !== undefined) declared.push(head);
+        } else if (!given.has(name) || given.get(name) !== head) {
+          given.set(name, head);
+          orderManager.wantOne(strategy, name, head);
+        }
+      }
+      orderManager.want(strategy, declared);
+    };
+    const advance = (strategy: string): void => {
+      let moved = false;
+      for (const [name, line] of lines) {
+        if (line.length < 2 || !isDone(name, line[0])) continue;
+        line.shift();
+        if (line[0] === undefined) settled.delete(name);
+        moved = true;
+      }
+      if (moved) giveAll(strategy);
+    };
+    const join = (name: string, wish: WantedOrder | undefined): void => {
+      const line = lines.get(name) ?? [];
+      lines.set(name, line);
+      const last = line.at(-1);
+      const isNews = last === undefined || wish === undefined ? last !== wish : !sameWish(last, wish);
+      if (isNews) joining(line, wish);
+    };
+
+    orderManager.updates$.subscribe(({ strategy }) => {
+      clock.setTimer(clock.now(), () => {
+        advance(strategy);
+      });
+    });
+    return {
+      want: (strategy, wanted) => {
+        for (const name of lines.keys()) if (!byHand.has(name) && wanted.every(({ slot }) => slot !== name)) join(name, undefined);
+        for (const wish of wanted) join(wish.slot, wish);
+        giveAll(strategy);
+        advance(strategy);
+      },
+      wantOne: (strategy, name, wish) => {
+        byHand.add(name);
+        join(name, wish);
+        giveAll(strategy);
+        advance(strategy);
+        return undefined;
+      },
+      cancel: (orders, urgency) => {
+        for (const { slot } of orders) {
+          const head = lines.get(slot)?.[0];
+          if (head !== undefined) settled.set(slot, wishMark(head));
+        }
+        orderManager.cancel(orders, urgency);
+        for (const { strategy } of orders) advance(strategy);
+      },
+    };
+  };
+
+/** Neither packed nor shared: what is spent follows from what leaves, not from when. */
+const plain = (gateway: Gateway): Gateway => singly(unshared(gateway));
+
+it("a replaced wish never leaves: the same orders rest in the end, for less", () => {
+  const saved = savedBy({
+    stories: replacingStories,
+    seed: 1,
+    on: { door: plain },
+    off: { door: plain, wishes: oneByOne(replacementsWait) },
+    promise: ({ placed }) => {
+      for (const { px, wished } of placed) expect(px).toBe(wished);
+    },
+  });
+  expect(saved).toBeGreaterThan(0);
+});
+
+it("a cancel annihilates its own queued placement: neither leaves, and the same orders rest in the end", () => {
+  const saved = savedBy({
+    stories,
+    seed: 2,
+    on: { door: plain },
+    off: { door: plain, wishes: oneByOne(withdrawalsWait) },
+    promise: ({ placed }) => {
+      expect(placed.filter(({ wished }) => wished === undefined)).toEqual([]);
+    },
+  });
+  expect(saved).toBeGreaterThan(0);
+});

@@ -1,0 +1,186 @@
+/**
+ * Orders by hand: place one and watch its life, cancel some and watch the results.
+ */
+import type { Observable } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { OrderFilter } from "../../../src/orders/manual-orders.ts";
+import { bid, eth, lostRequest, ready, reply } from "./rig.ts";
+
+const watched = <T>(source: Observable<T>, word: (value: T) => string) => {
+  const seen: string[] = [];
+  const subscription = source.subscribe({
+    next: (value) => seen.push(word(value)),
+    error: (error: unknown) => seen.push(String(error)),
+    complete: () => seen.push("end"),
+  });
+  return { seen, subscription };
+};
+const phase = ({ phase: word }: { readonly phase: string }): string => word;
+
+describe("placing", () => {
+  it("emits the order's life and completes when it is over", () => {
+    const rig = ready();
+    const { slot: _, ...wish } = bid();
+    const { seen } = watched(rig.orders.place(wish), phase);
+    rig.run();
+    rig.trade("sell", 60000, 0.004);
+    rig.run();
+    rig.trade("sell", 59999, 1);
+    rig.run();
+    expect(seen).toEqual(["sent", "live", "partially_filled", "filled", "end"]);
+    rig.run(60_000);
+    expect(rig.places()).toHaveLength(1);
+  });
+
+  it("does nothing before somebody subscribes, and places one order each time", () => {
+    const rig = ready();
+    const { slot: _, ...wish } = bid();
+    const placing = rig.orders.place(wish);
+    rig.run();
+    expect(rig.arrivals).toEqual([]);
+    placing.subscribe();
+    placing.subscribe();
+    rig.run();
+    expect(rig.resting()).toHaveLength(2);
+  });
+
+  it("is withdrawn by unsubscribing before it was sent", () => {
+    const rig = ready({ limits: true });
+    rig.want(...Array.from({ length: 12 }, (_, i) => bid({ slot: `s${i}` })));
+    const { seen, subscription } = watched(rig.orders.place(bid({ slot: "hand" })), phase);
+    rig.run(10);
+    subscription.unsubscribe();
+    rig.run(20_000);
+    expect(seen).toEqual([]);
+    expect(rig.places()).toHaveLength(12);
+  });
+
+  it("is only not watched any more by unsubscribing later", () => {
+    const rig = ready();
+    const { seen, subscription } = watched(rig.orders.place(bid({ slot: "hand" })), phase);
+    rig.run();
+    subscription.unsubscribe();
+    rig.run(5_000);
+    expect(seen).toEqual(["sent", "live"]);
+    expect(rig.resting()).toEqual(["buy 60000"]);
+  });
+
+  it("ends with the refusal as its last value", () => {
+    const rig = ready();
+    const { seen } = watched(rig.orders.place(bid({ slot: "hand", qty: "0.0001" })), ({ phase: word, reason }) => `${word}: ${reason}`);
+    expect(seen).toEqual(["refused: the size is below one lot of 0.001 BTC", "end"]);
+    expect(rig.orderManager.orders()).toEqual([]);
+  });
+
+  it("ends with the service's refusal", () => {
+    const rig = ready();
+    rig.next("placeOrder", reply(200, { code: "51008", msg: "no funds", data: [] }));
+    const { seen } = watched(rig.orders.place(bid({ slot: "hand" })), ({ phase: word, reason }) => `${word}: ${reason}`);
+    rig.run();
+    expect(seen).toEqual(["sent: placed", "rejected: 51008 no funds", "end"]);
+  });
+
+  it("ends when it is proved never to have arrived, and is not placed again", () => {
+    const rig = ready();
+    rig.next("placeOrder", lostRequest);
+    const { seen } = watched(rig.orders.place(bid({ slot: "hand" })), phase);
+    rig.run(120_000);
+    expect(seen).toEqual(["sent", "unknown", "absent", "end"]);
+    expect(rig.places()).toHaveLength(1);
+  });
+
+  it("leaves the declared set alone, and the set leaves it alone", () => {
+    const rig = ready();
+    rig.want(bid({ px: "50000" }));
+    rig.orders.place(bid({ slot: "hand" })).subscribe();
+    rig.run();
+    rig.want();
+    rig.run();
+    expect(rig.resting()).toEqual(["buy 60000"]);
+  });
+
+  it("refuses a slot that is in use, by a declared order or by hand", () => {
+    const rig = ready();
+    rig.want(bid());
+    rig.orders.place(bid({ slot: "hand" })).subscribe();
+    for (const slot of ["bid", "hand"]) {
+      const { seen } = watched(rig.orders.place(bid({ slot, px: "1" })), ({ phase: word, reason }) => `${word}: ${reason}`);
+      expect(seen).toEqual([expect.stringMatching(new RegExp(`^refused: the slot "${slot}" is in use by`)), "end"]);
+    }
+    expect(() => {
+      rig.want(bid({ slot: "hand" }));
+    }).toThrow(/the slot "hand" is in use by an order placed by hand/);
+    rig.run(5_000);
+    expect(rig.resting()).toEqual(["buy 60000", "buy 60000"]);
+  });
+
+  it("can use a slot again with another id", () => {
+    const rig = ready();
+    for (let i = 0; i < 3; i++) {
+      rig.orders.place(bid({ slot: "hand" })).subscribe();
+      rig.run();
+      rig.trade("sell", 59999, 1);
+      rig.run();
+    }
+    expect(new Set(rig.places().map(({ clOrdId }) => clOrdId)).size).toBe(3);
+  });
+});
+
+describe("cancelling", () => {
+  const resting = () => {
+    const rig = ready();
+    rig.want(bid({ slot: "a", tag: "grid" }), bid({ slot: "b", side: "sell", px: "70000" }));
+    rig.run(5_000);
+    rig.want(
+      bid({ slot: "a", tag: "grid" }),
+      bid({ slot: "b", side: "sell", px: "70000" }),
+      bid({ slot: "c", instId: eth, px: "3000", qty: "1" }),
+    );
+    rig.orderManager.want("other", [bid({ slot: "a" })]);
+    rig.run(500);
+    return rig;
+  };
+
+  it.each<[string, OrderFilter | undefined, string[]]>([
+    ["everything of the strategy", undefined, ["a", "b", "c"]],
+    ["by instrument", { instId: eth }, ["c"]],
+    ["by side", { side: "sell" }, ["b"]],
+    ["by slot", { slot: "a" }, ["a"]],
+    ["by tag", { tag: "grid" }, ["a"]],
+    ["by age", { olderThanMs: 2_000 }, ["a", "b"]],
+    ["by all of these together", { olderThanMs: 2_000, side: "buy" }, ["a"]],
+    ["nothing", { tag: "none" }, []],
+  ])("%s", (_, where, slots) => {
+    const rig = resting();
+    const { seen } = watched(rig.orders.cancel(where), ({ slot, phase: word }) => `${slot} ${word}`);
+    rig.run(60_000);
+    expect(seen).toEqual([...slots.map((slot) => `${slot} canceled`), "end"]);
+    expect(rig.count("cancelBatch")).toBe(slots.length === 0 ? 0 : 1);
+    // Cancelled on demand, they are not placed again although they are still declared.
+    expect(rig.resting()).toHaveLength(4 - slots.length);
+  });
+
+  it("completes at once when nothing matches", () => {
+    const { seen } = watched(ready().orders.cancel(), phase);
+    expect(seen).toEqual(["end"]);
+  });
+
+  it("tells when the market was faster", () => {
+    const rig = resting();
+    const { seen } = watched(rig.orders.cancel({ slot: "a" }), phase);
+    rig.trade("sell", 59999, 5);
+    rig.run(5_000);
+    expect(seen).toEqual(["filled", "end"]);
+  });
+});
+
+it("own orders are told now and after every change, from the moment of subscription", () => {
+  const rig = ready();
+  rig.want(bid());
+  rig.run();
+  const { seen } = watched(rig.orders.mine$, (mine) => mine.map(({ slot, phase: word }) => `${slot} ${word}`).join());
+  rig.orderManager.want("other", [bid()]);
+  rig.want();
+  rig.run();
+  expect(seen).toEqual(["bid live", "bid canceling", ""]);
+});

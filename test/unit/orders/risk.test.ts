@@ -1,0 +1,284 @@
+/**
+ * Limits on money: values in, a reason out.
+ */
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { checkConfig } from "../../../src/host/config.ts";
+import { createExposure, type Holding } from "../../../src/orders/risk/exposure.ts";
+import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
+import { createOrderThrottle, takeToken } from "../../../src/orders/risk/order-throttle.ts";
+import { type RiskInput, type RiskRules, riskRuling, type Standing } from "../../../src/orders/risk/risk-limits.ts";
+import type { Slot } from "../../../src/orders/slots.ts";
+import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
+import { swap } from "./rig.ts";
+
+const standing = (openNotional = "0", holding: Partial<Holding> = {}): Standing => ({
+  openNotional,
+  holding: { position: "0", cash: "0", buying: "0", selling: "0", ...holding },
+});
+
+/** One bitcoin at 100 beside a market at 100, unless said otherwise. */
+const ruled = (rules: RiskRules, over: Partial<OrderSpec> & { readonly qty?: string } = {}, rest: Partial<RiskInput> = {}) => {
+  const { qty = "1", ...change } = over;
+  const spec: OrderSpec = { instId: swap, side: "buy", ordType: "limit", px: "100", sz: qty, reduceOnly: false, ...change };
+  return riskRuling({ rules, spec, baseQty: qty, marketPx: "100", strategy: standing(), all: standing(), ...rest });
+};
+
+describe("limits on one order", () => {
+  it.each<[string, RiskRules, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
+    ["worth its limit", { orderNotionalMax: "100" }, {}, undefined],
+    [
+      "worth a hair more",
+      { orderNotionalMax: "99.999999999999" },
+      {},
+      "the order is worth 100; up to 99.999999999999 would pass (orders.orderNotionalMax)",
+    ],
+    ["worth more but only reducing", { orderNotionalMax: "10" }, { reduceOnly: true, side: "sell" }, undefined],
+    ["a buy at the band's edge", { priceBandPct: "0.5" }, { px: "100.5" }, undefined],
+    [
+      "a buy beyond the band",
+      { priceBandPct: "0.5" },
+      { px: "100.6" },
+      "px 100.6 is more than 0.5 % beyond the market at 100; up to 100.5 would pass (orders.priceBandPct)",
+    ],
+    ["a sale at the band's edge", { priceBandPct: "0.5" }, { side: "sell", px: "99.5" }, undefined],
+    [
+      "a sale beyond the band",
+      { priceBandPct: "0.5" },
+      { side: "sell", px: "99.4" },
+      "px 99.4 is more than 0.5 % beyond the market at 100; from 99.5 on would pass (orders.priceBandPct)",
+    ],
+    ["a buy far below the market waits and harms nobody", { priceBandPct: "0.5" }, { px: "1" }, undefined],
+    ["a market order has no limit price", { priceBandPct: "0.5" }, { px: "", ordType: "market" }, undefined],
+  ])("%s", (_, rules, over, reason) => {
+    expect(ruled(rules, over)?.reason).toBe(reason);
+  });
+
+  it("a limit price without any quote is not judged by it", () => {
+    expect(ruled({ priceBandPct: "1" }, { px: "1000" }, { marketPx: undefined })).toBeUndefined();
+  });
+
+  it("a market order nobody can value waits for a quote", () => {
+    expect(ruled({ orderNotionalMax: "1" }, { px: "", ordType: "market", qty: "" }, { marketPx: undefined })).toEqual({
+      limit: "orderNotionalMax",
+      reason: `no quote of ${swap} is known yet to value the order (orders.orderNotionalMax)`,
+      crowded: true,
+    });
+  });
+});
+
+describe("limits on what is open", () => {
+  it.each(["openNotionalPerStrategy", "openNotionalInAll"] as const)("%s", (limit) => {
+    const full = limit === "openNotionalInAll" ? { all: standing("150") } : { strategy: standing("150") };
+    expect(ruled({ [limit]: "250" }, {}, full)).toBeUndefined();
+    const whose = limit === "openNotionalInAll" ? "all" : "the strategy's";
+    expect(ruled({ [limit]: "249.5" }, {}, full)).toEqual({
+      limit,
+      reason: `the order is worth 100 and ${whose} open orders 150 of 249.5; up to 99.5 would pass (orders.${limit})`,
+      crowded: true,
+    });
+    // Never small enough, however much ends.
+    expect(ruled({ [limit]: "99" }, {}, full)?.crowded).toBe(false);
+    expect(ruled({ [limit]: "10" }, { reduceOnly: true }, full)).toBeUndefined();
+  });
+});
+
+describe("limits on positions", () => {
+  it.each<[string, Partial<Holding>, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
+    ["flat, within", {}, { qty: "3" }, undefined],
+    ["flat, beyond", {}, { qty: "3.001" }, "300.1 long, more than 300; a size of up to 3 "],
+    ["long and buying count", { position: "1", buying: "1" }, { qty: "1.5" }, "350 long, more than 300; a size of up to 1 "],
+    ["what others may sell does not help", { position: "2", selling: "2" }, { qty: "1.5" }, "350 long, more than 300; a size of up to 1 "],
+    ["a short may be turned round", { position: "-3" }, { qty: "6" }, undefined],
+    ["but not beyond the limit", { position: "-3" }, { qty: "6.1" }, "310 long, more than 300; a size of up to 6 "],
+    [
+      "short and selling count",
+      { position: "-1", selling: "1" },
+      { side: "sell", qty: "2" },
+      "400 short, more than 300; a size of up to 1 ",
+    ],
+    ["above the limit already, shrinking passes", { position: "9" }, { side: "sell", qty: "5" }, undefined],
+    ["a closing order passes at any size", { position: "9" }, { side: "sell", qty: "99", reduceOnly: true }, undefined],
+    ["one that calls itself so and would enlarge does not", { position: "9" }, { qty: "1", reduceOnly: true }, "1000 long, more than 300"],
+  ])("%s", (_, holding, over, reason) => {
+    for (const [limit, rest] of [
+      ["positionPerStrategy", { strategy: standing("0", holding) }],
+      ["positionInAll", { strategy: standing("0", { position: holding.position ?? "0" }), all: standing("0", holding) }],
+    ] as const) {
+      const ruling = ruled({ [limit]: "300" }, over, rest);
+      if (reason === undefined) expect(ruling).toBeUndefined();
+      else {
+        expect(ruling?.reason).toContain(`position in ${swap} could become ${reason}`);
+        expect(ruling?.reason).toContain(`would pass (orders.${limit})`);
+      }
+    }
+  });
+});
+
+describe("pace", () => {
+  it.each([
+    ["an empty history grants a second's worth", 10, 10],
+    ["less than one a second grants one", 0.5, 1],
+  ])("%s", (_, perSecond, burst) => {
+    let fullAt = Number.NEGATIVE_INFINITY;
+    let granted = 0;
+    for (let i = 0; i < 100; i++) {
+      const verdict = takeToken(fullAt, perSecond, 5_000);
+      if (!verdict.taken) continue;
+      granted++;
+      fullAt = verdict.fullAt;
+    }
+    expect(granted).toBe(burst);
+    const next = takeToken(fullAt, perSecond, 5_000);
+    expect(next).toEqual({ taken: false, at: 5_000 + 1_000 / perSecond });
+    expect(takeToken(fullAt, perSecond, 5_000 + 1_000 / perSecond).taken).toBe(true);
+  });
+
+  it("of many wishes for one slot the latest is acted on, withdrawals at once, and nothing is remembered twice", () => {
+    const clock = createVirtualClock(0);
+    const seen: string[] = [];
+    const { admit } = createOrderThrottle(clock, 2, (slot) => seen.push(`${clock.now()} ${slot.name} ${slot.wish?.px ?? "none"}`));
+    const slots = ["a", "b"].map((name) => ({ strategy: "s", name, wish: undefined }) as unknown as Slot);
+    for (let px = 0; px < 1_000; px++) {
+      for (const slot of slots) {
+        slot.wish = { px: String(px) } as Slot["wish"];
+        admit(slot);
+      }
+    }
+    expect(seen).toEqual(["0 a 0", "0 b 0"]);
+    expect(clock.pending).toBe(1);
+    const [a] = slots as [Slot, Slot];
+    a.wish = undefined;
+    admit(a);
+    expect(seen[2]).toBe("0 a none");
+    clock.advanceTo(10_000);
+    expect(seen.slice(3)).toEqual(["500 b 999"]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("strategies do not take from each other", () => {
+    const clock = createVirtualClock(0);
+    const seen: string[] = [];
+    const { admit } = createOrderThrottle(clock, 1, (slot) => seen.push(slot.strategy));
+    for (const strategy of ["a", "a", "b"]) admit({ strategy, name: "x", wish: {} } as unknown as Slot);
+    expect(seen).toEqual(["a", "b"]);
+  });
+});
+
+describe("losses", () => {
+  const holding = (position: string, cash: string): Holding => ({ position, cash, buying: "0", selling: "0" });
+
+  it.each<[string, Holding, string, string]>([
+    ["long below what was paid", holding("2", "-200"), "90", "-20"],
+    ["short above what was received", holding("-2", "200"), "110", "-20"],
+    ["closed, costs only", holding("0", "-0.3"), "5", "-0.3"],
+  ])("%s", (_, held, px, profit) => {
+    expect(profitOf(new Map([[swap, held]]), () => px)).toBe(profit);
+  });
+
+  const setup = (rules: RiskRules) => {
+    const clock = createVirtualClock(0);
+    const exposure = createExposure();
+    const told: string[] = [];
+    const state: { px: string | undefined } = { px: "100" };
+    const watch = createLossWatch({
+      clock,
+      rules,
+      exposure,
+      closingPx: () => state.px,
+      onStrategy: (name, reason) => told.push(`${name}: ${reason}`),
+      onAll: (reason) => told.push(`all: ${reason}`),
+    });
+    const buy = (strategy: string, qty: number, id = strategy): void => {
+      const amounts = { filled: String(qty), value: String(qty * 100), cost: "0" };
+      const rest = { instId: swap, side: "buy" as const, px: "100", base: String(qty), reduceOnly: false, open: false };
+      exposure.take({ id, strategy, ...rest, ...amounts });
+      watch.traded(swap, "100");
+    };
+    return { clock, told, state, buy, exposure, watch };
+  };
+
+  it("of earlier lives wait for a price, and those that were judged then are not told again", () => {
+    const { clock, told, state, exposure, watch } = setup({ lossPerStrategy: "10" });
+    state.px = undefined;
+    exposure.inherit("a", swap, { position: "1", cash: "-100" });
+    exposure.inherit("b", swap, { position: "1", cash: "-100" });
+    watch.inherited(["a"]);
+    clock.advanceTo(5_000);
+    expect(told).toEqual([]);
+    state.px = "89";
+    clock.advanceTo(6_000);
+    expect(told).toEqual(["b: a loss of 11 is more than 10 (orders.lossPerStrategy)"]);
+    state.px = "91";
+    clock.advanceTo(7_000);
+    state.px = "89";
+    clock.advanceTo(8_000);
+    expect(told.slice(1)).toEqual([
+      "a: a loss of 11 is more than 10 (orders.lossPerStrategy)",
+      "b: a loss of 11 is more than 10 (orders.lossPerStrategy)",
+    ]);
+  });
+
+  it("are looked at every second while anything is held, and a breach is told once until it was made good", () => {
+    const { clock, told, state, buy } = setup({ lossPerStrategy: "10", lossInAll: "25" });
+    buy("a", 1);
+    buy("b", 2);
+    state.px = "94.99";
+    clock.advanceTo(999);
+    expect(told).toEqual([]);
+    clock.advanceTo(1_000);
+    expect(told).toEqual(["b: a loss of 10.02 is more than 10 (orders.lossPerStrategy)"]);
+    state.px = "90";
+    clock.advanceTo(5_000);
+    expect(told.slice(1)).toEqual(["all: a loss of 30 is more than 25 (orders.lossInAll)"]);
+    state.px = "100";
+    clock.advanceTo(6_000);
+    state.px = "90";
+    clock.advanceTo(9_000);
+    expect(told.slice(2)).toEqual([
+      "b: a loss of 20 is more than 10 (orders.lossPerStrategy)",
+      "all: a loss of 30 is more than 25 (orders.lossInAll)",
+    ]);
+  });
+
+  it("without any quote count at the price that was traded at", () => {
+    const { clock, told, state, buy } = setup({ lossInAll: "10" });
+    state.px = undefined;
+    buy("a", 1);
+    clock.advanceTo(3_000);
+    expect(told).toEqual([]);
+  });
+
+  it("are not watched without a limit", () => {
+    const { clock, buy } = setup({ orderNotionalMax: "1" });
+    buy("a", 1);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("limits in a config", () => {
+  const base = { service: { kind: "test", open: () => undefined }, strategies: [{ kind: "strategy", name: "s" }] };
+  const check = (orders: object) => checkConfig({ ...base, orders });
+
+  it.each([
+    "orderNotionalMax",
+    "priceBandPct",
+    "openNotionalPerStrategy",
+    "openNotionalInAll",
+    "positionPerStrategy",
+    "positionInAll",
+    "lossPerStrategy",
+    "lossInAll",
+  ])("%s is exact decimal text and nothing else", (name) => {
+    expect(check({ [name]: "1000.50" }).orders).toEqual({ [name]: "1000.50" });
+    for (const value of [1000, "-1", "1e3", "", "much"]) {
+      expect(() => check({ [name]: value })).toThrow(new RegExp(`config.orders.${name}: must .* Write plain digits in a string`));
+    }
+    expect(() => check({ [`${name}s`]: "1" })).toThrow(`Did you mean "${name}"`);
+  });
+
+  it("changesPerSecond is a positive number", () => {
+    expect(check({ changesPerSecond: 0.5 }).orders).toEqual({ changesPerSecond: 0.5 });
+    expect(() => check({ changesPerSecond: 0 })).toThrow("must be > 0");
+  });
+});

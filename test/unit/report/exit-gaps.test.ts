@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import type { EventBody } from "../../../src/journal/events.ts";
+import { createExitGaps } from "../../../src/report/exit-gaps.ts";
+import { warningsOf } from "../../../src/report/warnings.ts";
+import { sampleReport } from "./sample-report.ts";
+
+const gone = (slot: string): EventBody => ({
+  type: "position.unprotected",
+  strategy: "a",
+  slot,
+  instId: "BTC-USDT-SWAP",
+  side: "sell",
+  qty: "0.01",
+  reason: "51023",
+});
+const back = (slot: string): EventBody => ({ type: "position.protected", strategy: "a", slot, instId: "BTC-USDT-SWAP" });
+
+describe("times without a wanted exit", () => {
+  it("are summed up by slot, and those that have not ended run to the end", () => {
+    const gaps = createExitGaps(10_000);
+    for (const [at, body] of [
+      [1_000, gone("sl")],
+      [1_500, gone("tp")],
+      [2_000, back("sl")],
+      [9_000, gone("sl")],
+    ] as const)
+      gaps.onEvent({ ...body, at, seq: at });
+    // 1 s, 8.5 s and 1 s.
+    expect(gaps.of("a")).toEqual({ unprotected: { count: 3, ms: 10_500 } });
+    expect(gaps.of("b")).toEqual({});
+  });
+
+  it("are among the warnings of a report, with orders that executed another quantity", () => {
+    const report = sampleReport();
+    const [name = ""] = Object.keys(report.perStrategy);
+    const own = report.perStrategy[name] as (typeof report.perStrategy)[string];
+    const perStrategy = { ...report.perStrategy, [name]: { ...own, unprotected: { count: 2, ms: 61_000 }, inexact: 1 } };
+    expect(warningsOf({ ...report, perStrategy })).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(`${name} held a position without the exit it wanted 2 times, for 1 min`),
+        `1 order of ${name} executed another quantity than was wanted (events order.inexact).`,
+      ]),
+    );
+  });
+});

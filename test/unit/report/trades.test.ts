@@ -1,0 +1,195 @@
+/** Trades and what is said of them: one table worked out by hand, and what must hold of any fills. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { add, div, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
+import type { Event } from "../../../src/journal/events.ts";
+import { createTradeStatistics, type TradeStatistics } from "../../../src/report/trade-statistics.ts";
+import type { Fill, Funding } from "../../../src/venue/venue.ts";
+
+const btc = "BTC-USDT-SWAP";
+const eth = "ETH-USDT-SWAP";
+
+const sent = (strategy: string, clOrdId: string): Event =>
+  ({ seq: 1, at: 0, type: "order.changed", strategy, slot: "s", phase: "sent", clOrdId }) as unknown as Event;
+
+type Row = readonly [at: number, order: string, instId: string, side: "buy" | "sell", qty: string, px: string, cost: string];
+
+const fillOf = ([at, order, instId, side, qty, px, cost]: Row): Fill => ({
+  uid: "u1",
+  instId,
+  ordId: order,
+  clOrdId: order,
+  side,
+  px,
+  qty,
+  fee: cost,
+  cost,
+  liquidity: "maker",
+  at,
+});
+
+const tallyOf = (orders: Readonly<Record<string, readonly string[]>>): TradeStatistics => {
+  const tally = createTradeStatistics(Object.keys(orders), "USDT", { fromAt: 0, untilAt: 1_000 });
+  for (const [strategy, own] of Object.entries(orders)) for (const order of own) tally.onEvent(sent(strategy, order));
+  return tally;
+};
+
+describe("trades worked out by hand", () => {
+  // fill                      closes                            trade                         held after      entry  costs
+  //  1 buy  2   at 100   0.2                                                                  2                200    0.2
+  //  2 buy  2   at 110   0.2                                                                  4 at 105         420    0.4
+  //  3 sell 1   at 120   0.1  1 × (120 - 105)    =  15          15 - 0.1 - 0.1     =  14.8    3                315    0.3
+  //  4 sell 1   at 100   0.1  1 × (100 - 105)    =  -5          -5 - 0.1 - 0.1     =  -5.2    2                210    0.2
+  //  5 sell 1   at 105.2 0.1  1 × (105.2 - 105)  =   0.2        0.2 - 0.1 - 0.1    =   0      1                105    0.1
+  //  6 sell 3   at 104   0.3  1 × (104 - 105)    =  -1          -1 - 0.1 - 0.3 / 3 =  -1.2    -2 at 104       -208    0.2
+  // From flat to flat that would be one trade that won 15 - 5 + 0.2 - 1 - 0.8 = 8.4; two of these four lost.
+  //  7 buy  0.5 at 100   0.05 0.5 × (104 - 100)  =   2          2 - 0.05 - 0.05    =   1.9    -1.5            -156    0.15
+  //  8 buy  0.5 at 102   0.05 0.5 × (104 - 102)  =   1          1 - 0.05 - 0.05    =   0.9    -1              -104    0.1
+  // Both are of order o7: one trade of 2.8.
+  //  9 sell 1   at 110   0.1                                                                  -2 at 107       -214    0.2
+  //    funding  0.4 paid                                                                      -2              -214    0.6
+  // 10 buy  1   at 117   0.1  1 × (107 - 117)    = -10          -10 - 0.3 - 0.1    = -10.4    -1              -107    0.3
+  //    At 111 what is left would bring 107 - 111 = -4, less 0.3 of costs: -4.3.
+  // 11 buy  1   at 10    0                                      another strategy, another instrument
+  // 12 sell 1   at 9     0.01 1 × (9 - 10)       =  -1          -1 - 0.01          =  -1.01   0
+  const rows: readonly Row[] = [
+    [100, "o1", btc, "buy", "2", "100", "0.2"],
+    [110, "o2", btc, "buy", "2", "110", "0.2"],
+    [120, "o3", btc, "sell", "1", "120", "0.1"],
+    [130, "o4", btc, "sell", "1", "100", "0.1"],
+    [140, "o5", btc, "sell", "1", "105.2", "0.1"],
+    [150, "o6", btc, "sell", "3", "104", "0.3"],
+    [160, "o7", btc, "buy", "0.5", "100", "0.05"],
+    [170, "o7", btc, "buy", "0.5", "102", "0.05"],
+    [180, "o8", btc, "sell", "1", "110", "0.1"],
+    [200, "o9", btc, "buy", "1", "117", "0.1"],
+    [50, "p1", eth, "buy", "1", "10", "0"],
+    [60, "p2", eth, "sell", "1", "9", "0.01"],
+  ];
+  const tally = tallyOf({ a: ["o1", "o2", "o3", "o4", "o5", "o6", "o7", "o8", "o9"], b: ["p1", "p2"], idle: [] });
+  const funding: Funding = { instId: btc, at: 190, rate: "-0.002", px: "100", held: { u1: "-2" }, paid: { u1: "0.4" } };
+  for (const row of [...rows].sort(([a], [b]) => a - b)) {
+    if (row[1] === "o9") tally.onFunding(funding);
+    tally.onFill(fillOf(row));
+  }
+  const marks = new Map([
+    [btc, "111"],
+    [eth, "9"],
+  ]);
+
+  it("of the one strategy", () => {
+    expect(tally.of("a", marks).trades).toEqual({
+      count: 6,
+      won: 2,
+      lost: 3,
+      net: "0.8",
+      profit: "17.6",
+      loss: "-16.8",
+      winPercent: "33.33",
+      averageWin: "8.8",
+      averageLoss: "-5.6",
+      profitFactor: "1.0476",
+      expectancy: "0.13333333",
+      best: "14.8",
+      worst: "-10.4",
+      open: "-4.3",
+      // Held from 100 on to the end at 1,000: a reversal is never flat.
+      inMarketMs: 900,
+      inMarketPercent: "90",
+    });
+    // Cash from the fills 109.2, less 111 for what is owed, less 1.3 of fees and 0.4 of funding: -3.5 = 0.8 - 4.3.
+    expect(tally.of("a", marks).pnl).toBe("-3.5");
+  });
+
+  it("of the other, which lost its only trade: no average win, and a factor of nothing", () => {
+    const { trades } = tally.of("b", marks);
+    expect(trades).toMatchObject({ count: 1, won: 0, lost: 1, net: "-1.01", averageLoss: "-1.01", profitFactor: "0", winPercent: "0" });
+    expect(trades).toMatchObject({ best: "-1.01", worst: "-1.01", inMarketMs: 10, inMarketPercent: "1" });
+    expect(trades).not.toHaveProperty("averageWin");
+  });
+
+  it("of one that never traded: counts and sums alone", () => {
+    const none = { count: 0, won: 0, lost: 0, net: "0", profit: "0", loss: "0", open: "0", inMarketMs: 0, inMarketPercent: "0" };
+    expect(tally.of("idle", marks).trades).toEqual(none);
+  });
+
+  it("of all of them", () => {
+    expect(tally.trades(marks)).toEqual({
+      count: 7,
+      won: 2,
+      lost: 4,
+      net: "-0.21",
+      profit: "17.6",
+      loss: "-17.81",
+      winPercent: "28.57",
+      averageWin: "8.8",
+      averageLoss: "-4.4525",
+      profitFactor: "0.9882",
+      expectancy: "-0.03",
+      best: "14.8",
+      worst: "-10.4",
+      open: "-4.3",
+      inMarketMs: 910,
+      inMarketPercent: "91",
+    });
+  });
+
+  it("has neither a rate of loss nor a factor where nothing was lost", () => {
+    const lucky = tallyOf({ a: ["o1", "o2"] });
+    lucky.onFill(fillOf([1, "o1", btc, "buy", "1", "100", "0"]));
+    lucky.onFill(fillOf([2, "o2", btc, "sell", "1", "101", "0"]));
+    const { trades } = lucky.of("a", marks);
+    expect(trades).toMatchObject({ count: 1, won: 1, net: "1", winPercent: "100" });
+    expect(trades).not.toHaveProperty("averageLoss");
+    expect(trades).not.toHaveProperty("profitFactor");
+  });
+});
+
+describe("trades of any fills, funding included", () => {
+  const decimal = (max: number, places: number) =>
+    fc.integer({ min: 1, max }).map((count) => div(String(count), `1${"0".repeat(places)}`, places));
+  const fill = fc.record({
+    strategy: fc.constantFrom("a", "b"),
+    order: fc.integer({ min: 0, max: 5 }),
+    instId: fc.constantFrom(btc, eth),
+    side: fc.constantFrom("buy" as const, "sell" as const),
+    px: decimal(9_999_999, 2),
+    qty: decimal(99_999, 4),
+    cost: fc.tuple(decimal(9_999, 7), fc.boolean()).map(([cost, rebate]) => (rebate ? neg(cost) : cost)),
+    paid: fc.option(decimal(999_999, 6)),
+  });
+
+  it("net profits and what is open add up to the change of equity, for each strategy and in all, to the last digit", () => {
+    fc.assert(
+      fc.property(fc.array(fill, { maxLength: 40 }), (fills) => {
+        const orders = (strategy: string) => Array.from({ length: 6 }, (_, order) => `${strategy}${order}`);
+        const tally = tallyOf({ a: orders("a"), b: orders("b") });
+        // Cash, and what is held, without any notion of a trade.
+        let cash = "0";
+        const held = new Map<string, string>();
+        for (const [at, { strategy, order, instId, side, px, qty, cost, paid }] of fills.entries()) {
+          tally.onFill(fillOf([at, `${strategy}${order}`, instId, side, qty, px, cost]));
+          const sign = side === "buy" ? qty : neg(qty);
+          cash = sub(sub(cash, mul(sign, px)), cost);
+          held.set(instId, add(held.get(instId) ?? "0", sign));
+          const net = held.get(instId) ?? "0";
+          if (paid === null || isZero(net)) continue;
+          tally.onFunding({ instId, at, rate: "0.0001", px, held: { u1: net }, paid: { u1: paid } });
+          cash = sub(cash, paid);
+        }
+        const marks = new Map([
+          [btc, "4321.125"],
+          [eth, "77.7"],
+        ]);
+        const equity = add(cash, sum([...held].map(([instId, qty]) => mul(qty, marks.get(instId) ?? "0"))));
+        const all = tally.trades(marks);
+        expect(sub(add(all.net, all.open), equity)).toBe("0");
+        const own = ["a", "b"].map((name) => tally.of(name, marks));
+        for (const { trades, pnl } of own) expect(sub(add(trades.net, trades.open), pnl)).toBe("0");
+        expect(own.reduce((count, { trades }) => count + trades.count, 0)).toBe(all.count);
+        expect(all.won + all.lost).toBeLessThanOrEqual(all.count);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,236 @@
+/** The counter's few numbers against a list of every request, added up anew each time. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { WindowUsage } from "../../../../src/scheduler/quota/window-usage.ts";
+
+interface Request {
+  readonly began: number;
+  readonly weight: number;
+  landed: { readonly first: number; readonly last: number } | undefined;
+  told: boolean;
+  /** Those of which nothing was told of its first window when it left. */
+  readonly before: readonly Request[];
+  readonly unheardThen: number;
+}
+
+const mayBeIn = ({ landed }: Request, index: number): boolean => landed !== undefined && landed.first <= index && index <= landed.last;
+
+interface Report {
+  readonly used: number;
+  readonly includes: readonly Request[];
+}
+
+/**
+ * What `used` must say: answered ones where they may have landed, unanswered ones from their first window on; beside the
+ * service's number those that neither told it nor are in it.
+ */
+const addUp = (requests: readonly Request[], reports: readonly Report[], index: number): number => {
+  let known = 0;
+  let open = 0;
+  let besides = 0;
+  for (const request of requests) {
+    const { began, weight, landed, told } = request;
+    if (landed === undefined) open += began <= index ? weight : 0;
+    if (!mayBeIn(request, index)) continue;
+    known += weight;
+    if (!told && !reports.some(({ includes }) => includes.includes(request))) besides += weight;
+  }
+  return Math.max(known, Math.max(0, ...reports.map(({ used }) => used)) + besides) + open;
+};
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("begin" as const), back: fc.nat(6), weight: fc.integer({ min: 1, max: 15 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(100), late: fc.nat(3), wide: fc.nat(5), told: fc.boolean() }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("tick" as const), by: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("report" as const), used: fc.nat(200), pick: fc.nat(100) }) },
+);
+
+describe("counter", () => {
+  it("says for every window still to come what a list of all requests says", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const counter = new WindowUsage();
+        const requests: Request[] = [];
+        const reports = new Map<number, Report[]>();
+        // The earliest window a call can reach now; it only rises.
+        let front = 100;
+        for (const one of steps) {
+          const open = requests.filter(({ landed }) => landed === undefined);
+          if (one.kind === "begin") {
+            // The bounds of the clock may have been wide when a call left.
+            const began = requests.length === 0 ? front - one.back : front;
+            const before = requests.filter((other) => !other.told && mayBeIn(other, began));
+            const { unheard } = counter.begin(began, one.weight);
+            requests.push({ began, weight: one.weight, landed: undefined, told: false, before, unheardThen: unheard });
+          } else if (one.kind === "end" && open.length > 0) {
+            const request = open[one.pick % open.length] as Request;
+            const first = Math.max(request.began, front - one.late);
+            const last = Math.max(first, front + one.wide - 2);
+            request.landed = { first, last };
+            // What may be of two windows tells neither.
+            request.told = one.told && first === last;
+            counter.end(request.began, first, last, request.weight, request.told);
+          } else if (one.kind === "tick") {
+            front += one.by;
+          } else if (one.kind === "report") {
+            const speaker = requests[one.pick % Math.max(1, requests.length)];
+            const [includes, unheard] = speaker?.began === front ? [speaker.before, speaker.unheardThen] : [[], 0];
+            reports.set(front, [...(reports.get(front) ?? []), { used: one.used, includes }]);
+            counter.report(front, one.used, unheard);
+          }
+          for (let index = front; index < front + 5; index++)
+            expect(counter.used(index)).toBe(addUp(requests, reports.get(index) ?? [], index));
+          expect(counter.open).toBe(requests.filter(({ landed }) => landed === undefined).reduce((sum, { weight }) => sum + weight, 0));
+        }
+      }),
+      { seed: 1, numRuns: 400 },
+    );
+  });
+
+  it("carries what is unanswered for many windows, and charges it until it is answered", () => {
+    const counter = new WindowUsage();
+    counter.begin(1, 15);
+    for (let index = 2; index < 30; index++) {
+      counter.begin(index, 1);
+      counter.end(index, index, index, 1);
+      expect(counter.used(index)).toBe(16);
+    }
+    counter.end(1, 1, 1, 15);
+    expect([counter.used(29), counter.used(30), counter.open]).toEqual([1, 0, 0]);
+  });
+
+  it("a call that may land before every window kept is charged all the same", () => {
+    const counter = new WindowUsage();
+    // An answer that may be of any of nine windows, then calls whose earliest window is the first of them.
+    counter.begin(3, 1);
+    counter.end(3, 3, 11, 1);
+    for (let i = 0; i < 5; i++) counter.begin(4, 2);
+    expect([counter.used(4), counter.used(8), counter.used(11)]).toEqual([11, 11, 11]);
+    for (let i = 0; i < 5; i++) counter.end(4, 9, 9, 2);
+    expect([counter.used(8), counter.used(9), counter.open]).toEqual([1, 11, 0]);
+  });
+
+  it("a call that may land before even the most windows it keeps is carried, not lost", () => {
+    const counter = new WindowUsage();
+    counter.begin(3, 1);
+    counter.end(3, 3, 210, 1);
+    for (let i = 0; i < 5; i++) counter.begin(4, 2);
+    expect([counter.used(150), counter.used(210), counter.used(211)]).toEqual([11, 11, 10]);
+    for (let i = 0; i < 5; i++) counter.end(4, 205, 205, 2);
+    expect([counter.used(150), counter.used(205), counter.open]).toEqual([1, 11, 0]);
+  });
+
+  it("charges an ambiguous answer in each window it may have landed in", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.end(5, 5, 6, 10);
+    expect([counter.used(5), counter.used(6), counter.used(7)]).toEqual([10, 10, 0]);
+  });
+
+  it("the service's number only raises", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.end(5, 5, 5, 10, true);
+    counter.report(5, 4);
+    expect(counter.used(5)).toBe(10);
+    counter.report(5, 90);
+    counter.report(5, 40);
+    expect(counter.used(5)).toBe(90);
+  });
+
+  it("use beyond all of ours, in flight included, is others', and is told once", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.end(5, 5, 5, 10);
+    counter.begin(5, 20);
+    expect([counter.report(5, 30), counter.report(5, 50), counter.report(5, 50), counter.report(5, 60)]).toEqual([0, 20, 0, 10]);
+    expect(counter.foreign(5)).toBe(30);
+  });
+
+  it("only what the service reported is known beyond doubt", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.end(5, 5, 5, 10);
+    expect(counter.begin(5, 10).reported).toBe(0);
+    counter.report(5, 7);
+    expect(counter.begin(5, 10).reported).toBe(7);
+  });
+
+  it("a call counts nowhere before the window it was begun in, and nowhere at all once it is undone", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.begin(7, 3);
+    const used = (): readonly number[] => [4, 5, 6, 7, 8].map((index) => counter.used(index));
+    expect(used()).toEqual([0, 10, 10, 13, 13]);
+    counter.undo(7, 3);
+    expect(used()).toEqual([0, 10, 10, 10, 10]);
+    counter.undo(5, 10);
+    expect([used(), counter.open]).toEqual([[0, 0, 0, 0, 0], 0]);
+  });
+
+  it("names the newest window anything is known of", () => {
+    const counter = new WindowUsage();
+    expect(counter.newest).toBe(Number.NEGATIVE_INFINITY);
+    counter.begin(5, 1);
+    counter.end(5, 6, 7, 1);
+    expect(counter.newest).toBe(7);
+    counter.begin(6, 1);
+    expect(counter.newest).toBe(7);
+  });
+
+  it("an answer of a window before the one it was begun in is charged there as well", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.end(5, 4, 5, 10);
+    expect([3, 4, 5, 6].map((index) => counter.used(index))).toEqual([0, 10, 10, 0]);
+  });
+
+  it("keeps four windows when all goes well", () => {
+    const counter = new WindowUsage();
+    for (let index = 1; index <= 9; index++) {
+      counter.begin(index, 1);
+      counter.end(index, index, index, 1, true);
+      counter.report(index, 100 + index);
+    }
+    expect([4, 5, 6, 7, 8, 9, 10].map((index) => counter.used(index))).toEqual([0, 0, 106, 107, 108, 109, 0]);
+  });
+
+  it("keeps the window before the one that calls leave in, however many are to come", () => {
+    const counter = new WindowUsage();
+    counter.begin(3, 1);
+    counter.end(3, 3, 11, 1);
+    counter.begin(4, 1);
+    expect(counter.used(3)).toBe(1);
+    counter.begin(5, 1);
+    expect([counter.used(3), counter.used(4), counter.used(11)]).toEqual([0, 2, 3]);
+  });
+
+  it("keeps 128 windows at most, the newest", () => {
+    const counter = new WindowUsage();
+    counter.begin(3, 1);
+    counter.report(3, 50);
+    expect(counter.used(3)).toBe(51);
+    counter.end(3, 3, 210, 1);
+    expect([3, 82, 83, 210].map((index) => counter.used(index))).toEqual([0, 0, 1, 1]);
+  });
+
+  it("others' use of one window is not that of another, and what was once seen of it stays", () => {
+    const counter = new WindowUsage();
+    expect([counter.report(5, 30), counter.report(6, 4), counter.report(5, 20), counter.report(5, 31)]).toEqual([30, 4, 0, 1]);
+    expect([4, 5, 6, 7].map((index) => counter.foreign(index))).toEqual([0, 31, 4, 0]);
+  });
+
+  it("a reset keeps what is in flight and counts it in every window to come", () => {
+    const counter = new WindowUsage();
+    counter.begin(5, 10);
+    counter.begin(5, 3);
+    counter.end(5, 5, 5, 3);
+    counter.reset();
+    expect([counter.used(2), counter.used(99), counter.open]).toEqual([10, 10, 10]);
+    counter.end(5, 7, 7, 10);
+    expect([counter.used(7), counter.used(8), counter.open]).toEqual([10, 0, 0]);
+  });
+});

@@ -1,0 +1,225 @@
+/** One scope of one layer: when a call may leave, and which windows its answer is charged to. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../../../src/random.ts";
+import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import { fixedWindow, rollingWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+
+const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
+const all = (): number => spec.capacity;
+
+interface Heard {
+  readonly afterAt: number;
+  readonly byAt: number;
+}
+
+const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock => ({
+  lo: () => lo,
+  hi: () => hi,
+  known: true,
+  observeDate: () => undefined,
+  observeBoundary: (afterAt, byAt) => boundaries.push({ afterAt, byAt }) > 0,
+  forget: () => undefined,
+  conflicts: 0,
+});
+
+describe("fixed windows", () => {
+  it("an unanswered call counts in the window it was sent in and in every later one", () => {
+    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    for (let i = 0; i < 10; i++) gauge.begin(1, 500);
+    expect(gauge.blockedUntil(1, 500, all)).toBe(1_000);
+    expect(gauge.blockedUntil(1, 1_500, all)).toBe(2_000);
+    expect(gauge.blockedUntil(1, 9_500, all)).toBe(10_000);
+  });
+
+  it("an answered one leaves room in the next window", () => {
+    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    const tickets = Array.from({ length: 10 }, () => gauge.begin(1, 500));
+    for (const ticket of tickets) gauge.end(ticket, 500, 600, undefined, true);
+    expect(gauge.blockedUntil(1, 999, all)).toBe(1_000);
+    expect(gauge.blockedUntil(1, 1_000, all)).toBe(undefined);
+  });
+
+  it("a call that may land in two windows needs room in both", () => {
+    const gauge = fixedWindow(spec, "k", clockOf(-50, 50));
+    const tickets = Array.from({ length: 10 }, () => gauge.begin(1, 1_060));
+    for (const ticket of tickets) gauge.end(ticket, 1_060, 1_100, undefined, true);
+    // At 1 960 the next window may have begun, at 2 040 the old one may still run.
+    expect(gauge.blockedUntil(1, 1_960, all)).toBe(2_050);
+    expect(gauge.blockedUntil(1, 2_040, all)).toBe(2_050);
+    expect(gauge.blockedUntil(1, 2_050, all)).toBe(undefined);
+  });
+
+  describe("an answer of two possible windows", () => {
+    const usesOf = (used: number | undefined, counted = true): [number, number] => {
+      const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+      // Three were reported for the old window before the call left.
+      for (let i = 1; i <= 3; i++) gauge.end(gauge.begin(1, 100 * i), 100 * i, 100 * i + 10, i, true);
+      const ticket = gauge.begin(1, 990);
+      gauge.end(ticket, 990, 1_010, used, counted);
+      return [gauge.state(999).used, gauge.state(1_000).used];
+    };
+    it.each([
+      ["belongs to the new one when the count fell", 1, [3, 1]],
+      ["belongs to the old one when the count exceeds what the new one can hold", 4, [4, 0]],
+      ["is charged to both when nothing is told", undefined, [4, 1]],
+    ] as const)("%s", (_, used, expected) => {
+      expect(usesOf(used)).toEqual(expected);
+    });
+
+    it("is charged to both when the call was refused, whose count says nothing about it", () => {
+      expect(usesOf(3, false)).toEqual([4, 1]);
+    });
+  });
+
+  it("a lost call is charged to every window it may have reached", () => {
+    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    gauge.lose(gauge.begin(1, 500), 2_500);
+    expect([500, 1_500, 2_500, 3_500].map((at) => gauge.state(at).used)).toEqual([1, 1, 1, 0]);
+  });
+
+  it("the service's number counts when it is higher", () => {
+    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    expect(gauge.end(gauge.begin(1, 500), 500, 510, 8, true)).toBe(7);
+    expect([gauge.state(600).used, gauge.state(600).foreign]).toEqual([8, 7]);
+    expect(gauge.blockedUntil(3, 600, all)).toBe(1_000);
+    expect(gauge.blockedUntil(2, 600, all)).toBe(undefined);
+  });
+
+  it("shut, it opens when the next window has surely begun, later when there is a ban", () => {
+    const plain = fixedWindow(spec, "k", clockOf(-50, 50));
+    expect(plain.shut(1_500)).toBe(2_050);
+    expect([plain.blockedUntil(1, 2_049, all), plain.blockedUntil(1, 2_050, all)]).toEqual([2_050, undefined]);
+    const banned = fixedWindow({ ...spec, banMs: 2_500 }, "k", clockOf(0, 0));
+    expect(banned.shut(1_500)).toBe(5_000);
+  });
+
+  it("a count that did not rise proves a boundary; the answer to a refused call proves nothing", () => {
+    const boundaries: Heard[] = [];
+    const gauge = fixedWindow(spec, "k", clockOf(-500, 500, boundaries));
+    gauge.end(gauge.begin(1, 100), 100, 120, 5, true);
+    gauge.end(gauge.begin(1, 200), 200, 220, 6, true);
+    expect(boundaries).toEqual([]);
+    gauge.end(gauge.begin(1, 300), 300, 320, 6, false);
+    expect(boundaries).toEqual([]);
+    gauge.end(gauge.begin(1, 400), 400, 420, 1, true);
+    expect(boundaries).toEqual([{ afterAt: 200, byAt: 420 }]);
+  });
+
+  it("an overtaken answer proves no boundary", () => {
+    const boundaries: Heard[] = [];
+    const gauge = fixedWindow(spec, "k", clockOf(-500, 500, boundaries));
+    const early = gauge.begin(1, 100);
+    gauge.end(gauge.begin(1, 110), 110, 120, 2, true);
+    // Sent before the other's answer was in: it may simply have landed first.
+    gauge.end(early, 100, 130, 1, true);
+    expect(boundaries).toEqual([]);
+  });
+
+  it("a reset keeps what is in flight", () => {
+    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    gauge.end(gauge.begin(4, 100), 100, 110, 4, true);
+    gauge.begin(3, 200);
+    gauge.reset();
+    expect([gauge.state(300).used, gauge.state(300).open]).toEqual([3, 3]);
+  });
+
+  it("before the service's time is known it blocks only what no window can hold", () => {
+    const gauge = fixedWindow(spec, "k", { ...clockOf(0, 0), known: false });
+    expect(gauge.blockedUntil(10, 0, all)).toBe(undefined);
+    expect(gauge.blockedUntil(11, 0, all)).toBe(1_000);
+  });
+});
+
+/** Two services that do not use the calendar, each a few lines that share nothing with the gauge. */
+const meters = {
+  sliding: (capacity: number) => {
+    const landed: number[] = [];
+    return (at: number): boolean => {
+      landed.push(at);
+      return landed.filter((other) => other > at - 1_000).length <= capacity;
+    };
+  },
+  first_request: (capacity: number) => {
+    let beganAt = Number.NEGATIVE_INFINITY;
+    let used = 0;
+    return (at: number): boolean => {
+      if (at >= beganAt + 1_000) {
+        beganAt = at;
+        used = 0;
+      }
+      used++;
+      return used <= capacity;
+    };
+  },
+};
+
+describe("windows that begin anywhere", () => {
+  it.each(Object.entries(meters))("no call that fits is refused by a %s meter, whatever the latency", (_, meter) => {
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 1, max: 6 }), fc.constantFrom(5, 300, 2_500), (seed, capacity, slowest) => {
+        const random = createRandom(seed);
+        const gauge = rollingWindow({ ...spec, capacity, anchor: "sliding" }, "k");
+        const judge = meter(capacity);
+        const events: { at: number; run: () => void }[] = [];
+        let granted = 0;
+        let refused = 0;
+        let now = 0;
+        const until = (limit: number): void => {
+          for (;;) {
+            events.sort((a, b) => a.at - b.at);
+            if (events.length === 0 || (events[0]?.at ?? 0) > limit) break;
+            const event = events.shift();
+            now = event?.at ?? now;
+            event?.run();
+          }
+          now = limit;
+        };
+        for (let i = 0; i < 150; i++) {
+          const blocked = gauge.blockedUntil(1, now, () => capacity);
+          if (blocked === undefined) {
+            const sentAt = now;
+            const ticket = gauge.begin(1, sentAt);
+            granted++;
+            const lands = sentAt + slowest * random.next();
+            const answers = lands + slowest * random.next();
+            events.push({
+              at: lands,
+              run: () => {
+                if (!judge(lands)) refused++;
+              },
+            });
+            const lost = random.next() < 0.1;
+            events.push({ at: answers, run: () => (lost ? gauge.lose(ticket, now) : gauge.end(ticket, sentAt, now, undefined, true)) });
+            if (random.next() < 0.3) until(now + 200 * random.next());
+          } else {
+            expect(blocked).toBeGreaterThan(now);
+            until(Math.min(blocked, events[0]?.at ?? blocked));
+          }
+        }
+        expect(refused).toBe(0);
+        expect(granted).toBeGreaterThan(20);
+      }),
+      { seed: 3, numRuns: 60 },
+    );
+  });
+
+  it("a unit comes back one window after its answer, and a lost one after its loss", () => {
+    const gauge = rollingWindow({ ...spec, capacity: 2, anchor: "sliding" }, "k");
+    const two = (): number => 2;
+    gauge.end(gauge.begin(1, 0), 0, 30, undefined, true);
+    gauge.lose(gauge.begin(1, 0), 500);
+    expect([gauge.blockedUntil(1, 600, two), gauge.blockedUntil(1, 1_030, two), gauge.blockedUntil(2, 1_030, two)]).toEqual([
+      1_030,
+      undefined,
+      1_500,
+    ]);
+  });
+
+  it("shut, it stays shut for a window and the ban", () => {
+    const gauge = rollingWindow({ ...spec, anchor: "first_request", banMs: 500 }, "k");
+    expect(gauge.shut(100)).toBe(1_600);
+    expect([gauge.blockedUntil(1, 1_599, all), gauge.blockedUntil(1, 1_600, all)]).toEqual([1_600, undefined]);
+  });
+});

@@ -1,0 +1,125 @@
+/** What the ledger learns from answers, and what a refusal shuts. */
+import { describe, expect, it } from "vitest";
+import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import type { Ledger } from "../../../../src/scheduler/quota/ledger.ts";
+import { answer, charge, layers, make, noon, warm } from "./ledger-stage.ts";
+
+const row = (ledger: Ledger, at: number, name = "uid") => {
+  const found = ledger.state(at).find(({ layer }) => layer === name);
+  if (found === undefined) throw new Error(`Nobody met the layer ${name}.`);
+  return found;
+};
+
+describe("what an answer teaches", () => {
+  it("of a call that was refused and hence not counted, nothing of where a window began", () => {
+    const bounds = (status: number): readonly number[] => {
+      const ledger = make();
+      ledger.clock.observeDate(noon, noon, noon);
+      ledger.clock.observeDate(noon + 10_600, noon + 10_600, noon + 10_000);
+      for (const [at, told] of [
+        [noon + 10_900, { key: 3, date: false }],
+        [noon + 10_950, { key: 3, date: false, status }],
+      ] as const)
+        ledger.settle(ledger.spend({ ...charge, weight: 1 }, at), answer(at, told), at);
+      return [ledger.clock.lo(noon + 10_950), ledger.clock.hi(noon + 10_950)];
+    };
+    expect([200, 399, 400, 429, 500].map(bounds)).toEqual([
+      [50, 100],
+      [50, 100],
+      [0, 400],
+      [0, 400],
+      [0, 400],
+    ]);
+  });
+
+  it("a weight, as long as nothing else is under way, and although the end of the minute is known better each time", () => {
+    const learned = (beside: boolean): number | undefined => {
+      const ledger = make({ clock: {} });
+      const flying: Charge = { ...charge, endpoint: "pendingOrders" };
+      ledger.settle(ledger.spend(charge, noon + 9_000), answer(noon + 9_000, { uid: 100 }), noon + 9_000);
+      if (beside) ledger.spend(flying, noon + 9_500);
+      for (let call = 1; call <= 5; call++) {
+        const at = noon + 10_000 + 1_130 * call;
+        ledger.settle(ledger.spend(charge, at), answer(at, { uid: 100 + 8 * call }), at + 20);
+      }
+      return ledger.learned.get("getOrder");
+    };
+    expect([learned(false), learned(true)]).toEqual([8, undefined]);
+  });
+});
+
+describe("a refusal", () => {
+  const refuse = (ledger: Ledger, at: number, uid?: number): number | undefined =>
+    ledger.settle(ledger.spend(charge, at), answer(at, { status: 429, ...(uid === undefined ? {} : { uid }) }), at);
+
+  it("of the first probe shuts everything it went through", () => {
+    expect(refuse(make({ quietMs: 0 }), noon + 11_500)).toBe(noon + 60_500);
+  });
+
+  it("heard late of a call from before, while refusals go on, shuts the minute it is heard in", () => {
+    const late = (between: (ledger: Ledger) => void): number | undefined => {
+      const ledger = warm();
+      const early = ledger.spend(charge, noon + 58_000);
+      refuse(ledger, noon + 58_100);
+      between(ledger);
+      return ledger.settle(early, answer(noon + 60_100, { status: 429 }), noon + 60_100);
+    };
+    expect(late(() => undefined)).toBe(noon + 61_000);
+    // The probe of the next second was refused as well.
+    expect(late((ledger) => refuse(ledger, noon + 59_000))).toBe(noon + 120_000);
+    expect(late((ledger) => ledger.settle(ledger.spend(charge, noon + 59_000), answer(noon + 59_000), noon + 59_000))).toBe(noon + 61_000);
+  });
+
+  it.each([
+    [1_163, noon + 12_000],
+    [1_164, noon + 60_000],
+  ])("with %i of the minute used shuts until %i", (used, until) => {
+    expect(refuse(warm(), noon + 11_500, used)).toBe(until);
+  });
+
+  it.each([
+    [429, "40", noon + 51_500],
+    // The layers stay shut for longer by themselves.
+    [429, "1", noon + 12_500],
+    [403, "40", noon + 51_500],
+    [503, "40", noon + 51_500],
+    [503, "86400", noon + 611_500],
+    [200, "40", undefined],
+  ])("%i that asks for %s s is heeded until %s", (status, seconds, until) => {
+    const ledger = warm();
+    const told = answer(noon + 11_500, { status });
+    const headers = { ...told.headers, "retry-after": seconds };
+    expect(ledger.settle(ledger.spend(charge, noon + 11_500), { ...told, headers }, noon + 11_500)).toBe(until);
+    const verdict = ledger.ask(charge, "emergency", noon + 11_600);
+    expect(verdict).toMatchObject(until === undefined ? { granted: true } : { granted: false, until });
+    if (until !== undefined) expect(ledger.ask(charge, "emergency", until).granted).toBe(true);
+  });
+
+  const extra: LayerSpec = { name: "extra", scope: "ip", unit: "requests", capacity: 1_000, windowMs: 500, anchor: "wall_clock", banMs: 0 };
+  it.each<[string, Partial<LayerSpec>, number]>([
+    ["nothing is shorter of the key, whatever is of the address", {}, noon + 12_000],
+    ["what is as short but not of the key stays open", { windowMs: 1_000, banMs: 10_000 }, noon + 12_000],
+    ["a longer one of the key stays open", { scope: "key", windowMs: 5_000 }, noon + 12_000],
+    ["a shorter one of the key is shut instead", { scope: "key", windowMs: 500, banMs: 200 }, noon + 12_000],
+  ])("shuts the key's shortest layer: %s", (_, given, until) => {
+    expect(refuse(warm({ layers: [...layers, { ...extra, ...given }] }), noon + 11_200)).toBe(until);
+  });
+
+  it("makes room for one more call of others, once for a burst", () => {
+    const ledger = warm();
+    for (const [at, uid] of [
+      [noon + 12_000, 45],
+      [noon + 59_000, 50],
+    ] as const)
+      ledger.settle(ledger.spend(charge, at), answer(at, { uid }), at);
+    const burst = [1, 2, 3].map(() => ledger.spend(charge, noon + 59_300));
+    // So near the end that one of their calls, of forty, is all that is left for them.
+    const reserved = (): number => row(ledger, noon + 59_450).reserved;
+    const before = reserved();
+    const after = burst.slice(1).map((ticket) => {
+      ledger.settle(ticket, answer(noon + 59_300, { status: 429 }), noon + 59_400);
+      return reserved() - before;
+    });
+    expect(after).toEqual([40, 40]);
+  });
+});

@@ -1,0 +1,210 @@
+/** The ledger where one thing decides: who probes, what is looked at anew, which slots are kept. */
+import { describe, expect, it } from "vitest";
+import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger, type Ticket } from "../../../../src/scheduler/quota/ledger.ts";
+import { answer, charge, grants, keyless, layers, make, noon, type Told, warm } from "./ledger-stage.ts";
+
+describe("a start", () => {
+  it.each([
+    [undefined, 1_050],
+    [300, 300],
+    [0, 0],
+  ])("with %s ms of quiet lets the first call leave after %i", (quietMs, ms) => {
+    const ledger = createLedger({ layers, startedAt: noon, ...(quietMs === undefined ? {} : { quietMs }) });
+    if (ms > 0) expect(ledger.ask(charge, "exit", noon + ms - 1)).toMatchObject({ granted: false, until: noon + ms, lighterThan: 0 });
+    expect(ledger.ask(charge, "exit", noon + ms).granted).toBe(true);
+  });
+
+  it("is everybody's own: addresses without a user probe each for itself", () => {
+    const ledger = make();
+    const [home, away] = [
+      { ...charge, uid: undefined, key: undefined },
+      { ...charge, uid: undefined, key: undefined, ip: "away" },
+    ] as const;
+    ledger.settle(ledger.spend(home, noon + 10_000), answer(noon + 10_000), noon + 10_000);
+    expect([ledger.probing(home), ledger.probing(away), ledger.probing(charge)]).toEqual([false, true, true]);
+  });
+
+  it.each<[string, number, Told, boolean]>([
+    ["an error page without a word of the quota", 500, { date: true }, true],
+    ["one of a service that counted the call", 503, { uid: 5 }, false],
+    ["a refusal of what was asked", 499, {}, false],
+  ])("after %s: status %i", (_, status, told, probing) => {
+    const ledger = make();
+    ledger.settle(ledger.spend(charge, noon + 10_000), answer(noon + 10_040, { ...told, status }), noon + 10_050);
+    expect(ledger.probing(charge)).toBe(probing);
+  });
+
+  it.each<[string, Told, boolean]>([
+    ["the user's count, which may be of either", { uid: 900 }, true],
+    ["no count, since none will ever come", {}, false],
+    ["the count of the key alone", { key: 1 }, false],
+  ])("whose probe is answered across a minute's edge with %s", (_, told, probing) => {
+    const ledger = make();
+    ledger.settle(ledger.spend(charge, noon + 59_500), answer(noon + 59_500, told), noon + 59_600);
+    expect(ledger.probing(charge)).toBe(probing);
+  });
+
+  it("has the same edges beside a longer layer of which the service tells nothing", () => {
+    const hour: LayerSpec = {
+      name: "hour",
+      scope: "ip",
+      unit: "requests",
+      capacity: 9_000,
+      windowMs: 3_600_000,
+      anchor: "wall_clock",
+      banMs: 0,
+    };
+    const ledger = make({ layers: [...layers, hour] });
+    ledger.settle(ledger.spend(charge, noon + 59_500), answer(noon + 59_500, { uid: 900 }), noon + 59_600);
+    expect(ledger.probing(charge)).toBe(true);
+  });
+});
+
+describe("the number of turns", () => {
+  it("rises when probing ends, when a refusal begins it again and when the clock is disturbed", () => {
+    const ledger = make();
+    const turns = [ledger.turns];
+    const told = (at: number, status: number): void => {
+      ledger.settle(ledger.spend(charge, at), answer(at, { status, uid: 5 }), at);
+      turns.push(ledger.turns);
+    };
+    told(noon + 10_000, 200);
+    told(noon + 11_000, 429);
+    told(noon + 12_000, 200);
+    ledger.disturb(noon + 13_000);
+    turns.push(ledger.turns);
+    expect(turns).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe("one call at a time", () => {
+  it("a call from before a refusal that ends later makes no room for a second probe", () => {
+    const ends: ((ledger: Ledger, ticket: Ticket, at: number) => void)[] = [
+      (ledger, ticket, at) => ledger.lose(ticket, at),
+      (ledger, ticket) => ledger.release(ticket),
+    ];
+    for (const end of ends) {
+      const ledger = warm();
+      const early = ledger.spend(charge, noon + 11_400);
+      ledger.settle(ledger.spend(charge, noon + 11_500), answer(noon + 11_500, { status: 429 }), noon + 11_510);
+      ledger.spend(charge, noon + 12_000);
+      end(ledger, early, noon + 12_100);
+      expect(ledger.ask(charge, "exit", noon + 12_200)).toMatchObject({ granted: false, why: "start" });
+    }
+  });
+
+  it("a probe that never left makes room for the next", () => {
+    const ledger = make();
+    ledger.release(ledger.spend(charge, noon + 10_000));
+    expect(ledger.ask(charge, "exit", noon + 10_001).granted).toBe(true);
+  });
+});
+
+describe("ranks", () => {
+  it("an emergency may use what an exit has to leave", () => {
+    const ledger = warm({}, 1_150);
+    ledger.noteOpen("u", 100);
+    // What rests takes five batches of 15: an exit leaves 75 of 1,198.
+    expect(ledger.ask(keyless, "exit", noon + 10_100)).toEqual({
+      granted: false,
+      layer: "uid",
+      until: noon + 60_000,
+      why: "used",
+      lighterThan: 5,
+    });
+    expect(ledger.ask(keyless, "emergency", noon + 10_100).granted).toBe(true);
+  });
+});
+
+describe("what surely fits", () => {
+  it("at one instant does not at the next, though nothing happened in between", () => {
+    const heavy: Charge = { ...keyless, weight: 150 };
+    const ledger = warm();
+    // Just before the minute ends nothing is held back any more, and asking alone changes nothing.
+    expect(ledger.ask(heavy, "ordinary", noon + 59_900).granted).toBe(true);
+    expect(grants(ledger, heavy, "ordinary", noon + 60_100)).toBe(grants(warm(), heavy, "ordinary", noon + 60_100));
+  });
+
+  it("calls of two instants have tickets of their own", () => {
+    const ledger = warm();
+    const [first, second] = [ledger.spend(charge, noon + 11_000), ledger.spend(charge, noon + 11_001)];
+    expect([first.sentAt, second.sentAt]).toEqual([noon + 11_000, noon + 11_001]);
+    expect([first, second]).toMatchObject([{ charge, elements: 1, probe: false, granted: true, expiresAt: Number.POSITIVE_INFINITY }, {}]);
+  });
+
+  const at = noon + 10_100;
+  const other: Charge = { ...charge, ip: "away", key: "other", weight: 1 };
+  /** Five things that may happen, of which `open` leaves nothing to ordinary actions. */
+  const happenings: Readonly<Record<string, (ledger: Ledger) => () => void>> = {
+    open: (ledger) => () => ledger.noteOpen("u", 1_500),
+    exit: (ledger) => () => ledger.noteExit(at),
+    release: (ledger) => {
+      const ticket = ledger.spend(other, at);
+      return () => ledger.release(ticket);
+    },
+    lose: (ledger) => {
+      const ticket = ledger.spend(other, at);
+      return () => ledger.lose(ticket, at);
+    },
+    settle: (ledger) => {
+      const ticket = ledger.spend(other, at);
+      return () => ledger.settle(ticket, answer(at), at);
+    },
+  };
+  const pairs = Object.keys(happenings).flatMap((one) => (one === "open" ? [] : [[one, "open"] as const, ["open", one] as const]));
+
+  it.each(pairs)("is looked at anew when two things happened meanwhile: %s, then %s", (one, two) => {
+    const ledger = warm();
+    const happen = [one, two].map((name) => (happenings[name] as (ledger: Ledger) => () => void)(ledger));
+    const heavy: Charge = { ...keyless, weight: 100 };
+    expect(ledger.ask(heavy, "ordinary", at).granted).toBe(true);
+    for (const run of happen) run();
+    expect(ledger.ask(heavy, "ordinary", at).granted).toBe(false);
+  });
+});
+
+describe("the kept slots of a key", () => {
+  /** Just before a second's end, when exits could not use them any more, with half a minute to go. */
+  const end = noon + 30_000;
+  const free = (ledger: Ledger, beforeMs = 30): number => grants(ledger, { ...charge, weight: 0 }, "ordinary", end - beforeMs);
+  const spendAndRelease = (ledger: Ledger, what: Charge, elements?: number): void => {
+    for (let call = 0; call < 300; call++) ledger.release(ledger.spend(what, noon + 10_500, elements));
+  };
+
+  it("stay kept while the user's minute runs out first, by the weight of the calls that leave", () => {
+    expect(free(warm())).toBe(8);
+    const light = warm();
+    spendAndRelease(light, { ...keyless, weight: 0 });
+    expect(free(light)).toBe(10);
+    // Calls of no user say nothing about what his weigh.
+    const unsigned = warm();
+    spendAndRelease(unsigned, { ...charge, uid: undefined, key: undefined, weight: 0 });
+    expect(free(unsigned)).toBe(8);
+  });
+
+  it("by the weight of their elements as well", () => {
+    const batches: Charge = { ...keyless, weight: 0, elementWeight: 1 };
+    const used = (): Ledger => {
+      const ledger = warm({}, 1_000);
+      spendAndRelease(ledger, batches, 20);
+      return ledger;
+    };
+    // Two hundred units are ten calls of twenty: enough for a second of eight slots, not for thirty.
+    expect([grants(used(), { ...charge, weight: 0 }, "ordinary", noon + 58_980), free(used())]).toEqual([10, 8]);
+  });
+
+  it("are free once an answer could not come in time any more, as quick as answers are", () => {
+    const quick = (beforeMs: number): number => {
+      const ledger = warm();
+      spendAndRelease(ledger, { ...keyless, weight: 0 });
+      for (let call = 0; call < 20; call++) {
+        const sentAt = noon + 11_000 + 100 * call;
+        ledger.settle(ledger.spend({ ...keyless, weight: 0 }, sentAt), answer(sentAt), sentAt + 10);
+      }
+      return free(ledger, beforeMs);
+    };
+    // From sixty, twenty-one answers have taken a fifth each; where the second ends is known to a millisecond.
+    expect([quick(56.9), quick(56.7)]).toEqual([8, 10]);
+  });
+});

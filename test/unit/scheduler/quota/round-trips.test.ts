@@ -1,0 +1,52 @@
+/** The marks of how long answers take: where they begin, how they follow, and where they settle. */
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../../../src/random.ts";
+import { createRoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
+
+const marksAfter = (...answers: readonly number[]) => {
+  const trips = createRoundTripTime();
+  for (const ms of answers) trips.observe(ms);
+  return { low: trips.low, high: trips.high };
+};
+
+describe("round trips", () => {
+  it.each<[string, readonly number[], number, number]>([
+    ["before anything was measured, safe values", [], 0, 60],
+    ["the first answer is the shortest seen, however slow", [100], 100, 60 + 0.2 * 19],
+    ["a slower one lifts the high mark by a fifth of the difference", [70], 70, 62],
+    ["a quicker one lowers the high mark by a fifth of a millisecond", [40], 40, 59.8],
+    ["less than a millisecond quicker, by a fifth of that", [59.5], 59.5, 59.9],
+    ["as slow as the high mark changes nothing there", [60], 60, 60],
+    ["the low mark follows slower answers by a hundredth", [40, 140], 41, 59.8 + 0.2 * 19],
+    ["and quicker ones at once", [40, 140, 7], 7, 59.8 + 0.2 * 19 - 0.2],
+  ])("%s", (_, answers, low, high) => {
+    const marks = marksAfter(...answers);
+    expect(marks.low).toBeCloseTo(low, 9);
+    expect(marks.high).toBeCloseTo(high, 9);
+  });
+
+  it("plan for no more than 200 ms, and fall again from where they really are", () => {
+    const slow = Array.from({ length: 60 }, () => 1_000);
+    expect(marksAfter(...slow).high).toBe(200);
+    const trips = createRoundTripTime();
+    for (const ms of slow) trips.observe(ms);
+    // 60 steps of 3.8 from 60 are 288: 440 steps of a fifth down is where the plan begins to fall.
+    let steps = 0;
+    for (; trips.high === 200; steps++) trips.observe(10);
+    expect(steps).toBe(441);
+  });
+
+  it("settle where about one answer in twenty is slower, when slow ones are much slower", () => {
+    const random = createRandom("round trips");
+    const trips = createRoundTripTime();
+    let slower = 0;
+    for (let answer = 0; answer < 12_000; answer++) {
+      const ms = -60 * Math.log(1 - random.next());
+      if (answer >= 2_000 && ms > trips.high) slower++;
+      trips.observe(ms);
+    }
+    expect(slower / 10_000).toBeGreaterThan(0.04);
+    expect(slower / 10_000).toBeLessThan(0.07);
+    expect(trips.low).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,16 @@
+/** Looks for the first seed that fails, in a copy of the tree that somebody has broken on purpose, and prints it as JSON. */
+import { simulate } from "../../../../src/verify/simulation/simulate.ts";
+import brimful from "./brimful.ts";
+import busy from "./busy.ts";
+
+const [first = "1", seeds = "200", minutes = "4", config = "busy"] = process.argv.slice(2);
+const { failures } = await simulate(config === "brimful" ? brimful : busy, {
+  first: Number(first),
+  seeds: Number(seeds),
+  minutes: Number(minutes),
+  failuresMax: 1,
+  shorten: false,
+});
+const [failure] = failures;
+process.stdout.write(`${JSON.stringify(failure === undefined ? null : { seed: failure.seed, ...failure.violation })}\n`);
+process.exit();
