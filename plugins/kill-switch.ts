@@ -88,7 +88,7 @@ export default definePlugin({
       };
     };
     on("order:rejected", counter(rejects, "orders rejected"));
-    on("quota:refused", counter(refusals, "refusals by a rate limit"));
+    on("quota:rejected", counter(refusals, "refusals by a rate limit"));
     if (onFailure) on("strategy:failed", () => trip("a strategy failed"));
     if (options.lossMax !== undefined || options.drawdownMax !== undefined) watchWorth(context, trip);
   },

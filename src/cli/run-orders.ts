@@ -92,7 +92,7 @@ const refusedLine = (reasons: ReadonlyMap<string, number>): readonly string[] =>
 
 /** The event as it is shown: quantities with what they count, as a bare number may mean three things. */
 export const withUnits = (event: Event, profile: Profile): Event => {
-  if (event.type === "order.foreign") return { ...event, sz: `${event.sz} ${unitOf(event.instId, profile)}`.trim() };
+  if (event.type === "order.external") return { ...event, sz: `${event.sz} ${unitOf(event.instId, profile)}`.trim() };
   if (event.type !== "order.changed" || event.record === undefined) return event;
   const record: OrderRecord = { ...event.record, accFillSz: `${event.record.accFillSz} ${unitOf(event.record.instId, profile)}`.trim() };
   return { ...event, record };

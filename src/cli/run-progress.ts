@@ -77,7 +77,7 @@ const counters: PerEvent<Tally, void> = {
   "action.held": (_, tally) => {
     tally.held++;
   },
-  "quota.refused": (_, tally) => {
+  "quota.rejected": (_, tally) => {
     tally.limited++;
   },
   "order.changed": ({ phase, reason }, tally) => {
@@ -204,7 +204,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "engine.stopped": ({ reason }) => `stopped: ${printable(reason)}`,
   "order.changed": (event, paint) => orderWords(event, paint),
   "order.refused": ({ strategy, slot, reason }, paint) => `${paint.yellow("refused")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
-  "order.foreign": ({ instId, ordId, side, px, sz, state }, paint) => {
+  "order.external": ({ instId, ordId, side, px, sz, state }, paint) => {
     const how = state === "live" ? "open order" : state === "partially_filled" ? "partly filled order" : `${state} order`;
     const order = `${side} ${sz} ${instId} ${px === "" || px === "0" ? "at the market" : `at ${px}`} (${ordId})`;
     return `${paint.yellow(how)} not placed by this instance: ${printable(order)}`;
@@ -213,7 +213,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
   "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,
-  "quota.refused": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
+  "quota.rejected": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
   // How it stops is said by whoever stops it.
   "mode.changed": ({ mode, reason }, paint) =>
     reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,

@@ -62,7 +62,7 @@ export interface Engine extends StreamsOfState, Switches {
   readonly ofUser: StreamsOfUser;
   readonly events$: Observable<Event>;
   readonly updates$: Observable<OrderUpdate>;
-  /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
+  /** `order:filled`, `quota:rejected`, `event` …; returns the way to stop listening. */
   readonly on: (name: string, listener: NoticeListener) => () => void;
   /** `halt`, and then every position of the account is closed at the market, whoever opened it. */
   readonly closePositions: (reason: string) => Observable<PositionEnding>;

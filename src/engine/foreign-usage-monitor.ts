@@ -22,7 +22,7 @@ export const monitorForeignUsage = (journal: EventLog, quotaNow: () => QuotaStat
       const name = `${layer} ${scope}`;
       if (foreign < capacity * toldShare || told.get(name) === windowEndsAt) continue;
       told.set(name, windowEndsAt);
-      journal.append({ type: "quota.foreign", layer, used: foreign });
+      journal.append({ type: "quota.otherClients", layer, used: foreign });
     }
   });
 };

@@ -29,7 +29,7 @@ export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string
 };
 
 export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged, holdings, repaired }: Recovered): void => {
-  journal.append({ type: "journal.opened", life, unresolved: open.length, repaired });
+  journal.append({ type: "journal.opened", run: life, unresolved: open.length, repaired });
   for (const { user, orderManager } of accounts.all) {
     orderManager.inherit(
       holdings.filter(({ uid }) => uid === user.uid),

@@ -48,7 +48,7 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
     recovery = merge(...accounts.map(({ resources }) => readAnew(resources.pending, since)))
       .pipe(toArray())
       .subscribe(() => {
-        for (const orderManager of held) if (orderManager.mode === "reducing") orderManager.setMode("active", "the state was read anew");
+        for (const orderManager of held) if (orderManager.mode === "reducing") orderManager.setMode("active", "the state was read again");
         held.clear();
       });
   };

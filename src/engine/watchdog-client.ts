@@ -66,7 +66,7 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
         return;
       }
       if (await heartbeat.leave()) return;
-      journal.append({ type: "watchdog.lost", reason: "it did not hear that this engine stops, and may cancel what rests" });
+      journal.append({ type: "watchdog.lost", reason: "it did not confirm that this engine stops, and may cancel its open orders" });
     },
   };
 };

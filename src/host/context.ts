@@ -103,7 +103,7 @@ export interface PluginContext<O> extends StreamsOfState {
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
-  /** `order:filled`, `quota:refused`, `event` …; returns the way to stop listening. */
+  /** `order:filled`, `quota:rejected`, `event` …; returns the way to stop listening. */
   readonly on: (name: string, listener: NoticeListener) => () => void;
   /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;

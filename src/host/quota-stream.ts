@@ -20,7 +20,7 @@ export const quotaStream = (clock: Clock, journal: EventLog, now: () => QuotaSta
       subscriber.next(now());
     };
     const detach = journal.attach((event) => {
-      if (!event.type.startsWith("action.") && event.type !== "quota.refused") return;
+      if (!event.type.startsWith("action.") && event.type !== "quota.rejected") return;
       timer ??= clock.setTimer(Math.max(clock.now(), emittedAt + pauseMs), emit);
     });
     emit();

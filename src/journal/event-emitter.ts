@@ -7,7 +7,7 @@ import { EventEmitter } from "eventemitter3";
 import type { EventLog } from "./event-log.ts";
 import type { Event } from "./events.ts";
 
-/** `order:filled`, `order:live` … for order phases; otherwise the event type with a colon, such as `quota:refused`; `event` gets all. */
+/** `order:filled`, `order:live` … for order phases; otherwise the event type with a colon, such as `quota:rejected`; `event` gets all. */
 type NoticeName = string;
 export type NoticeListener = (event: Event) => void;
 

@@ -31,8 +31,8 @@ export type EventBody =
   /** The engine has not started yet, and why. */
   | { readonly type: "start.waiting"; readonly reason: string }
   | { readonly type: "engine.stopped"; readonly reason: string }
-  /** A journal was found or begun: which life of it this is, and how many orders of earlier ones are looked for. */
-  | { readonly type: "journal.opened"; readonly life: number; readonly unresolved: number; readonly repaired: string | undefined }
+  /** A journal was opened: number of this run on it, and how many orders of previous runs are being resolved. */
+  | { readonly type: "journal.opened"; readonly run: number; readonly unresolved: number; readonly repaired: string | undefined }
   | {
       readonly type: "action.held";
       readonly action: number;
@@ -60,8 +60,10 @@ export type EventBody =
       readonly elapsedMs: number;
     }
   | { readonly type: "action.dropped"; readonly action: number; readonly endpoint: EndpointName; readonly reason: string }
-  | { readonly type: "quota.refused"; readonly layer: string; readonly until: number }
-  | { readonly type: "quota.foreign"; readonly layer: string; readonly used: number }
+  /** The service answered 429. */
+  | { readonly type: "quota.rejected"; readonly layer: string; readonly until: number }
+  /** Other clients of the user or the address used so much of the current window. */
+  | { readonly type: "quota.otherClients"; readonly layer: string; readonly used: number }
   | {
       readonly type: "order.changed";
       readonly strategy: string;
@@ -72,6 +74,7 @@ export type EventBody =
       readonly record: OrderRecord | undefined;
       readonly reason: string;
     }
+  /** A wanted order was not sent: a check before sending failed. */
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
   /** An order is complete and executed another base quantity than was wanted, for good. */
   | {
@@ -96,32 +99,32 @@ export type EventBody =
     }
   /** The exit is in place, or there is nothing to reduce any more. */
   | { readonly type: "position.protected"; readonly strategy: string; readonly slot: string; readonly instId: string }
-  /** An order of the account that this instance did not place is open, or it was and has changed: `state` says how it stands. */
-  | ({ readonly type: "order.foreign" } & Pick<OrderRecord, "ordId" | "clOrdId" | "instId" | "side" | "px" | "sz" | "state">)
-  /** So many orders that this instance did not place had ended before it traded. */
-  | { readonly type: "history.foreign"; readonly orders: number }
+  /** An order that this instance did not place is open, or was and has changed to `state`. */
+  | ({ readonly type: "order.external" } & Pick<OrderRecord, "ordId" | "clOrdId" | "instId" | "side" | "px" | "sz" | "state">)
+  /** Number of orders that this instance did not place and that had ended before it traded. */
+  | { readonly type: "history.external"; readonly orders: number }
   /** The account's position is being closed; `pos` is positive long. */
   | { readonly type: "position.closing"; readonly uid: string; readonly instId: string; readonly pos: string }
-  /** A reading afterwards does not show it any more. */
+  /** A later reading no longer shows it. */
   | { readonly type: "position.closed"; readonly uid: string; readonly instId: string; readonly pos: string }
   | { readonly type: "position.left"; readonly uid: string; readonly instId: string; readonly pos: string; readonly reason: string }
   | { readonly type: "strategy.failed"; readonly strategy: string; readonly message: string }
   /** A restart is scheduled: `failures` within the window that counts, next start in `inMs`. */
   | { readonly type: "strategy.restarting"; readonly strategy: string; readonly failures: number; readonly inMs: number }
   | { readonly type: "strategy.restarted"; readonly strategy: string; readonly failures: number }
-  /** It failed too often: its orders are taken back and it is not started again. */
+  /** It failed too often: its orders are canceled and it is not started again. */
   | { readonly type: "strategy.quarantined"; readonly strategy: string; readonly failures: number; readonly withinMs: number }
   | { readonly type: "strategy.reducing"; readonly strategy: string; readonly reason: string }
   | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string }
   | { readonly type: "strategy.resumed"; readonly strategy: string; readonly reason: string }
   | { readonly type: "plugin.failed"; readonly plugin: string; readonly message: string }
-  /** The process stood still for so long; nothing of it could run meanwhile. */
+  /** The event loop of the process was blocked for so long. */
   | { readonly type: "engine.stalled"; readonly lateMs: number }
-  /** A watchdog listens: it cancels everything after so long without a beat. `before`: why it did so last, if it did. */
+  /** A watchdog is connected: it cancels everything after `silenceMs` without a heartbeat. `before`: why it last tripped, if it did. */
   | { readonly type: "watchdog.armed"; readonly silenceMs: number; readonly before: string | undefined }
-  /** Nobody hears the beats: should this process die now, its orders stay. */
+  /** No watchdog receives the heartbeat: if this process dies now, its orders stay. */
   | { readonly type: "watchdog.lost"; readonly reason: string }
-  /** The watchdog takes this engine for dead, and cancels. */
+  /** The watchdog's timeout elapsed without a heartbeat, and it cancels. */
   | { readonly type: "watchdog.tripped"; readonly reason: string }
   | { readonly type: "mode.changed"; readonly mode: "active" | "reducing" | "halted"; readonly reason: string }
   | { readonly type: "anomaly"; readonly what: string; readonly detail: string };

@@ -25,10 +25,10 @@ export const createForeignOrders = (journal: EventLog): ForeignOrders => {
   journal.attach(({ type }) => {
     if (type !== "engine.started") return;
     isTrading = true;
-    if (endedBefore > 0) journal.append({ type: "history.foreign", orders: endedBefore });
+    if (endedBefore > 0) journal.append({ type: "history.external", orders: endedBefore });
   });
   const tell = ({ ordId, clOrdId, instId, side, px, sz, state }: OrderRecord): void => {
-    journal.append({ type: "order.foreign", ordId, clOrdId, instId, side, px, sz, state });
+    journal.append({ type: "order.external", ordId, clOrdId, instId, side, px, sz, state });
   };
 
   return {

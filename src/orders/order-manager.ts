@@ -267,7 +267,7 @@ export const createOrderManager = (options: OrderManagerOptions): OrderManager =
         const slot = slots.of(order);
         if (slot !== undefined && urgency !== "emergency") slot.settledMark = slot.wish === undefined ? order.mark : wishMark(slot.wish);
         if (slot?.wish !== undefined && slot.byHand) slot.wish = undefined;
-        cancellation.request(order, urgency, "cancelled on demand");
+        cancellation.request(order, urgency, "canceled on demand");
       }
     },
     orders: slots.orders,

@@ -140,7 +140,7 @@ export const createReconciliation = (options: ReconciliationOptions): Reconcilia
     if (resting !== undefined) options.recount(resting);
     const order = slots.adopt(recalledOrder(clOrdId, spec, sentAt));
     if (order === undefined) return;
-    unknownOrders.doubt(order, "sent by an earlier life, which did not hear of it");
+    unknownOrders.doubt(order, "sent by a previous run, without a recorded answer");
     options.onOpenOrders(slots.openCount());
   };
 

@@ -101,7 +101,7 @@ const nobody = { strategy: "", slot: "" } as const;
 export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
   const order = newOrder(nobody, clOrdId, undefined, "adopted", spec, sentAt);
   order.phase = "sent";
-  order.reason = "sent by an earlier life";
+  order.reason = "sent by a previous run";
   return order;
 };
 

@@ -43,7 +43,7 @@ export const createInFlight = (
     answered: (entry, lease, response) => {
       const now = clock.now();
       const until = port.settle(lease, response, now);
-      if (until !== undefined) journal.append({ type: "quota.refused", layer: "unknown", until });
+      if (until !== undefined) journal.append({ type: "quota.rejected", layer: "unknown", until });
       count--;
       landed(entry, { kind: "answered", response, waitedMs: waitedMs(entry), elapsedMs: now - entry.sentAt });
     },

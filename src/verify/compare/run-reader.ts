@@ -67,7 +67,7 @@ export const createRunReader = (): RunReader => {
         refusals.push({ strategy: event.strategy, slot: event.slot, ms, reason: event.reason, line });
       else if (event.type === "action.held")
         holds.push({ ms, untilMs: event.until - startAt, layer: event.layer, class: event.class, line });
-      else if (event.type === "quota.refused") limited++;
+      else if (event.type === "quota.rejected") limited++;
       else if (event.type === "action.sent") {
         if (event.waitedMs > 0) waits.push(event.waitedMs);
         if (event.endpoint !== "placeOrder" || leaving === undefined || leaving.strategy !== event.owner) return;

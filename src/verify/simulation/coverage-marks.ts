@@ -28,7 +28,7 @@ const reasons: readonly (readonly [phase: string, words: RegExp, mark: string])[
   ["canceling", /found while halted/, "an order was found while halted"],
   ["canceling", /replaced/, "an order was replaced"],
   ["canceling", /unwanted/, "an order nobody wanted was cancelled"],
-  ["unknown", /earlier life/, "an order of an earlier life was looked for"],
+  ["unknown", /previous run/, "an order of an earlier life was looked for"],
   ["unknown", /no answer within/, "a placement was not answered"],
   ["unknown", /status 5/, "a placement was answered by an error of the service"],
   ["unknown", /status 408/, "a placement was answered too late by somebody on the way"],
@@ -115,7 +115,7 @@ export const createCoverageMarks = (): CoverageMarks => {
     counts,
     event: (event, life) => {
       if (event.type === "order.changed") change(event, life);
-      else if (event.type === "quota.refused" && [...life.phases.values()].includes("canceling")) {
+      else if (event.type === "quota.rejected" && [...life.phases.values()].includes("canceling")) {
         mark("a refusal by a limit while an order was being cancelled");
       }
       if (event.type === "mode.changed" && event.mode === "halted" && life.bornHalted) mark("a halt outlived its process");
@@ -129,8 +129,8 @@ const namesOf = (event: Event): readonly string[] => {
   switch (event.type) {
     case "order.refused":
       return refusals.filter(([words]) => words.test(event.reason)).map(([, name]) => name);
-    case "history.foreign":
-    case "order.foreign":
+    case "history.external":
+    case "order.external":
       return ["a foreign order was seen"];
     case "action.held":
       return [`held by ${event.layer}`, waits[event.class] ?? "an exit had to wait"];
@@ -142,9 +142,9 @@ const namesOf = (event: Event): readonly string[] => {
       return event.endpoint === "cancelBatch" ? [`cancel ${event.outcome}`] : [];
     case "action.dropped":
       return ["an action was dropped"];
-    case "quota.refused":
+    case "quota.rejected":
       return ["a refusal by a limit"];
-    case "quota.foreign":
+    case "quota.otherClients":
       return ["foreign use was noticed"];
     case "journal.opened":
       return [

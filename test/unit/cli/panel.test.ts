@@ -16,7 +16,7 @@ const order = {
 } as const;
 
 const foreign = {
-  type: "order.foreign",
+  type: "order.external",
   ordId: "7",
   clOrdId: "",
   instId: "BTC-USDT",
@@ -54,7 +54,7 @@ describe("the tally of a run", () => {
 
   it("counts what went wrong", () => {
     const tally = tallied(
-      { type: "quota.refused", layer: "uid", until: 5 },
+      { type: "quota.rejected", layer: "uid", until: 5 },
       { type: "action.answered", endpoint: "placeOrder", outcome: "unknown", status: 0, code: "", elapsedMs: 1 },
       { type: "action.held", action: 1, endpoint: "placeOrder", class: "place", layer: "uid", until: 5 },
       { type: "order.refused", strategy: "ladder", slot: "bid", reason: "no exit" },
@@ -84,10 +84,14 @@ describe("the line of an event", () => {
       { ...foreign, px: "", state: "canceled" },
       "canceled order not placed by this instance: buy 5 BTC-USDT at the market (7)",
     ],
-    ["429", { type: "quota.refused", layer: "uid", until: Date.UTC(2026, 0, 5, 1, 3) }, "429 by the uid limit, blocked until 01:03:00.000"],
+    [
+      "429",
+      { type: "quota.rejected", layer: "uid", until: Date.UTC(2026, 0, 5, 1, 3) },
+      "429 by the uid limit, blocked until 01:03:00.000",
+    ],
     [
       "429 without end",
-      { type: "quota.refused", layer: "unknown", until: Number.POSITIVE_INFINITY },
+      { type: "quota.rejected", layer: "unknown", until: Number.POSITIVE_INFINITY },
       "429 by the unknown limit, blocked until -",
     ],
     ["halt", { type: "mode.changed", mode: "halted", reason: "loss" }, "HALTED: loss"],

@@ -241,7 +241,7 @@ describe("use by others", () => {
     const answered = (at: number): number => {
       clock.advanceTo(at);
       journal.append({ type: "action.answered", endpoint: "instruments", outcome: "done", status: 200, code: "0", elapsedMs: 1 });
-      return events.filter(({ type }) => type === "quota.foreign").length;
+      return events.filter(({ type }) => type === "quota.otherClients").length;
     };
     expect(answered(1_000)).toBe(0);
     foreign = 120;
@@ -250,6 +250,6 @@ describe("use by others", () => {
     expect(answered(2_000)).toBe(1);
     expect(answered(30_000)).toBe(1);
     expect(answered(61_000)).toBe(2);
-    expect(events.find(({ type }) => type === "quota.foreign")).toMatchObject({ layer: "uid", used: 120 });
+    expect(events.find(({ type }) => type === "quota.otherClients")).toMatchObject({ layer: "uid", used: 120 });
   });
 });

@@ -20,7 +20,7 @@ describe("a journal of an engine", () => {
     const text = [...world.disk.files.values()].map(String).join("");
     expect(text.match(/"type":"sent"/g)).toHaveLength(2);
     expect(text.match(/"type":"over"/g)).toHaveLength(2);
-    expect(events.find(({ type }) => type === "journal.opened")).toMatchObject({ life: 1, unresolved: 0 });
+    expect(events.find(({ type }) => type === "journal.opened")).toMatchObject({ run: 1, unresolved: 0 });
   });
 
   it("finds what a killed life sent and never heard of, and does not place it again", async () => {
@@ -31,7 +31,7 @@ describe("a journal of an engine", () => {
     await crash(world, first);
     world.lose = () => undefined;
     const second = await begun(world);
-    expect(second.events.find(({ type }) => type === "journal.opened")).toMatchObject({ life: 2, unresolved: 2 });
+    expect(second.events.find(({ type }) => type === "journal.opened")).toMatchObject({ run: 2, unresolved: 2 });
     await pass(world, 120_000);
     expect(resting(world)).toEqual(["29000", "30000"]);
     expect(world.venue.truth("main").orders).toHaveLength(2);

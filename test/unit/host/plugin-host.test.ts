@@ -28,7 +28,7 @@ const setup = () => {
     host.start(definePlugin({ name, options: closed, setup: begin })({}), parts);
   };
   const failures = (): unknown[] => events.filter(({ type }) => type === "plugin.failed").map((event) => ({ ...event }));
-  const happen = (): void => journal.append({ type: "quota.foreign", layer: "uid", used: 1 });
+  const happen = (): void => journal.append({ type: "quota.otherClients", layer: "uid", used: 1 });
   return { clock, host, start, events, failures, happen };
 };
 
@@ -68,7 +68,7 @@ describe("plugins", () => {
     const { clock, host, start, happen } = setup();
     const heard: string[] = [];
     start("one", ({ on, every, events$, now }) => {
-      on("quota:foreign", () => heard.push("on"));
+      on("quota:otherClients", () => heard.push("on"));
       const off = on("event", () => heard.push("never"));
       off();
       every(100, () => heard.push(`tick ${now()}`));
@@ -85,7 +85,7 @@ describe("plugins", () => {
 
   it.each<[string, (context: PluginContext<object>) => unknown]>([
     ["in setup", throwing("no luck")],
-    ["in a listener", ({ on }) => on("quota:foreign", throwing("no luck"))],
+    ["in a listener", ({ on }) => on("quota:otherClients", throwing("no luck"))],
     ["in a listener to everything, its own failure included", ({ on }) => on("event", throwing("no luck"))],
     ["in a tick", ({ every }) => every(10, throwing("no luck"))],
     ["in a subscriber", ({ events$ }) => events$.subscribe(throwing("no luck"))],
@@ -101,13 +101,13 @@ describe("plugins", () => {
     const { clock, start, failures, happen, host } = setup();
     const heard: string[] = [];
     let undone = 0;
-    start("before", ({ on }) => on("quota:foreign", () => heard.push("before")));
+    start("before", ({ on }) => on("quota:otherClients", () => heard.push("before")));
     start("bad", (context) => {
       context.on("never", () => undefined);
       bad(context);
       return () => undone++;
     });
-    start("after", ({ on }) => on("quota:foreign", () => heard.push("after")));
+    start("after", ({ on }) => on("quota:otherClients", () => heard.push("after")));
     happen();
     happen();
     clock.advanceTo(100);

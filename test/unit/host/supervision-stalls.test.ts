@@ -75,7 +75,7 @@ describe("a process that stands still", () => {
     expect(modes).toEqual([`reducing: ${reason}`]);
     read();
     read();
-    expect(modes.slice(1)).toEqual(["active: the state was read anew"]);
+    expect(modes.slice(1)).toEqual(["active: the state was read again"]);
   });
 
   it("twice, before the state was read, goes on once it was", () => {

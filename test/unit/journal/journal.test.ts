@@ -85,7 +85,7 @@ describe("journal", () => {
 });
 
 describe("notices", () => {
-  const refused: EventBody = { type: "quota.refused", layer: "uid", until: 9 };
+  const refused: EventBody = { type: "quota.rejected", layer: "uid", until: 9 };
   const filled: EventBody = {
     type: "order.changed",
     strategy: "s",
@@ -98,7 +98,7 @@ describe("notices", () => {
   };
 
   it.each([
-    [refused, "quota:refused"],
+    [refused, "quota:rejected"],
     [filled, "order:filled"],
     [fact("x"), "anomaly"],
   ])("%j is called %s", (body, name) => {
@@ -115,7 +115,7 @@ describe("notices", () => {
     stop();
     journal.append(filled);
     journal.append(refused);
-    expect(heard).toEqual(["all order.changed", "named order.changed", "all order.changed", "all quota.refused"]);
+    expect(heard).toEqual(["all order.changed", "named order.changed", "all order.changed", "all quota.rejected"]);
   });
 
   it("a listener that throws harms neither the others nor the journal, and stays", () => {
@@ -130,7 +130,7 @@ describe("notices", () => {
     journal.attach(({ type }) => heard.push(`sink ${type}`));
     journal.append(refused);
     journal.append(refused);
-    expect(heard).toEqual(["quota.refused", "sink quota.refused", "quota.refused", "sink quota.refused"]);
+    expect(heard).toEqual(["quota.rejected", "sink quota.rejected", "quota.rejected", "sink quota.rejected"]);
     expect(problems).toHaveLength(2);
   });
 });

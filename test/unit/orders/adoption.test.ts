@@ -172,7 +172,7 @@ describe("orders of others", () => {
     );
     const second = reborn(first, { instance: "another" });
     expect(second.orderManager.orders()).toEqual([]);
-    expect(second.journalled("order.foreign")).toHaveLength(2);
+    expect(second.journalled("order.external")).toHaveLength(2);
     second.want(bid());
     second.run();
     second.want();

@@ -19,9 +19,9 @@ const stage = () => {
   const begin = (): void => journal.append({ type: "engine.started", strategies: [], plugins: [] });
   const told = (): readonly string[] =>
     events.flatMap((event) =>
-      event.type === "order.foreign"
+      event.type === "order.external"
         ? [`${event.ordId} ${event.state}`]
-        : event.type === "history.foreign"
+        : event.type === "history.external"
           ? [`${event.orders} ended`]
           : [],
     );
