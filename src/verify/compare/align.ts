@@ -4,17 +4,17 @@
  * Invariants: pairs never cross within a slot; two orders are a pair only when they were wanted within the tolerance; an order
  * without a counterpart stands alone; every order appears once.
  */
-import type { OrderLife, OrderSpec, Refusal } from "./run-record.ts";
+import type { OrderSpec, OrderTrace, Refusal } from "./run-record.ts";
 
 export interface Pair {
   readonly strategy: string;
   readonly slot: string;
-  readonly a: OrderLife | undefined;
-  readonly b: OrderLife | undefined;
+  readonly a: OrderTrace | undefined;
+  readonly b: OrderTrace | undefined;
 }
 
 /** `shiftMs` is added to the times of `b`. Pairs come in the order in which the first of the two was wanted. */
-export const pairOrders = (a: readonly OrderLife[], b: readonly OrderLife[], withinMs: number, shiftMs: number): readonly Pair[] => {
+export const pairOrders = (a: readonly OrderTrace[], b: readonly OrderTrace[], withinMs: number, shiftMs: number): readonly Pair[] => {
   const [mine, theirs] = [bySlot(a), bySlot(b)];
   const pairs = [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((key) =>
     pairSlot(mine.get(key) ?? [], theirs.get(key) ?? [], { withinMs, shiftMs }),
@@ -28,8 +28,8 @@ const firstMs = ({ a, b }: Pair, shiftMs: number): number =>
 export const sameSpec = (a: OrderSpec | undefined, b: OrderSpec | undefined): boolean =>
   a !== undefined && b !== undefined && (["instId", "side", "ordType", "px", "sz"] as const).every((name) => a[name] === b[name]);
 
-const bySlot = (orders: readonly OrderLife[]): ReadonlyMap<string, readonly OrderLife[]> => {
-  const slots = new Map<string, OrderLife[]>();
+const bySlot = (orders: readonly OrderTrace[]): ReadonlyMap<string, readonly OrderTrace[]> => {
+  const slots = new Map<string, OrderTrace[]>();
   for (const order of orders) {
     const key = JSON.stringify([order.strategy, order.slot]);
     const known = slots.get(key);
@@ -44,15 +44,15 @@ interface Tolerance {
   readonly shiftMs: number;
 }
 
-const pairSlot = (mine: readonly OrderLife[], theirs: readonly OrderLife[], { withinMs, shiftMs }: Tolerance): readonly Pair[] => {
+const pairSlot = (mine: readonly OrderTrace[], theirs: readonly OrderTrace[], { withinMs, shiftMs }: Tolerance): readonly Pair[] => {
   const pairs: Pair[] = [];
-  const apart = (a: OrderLife, b: OrderLife): number => b.wantedMs + shiftMs - a.wantedMs;
-  const near = (a: OrderLife | undefined, b: OrderLife | undefined): boolean =>
+  const apart = (a: OrderTrace, b: OrderTrace): number => b.wantedMs + shiftMs - a.wantedMs;
+  const near = (a: OrderTrace | undefined, b: OrderTrace | undefined): boolean =>
     a !== undefined && b !== undefined && Math.abs(apart(a, b)) <= withinMs && sameSpec(a.spec, b.spec);
   let i = 0;
   let j = 0;
-  const add = (a: OrderLife | undefined, b: OrderLife | undefined): void => {
-    const { strategy, slot } = (a ?? b) as OrderLife;
+  const add = (a: OrderTrace | undefined, b: OrderTrace | undefined): void => {
+    const { strategy, slot } = (a ?? b) as OrderTrace;
     pairs.push({ strategy, slot, a, b });
     if (a !== undefined) i++;
     if (b !== undefined) j++;

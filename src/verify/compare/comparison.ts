@@ -8,7 +8,7 @@
 import { abs, add, compare, equal, neg, sub } from "../../decimal.ts";
 import { type Cause, causeOf, type KnownChange, knownChanges } from "./cause.ts";
 import { type Difference, differencesOf, type Evidence } from "./differences.ts";
-import type { OrderLife, RunRecord, Totals } from "./run-record.ts";
+import type { OrderTrace, RunRecord, Totals } from "./run-record.ts";
 
 export interface CompareOptions {
   /** How far apart in time the same thing may happen. */
@@ -69,7 +69,7 @@ export const compareRuns = (a: RunRecord, b: RunRecord, { withinMs = withinDefau
   const firstOf = (of: Difference["of"]): ToldDifference | undefined => toldOf(differences.find((one) => one.of === of));
   const [first] = differences;
   const totals = totalsApart(a, b);
-  const known = knownChanges(a.facts, b.facts);
+  const known = knownChanges(a, b);
   return {
     equal: told ? differences.length === 0 : totals.length === 0,
     a: runOf(a),
@@ -133,7 +133,10 @@ const causeOfTotals = (totals: Comparison["totals"], known: readonly KnownChange
 };
 
 const contributionsOf = (differences: readonly Difference[]): readonly Contribution[] => {
-  const slots = new Map<string, { strategy: string; slot: string; kinds: Record<string, number>; a: Set<OrderLife>; b: Set<OrderLife> }>();
+  const slots = new Map<
+    string,
+    { strategy: string; slot: string; kinds: Record<string, number>; a: Set<OrderTrace>; b: Set<OrderTrace> }
+  >();
   for (const { strategy, slot, kind, a, b } of differences) {
     const key = JSON.stringify([strategy, slot]);
     const own = slots.get(key) ?? { strategy, slot, kinds: {}, a: new Set(), b: new Set() };
@@ -144,15 +147,15 @@ const contributionsOf = (differences: readonly Difference[]): readonly Contribut
     if (b !== undefined) own.b.add(b);
   }
   const all = [...slots.values()].map(({ strategy, slot, kinds, a, b }) => {
-    const apart = (of: (order: OrderLife) => string): string => sub(sumOf(b, of), sumOf(a, of));
+    const apart = (of: (order: OrderTrace) => string): string => sub(sumOf(b, of), sumOf(a, of));
     return { strategy, slot, kinds, filledSz: apart(({ filledSz }) => filledSz), cost: apart(({ cost }) => cost), flow: apart(flowOf) };
   });
   const size = (kinds: Contribution["kinds"]): number => Object.values(kinds).reduce((sum, count) => sum + count, 0);
   return all.sort((x, y) => compare(abs(y.filledSz), abs(x.filledSz)) || size(y.kinds) - size(x.kinds)).slice(0, contributionsMax);
 };
 
-const sumOf = (orders: ReadonlySet<OrderLife>, of: (order: OrderLife) => string): string =>
+const sumOf = (orders: ReadonlySet<OrderTrace>, of: (order: OrderTrace) => string): string =>
   [...orders].reduce((sum, order) => add(sum, of(order)), "0");
 
 /** Sold less bought, in the unit in which the service counts what was filled. */
-const flowOf = ({ spec, filledSz }: OrderLife): string => (spec?.side === "buy" ? neg(filledSz) : filledSz);
+const flowOf = ({ spec, filledSz }: OrderTrace): string => (spec?.side === "buy" ? neg(filledSz) : filledSz);

@@ -7,7 +7,7 @@
  */
 import { equal } from "../../decimal.ts";
 import { lonelyRefusals, type Pair, pairOrders, sameSpec } from "./align.ts";
-import type { Line, OrderLife, Refusal, RunRecord } from "./run-record.ts";
+import type { Line, OrderTrace, Refusal, RunRecord } from "./run-record.ts";
 
 export type Side = "A" | "B";
 
@@ -43,8 +43,8 @@ export interface Difference {
   /** The run it happened in, where it happened in one only. */
   readonly only: Side | undefined;
   readonly fields: readonly FieldChange[];
-  readonly a: OrderLife | undefined;
-  readonly b: OrderLife | undefined;
+  readonly a: OrderTrace | undefined;
+  readonly b: OrderTrace | undefined;
   readonly refusal: Refusal | undefined;
 }
 
@@ -89,7 +89,7 @@ const ofPair = (pair: Pair, scale: Scale, lengths: Lengths): readonly Difference
   const { strategy, slot, a, b } = pair;
   const base = { strategy, slot, a, b, only: undefined, fields: [], refusal: undefined } as const;
   if (a === undefined || b === undefined) {
-    const ms = a?.wantedMs ?? (b as OrderLife).wantedMs + scale.shiftMs;
+    const ms = a?.wantedMs ?? (b as OrderTrace).wantedMs + scale.shiftMs;
     // The other run was over, or had not begun.
     if (ms > (a === undefined ? lengths.a : lengths.b)) return [];
     return [{ ...base, of: "decision", kind: "placed-by-one", ms, only: a === undefined ? "B" : "A" }];
@@ -99,7 +99,7 @@ const ofPair = (pair: Pair, scale: Scale, lengths: Lengths): readonly Difference
 
 type Found = Pick<Difference, "of" | "kind" | "ms"> & Partial<Pick<Difference, "only" | "fields">>;
 
-const decided = (a: OrderLife, b: OrderLife, { withinMs, shiftMs }: Scale): readonly Found[] => {
+const decided = (a: OrderTrace, b: OrderTrace, { withinMs, shiftMs }: Scale): readonly Found[] => {
   if (a.spec !== undefined && b.spec !== undefined && !sameSpec(a.spec, b.spec)) {
     return [
       { of: "decision", kind: "content", ms: Math.min(a.wantedMs, b.wantedMs + shiftMs), fields: changes({ ...a.spec }, { ...b.spec }) },
@@ -117,22 +117,22 @@ const decided = (a: OrderLife, b: OrderLife, { withinMs, shiftMs }: Scale): read
   return [];
 };
 
-const waited = (a: OrderLife, b: OrderLife): readonly Found[] => {
+const waited = (a: OrderTrace, b: OrderTrace): readonly Found[] => {
   if (Math.abs(a.waitedMs - b.waitedMs) < Math.max(waitMs, 0.1 * a.waitedMs, 0.1 * b.waitedMs)) return [];
   const fields = [{ path: "waited", a: `${Math.round(a.waitedMs)} ms`, b: `${Math.round(b.waitedMs)} ms` }];
   return [{ of: "quota", kind: "wait", ms: a.wantedMs, only: a.waitedMs > b.waitedMs ? "A" : "B", fields }];
 };
 
-const isOpen = ({ phase }: OrderLife): boolean => !["filled", "canceled", "rejected", "absent", "planned"].includes(phase);
+const isOpen = ({ phase }: OrderTrace): boolean => !["filled", "canceled", "rejected", "absent", "planned"].includes(phase);
 
-const ended = (a: OrderLife, b: OrderLife, { withinMs, shiftMs }: Scale, lengths: Lengths): readonly Found[] => {
+const ended = (a: OrderTrace, b: OrderTrace, { withinMs, shiftMs }: Scale, lengths: Lengths): readonly Found[] => {
   const [mine, theirs] = [a.endMs, b.endMs + shiftMs];
   // Still open where its run ends: the rest is not known.
   if (isOpen(a) && isOpen(b) && equal(a.filledSz, b.filledSz)) return [];
   if (isOpen(a) && lengths.a <= theirs) return [];
   if (isOpen(b) && lengths.b <= mine) return [];
   const ms = Math.min(isOpen(a) ? theirs : mine, isOpen(b) ? mine : theirs);
-  const end = (order: OrderLife): string => (isOpen(order) ? "open" : order.phase);
+  const end = (order: OrderTrace): string => (isOpen(order) ? "open" : order.phase);
   const all = changes({ end: end(a), filled: a.filledSz, price: a.avgPx }, { end: end(b), filled: b.filledSz, price: b.avgPx });
   if (end(a) !== end(b)) return [{ of: "outcome", kind: "end", ms, fields: all }];
   if (!equal(a.filledSz, b.filledSz) || a.avgPx !== b.avgPx) return [{ of: "outcome", kind: "fill", ms, fields: all }];

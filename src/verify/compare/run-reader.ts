@@ -7,7 +7,7 @@
 import type { FeeSign } from "../../contract/profile.ts";
 import { abs, add, compare, neg } from "../../decimal.ts";
 import type { Event } from "../../journal/events.ts";
-import type { Hold, Line, OrderLife, OrderSpec, Refusal, RunFacts, RunRecord, Totals } from "./run-record.ts";
+import type { Hold, Line, OrderSpec, OrderTrace, Refusal, RunFacts, RunRecord, Totals } from "./run-record.ts";
 
 export interface RunReaderParts {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface RunReader {
   finish(parts: RunReaderParts): RunRecord;
 }
 
-type Draft = { -readonly [K in keyof OrderLife]: OrderLife[K] } & { lines: Line[] };
+type Draft = { -readonly [K in keyof OrderTrace]: OrderTrace[K] } & { lines: Line[] };
 
 export const createRunReader = (): RunReader => {
   const orders = new Map<string, Draft>();
@@ -137,7 +137,7 @@ const follow = (order: Draft, { phase, record, reason }: Extract<Event, { type: 
 };
 
 const totalsOf = (
-  orders: readonly OrderLife[],
+  orders: readonly OrderTrace[],
   {
     refused,
     fills,

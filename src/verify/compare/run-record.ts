@@ -21,7 +21,7 @@ export interface OrderSpec {
   readonly sz: string;
 }
 
-export interface OrderLife {
+export interface OrderTrace {
   readonly strategy: string;
   readonly slot: string;
   readonly clOrdId: string;
@@ -101,7 +101,7 @@ export interface RunRecord {
   readonly startAt: number;
   readonly endAt: number;
   /** Undefined for a report, which holds totals only. */
-  readonly orders: readonly OrderLife[] | undefined;
+  readonly orders: readonly OrderTrace[] | undefined;
   readonly refusals: readonly Refusal[];
   readonly holds: readonly Hold[];
   readonly totals: Totals;
