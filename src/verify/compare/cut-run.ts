@@ -1,59 +1,46 @@
 /**
  * One run of a config for the look-ahead guard: on the whole recording, or on one that ends at a cut.
  *
- * Invariants: with a cut, whoever reads the recording's folder reads what was known then, while the service plays what leads up to
- * the cut; temporary folders are removed whatever happens; the recording itself is never touched.
- * Not here: comparing runs (look-ahead.ts).
+ * Invariants: with a cut, `readFixture` of the recording gives user code what was known then, while the service plays what leads up
+ * to the cut; the recording itself is never touched.
+ * Not here: comparing runs (look-ahead.ts). A strategy that reads the recording's files by itself sees all of them: nothing here notices.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve, sep } from "node:path";
-import { knownAt, playedAt } from "../../backtest/truncated-market.ts";
 import { SluiceError } from "../../errors.ts";
 import { checkConfig } from "../../host/config.ts";
-import { readFixture, writeFixture } from "../../market/tape/fixture.ts";
-import { watchFiles } from "./file-watch.ts";
+import { readFixture } from "../../market/tape/fixture.ts";
+import { hideAfter, playedAt } from "../../market/tape/visible-fixture.ts";
 import type { Runner } from "./look-ahead.ts";
 import { backtestOf, type Observed, observe } from "./observed.ts";
 
 export interface CutRun {
   /** Folder of the recorded market; the config's when left out. Needed for a cut. */
   readonly fixture?: string;
-  readonly seed?: number | string;
   readonly cutAt?: number;
 }
 
-/** Loads the config and runs it. The files it reads while it is loaded are cut and noted like those read later. */
-export const cutRun = async (
-  load: () => unknown,
-  { fixture, seed, cutAt }: CutRun = {},
-): Promise<Observed & { readonly fixture: string }> => {
-  const cut = cutAt === undefined || fixture === undefined ? undefined : cutFolders(fixture, cutAt);
-  const watch = watchFiles(cut === undefined ? undefined : { folder: fixture as string, instead: cut.known });
+/** Loads the config and runs it. What it reads of the recording while it is loaded is cut as well. */
+export const cutRun = async (load: () => unknown, { fixture, cutAt }: CutRun = {}): Promise<Observed & { readonly fixture: string }> => {
+  const cut = cutAt === undefined || fixture === undefined ? undefined : { fixture, cutAt };
+  const show = cut === undefined ? () => undefined : hideAfter(cut.fixture, cut.cutAt);
   try {
     const config = checkConfig(await load());
     const own = fixture ?? fixtureOf(config);
-    const seeded = seed === undefined ? {} : { seed };
-    const seen = await observe(
-      config,
-      cut === undefined ? { ...seeded, fixture: own } : { ...seeded, fixture: cut.played, cutAt: cutAt as number },
-    );
-    const folder = resolve(own) + sep;
-    return { ...seen, fixture: own, files: watch.read().filter((path) => !path.startsWith(folder)) };
+    return { ...(await observe(config, cut === undefined ? { fixture: own } : marketUntil(cut))), fixture: own };
   } finally {
-    watch.stop();
-    cut?.remove();
+    show();
   }
 };
 
-/** Runs in this process: what a strategy keeps outside its streams goes on from run to run. */
-export const runnerHere = (load: () => unknown, { fixture, seed }: Omit<CutRun, "cutAt"> = {}): Runner => {
-  const seeded = seed === undefined ? {} : { seed };
-  return async (cutAt) => {
-    const own = fixture ?? fixtureOf(checkConfig(await load()));
-    return cutRun(load, { ...seeded, fixture: own, ...(cutAt !== undefined && { cutAt }) });
-  };
+const marketUntil = ({ fixture, cutAt }: Required<CutRun>) => {
+  const { tape, manifest } = readFixture(fixture);
+  return { cutAt, market: { tape: playedAt(tape, cutAt), facts: { name: fixture, contentHash: manifest.contentHash } } };
 };
+
+/** Runs in this process: what a strategy keeps outside its streams goes on from run to run. */
+export const runnerHere =
+  (load: () => unknown): Runner =>
+  async (cutAt) =>
+    cutRun(load, { fixture: fixtureOf(checkConfig(await load())), ...(cutAt !== undefined && { cutAt }) });
 
 const fixtureOf = (config: Parameters<typeof backtestOf>[0]): string => {
   const { fixture } = backtestOf(config).options;
@@ -62,20 +49,4 @@ const fixtureOf = (config: Parameters<typeof backtestOf>[0]): string => {
     "CONFIG_INVALID",
     'No recorded market is named. Write fixture: "path/to/fixture" in backtest({ … }), or give --fixture DIR.',
   );
-};
-
-const cutFolders = (fixture: string, cutAt: number) => {
-  const { tape } = readFixture(fixture);
-  const root = mkdtempSync(join(tmpdir(), "sluice-cut-"));
-  const [known, played] = [join(root, "known"), join(root, "played")];
-  const source = "the beginning of a recording";
-  writeFixture(known, knownAt(tape, cutAt), { source });
-  writeFixture(played, playedAt(tape, cutAt), { source });
-  return {
-    known,
-    played,
-    remove: () => {
-      rmSync(root, { recursive: true, force: true });
-    },
-  };
 };

@@ -1,18 +1,18 @@
 /**
  * What the look-ahead guard found, for people.
  *
- * Invariants: every finding names the strategy, the slot where there is one, the instant and what was decided in either run; what
- * the guard cannot see is said with every verdict.
+ * Invariants: every finding names the strategy, the slot where there is one, the instant and what was decided in either run; a
+ * verdict without a finding says what the guard cannot see.
  */
 import { printable } from "../../report/ansi.ts";
 import type { Glimpse, LookAheadReport } from "./look-ahead.ts";
 
 export const lookAheadText = (report: LookAheadReport): string => {
-  const { verdict, decisions, cuts, glimpses, unrepeatable, files, failed } = report;
+  const { verdict, decisions, cuts, glimpses, unrepeatable, failed } = report;
   const lines = [
     ...Object.entries(failed).map(([name, message]) => `${name} failed during the run: ${message}`),
     ...(verdict === "blind"
-      ? [`No look-ahead found: ${decisions} decisions, compared until ${cuts.length} cuts, are the same without a future.`]
+      ? [`No look-ahead found: ${decisions} decisions, compared until ${cuts.length} cuts, are the same without a future.`, blindSpot]
       : []),
     ...(unrepeatable === undefined
       ? []
@@ -25,15 +25,12 @@ export const lookAheadText = (report: LookAheadReport): string => {
       `${glimpse.strategy} knew the future: it decides differently when the market ends ${ago(glimpse.cutAt - glimpse.at)} later.`,
       ...glimpseLines(glimpse, "whole recording", `until ${instant(glimpse.cutAt)}`),
     ]),
-    ...(files.length === 0
-      ? []
-      : [
-          "Files read besides the recording; they were whole in every run, so a future in them goes unnoticed:",
-          ...files.map((file) => `  ${file}`),
-        ]),
   ];
   return `${lines.map(printable).join("\n")}\n`;
 };
+
+const blindSpot =
+  "Not seen by the guard: a future in files that strategies read by themselves, other than by readFixture of the recording.";
 
 const verbs = { wants: "wants", asks: "asks", sends: "sends", refused: "is refused" } as const;
 

@@ -44,8 +44,6 @@ export interface LookAheadReport {
   /** Where two runs of the same differ. */
   readonly unrepeatable: Glimpse | undefined;
   readonly failed: Readonly<Record<string, string>>;
-  /** Data files read besides the recording: they were whole in every run, so a future in them is not noticed. */
-  readonly files: readonly string[];
 }
 
 export const cutsDefault = 8;
@@ -59,8 +57,8 @@ export const lookAhead = async (
   onProgress?.(1, all);
   const again = await run();
   onProgress?.(2, all);
-  const { startAt, endAt, failed, files } = whole;
-  const base = { decisions: whole.decisions.length, startAt, endAt, failed, files };
+  const { startAt, endAt, failed } = whole;
+  const base = { decisions: whole.decisions.length, startAt, endAt, failed };
   const unrepeatable = firstGlimpse(whole, again, Number.POSITIVE_INFINITY);
   if (unrepeatable !== undefined) return { verdict: "not-repeatable", ...base, cuts: [], glimpses: [], unrepeatable };
   const instants = cutInstants(whole, cuts, seed);

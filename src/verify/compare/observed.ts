@@ -3,7 +3,7 @@
  *
  * Invariants: watching changes nothing of the run; a strategy's wish is noted before the engine acts on it; equal sets in a row are
  * one decision; with a cut the run ends there and the service has nothing but what is played until then.
- * Not here: making the cut market (backtest/truncated-market.ts), comparing two runs (look-ahead.ts).
+ * Not here: making the cut market (cut-run.ts), comparing two runs (look-ahead.ts).
  */
 import { isObservable, type Observable, tap } from "rxjs";
 import type { BacktestSpec } from "../../backtest/backtest-service.ts";
@@ -30,16 +30,14 @@ export interface Observed {
   readonly endAt: number;
   readonly decisions: readonly Decision[];
   readonly failed: Readonly<Record<string, string>>;
-  /** Data files that were read, those of the recording left out. */
-  readonly files: readonly string[];
 }
 
-interface ObserveOptions extends Pick<RunOptions, "seed" | "fixture"> {
-  /** The run ends here; `fixture` holds what is played until then. */
+interface ObserveOptions extends Pick<RunOptions, "fixture" | "market"> {
+  /** The run ends here; `market` holds what is played until then. */
   readonly cutAt?: number;
 }
 
-export const observe = async (input: unknown, { seed, fixture, cutAt }: ObserveOptions = {}): Promise<Observed> => {
+export const observe = async (input: unknown, { cutAt, ...place }: ObserveOptions = {}): Promise<Observed> => {
   const config = checkConfig(input);
   const spec = backtestOf(config);
   const decisions: Decision[] = [];
@@ -69,10 +67,10 @@ export const observe = async (input: unknown, { seed, fixture, cutAt }: ObserveO
       strategies: config.strategies.map((one) => watched(one, note)),
       plugins: [...quiet(config), orderManager.plugin],
     },
-    { ...(seed !== undefined && { seed }), ...(fixture !== undefined && { fixture }) },
+    place,
   );
   const failed = Object.entries(report.perStrategy).flatMap(([name, { error }]) => (error === undefined ? [] : [[name, error]]));
-  return { ...bounds, decisions, failed: Object.fromEntries(failed) as Record<string, string>, files: [] };
+  return { ...bounds, decisions, failed: Object.fromEntries(failed) as Record<string, string> };
 };
 
 /** A journal file may be the very one that somebody looks at; a run that only asks a question does not write it. */

@@ -1,15 +1,37 @@
 /**
- * A recorded market as it was known at an instant, for runs that must not see more than that.
+ * Recorded market as it was known at an instant: for the service and the strategies of a run that must not see more.
  *
  * Invariants: what is known holds no row after the instant; what is played holds besides the bar that was then under way, because
  * the embedded service trades inside it, but ends at the instant; rows are shared with the whole tape, never copied; series stay in
  * their places even when nothing of them is left, so that bars are built from the same source.
- * Not here: who runs on it (verify/compare/observed.ts).
+ * Not here: who runs on it (verify/compare/cut-run.ts); files of a recording that are read without `readFixture` stay whole.
  */
-import { createTape, type Series, type Tape } from "../market/tape/tape.ts";
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Fixture, readFixture } from "./fixture.ts";
+import { createTape, type Series, type Tape } from "./tape.ts";
+
+let hidden: { readonly folder: string; readonly at: number } | undefined;
+
+/** From now on user code that reads the fixture `dir` gets what was known at `at`. The returned function ends it. */
+export const hideAfter = (dir: string, at: number): (() => void) => {
+  hidden = { folder: placeOf(dir), at };
+  return () => {
+    hidden = undefined;
+  };
+};
+
+/** Reads and checks the fixture `dir`. */
+export const readVisibleFixture = (dir: string): Fixture => {
+  const fixture = readFixture(dir);
+  return hidden?.folder === placeOf(dir) ? { ...fixture, tape: knownAt(fixture.tape, hidden.at) } : fixture;
+};
+
+/** A folder is reached by its name or by a link to it. */
+const placeOf = (dir: string): string => (existsSync(dir) ? realpathSync(dir) : resolve(dir));
 
 /** Rows at or before `at`. */
-export const knownAt = (tape: Tape, at: number): Tape => cut(tape, at, 0);
+const knownAt = (tape: Tape, at: number): Tape => cut(tape, at, 0);
 
 /** `knownAt`, and of bars the one under way: give it to the service, never to a strategy. */
 export const playedAt = (tape: Tape, at: number): Tape => cut(tape, at, 1);
