@@ -5,7 +5,6 @@
  * strategies made adds up to what the account made.
  * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
  */
-import { filter } from "rxjs";
 import { type Contract, createContract } from "../contract/contract.ts";
 import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
@@ -118,13 +117,20 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, as
   const asked = watchAsked(simulated.feed, asking);
   const resting = createRestingOrders(contract.profile);
   // In a warm-up only what is asked for counts, because it is asked for at the start.
-  let counting = service.tradesAt === tape.startAt;
+  let counting = false;
   let before: MeterReport | undefined;
-  const begin = (): void => {
-    if (!counting) before = simulated.venue.meterReport();
+  const count = (): void => {
     counting = true;
+    engine.log.attach(tally.onEvent);
+    engine.log.on(["order.refused", "order.changed"], reasons.onEvent);
+    engine.log.on(["action.held", "action.sent"], minutes.onEvent);
   };
-  for (const { onEvent } of [tally, reasons, minutes]) engine.events$.pipe(filter(() => counting)).subscribe(onEvent);
+  if (service.tradesAt === tape.startAt) count();
+  const begin = (): void => {
+    if (counting) return;
+    before = simulated.venue.meterReport();
+    count();
+  };
   simulated.fills$.subscribe(tally.onFill);
   simulated.venue.onFunding(tally.onFunding);
   simulated.venue.onLiquidation(tally.onLiquidation);

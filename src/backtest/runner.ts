@@ -101,8 +101,8 @@ const warming = "the warm-up is not over";
 /** Why the engine was halted last. */
 const lastHalt = (engine: Engine): { readonly reason: string } => {
   const last = { reason: "" };
-  engine.events$.subscribe((event) => {
-    if (event.type === "mode.changed") last.reason = event.reason;
+  engine.log.on(["mode.changed"], ({ reason }) => {
+    last.reason = reason;
   });
   return last;
 };

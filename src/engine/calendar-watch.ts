@@ -23,8 +23,8 @@ const lookMs = 1_000;
 export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClock, toleranceMs: number): void => {
   let lookedAt = Number.NEGATIVE_INFINITY;
   let toldMs = 0;
-  journal.attach(({ type, at }) => {
-    if (type !== "action.answered" || at - lookedAt < lookMs) return;
+  journal.on(["action.answered"], ({ at }) => {
+    if (at - lookedAt < lookMs) return;
     lookedAt = at;
     const service = serviceCalendar(server, at);
     if (service === undefined) return;

@@ -19,8 +19,8 @@ import { createPluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
 import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
 import type { Disk } from "../journal/disk.ts";
-import { createNotices, type EventNotices, type NoticeListener } from "../journal/event-emitter.ts";
-import { createEventLog } from "../journal/event-log.ts";
+import { createNotices, type NoticeListener, onceFaulty } from "../journal/event-emitter.ts";
+import { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { fileDisk } from "../journal/file-disk.ts";
 import { createLastQuotes } from "../market/last-quotes.ts";
@@ -62,6 +62,8 @@ export interface Engine extends StreamsOfState, Switches {
   readonly ofUser: StreamsOfUser;
   readonly events$: Observable<Event>;
   readonly updates$: Observable<OrderUpdate>;
+  /** The same events to sinks by type, without a stream, for what measures the engine; a sink changes nothing. */
+  readonly log: Pick<EventLog, "attach" | "on">;
   /** `order:filled`, `quota:rejected`, `event` …; returns the way to stop listening. */
   readonly on: (name: string, listener: NoticeListener) => () => void;
   /** `halt`, and then every position of the account is closed at the market, whoever opened it. */
@@ -105,9 +107,9 @@ const assemble = (
   const lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
-  const journal = createEventLog(() => clock.now(), onError);
+  const journal = new EventLog(() => clock.now(), onError);
   const durable = durableOf(config, service, (uid) => accounts.of(uid, "a placement").orderManager, openDisk);
-  if (durable !== undefined) journal.attach(durable.note);
+  if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
@@ -146,21 +148,6 @@ const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined =
 
 type Parts = ReturnType<typeof assemble>;
 
-/** A listener that throws is reported and taken away: it might throw at the report as well. */
-const listenerDesk =
-  (notices: EventNotices, onError: (error: unknown) => void): EventNotices["on"] =>
-  (name, listener) => {
-    const off = notices.on(name, (event) => {
-      try {
-        listener(event);
-      } catch (error) {
-        off();
-        onError(error);
-      }
-    });
-    return off;
-  };
-
 const estimator =
   ({ contract, ledger, service: { clock } }: Parts, { uid }: ServiceUser) =>
   (actions: readonly PlannedAction[]): Estimate => {
@@ -195,7 +182,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: merge(...accounts.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
-    on: listenerDesk(notices, parts.onError),
+    on: onceFaulty(notices, parts.onError),
     ...switches,
     closePositions: closingWith({
       clock,
@@ -239,6 +226,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
 
   return {
     ...face,
+    log: journal,
     strategies: strategyHost.states,
     service,
     start: async () => {

@@ -15,8 +15,8 @@ const lookMs = 1_000;
 export const monitorForeignUsage = (journal: EventLog, quotaNow: () => QuotaState): void => {
   const told = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
-  journal.attach(({ type, at }) => {
-    if (type !== "action.answered" || at - lookedAt < lookMs) return;
+  journal.on(["action.answered"], ({ at }) => {
+    if (at - lookedAt < lookMs) return;
     lookedAt = at;
     for (const { layer, scope, foreign, capacity, windowEndsAt } of quotaNow().layers) {
       const name = `${layer} ${scope}`;

@@ -16,7 +16,7 @@ import { SluiceError } from "../errors.ts";
 import type { CheckedConfig, JournalConfig } from "../host/config.ts";
 import { createDecisions, type DecisionRecord, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
-import type { Event } from "../journal/events.ts";
+import type { EventOf } from "../journal/event-log.ts";
 import { createHoldings, type Held, type HeldRecord } from "../journal/holdings.ts";
 import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
 import { openWriteAheadLog, type WriteAheadLog } from "../journal/write-ahead-log.ts";
@@ -25,12 +25,16 @@ import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-
 import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
 
+const noted = ["strategy.reducing", "strategy.halted", "strategy.resumed", "watchdog.tripped", "order.changed"] as const;
+type Noted = (typeof noted)[number];
+
 interface PlacementJournal {
   /** Takes the lock and reads what earlier lives left. */
   open(): Promise<Recovered>;
   readonly interceptor: Interceptor;
-  /** Notes what is over and what holds for a strategy; attached to the engine's journal. */
-  readonly note: (event: Event) => void;
+  /** Notes what is over and what holds for a strategy: a sink of the event log for events of these types. */
+  readonly note: (event: EventOf<Noted>) => void;
+  readonly noted: readonly Noted[];
   /** Somebody halted or resumed everything: the next life hears of it. */
   readonly decide: (mode: Verdict["mode"], reason: string) => void;
   /** A user's position was closed at about this price, by no order of ours. */
@@ -167,6 +171,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
     decide: (mode, reason) => {
       decide({ strategy: "", mode, reason });
     },
+    noted,
     note: (event) => {
       if (event.type === "strategy.reducing" || event.type === "strategy.halted" || event.type === "strategy.resumed") {
         decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
@@ -176,7 +181,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
         decide({ strategy: "", mode: "halted", reason: `the watchdog tripped: ${event.reason}` });
         return;
       }
-      if (event.type !== "order.changed" || !finalPhases.includes(event.phase)) return;
+      if (!finalPhases.includes(event.phase)) return;
       const { clOrdId, phase, record } = event;
       const sender = senders.get(clOrdId);
       if (sender === undefined) return;

@@ -12,8 +12,8 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 
 export const quotaReader = (journal: EventLog, ledger: Ledger, scheduler: Scheduler, clock: Clock): (() => QuotaState) => {
   const spent: Record<string, number> = {};
-  journal.attach((event) => {
-    if (event.type === "action.sent") spent[event.owner] = (spent[event.owner] ?? 0) + event.weight;
+  journal.on(["action.sent"], ({ owner, weight }) => {
+    spent[owner] = (spent[owner] ?? 0) + weight;
   });
   return () => {
     const at = clock.now();

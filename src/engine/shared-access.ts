@@ -6,8 +6,7 @@
  * Not here: what the quota and the order manager do about it: they count and adopt what they see.
  */
 import type { QuotaState } from "../host/context.ts";
-import type { EventLog } from "../journal/event-log.ts";
-import type { Event } from "../journal/events.ts";
+import type { EventLog, EventOf } from "../journal/event-log.ts";
 
 /** Seconds in which the service counted more requests of a key than we sent, before it is told. */
 const keyWindowsLeast = 3;
@@ -36,7 +35,7 @@ export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState,
       return;
     }
   };
-  const takeOrder = ({ clOrdId, reason }: Extract<Event, { type: "order.changed" }>, at: number): void => {
+  const takeOrder = ({ clOrdId, reason, at }: EventOf<"order.changed">): void => {
     if (reason !== "adopted" || known.has(clOrdId)) return;
     known.add(clOrdId);
     if (tradesSince === undefined || (++strange < ordersLeast && at - tradesSince < lateMs)) return;
@@ -46,9 +45,9 @@ export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState,
     journal.append({ type: "anomaly", what: "shared.instance", detail });
   };
 
-  journal.attach((event) => {
+  journal.on(["engine.started", "action.answered", "order.changed"], (event) => {
     if (event.type === "engine.started") tradesSince = event.at;
     else if (event.type === "action.answered" && !isKeyTold) takeAnswer();
-    else if (event.type === "order.changed" && !isInstanceTold) takeOrder(event, event.at);
+    else if (event.type === "order.changed" && !isInstanceTold) takeOrder(event);
   });
 };

@@ -84,9 +84,9 @@ export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions)
     if (baseUrl !== undefined && wrongHost.test(code)) fail(`${place} cannot be reached (${code}).`);
     else tell("lost", `${place} does not answer (${code})`);
   };
-  journal.attach((event) => {
-    if (!isOn || event.type !== "action.held") return;
-    const ms = event.until - clock.now();
+  journal.on(["action.held"], ({ until }) => {
+    if (!isOn) return;
+    const ms = until - clock.now();
     if (ms < waitMsLeast) return;
     limitedAt = clock.now();
     tell("held", Number.isFinite(ms) ? `waiting for quota: ${Math.ceil(ms / 1_000)} s` : "waiting for quota");

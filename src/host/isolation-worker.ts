@@ -9,7 +9,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
-import { createEventLog } from "../journal/event-log.ts";
+import { EventLog } from "../journal/event-log.ts";
 import type { Strategy } from "./define.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
@@ -58,7 +58,7 @@ const clockFrom = (now: number): Clock => {
 
 const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { readonly kind: "begin" }>) => {
   const clock = clockFrom(now);
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   journal.attach((event) => {
     if (event.type === "strategy.failed") say({ kind: "failed", message: event.message });
   });

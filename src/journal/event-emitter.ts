@@ -11,7 +11,7 @@ import type { Event } from "./events.ts";
 type NoticeName = string;
 export type NoticeListener = (event: Event) => void;
 
-export interface EventNotices {
+interface EventNotices {
   on(name: NoticeName, listener: NoticeListener): () => void;
 }
 
@@ -23,6 +23,7 @@ export const createNotices = (journal: EventLog, onError: (error: unknown) => vo
   let listeners = 0;
   journal.attach((event) => {
     if (listeners === 0) return;
+    Object.freeze(event);
     emitter.emit("event", event);
     emitter.emit(noticeName(event), event);
   });
@@ -47,3 +48,18 @@ export const createNotices = (journal: EventLog, onError: (error: unknown) => vo
     },
   };
 };
+
+/** `on` for listeners that may throw at the report as well: the first one that does is reported and taken away. */
+export const onceFaulty =
+  (notices: EventNotices, onError: (error: unknown) => void): EventNotices["on"] =>
+  (name, listener) => {
+    const off = notices.on(name, (event) => {
+      try {
+        listener(event);
+      } catch (error) {
+        off();
+        onError(error);
+      }
+    });
+    return off;
+  };

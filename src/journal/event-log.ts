@@ -1,74 +1,115 @@
 /**
- * Numbers what happened and hands it on.
+ * Event log: numbers what happened and delivers it to sinks by type.
  *
- * Invariants: sequence numbers have no holes; events are frozen; a sink that throws is reported and removed, the rest go on;
- * an event appended by a sink is delivered after the one being delivered, to every sink in the same order.
+ * Invariants: sequence numbers have no holes; a sink that throws is reported and removed, the rest go on; an event appended by a
+ * sink is delivered after the one being delivered, to every sink in the order in which they were attached; what leaves the engine
+ * (`events$`, event-emitter.ts) is frozen, and sinks of the engine change nothing.
  * Not here: what can happen (events.ts), keeping it on disk (plugins).
  */
 import { Observable } from "rxjs";
-import type { Event, EventBody } from "./events.ts";
+import type { Event, EventBody, EventType } from "./events.ts";
 
 type Sink = (event: Event) => void;
 
-export interface EventLog {
-  append(body: EventBody): void;
-  /** Calls `sink` for every event from now on; the returned function ends that. */
-  attach(sink: Sink): () => void;
-  readonly events$: Observable<Event>;
-  readonly length: number;
+export type EventOf<T extends EventType> = Extract<Event, { readonly type: T }>;
+
+interface Attached {
+  /** All of them when left out. */
+  readonly types: readonly EventType[] | undefined;
+  readonly sink: Sink;
 }
 
-export const createEventLog = (now: () => number, onSinkError: (error: unknown) => void = () => undefined): EventLog => {
-  let sinks: readonly Sink[] = [];
-  let seq = 0;
-  const waiting: Event[] = [];
-  let delivering = false;
+export class EventLog {
+  readonly events$: Observable<Event> = new Observable((subscriber) =>
+    this.attach((event) => {
+      subscriber.next(Object.freeze(event));
+    }),
+  );
+  readonly #now: () => number;
+  readonly #onSinkError: (error: unknown) => void;
+  #attached: readonly Attached[] = [];
+  /** Who wants events of a type, in the order of `#attached`; forgotten whenever that changes. */
+  readonly #routes = new Map<EventType, readonly Attached[]>();
+  readonly #waiting: Event[] = [];
+  #delivering = false;
+  #seq = 0;
 
-  const deliver = (): void => {
-    delivering = true;
-    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
-      for (const sink of sinks) {
-        try {
-          sink(event);
-        } catch (error) {
-          detach(sink);
-          report(error);
-        }
+  constructor(now: () => number, onSinkError: (error: unknown) => void = () => undefined) {
+    this.#now = now;
+    this.#onSinkError = onSinkError;
+  }
+
+  get length(): number {
+    return this.#seq;
+  }
+
+  append(body: EventBody): void {
+    const seq = ++this.#seq;
+    if (this.#delivering) {
+      this.#waiting.push({ seq, at: this.#now(), ...body });
+      return;
+    }
+    const route = this.#routes.get(body.type) ?? this.#routeOf(body.type);
+    if (route.length === 0) return;
+    this.#delivering = true;
+    this.#deliver({ seq, at: this.#now(), ...body }, route);
+    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
+      this.#deliver(event, this.#routeOf(event.type));
+    }
+    this.#delivering = false;
+  }
+
+  /** Calls `sink` for every event from now on; the returned function ends that. */
+  attach(sink: Sink): () => void {
+    return this.#attach({ types: undefined, sink });
+  }
+
+  /** The same for events of these types. */
+  on<T extends EventType>(types: readonly T[], sink: (event: EventOf<T>) => void): () => void {
+    return this.#attach({ types, sink: sink as Sink });
+  }
+
+  #attach(attached: Attached): () => void {
+    this.#reroute([...this.#attached, attached]);
+    return () => {
+      this.#detach(attached);
+    };
+  }
+
+  #detach(gone: Attached): void {
+    this.#reroute(this.#attached.filter((attached) => attached !== gone));
+  }
+
+  #reroute(attached: readonly Attached[]): void {
+    this.#attached = attached;
+    this.#routes.clear();
+  }
+
+  #routeOf(type: EventType): readonly Attached[] {
+    let route = this.#routes.get(type);
+    if (route === undefined) {
+      route = this.#attached.filter(({ types }) => types === undefined || types.includes(type));
+      this.#routes.set(type, route);
+    }
+    return route;
+  }
+
+  #deliver(event: Event, route: readonly Attached[]): void {
+    for (const attached of route) {
+      try {
+        attached.sink(event);
+      } catch (error) {
+        this.#detach(attached);
+        this.#report(error);
       }
     }
-    delivering = false;
-  };
-  const report = (error: unknown): void => {
+  }
+
+  #report(error: unknown): void {
     try {
-      onSinkError(error);
+      this.#onSinkError(error);
     } catch {
-      // Whoever reports faults must not silence the journal with one of their own.
+      // What reports faults must not silence the log with one of its own.
     }
-  };
-  const detach = (sink: Sink): void => {
-    sinks = sinks.filter((other) => other !== sink);
-  };
-  const attach = (sink: Sink): (() => void) => {
-    sinks = [...sinks, sink];
-    return () => {
-      detach(sink);
-    };
-  };
-  return {
-    append: (body) => {
-      seq++;
-      if (sinks.length === 0) return;
-      waiting.push(Object.freeze({ seq, at: now(), ...body }));
-      if (!delivering) deliver();
-    },
-    attach,
-    events$: new Observable((subscriber) =>
-      attach((event) => {
-        subscriber.next(event);
-      }),
-    ),
-    get length() {
-      return seq;
-    },
-  };
-};
+  }
+}

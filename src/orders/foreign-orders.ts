@@ -22,8 +22,7 @@ export const createForeignOrders = (journal: EventLog): ForeignOrders => {
   /** When the last of those ended, on the service's calendar: what is read of its history later may be older. */
   let endedAt = 0;
 
-  journal.attach(({ type }) => {
-    if (type !== "engine.started") return;
+  journal.on(["engine.started"], () => {
     isTrading = true;
     if (endedBefore > 0) journal.append({ type: "history.external", orders: endedBefore });
   });

@@ -14,7 +14,7 @@ import { after } from "../../clock/clock.ts";
 import { createContract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig, watchdogDefaults } from "../../host/config.ts";
-import { createEventLog } from "../../journal/event-log.ts";
+import { EventLog } from "../../journal/event-log.ts";
 import { createClientOrderIds } from "../../orders/client-order-id.ts";
 import { createRandom } from "../../random.ts";
 import { layersOf } from "../../scheduler/quota/layers.ts";
@@ -106,7 +106,7 @@ interface Door extends CancelAllOptions {
 /** One queue and one ledger for all users, new each time: what was learned of the quota hours ago is worth nothing now. */
 const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]): readonly Door[] => {
   const { clock, transport, users } = service;
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const { shares: _shares, budgets: _budgets, layers = layersOf(contract), ...reserve } = config.quota;
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({ layers, reserve: { elementWeight, ...reserve }, startedAt: clock.now() });

@@ -5,7 +5,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
 import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import { calm, far, quoteTape, run, stored, strategy, swap } from "../../unit/backtest/arena.ts";
 
 type Given = Parameters<typeof killSwitch>[0];
@@ -13,7 +13,7 @@ type Given = Parameters<typeof killSwitch>[0];
 /** The plugin on a virtual clock, with an account that says what the test lets it say. */
 const alone = (options: Given) => {
   const clock = createVirtualClock(0);
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const said: string[] = [];
   const halts: string[] = [];
   const streams = { pending$: new Subject(), balances$: new Subject(), positions$: new Subject() };

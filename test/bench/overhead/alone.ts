@@ -9,7 +9,7 @@ import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtua
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
 import type { Action, Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
@@ -73,7 +73,7 @@ export const costsOf = (calls: number, perSecond: number, waves: number, collect
   const clock = createVirtualClock(day);
   const layers = layersOf(createContract()).map((layer) => ({ ...layer, capacity: layer.scope === "key" ? perSecond : 1e9 }));
   const ledger = createLedger({ layers, startedAt: clock.now() });
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, transport: transportOn(clock), journal, queueMax: calls });
   let ended = 0;
   const done = (ending: Ending): void => {

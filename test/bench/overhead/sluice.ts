@@ -7,7 +7,7 @@ import { Observable } from "rxjs";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
@@ -38,7 +38,7 @@ export const createTurn = (weightPerMinute: number, callsPerSecond: number): Tur
           subscriber.complete();
         });
     });
-  const scheduler = createScheduler({ clock, ledger, transport, journal: createEventLog(() => clock.now()) });
+  const scheduler = createScheduler({ clock, ledger, transport, journal: new EventLog(() => clock.now()) });
   return ({ weight, urgent }, send) =>
     new Promise((resolve) => {
       const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };

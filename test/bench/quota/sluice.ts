@@ -7,7 +7,7 @@ import { from } from "rxjs";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import type { WireResponse } from "../../../src/contract/transport.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
@@ -29,7 +29,7 @@ const classOf = ({ urgent, kind }: Task): ActionClass => (urgent ? "emergency" :
 const create =
   (reserve: Partial<ReservePolicy>): CreateLimiter =>
   ({ clock }: Bench) => {
-    const journal = createEventLog(() => clock.now());
+    const journal = new EventLog(() => clock.now());
     const ledger = createLedger({ layers: layersOf(createContract()), reserve, startedAt: clock.now() });
     const tasks = new WeakMap<object, Task>();
     const scheduler = createScheduler({

@@ -11,7 +11,7 @@ import { createServiceTime } from "../../../src/client/transport/service-time.ts
 import { createSigner } from "../../../src/client/transport/sign.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
@@ -34,7 +34,7 @@ export const openPath = (baseUrl: string): Path => {
   const http = httpTransport({ baseUrl, profile, signers, clock, time: createServiceTime(clock) });
   const layers = layersOf(contract).map((layer) => ({ ...layer, capacity: 900_000_000 }));
   const ledger = createLedger({ layers, startedAt: clock.now(), quietMs: 0 });
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   let events = 0;
   journal.attach(() => {
     events++;

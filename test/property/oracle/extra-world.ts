@@ -10,7 +10,7 @@ import { type Contract, createContract } from "../../../src/contract/contract.ts
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import type { ExtraLayer } from "../../../src/contract/profile.ts";
 import type { Transport } from "../../../src/contract/transport.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
 import { createRandom } from "../../../src/random.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
@@ -99,7 +99,7 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory
       });
     });
   const ledger = createLedger({ layers: layersOf(contract), startedAt });
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, port: portOf(ledger), transport, journal });
 
   const ask = (endpoint: EndpointName, kind: ActionClass): void => {

@@ -10,7 +10,7 @@ import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtua
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
 import { createRandom, type Random } from "../../../src/random.ts";
 import type { Account } from "../../../src/scheduler/action.ts";
@@ -239,7 +239,7 @@ export const play = (plan: Plan, alter: Alter = faithful): Story => {
     for (const { uid } of accounts) stage.meter.judge(serviceNow(), { ip: "home", uid, key: undefined }, plan.spentBefore, false);
   }
   const ledger = alter({ layers: layersOf(createContract()), startedAt }, plan);
-  const scheduler = createScheduler({ clock, ledger, transport: transportOf(stage), journal: createEventLog(() => clock.now()) });
+  const scheduler = createScheduler({ clock, ledger, transport: transportOf(stage), journal: new EventLog(() => clock.now()) });
   const exitWaitsMs: number[] = [];
   for (const account of accounts) loadOn(stage, scheduler, account, exitWaitsMs);
   strangersOn(stage, accounts);

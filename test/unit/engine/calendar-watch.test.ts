@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { watchCalendar } from "../../../src/engine/calendar-watch.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import { createServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 
 const startedAt = 1_767_600_000_000;
@@ -10,7 +10,7 @@ const startedAt = 1_767_600_000_000;
 const rig = (aheadMs: number) => {
   const clock = createVirtualClock(startedAt);
   clock.stepWall(aheadMs);
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const server = createServerClock();
   const told: string[] = [];
   journal.attach((event) => {

@@ -10,7 +10,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { monitorForeignUsage } from "../../../src/engine/foreign-usage-monitor.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { Event } from "../../../src/index.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "./lives.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
@@ -227,7 +227,7 @@ describe("use by others", () => {
   it("is told once a window when it takes a tenth of a layer", () => {
     const clock = createVirtualClock(0);
     const events: Event[] = [];
-    const journal = createEventLog(() => clock.now());
+    const journal = new EventLog(() => clock.now());
     let foreign = 119;
     const layer = { layer: "uid", scope: "main", capacity: 1_200, used: 0, reserved: 0, free: 0 };
     monitorForeignUsage(journal, () => ({

@@ -5,7 +5,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
 import { createStartWatch } from "../../../src/engine/start-watch.ts";
 import { SluiceError } from "../../../src/errors.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 
 const request = {
   endpoint: "instruments",
@@ -26,7 +26,7 @@ const status =
 
 const stage = (baseUrl?: string) => {
   const clock = createVirtualClock(0);
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const told: string[] = [];
   journal.attach((event) => {
     if (event.type === "start.waiting") told.push(`${event.at} ${event.reason}`);

@@ -11,7 +11,7 @@ import type { FromThread } from "../../../src/host/isolation-messages.ts";
 import type { RestartPolicy } from "../../../src/host/restart-policy.ts";
 import { createStrategyHost } from "../../../src/host/strategy-host.ts";
 import { createEngine, paper, runBacktest } from "../../../src/index.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import type { OrderUpdate } from "../../../src/orders/manual-orders.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
@@ -50,7 +50,7 @@ const waitFor = async (fits: () => boolean, words = () => "nothing happened", ms
 /** A host with streams in hand; strategies marked for it run in threads. */
 const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
   const clock = createSystemClock();
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
   const quotes$ = new Subject<unknown>();

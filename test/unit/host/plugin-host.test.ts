@@ -5,12 +5,12 @@ import { createDisposables } from "../../../src/host/disposables.ts";
 import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
 import { definePlugin, type Event, type PluginContext } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import { closed } from "../backtest/arena.ts";
 
 const setup = () => {
   const clock = createVirtualClock(0);
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const notices = createNotices(journal, () => undefined);
   const events: Event[] = [];
   journal.attach((event) => events.push(event));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { detectStalls } from "../../../src/engine/stall-detector.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Mode } from "../../../src/orders/order-manager.ts";
 
 const setup = () => {
@@ -12,7 +12,7 @@ const setup = () => {
   let lost = 0;
   // What was lost is added to the time that timers were set by.
   const clock: Clock = { now: () => inner.now() + lost, wallNow: () => 0, setTimer: (at, run) => inner.setTimer(at - lost, run) };
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const stalls: string[] = [];
   const modes: string[] = [];
   journal.attach((event) => {

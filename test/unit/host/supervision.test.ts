@@ -6,7 +6,7 @@ import { definePlugin, type Strategy } from "../../../src/host/define.ts";
 import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
 import { backoffMs, createFates, type RestartPolicy } from "../../../src/host/restart-policy.ts";
 import { createStrategyHost } from "../../../src/host/strategy-host.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
 import { createRandom } from "../../../src/random.ts";
 import { closed, configOf, strategy } from "../backtest/arena.ts";
@@ -179,7 +179,7 @@ describe("an ending that throws", () => {
 describe("a plugin's undoing that goes on", () => {
   const setup = (undo: () => unknown) => {
     const machine = createVirtualClock(0);
-    const journal = createEventLog(() => 0);
+    const journal = new EventLog(() => 0);
     const failures: string[] = [];
     journal.attach((event: Event) => {
       if (event.type === "plugin.failed") failures.push(event.message);

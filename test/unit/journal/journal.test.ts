@@ -1,7 +1,7 @@
 /** Numbered facts for sinks, and their emitter face for bystanders. */
 import { describe, expect, it } from "vitest";
 import { createNotices, noticeName } from "../../../src/journal/event-emitter.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 
 const fact = (what: string): EventBody => ({ type: "anomaly", what, detail: "" });
@@ -10,9 +10,9 @@ const whatOf = (event: Event): string => (event.type === "anomaly" ? event.what 
 describe("journal", () => {
   it("numbers without holes, stamps the clock's instant and freezes", () => {
     let now = 5;
-    const journal = createEventLog(() => now);
+    const journal = new EventLog(() => now);
     const heard: Event[] = [];
-    journal.attach((event) => heard.push(event));
+    journal.events$.subscribe((event) => heard.push(event));
     for (const what of ["a", "b", "c"]) {
       journal.append(fact(what));
       now += 10;
@@ -26,8 +26,29 @@ describe("journal", () => {
     expect(journal.length).toBe(3);
   });
 
+  it("delivers events to a sink of their type in the order in which sinks were attached", () => {
+    const journal = new EventLog(() => 0);
+    const heard: string[] = [];
+    journal.attach(({ type }) => heard.push(`first ${type}`));
+    const off = journal.on(["mode.changed", "engine.stopped"], ({ type, reason }) => heard.push(`typed ${type} ${reason}`));
+    journal.attach(({ type }) => heard.push(`last ${type}`));
+    journal.append(fact("a"));
+    journal.append({ type: "engine.stopped", reason: "b" });
+    off();
+    journal.append({ type: "engine.stopped", reason: "c" });
+    expect(heard).toEqual([
+      "first anomaly",
+      "last anomaly",
+      "first engine.stopped",
+      "typed engine.stopped b",
+      "last engine.stopped",
+      "first engine.stopped",
+      "last engine.stopped",
+    ]);
+  });
+
   it("counts what nobody listens to", () => {
-    const journal = createEventLog(() => 0);
+    const journal = new EventLog(() => 0);
     journal.append(fact("unheard"));
     const heard: number[] = [];
     journal.attach(({ seq }) => heard.push(seq));
@@ -37,7 +58,7 @@ describe("journal", () => {
 
   it("a sink that throws is reported and removed; the others go on", () => {
     const problems: unknown[] = [];
-    const journal = createEventLog(
+    const journal = new EventLog(
       () => 0,
       (error) => problems.push(error),
     );
@@ -54,7 +75,7 @@ describe("journal", () => {
   });
 
   it("an event appended by a sink comes after the one being delivered, to every sink in the same order", () => {
-    const journal = createEventLog(() => 0);
+    const journal = new EventLog(() => 0);
     const [one, two]: [string[], string[]] = [[], []];
     journal.attach((event) => {
       one.push(whatOf(event));
@@ -71,7 +92,7 @@ describe("journal", () => {
   });
 
   it("detaching ends it, and so does unsubscribing from the stream", () => {
-    const journal = createEventLog(() => 0);
+    const journal = new EventLog(() => 0);
     const heard: string[] = [];
     const detach = journal.attach((event) => heard.push(`sink ${whatOf(event)}`));
     const stream = journal.events$.subscribe((event) => heard.push(`stream ${whatOf(event)}`));
@@ -106,7 +127,7 @@ describe("notices", () => {
   });
 
   it("reach listeners of their name and of all, until these are removed", () => {
-    const journal = createEventLog(() => 0);
+    const journal = new EventLog(() => 0);
     const notices = createNotices(journal, () => undefined);
     const heard: string[] = [];
     const stop = notices.on("order:filled", ({ type }) => heard.push(`named ${type}`));
@@ -120,7 +141,7 @@ describe("notices", () => {
 
   it("a listener that throws harms neither the others nor the journal, and stays", () => {
     const problems: unknown[] = [];
-    const journal = createEventLog(() => 0);
+    const journal = new EventLog(() => 0);
     const notices = createNotices(journal, (error) => problems.push(error));
     const heard: string[] = [];
     notices.on("event", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { createForeignOrders } from "../../../src/orders/foreign-orders.ts";
 import { orderRecord } from "../cli/samples.ts";
 
 const stage = () => {
-  const journal = createEventLog(() => 0);
+  const journal = new EventLog(() => 0);
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
   const foreign = createForeignOrders(journal);

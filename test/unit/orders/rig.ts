@@ -11,7 +11,7 @@ import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { serviceCalendar } from "../../../src/engine/calendar-watch.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
 import { createOrders, type OrderUpdate, updateOf } from "../../../src/orders/manual-orders.ts";
 import { createOrderManager } from "../../../src/orders/order-manager.ts";
@@ -137,7 +137,7 @@ export const createRig = (options: RigOptions = {}) => {
       },
     })(request);
   };
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
   const ledger = createLedger({ layers: limits ? layersOf(contract) : [], startedAt: clock.now() });

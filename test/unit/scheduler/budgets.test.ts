@@ -2,7 +2,7 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
 import { createBudgets } from "../../../src/scheduler/priority.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
@@ -13,7 +13,7 @@ const account = { uid: "u", ip: "home", keys: ["k"] };
 const stage = (budgets: Readonly<Record<string, number>>) => {
   const clock = createVirtualClock(0);
   const sent: { owner: string; at: number }[] = [];
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   journal.attach((event) => {
     if (event.type === "action.sent") sent.push({ owner: event.owner, at: event.at });
   });

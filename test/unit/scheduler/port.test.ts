@@ -2,7 +2,7 @@
 import { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import type { Action, Ending } from "../../../src/scheduler/action.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
@@ -50,7 +50,7 @@ const remote = (clock: VirtualClock, { capacity = 2, delayMs = 5, leaseMs = 1_00
 const stage = (make: (clock: VirtualClock) => QuotaPort) => {
   const clock = createVirtualClock(0);
   const events: Event[] = [];
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   journal.attach((event) => events.push(event));
   const sent: { name: string; at: number }[] = [];
   const scheduler = createScheduler({
@@ -208,7 +208,7 @@ describe("on a clock that goes on while calls leave", () => {
     const scheduler = createScheduler({
       clock,
       port,
-      journal: createEventLog(() => 0),
+      journal: new EventLog(() => 0),
       ledger: createLedger({ layers: [], startedAt: 0 }),
       transport: () => new Observable(() => undefined),
     });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
-import { createEventLog } from "../../../src/journal/event-log.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass, Event } from "../../../src/journal/events.ts";
 import type { Account, Action, Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
@@ -36,7 +36,7 @@ const stage = (options: Options = {}) => {
   });
   const sent: Sent[] = [];
   const events: Event[] = [];
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   journal.attach((event) => events.push(event));
   const respond = (): WireResponse => ({ status: 200, headers: { date: new Date(clock.now()).toUTCString() }, body: undefined });
   const transport: Transport = (request) => {

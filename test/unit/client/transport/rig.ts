@@ -15,7 +15,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import type { WireRequest } from "../../../../src/contract/transport.ts";
 import { isSluiceError } from "../../../../src/errors.ts";
-import { createEventLog } from "../../../../src/journal/event-log.ts";
+import { EventLog } from "../../../../src/journal/event-log.ts";
 import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../../src/scheduler/scheduler.ts";
@@ -63,7 +63,7 @@ export const createClient = (baseUrl: string, part: Partial<HttpOptions> = {}): 
 
 export const createDoor = ({ clock, transport }: Client): Gateway => {
   const ledger = createLedger({ layers: layersOf(contract), startedAt: clock.now(), quietMs: 0 });
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, transport, journal });
   const permissions = ["read", "trade_spot", "trade_futures"];
   return createGateway({ clock, contract, scheduler, journal, user: { uid: "ann", ip: "home", keys: [{ name: "k1", permissions }] } });

@@ -7,7 +7,7 @@ import type { Gateway, ReadOptions } from "../../../../src/client/gateway.ts";
 import type { Outcome } from "../../../../src/client/outcome.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
-import { createEventLog } from "../../../../src/journal/event-log.ts";
+import { EventLog } from "../../../../src/journal/event-log.ts";
 import type { Event } from "../../../../src/journal/events.ts";
 import { createOrderLists } from "../../../../src/orders/state/order-lists.ts";
 import { createOrderStore } from "../../../../src/orders/state/order-store.ts";
@@ -38,7 +38,7 @@ const setting = (over: Partial<Record<Listing, Answer>> = {}) => {
     asked.push({ endpoint, input, options });
     return answers[endpoint as Listing](input);
   };
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const anomalies: Event[] = [];
   journal.attach((event) => anomalies.push(event));
   const store = createOrderStore();

@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import type { Transport } from "../../../../src/contract/transport.ts";
-import { createEventLog } from "../../../../src/journal/event-log.ts";
+import { EventLog } from "../../../../src/journal/event-log.ts";
 import type { Event } from "../../../../src/journal/events.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { type Charge, layersOf } from "../../../../src/scheduler/quota/layers.ts";
@@ -121,7 +121,7 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
       });
     });
   const events: Event[] = [];
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   journal.attach((event) => events.push(event));
   const ledger = createLedger({ layers: layersOf(contract), reserve: { elementWeight: perElement }, startedAt });
   const scheduler = createScheduler({ clock, ledger, port: portOf(ledger), transport, journal });

@@ -6,7 +6,7 @@ import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { ExtraLayer } from "../../../../src/contract/profile.ts";
 import type { WireRequest } from "../../../../src/contract/transport.ts";
-import { createEventLog } from "../../../../src/journal/event-log.ts";
+import { EventLog } from "../../../../src/journal/event-log.ts";
 import { createCancelBatcher } from "../../../../src/orders/cancel-batcher.ts";
 import type { TrackedOrder } from "../../../../src/orders/tracked-order.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
@@ -93,7 +93,7 @@ const stage = (...extraLayers: ExtraLayer[]) => {
   const contract = contractWith(...extraLayers);
   const clock = createVirtualClock(noon + 10_000);
   const ledger = warm(layersOf(contract));
-  const journal = createEventLog(() => clock.now());
+  const journal = new EventLog(() => clock.now());
   const sent: { readonly at: number; readonly request: WireRequest }[] = [];
   const transport = (request: WireRequest) => {
     sent.push({ at: clock.now() - noon, request });
