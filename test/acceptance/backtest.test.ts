@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { RunReport } from "../../src/index.ts";
-import { folder, root, sluice } from "./stranger.ts";
+import { folder, root, sluice } from "../support/harness/cli-process.ts";
 
 const decimal = /^-?\d+(\.\d+)?$/;
 

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { file, folder, root, sluice } from "./stranger.ts";
+import { file, folder, root, sluice } from "../support/harness/cli-process.ts";
 
 const config = (name: string, strategy: string, rest = "", options = 'fixture: "market"'): string =>
   file(

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLiveMarket } from "../../src/client/live/live-market.ts";
 import { toBaseFor } from "../../src/client/live/quantities.ts";
-import { book, instId, type Levels } from "../unit/client/live/channels.ts";
-import { createRig, type FakeSocket, obedient } from "../unit/client/transport/fake-sockets.ts";
+import { createRig, type FakeSocket, obedient } from "../support/harness/fake-sockets.ts";
+import { book, instId, type Levels } from "../support/harness/live-market.ts";
 
 interface Told {
   readonly bids: Levels;

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { WantedOrder } from "../../src/orders/wanted-order.ts";
-import { lostAnswer, lostRequest, type Rig, ready, swap } from "../unit/orders/rig.ts";
+import { lostAnswer, lostRequest, type Rig, ready, swap } from "../support/harness/orders.ts";
 
 const show = (rig: Rig, midTicks: number): void => {
   rig.venue.quote(swap, midTicks, 100_000, midTicks + 1, 100_000, rig.clock.now());

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../src/contract/profile.ts";
 import { add, compare, div, mul, neg, sub, sum, toStep } from "../../src/decimal.ts";
-import { setting, spot, swap } from "../unit/venue/setting.ts";
+import { setting, spot, swap } from "../support/harness/venue.ts";
 
 type Step =
   | { readonly kind: "place"; readonly key: string; readonly order: Readonly<Record<string, unknown>> }

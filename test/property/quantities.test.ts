@@ -8,7 +8,7 @@ import { createContract } from "../../src/contract/contract.ts";
 import type { SzUnit } from "../../src/contract/profile.ts";
 import { compare, div, equal, fromApproximate, mul, sub, toStep } from "../../src/decimal.ts";
 import { specify, type WantedOrder } from "../../src/orders/wanted-order.ts";
-import { ready, swap } from "../unit/orders/rig.ts";
+import { ready, swap } from "../support/harness/orders.ts";
 
 const sized = (qty: string, lotSize: string, px: string): string => {
   const { profile } = createContract();

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../src/contract/contract.ts";
-import { setting, spot, swap } from "../unit/venue/setting.ts";
+import { setting, spot, swap } from "../support/harness/venue.ts";
 
 const paths = Object.values(createContract().endpoints).map(({ path }) => path as string);
 const methods = Object.values(createContract().endpoints).map(({ method }) => method as string);

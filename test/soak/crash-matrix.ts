@@ -4,7 +4,7 @@
  *
  *   npx tsx test/soak/crash-matrix.ts [seeds=20] [first=1]
  */
-import { type CrashCase, crashStory } from "../unit/engine/crash-story.ts";
+import { type CrashCase, crashStory } from "../support/scenarios/crash.ts";
 
 const [seeds = 20, first = 1] = process.argv.slice(2).map(Number);
 const startedAt = process.cpuUsage();

@@ -1,12 +1,12 @@
 /**
  * Thirty simulated days of one engine, and its heap after each: what grows with time is a leak.
  *
- * Two orders move every five minutes and one trades through; what else takes part is told in restless.ts. The short form, which
+ * Two orders move every five minutes and one trades through; what else takes part is in scenarios/long-run.ts. The short form, which
  * counts instead of weighing, is growth.ts.
  *
  *   node --expose-gc --import tsx test/soak/days.ts [days=30] [days before the heap counts=10] [KiB it may grow in ten days=1024]
  */
-import { resting, restless, through } from "./restless.ts";
+import { resting, restless, through } from "../support/scenarios/long-run.ts";
 
 const [days = 30, warmDays = 10, limitKiB = 1_024] = process.argv.slice(2).map(Number);
 const dayMs = 86_400_000;

@@ -8,8 +8,8 @@
  */
 
 import type { WantedOrder } from "../../src/orders/wanted-order.ts";
+import { resting, restless, through } from "../support/scenarios/long-run.ts";
 import { type Container, containers } from "./containers.ts";
-import { resting, restless, through } from "./restless.ts";
 
 /** So many end in the first part, more than anything is remembered for; fewer in the second, as then each of them would count. */
 const orders = [5_000, 1_000];

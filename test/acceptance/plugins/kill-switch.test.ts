@@ -6,7 +6,7 @@ import { createPluginHost, type PluginParts } from "../../../src/host/plugin-hos
 import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
-import { calm, far, quoteTape, run, stored, strategy, swap } from "../../unit/backtest/arena.ts";
+import { calm, far, quoteTape, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 type Given = Parameters<typeof killSwitch>[0];
 

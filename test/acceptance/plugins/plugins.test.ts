@@ -7,7 +7,7 @@ import consolePanel from "../../../plugins/console-panel.ts";
 import journalFile from "../../../plugins/journal-file.ts";
 import killSwitch from "../../../plugins/kill-switch.ts";
 import { definePlugin, type Event } from "../../../src/index.ts";
-import { calm, closed, far, run, stored, strategy, swap } from "../../unit/backtest/arena.ts";
+import { calm, closed, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const dir = stored(calm(60));
 const folder = mkdtempSync(join(tmpdir(), "sluice-plugins-"));

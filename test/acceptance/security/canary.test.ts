@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
-import { leaksIn, odd } from "./leaks.ts";
+import { leaksIn, odd } from "../../support/harness/secret-search.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), "sluice-canary-"));

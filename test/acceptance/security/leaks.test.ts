@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { leaksIn, odd } from "./leaks.ts";
+import { leaksIn, odd } from "../../support/harness/secret-search.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const oddTexts = Object.values(odd);

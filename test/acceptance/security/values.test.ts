@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCredentials, createEngine, defineConfig, fromEnv, fromFile, live } from "../../../src/index.ts";
-import { leaksIn, odd } from "./leaks.ts";
+import { leaksIn, odd } from "../../support/harness/secret-search.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-values-"));
 const oddTexts = Object.values(odd);

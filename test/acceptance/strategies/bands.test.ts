@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { constant, definePlugin, type Event } from "../../../src/index.ts";
 import bands from "../../../strategies/bands.ts";
-import { candleTape, closed, run, swap } from "../../unit/backtest/arena.ts";
+import { candleTape, closed, run, swap } from "../../support/harness/backtest.ts";
 
 const liveOrders = async (closes: readonly number[], options: Parameters<typeof bands>[0]) => {
   const events: Event[] = [];

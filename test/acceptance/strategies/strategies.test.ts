@@ -4,8 +4,8 @@ import { seriesOf } from "../../../src/market/tape/tape.ts";
 import averageCross from "../../../strategies/average-cross.ts";
 import joinBest from "../../../strategies/join-best.ts";
 import ladder from "../../../strategies/ladder.ts";
-import { closed, quoteTape, run, startAt, stored, swap } from "../../unit/backtest/arena.ts";
-import { generateTapeFor } from "../../unit/backtest/market.ts";
+import { closed, quoteTape, run, startAt, stored, swap } from "../../support/harness/backtest.ts";
+import { generateTapeFor } from "../../support/harness/generated-market.ts";
 
 type Changed = Extract<Event, { type: "order.changed" }>;
 

@@ -8,7 +8,7 @@
 import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
 import { fixedWindow, type LimitWindow, type WindowTicket } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
-import { fixedClock } from "../../unit/scheduler/quota/fixed-clock.ts";
+import { fixedClock } from "../../support/harness/fixed-clock.ts";
 
 export interface Model {
   readonly capacity: number;

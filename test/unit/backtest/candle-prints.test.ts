@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createTape } from "../../../src/index.ts";
 import type { CandleSeries } from "../../../src/market/tape/tape.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
-import { btc, candles, candleTape, quoteTape, run, startAt, strategy, swap } from "./arena.ts";
+import { btc, candles, candleTape, quoteTape, run, startAt, strategy, swap } from "../../support/harness/backtest.ts";
 
 const barMs = 60_000;
 

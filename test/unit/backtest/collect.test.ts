@@ -6,8 +6,8 @@ import { add, compare, isZero, neg, sub, sum } from "../../../src/decimal.ts";
 import { runBacktest, type Strategy } from "../../../src/index.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
 import { tearsheet } from "../../../src/report/tearsheet.ts";
-import { type ArenaOptions, calm, candleTape, configOf, far, run, stored, strategy, swap } from "./arena.ts";
-import { generateTapeFor, type RunReport } from "./market.ts";
+import { type ArenaOptions, calm, candleTape, configOf, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { generateTapeFor, type RunReport } from "../../support/harness/generated-market.ts";
 
 const lively = stored(generateTapeFor([swap], 10));
 

@@ -24,7 +24,7 @@ import {
 } from "../../../src/index.ts";
 import { type Column, type Series, type SeriesKind, seriesOf, type TradeSeries } from "../../../src/market/tape/tape.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
-import { btc, candles, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, candles, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 /** Rows `[ms after the start, …columns]`. */
 const rows = (kind: SeriesKind, list: readonly (readonly number[])[], instrument = 0): Series => {

@@ -2,9 +2,9 @@ import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { constant, createTape, paper, type Tape } from "../../../src/index.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
-import { record, replayed } from "../verify/session/studio.ts";
-import { btc, quoteTape, recorder, run, startAt, stored, strategy, swap } from "./arena.ts";
-import { witness } from "./witness.ts";
+import { btc, quoteTape, recorder, run, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { witness } from "../../support/harness/recording-strategy.ts";
+import { record, replayed } from "../../support/harness/session.ts";
 
 /** Rows `[ms, aggressor's sign, price, quantity]` beside the quotes of `tape`. */
 const withTrades = (tape: Tape, rows: readonly (readonly [number, number, number, number])[]): Tape => {

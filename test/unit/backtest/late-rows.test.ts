@@ -10,7 +10,7 @@ import { constant, createTape, type Tape } from "../../../src/index.ts";
 import type { CandleSeries, Series } from "../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../src/random.ts";
 import type { FillVolume } from "../../../src/venue/queue-model.ts";
-import { candleTape, startAt, swap } from "./arena.ts";
+import { candleTape, startAt, swap } from "../../support/harness/backtest.ts";
 
 const barMs = 60_000;
 const coins = ["BTC-USDT", "ETH-USDT"];

@@ -9,9 +9,9 @@ import { createRandom } from "../../../src/random.ts";
 import { runOfSession } from "../../../src/verify/compare/read-run.ts";
 import { backtestOfSession } from "../../../src/verify/compare/session-backtest.ts";
 import { readSession } from "../../../src/verify/session/session-file.ts";
-import { linesOf, newFolder, record, rewrite } from "../verify/session/studio.ts";
-import { configOf, far, stored, strategy, swap } from "./arena.ts";
-import { generateTapeFor } from "./market.ts";
+import { configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { generateTapeFor } from "../../support/harness/generated-market.ts";
+import { linesOf, newFolder, record, rewrite } from "../../support/harness/session.ts";
 
 const draws = (make: ReturnType<typeof lognormal>, seed: number, count = 4_001): number[] => {
   const latency = make.make(createRandom(seed));

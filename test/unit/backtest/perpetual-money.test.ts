@@ -22,7 +22,7 @@ import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
 import type { OrderUpdate } from "../../../src/orders/manual-orders.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
 import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
-import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const hourMs = 3_600_000;
 const floats = (values: readonly number[]) => Float64Array.from(values);

@@ -4,7 +4,7 @@ import { hookedClock } from "../../../src/backtest/hooked-clock.ts";
 import { createPlayer } from "../../../src/backtest/player.ts";
 import type { Simulated } from "../../../src/backtest/simulated-service.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { quoteTape, startAt } from "./arena.ts";
+import { quoteTape, startAt } from "../../support/harness/backtest.ts";
 
 /** A player whose service and feed only write down what reaches them, in milliseconds after the start. */
 const setup = (times: readonly number[], delays: readonly number[]) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { constant, fromFixture, ways, writeFixture } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
-import { quoteTape } from "./arena.ts";
+import { quoteTape } from "../../support/harness/backtest.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-recorded-feed-"));
 afterAll(() => {

@@ -5,8 +5,21 @@ import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, tap, timer } 
 import { describe, expect, it } from "vitest";
 import { backtest, createTape, runBacktest } from "../../../src/index.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
-import { btc, calm, candleTape, configOf, far, quoteTape, recorder, run, startAt, stored, strategy, swap } from "./arena.ts";
-import { add, generateTapeFor, type RunReport, sum } from "./market.ts";
+import {
+  btc,
+  calm,
+  candleTape,
+  configOf,
+  far,
+  quoteTape,
+  recorder,
+  run,
+  startAt,
+  stored,
+  strategy,
+  swap,
+} from "../../support/harness/backtest.ts";
+import { add, generateTapeFor, type RunReport, sum } from "../../support/harness/generated-market.ts";
 
 const dir = stored(calm(120));
 const lively = stored(generateTapeFor([swap], 10));

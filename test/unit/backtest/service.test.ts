@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { constant, createEngine, paper } from "../../../src/index.ts";
-import { calm, stored, strategy, swap } from "./arena.ts";
+import { calm, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 describe("paper", () => {
   it("plays a fixture from now on: quotes come when they are due, and the end is an end", async () => {

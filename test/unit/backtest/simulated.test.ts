@@ -10,7 +10,7 @@ import { constant, createTape, lognormal, type Tape } from "../../../src/index.t
 import { emptyColumns, type Series, type SeriesKind, seriesOf } from "../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../src/random.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
-import { btc, quoteTape, run, startAt, stored, strategy, swap } from "./arena.ts";
+import { btc, quoteTape, run, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 describe("what strategies see", () => {
   const rows = Array.from({ length: 80 }, (_, index) => [

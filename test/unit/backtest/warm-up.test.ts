@@ -19,8 +19,8 @@ import {
 } from "../../../src/index.ts";
 import { cutRun } from "../../../src/verify/compare/cut-run.ts";
 import { firstGlimpse } from "../../../src/verify/compare/look-ahead.ts";
-import { calm, closed, configOf, far, startAt, stored, strategy, swap } from "./arena.ts";
-import { definePlugin } from "./market.ts";
+import { calm, closed, configOf, far, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { definePlugin } from "../../support/harness/generated-market.ts";
 
 const dir = stored(calm(120));
 const minute = 60_000;

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
 import { type CaptureOptions, capturedIo } from "../../../src/cli/io.ts";
 import { type CliParts, main } from "../../../src/cli/main.ts";
-import { sampleReport } from "../report/sample-report.ts";
+import { sampleReport } from "../../support/harness/sample-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-backtest-"));
 const at = (name: string): string => join(folder, name);

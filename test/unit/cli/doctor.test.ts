@@ -6,7 +6,7 @@ import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Examination, ExamineOptions } from "../../../src/verify/doctor/doctor.ts";
-import { examination, finding } from "./doctor-samples.ts";
+import { examination, finding } from "../../support/harness/examinations.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
 const confirmation = join(folder, "kept", "confirmed.json");

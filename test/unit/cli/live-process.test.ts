@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 const bin = fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url));
 const config = fileURLToPath(new URL("../../../config/testnet.ts", import.meta.url));
 /** What rests at the best price may be filled before anybody looks. */
-const resting = fileURLToPath(new URL("./resting.ts", import.meta.url));
+const resting = fileURLToPath(new URL("../../support/configs/resting-orders.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "sluice-live-process-"));
 
 interface Key {

@@ -9,7 +9,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type ErrorCode, errorCodes, SluiceError } from "../../../src/errors.ts";
 import type { RunReport } from "../../../src/report/report.ts";
 import { reportText } from "../../../src/report/report-text.ts";
-import { sampleReport, strategy } from "../report/sample-report.ts";
+import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-main-"));
 const config = join(folder, "config.mjs");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { failWith } from "../../../src/cli/halts.ts";
 import { closingText, count, createTally, eventLine, progressLine, statusLine } from "../../../src/cli/run-progress.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
-import { layerState, orderRecord, quotaState } from "./samples.ts";
+import { layerState, orderRecord, quotaState } from "../../support/harness/records.ts";
 
 const event = (body: EventBody): Event => ({ ...body, seq: 1, at: Date.UTC(2026, 0, 5, 1, 2, 3, 45) });
 const order = {

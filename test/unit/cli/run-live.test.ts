@@ -8,7 +8,7 @@ import { main } from "../../../src/cli/main.ts";
 import type { CreateEngine } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Event, EventBody, OrderPhase } from "../../../src/journal/events.ts";
-import { orderRecord } from "./samples.ts";
+import { orderRecord } from "../../support/harness/records.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-live-"));
 afterAll(() => {

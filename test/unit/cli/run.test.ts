@@ -12,7 +12,7 @@ import { SluiceError } from "../../../src/errors.ts";
 import type { QuotaState } from "../../../src/host/context.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
-import { orderRecord, quotaState } from "./samples.ts";
+import { orderRecord, quotaState } from "../../support/harness/records.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-run-"));
 const config = join(folder, "config.mjs");

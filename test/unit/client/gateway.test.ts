@@ -7,7 +7,7 @@ import type { Outcome } from "../../../src/client/outcome.ts";
 import { parseResponse } from "../../../src/client/parse-response.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
-import { lostRequest, ready, reply, swap } from "../orders/rig.ts";
+import { lostRequest, ready, reply, swap } from "../../support/harness/orders.ts";
 
 const call = { class: "read", owner: "test" } as const;
 const spell = (outcome: Outcome<unknown>): string => {

@@ -18,7 +18,7 @@ import { profileRows } from "../../../src/contract/overrides.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { authHeaderNames } from "../../../src/contract/signing.ts";
 import { requestProblems } from "../../../src/contract/validate.ts";
-import { type Node, operations, resolved } from "./document-reader.ts";
+import { type Node, operations, resolved } from "../../support/harness/document-reader.ts";
 
 const profiles: Readonly<Record<string, ProfileOverrides>> = {
   default: {},

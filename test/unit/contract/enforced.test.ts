@@ -6,8 +6,8 @@ import { asyncApi } from "../../../src/contract/documents/asyncapi.ts";
 import { openApi } from "../../../src/contract/documents/openapi.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { requestProblems } from "../../../src/contract/validate.ts";
-import { setting, swap } from "../venue/setting.ts";
-import { type Node, operations, resolved } from "./document-reader.ts";
+import { type Node, operations, resolved } from "../../support/harness/document-reader.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 const profiles: Readonly<Record<string, ProfileOverrides>> = {
   default: {},

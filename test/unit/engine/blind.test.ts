@@ -10,7 +10,7 @@ import type { WireResponse } from "../../../src/contract/transport.ts";
 import type { OrderRecord } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createRandom } from "../../../src/random.ts";
-import { begun, far, pass, stop, type World, worldOf } from "./lives.ts";
+import { begun, far, pass, stop, type World, worldOf } from "../../support/harness/engine.ts";
 
 const slots = ["a", "b", "c"] as const;
 const finals = ["filled", "canceled", "rejected", "absent"];

@@ -3,7 +3,7 @@ import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Engine, Event, PositionEnding } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { begun, crash, far, pass, resting, stop, type World, worldOf } from "./lives.ts";
+import { begun, crash, far, pass, resting, stop, type World, worldOf } from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";
 const buy = (qty: string): WantedOrder => ({ slot: "in", instId: swap, side: "buy", px: "60001", qty });

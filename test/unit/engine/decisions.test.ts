@@ -11,7 +11,7 @@ import { monitorForeignUsage } from "../../../src/engine/foreign-usage-monitor.t
 import { SluiceError } from "../../../src/errors.ts";
 import type { Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
-import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "./lives.ts";
+import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type === "mode.changed" ? [`${event.mode}: ${event.reason}`] : []));

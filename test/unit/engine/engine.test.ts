@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { constant, createEngine, definePlugin, type Event, type PluginContext, paper } from "../../../src/index.ts";
-import { closed, far, strategy, swap } from "../backtest/arena.ts";
+import { closed, far, strategy, swap } from "../../support/harness/backtest.ts";
 
 /** Turns the clock, letting promises settle on the way. */
 const turn = async (clock: VirtualClock, ms: number): Promise<void> => {

@@ -9,7 +9,7 @@ import { initialSync } from "../../../src/engine/initial-sync.ts";
 import type { StreamsOfState } from "../../../src/host/context.ts";
 import type { OrderManager } from "../../../src/orders/order-manager.ts";
 import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
-import { ready, reply } from "../orders/rig.ts";
+import { ready, reply } from "../../support/harness/orders.ts";
 
 const rig = () => ready({ push: false });
 const orderManager = { reconsider: () => undefined } as unknown as OrderManager;

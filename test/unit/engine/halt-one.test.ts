@@ -1,7 +1,7 @@
 import { concat, NEVER, of, timer } from "rxjs";
 import { expect, it } from "vitest";
 import { definePlugin } from "../../../src/index.ts";
-import { calm, closed, far, run, stored, strategy } from "../backtest/arena.ts";
+import { calm, closed, far, run, stored, strategy } from "../../support/harness/backtest.ts";
 
 it("halts one strategy and no other", async () => {
   const dir = stored(calm(30));

@@ -3,7 +3,7 @@ import { BehaviorSubject, concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { begun, crash, pass, resting, stop, type World, worldOf } from "./lives.ts";
+import { begun, crash, pass, resting, stop, type World, worldOf } from "../../support/harness/engine.ts";
 
 const swap = "BTC-USDT-SWAP";
 /** Takes what is offered at 60,001: a hundredth of a bitcoin is worth 600.01. */

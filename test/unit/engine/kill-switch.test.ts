@@ -1,7 +1,7 @@
 /** How long a halt takes to get every order off the market, on virtual time against the embedded service and its limits. */
 import { BehaviorSubject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { begun, far, pass, stop, type World, worldOf } from "./lives.ts";
+import { begun, far, pass, stop, type World, worldOf } from "../../support/harness/engine.ts";
 
 const count = 200;
 const minuteMs = 60_000;

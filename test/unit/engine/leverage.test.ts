@@ -2,7 +2,7 @@
 import { mergeMap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { backtest, constant, runBacktest } from "../../../src/index.ts";
-import { calm, far, stored, strategy, swap } from "../backtest/arena.ts";
+import { calm, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const dir = stored(calm(30));
 const run = async (leverage: unknown) => {

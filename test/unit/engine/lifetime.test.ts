@@ -7,8 +7,8 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
 import { createLifetime } from "../../../src/engine/lifetime.ts";
 import { createEngine, type Event, type ServiceSpec } from "../../../src/index.ts";
-import { far, strategy } from "../backtest/arena.ts";
-import { keys, venueOf } from "./lives.ts";
+import { far, strategy } from "../../support/harness/backtest.ts";
+import { keys, venueOf } from "../../support/harness/engine.ts";
 
 const request: WireRequest = { endpoint: "instruments", method: "GET", path: "/", query: {}, body: undefined, key: undefined };
 const answer = { status: 200, headers: {}, body: undefined };

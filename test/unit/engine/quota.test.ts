@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { constant, createEngine, type Event, paper, type QuotaConfig } from "../../../src/index.ts";
-import { far, strategy, swap } from "../backtest/arena.ts";
+import { far, strategy, swap } from "../../support/harness/backtest.ts";
 
 const placedAt = async (quota: QuotaConfig, orders: number): Promise<number[]> => {
   const clock = createVirtualClock(1_700_000_000_000);

@@ -2,8 +2,8 @@
 import { concat, map, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { after } from "../../../src/clock/clock.ts";
-import { crashStory } from "./crash-story.ts";
-import { begun, crash, far, idsIn, lifeOf, pass, resting, stop, until, worldOf } from "./lives.ts";
+import { begun, crash, far, idsIn, lifeOf, pass, resting, stop, until, worldOf } from "../../support/harness/engine.ts";
+import { crashStory } from "../../support/scenarios/crash.ts";
 
 describe("a journal of an engine", () => {
   it("is told of every placement before it leaves, and of every end", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createEngine, defineStrategy, type Event } from "../../../src/index.ts";
-import { far, keys, pass, resting, until, type World, worldOf } from "./lives.ts";
+import { far, keys, pass, resting, until, type World, worldOf } from "../../support/harness/engine.ts";
 
 const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
 

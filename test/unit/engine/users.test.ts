@@ -6,7 +6,7 @@ import { after, type Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { constant, createEngine, definePlugin, type Event, type OrderRecord, paper, type WantedOrder } from "../../../src/index.ts";
-import { far, strategy, swap } from "../backtest/arena.ts";
+import { far, strategy, swap } from "../../support/harness/backtest.ts";
 
 const timed = (clock: Clock, ms: number, wanted: readonly WantedOrder[]) => after(clock, ms).pipe(map(() => wanted));
 

@@ -15,7 +15,7 @@ import { inside, type Owner } from "../../../src/host/execution-context.ts";
 import { installVirtualGlobals } from "../../../src/host/virtual-globals.ts";
 import { constant, createEngine, type Event, paper } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
-import { run as backtested, far, quoteTape, stored, strategy, swap } from "../backtest/arena.ts";
+import { run as backtested, far, quoteTape, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const startAt = Date.UTC(2024, 0, 1);
 

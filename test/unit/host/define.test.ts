@@ -2,7 +2,7 @@ import { NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { checkConfig } from "../../../src/host/config.ts";
 import { backtest, constant, definePlugin, defineStrategy, lognormal, paper } from "../../../src/index.ts";
-import { closed } from "../backtest/arena.ts";
+import { closed } from "../../support/harness/backtest.ts";
 
 const messageOf = (work: () => unknown): string => {
   try {

@@ -19,7 +19,7 @@ import {
 } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { definePlugin, type Event, type Plugin, type PluginContext, type Strategy } from "../../../src/index.ts";
-import { type Context, calm, closed, far, run, stored, strategy, swap } from "../backtest/arena.ts";
+import { type Context, calm, closed, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const dir = stored(calm(20));
 const quotesInAll = 80;

@@ -16,7 +16,7 @@ import type { Event } from "../../../src/journal/events.ts";
 import type { OrderUpdate } from "../../../src/orders/manual-orders.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createRandom } from "../../../src/random.ts";
-import { btc, calm, configOf, far, stored, strategy, swap } from "../backtest/arena.ts";
+import { btc, calm, configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { hidden } from "./isolated/hidden.ts";
 import moody from "./isolated/moody.ts";
 

@@ -6,7 +6,7 @@ import { createPluginHost, type PluginParts } from "../../../src/host/plugin-hos
 import { definePlugin, type Event, type PluginContext } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
-import { closed } from "../backtest/arena.ts";
+import { closed } from "../../support/harness/backtest.ts";
 
 const setup = () => {
   const clock = createVirtualClock(0);

@@ -5,8 +5,8 @@ import { createContract } from "../../../src/contract/contract.ts";
 import { takeWanted } from "../../../src/host/wanted-set.ts";
 import { backtest, createEngine, type WantedOrder } from "../../../src/index.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
-import { strategy } from "../backtest/arena.ts";
-import { createRig } from "../orders/rig.ts";
+import { strategy } from "../../support/harness/backtest.ts";
+import { createRig } from "../../support/harness/orders.ts";
 
 const order = { slot: "a", instId: "BTC-USDT-SWAP", side: "buy", px: "1", notional: "100" };
 

@@ -1,7 +1,7 @@
 import { concat, map, mergeMap, NEVER, type Observable, of, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { definePlugin, type Event, type Strategy } from "../../../src/index.ts";
-import { calm, closed, far, run, stored, strategy, swap } from "../backtest/arena.ts";
+import { calm, closed, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const dir = stored(calm(30));
 

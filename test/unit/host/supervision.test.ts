@@ -9,8 +9,8 @@ import { createStrategyHost } from "../../../src/host/strategy-host.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
 import { createRandom } from "../../../src/random.ts";
-import { closed, configOf, strategy } from "../backtest/arena.ts";
-import { bid, ready } from "../orders/rig.ts";
+import { closed, configOf, strategy } from "../../support/harness/backtest.ts";
+import { bid, ready } from "../../support/harness/orders.ts";
 
 const noLuck = (): never => {
   throw new Error("no luck");

@@ -3,7 +3,7 @@ import { createDecisions, type DecisionRecord } from "../../../src/journal/decis
 import { createHoldings, type HeldRecord } from "../../../src/journal/holdings.ts";
 import { createIntents, type IntentRecord } from "../../../src/journal/intents.ts";
 import { openWriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
-import { memoryDisk } from "./memory-disk.ts";
+import { memoryDisk } from "../../support/harness/memory-disk.ts";
 
 /** A segment as earlier versions wrote it, byte for byte: every type of record. */
 const written = `

@@ -8,7 +8,7 @@ import { fileDisk } from "../../../src/journal/file-disk.ts";
 import { genesis, lineOf, readChain } from "../../../src/journal/record-chain.ts";
 import { openWriteAheadLog, type WriteAheadLog, type WriteAheadLogOptions } from "../../../src/journal/write-ahead-log.ts";
 import { createRandom } from "../../../src/random.ts";
-import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
+import { type MemoryDisk, memoryDisk } from "../../support/harness/memory-disk.ts";
 
 const owner = { service: "http://127.0.0.1:8080", user: "main", instance: "main" };
 const opened = async (disk: MemoryDisk, options: Partial<WriteAheadLogOptions> = {}): Promise<WriteAheadLog> =>

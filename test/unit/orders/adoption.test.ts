@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createClientOrderIds, generations } from "../../../src/orders/client-order-id.ts";
-import { bid, createRig, eth, lostRequest, type Rig, type RigOptions, ready } from "./rig.ts";
+import { bid, createRig, eth, lostRequest, type Rig, type RigOptions, ready } from "../../support/harness/orders.ts";
 
 /** A new life of the same instance at the same service, which has read what rests. */
 const reborn = (earlier: Rig, options: RigOptions = {}): Rig => {

@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import type { Gateway } from "../../../src/client/gateway.ts";
 import { isResting } from "../../../src/orders/tracked-order.ts";
 import { sameWish, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
-import { singly, unshared } from "./doors.ts";
-import type { Rig } from "./rig.ts";
-import { replacingStories, savedBy, stories, type Wishes } from "./stories.ts";
+import { singly, unshared } from "../../support/harness/gateway-variants.ts";
+import type { Rig } from "../../support/harness/orders.ts";
+import { replacingStories, savedBy, stories, type Wishes } from "../../support/scenarios/orders.ts";
 
 /** What each slot wanted one after the other; undefined is a withdrawal. The first is what the desk knows. */
 type Line = (WantedOrder | undefined)[];

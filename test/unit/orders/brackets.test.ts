@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { type Rig, type RigOptions, ready, swap } from "./rig.ts";
+import { type Rig, type RigOptions, ready, swap } from "../../support/harness/orders.ts";
 
 const show = (rig: Rig, bidTicks: number, askTicks: number, lots = 100_000): void => {
   rig.venue.quote(swap, bidTicks, lots, askTicks, lots, rig.clock.now());

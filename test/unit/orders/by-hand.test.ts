@@ -4,7 +4,7 @@
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { OrderFilter } from "../../../src/orders/manual-orders.ts";
-import { bid, eth, lostRequest, ready, reply } from "./rig.ts";
+import { bid, eth, lostRequest, ready, reply } from "../../support/harness/orders.ts";
 
 const watched = <T>(source: Observable<T>, word: (value: T) => string) => {
   const seen: string[] = [];

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { WireResponse } from "../../../src/contract/transport.ts";
-import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply } from "./rig.ts";
+import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply } from "../../support/harness/orders.ts";
 
 const three = (over = {}) => ["a", "b", "c"].map((slot, i) => bid({ slot, px: String(50_000 + i), ...over }));
 

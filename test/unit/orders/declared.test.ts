@@ -2,7 +2,7 @@
  * Declared sets: what a strategy wants becomes orders with as few requests as possible.
  */
 import { describe, expect, it } from "vitest";
-import { bid, eth, ready, swap } from "./rig.ts";
+import { bid, eth, ready, swap } from "../../support/harness/orders.ts";
 
 describe("a declared set", () => {
   it("costs nothing when nothing is wanted", () => {

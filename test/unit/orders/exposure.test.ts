@@ -8,7 +8,7 @@ import type { SzUnit } from "../../../src/contract/profile.ts";
 import { createExposure, type ExposureEntry } from "../../../src/orders/risk/exposure.ts";
 import { exposureEntryOf } from "../../../src/orders/risk/exposure-entry.ts";
 import type { TrackedOrder } from "../../../src/orders/tracked-order.ts";
-import { eth, swap } from "./rig.ts";
+import { eth, swap } from "../../support/harness/orders.ts";
 
 const fact = (over: Partial<ExposureEntry> = {}): ExposureEntry => ({
   id: "1",

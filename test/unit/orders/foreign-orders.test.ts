@@ -3,7 +3,7 @@ import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { createForeignOrders } from "../../../src/orders/foreign-orders.ts";
-import { orderRecord } from "../cli/samples.ts";
+import { orderRecord } from "../../support/harness/records.ts";
 
 const stage = () => {
   const journal = new EventLog(() => 0);

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { compare } from "../../../src/decimal.ts";
 import { createOrderStore, mergeRecords } from "../../../src/orders/state/order-store.ts";
-import { bid, ready } from "./rig.ts";
-import { orderRecord as record } from "./state/order-record.ts";
+import { orderRecord as record } from "../../support/harness/order-record.ts";
+import { bid, ready } from "../../support/harness/orders.ts";
 
 const anyRecord = fc
   .record({

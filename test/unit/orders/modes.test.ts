@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { cancelAll } from "../../../src/orders/manual-orders.ts";
-import { bid, lostAnswer, ready } from "./rig.ts";
+import { bid, lostAnswer, ready } from "../../support/harness/orders.ts";
 
 const three = ["a", "b", "c"].map((slot, i) => bid({ slot, px: String(50_000 + i) }));
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { suits } from "../../../src/orders/plan.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import { type OrderSpec, type Specified, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
-import { bid } from "./rig.ts";
+import { bid } from "../../support/harness/orders.ts";
 
 const resting: OrderSpec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "10", reduceOnly: false };
 const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {}): TrackedOrder =>

@@ -6,7 +6,7 @@ import type { OrderPhase } from "../../../src/journal/events.ts";
 import { planSlot, type SlotView } from "../../../src/orders/plan.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import { type Specified, sameWish, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
-import { bid } from "./rig.ts";
+import { bid } from "../../support/harness/orders.ts";
 
 const specOf = (wish: WantedOrder) =>
   ({ instId: wish.instId, side: wish.side, ordType: "limit", px: wish.px ?? "", sz: wish.qty ?? "", reduceOnly: false }) as const;

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { add, equal, neg } from "../../../src/decimal.ts";
-import { type Rig, ready, swap } from "./rig.ts";
+import { type Rig, ready, swap } from "../../support/harness/orders.ts";
 
 /** Best prices at the service, in ticks of 0.1, with more than enough behind them. */
 const show = (rig: Rig, bidTicks: number, askTicks: number): void => {

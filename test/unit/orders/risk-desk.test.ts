@@ -4,8 +4,8 @@
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { definePlugin, type Event, runBacktest } from "../../../src/index.ts";
-import { closed, configOf, quoteTape, stored, strategy } from "../backtest/arena.ts";
-import { bid, lostAnswer, lostRequest, ready, spot, swap } from "./rig.ts";
+import { closed, configOf, quoteTape, stored, strategy } from "../../support/harness/backtest.ts";
+import { bid, lostAnswer, lostRequest, ready, spot, swap } from "../../support/harness/orders.ts";
 
 const base = { profile: { order: { szUnit: { SPOT: "base", SWAP: "base" } } } } as const;
 const sell = (over: Parameters<typeof bid>[0] = {}) => bid({ slot: "ask", side: "sell", px: "60001", ...over });

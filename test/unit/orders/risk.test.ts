@@ -10,7 +10,7 @@ import { createOrderThrottle, takeToken } from "../../../src/orders/risk/order-t
 import { type RiskInput, type RiskRules, riskRuling, type Standing } from "../../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../../src/orders/slots.ts";
 import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
-import { swap } from "./rig.ts";
+import { swap } from "../../support/harness/orders.ts";
 
 const standing = (openNotional = "0", holding: Partial<Holding> = {}): Standing => ({
   openNotional,

@@ -6,7 +6,7 @@ import { createContract } from "../../../src/contract/contract.ts";
 import type { SzUnit } from "../../../src/contract/profile.ts";
 import type { InstrumentRecord } from "../../../src/contract/schemas.ts";
 import { specify, type WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { bid, eth, ready, spot, swap } from "./rig.ts";
+import { bid, eth, ready, spot, swap } from "../../support/harness/orders.ts";
 
 describe("a refusal costs no request and names value and rule", () => {
   it.each<[string, Partial<WantedOrder>, RegExp]>([

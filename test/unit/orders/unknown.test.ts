@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
-import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply, swap } from "./rig.ts";
+import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply, swap } from "../../support/harness/orders.ts";
 
 /** As the service says it. */
 const limited = reply(429, { code: "50011", msg: "Too Many Requests", data: [] });

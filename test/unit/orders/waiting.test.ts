@@ -4,7 +4,7 @@ import { mayWait } from "../../../src/orders/conflation.ts";
 import type { Slot } from "../../../src/orders/slots.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { bid, type Rig, ready, spot } from "./rig.ts";
+import { bid, type Rig, ready, spot } from "../../support/harness/orders.ts";
 
 const spec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "600", reduceOnly: false } as const;
 const order = (change: Partial<TrackedOrder>): TrackedOrder => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EventBody } from "../../../src/journal/events.ts";
 import { createExitGaps } from "../../../src/report/exit-gaps.ts";
 import { warningsOf } from "../../../src/report/warnings.ts";
-import { sampleReport } from "./sample-report.ts";
+import { sampleReport } from "../../support/harness/sample-report.ts";
 
 const gone = (slot: string): EventBody => ({
   type: "position.unprotected",

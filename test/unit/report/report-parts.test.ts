@@ -10,8 +10,8 @@ import { createQuotaMinutes, overTime, spansMax } from "../../../src/report/quot
 import type { RunReport } from "../../../src/report/report.ts";
 import { cagrPercentMax, perDay, returnsOf } from "../../../src/report/returns.ts";
 import { warningsOf } from "../../../src/report/warnings.ts";
-import { btc, calm, candles, quoteTape, startAt, swap } from "../backtest/arena.ts";
-import { sampleReport, strategy } from "./sample-report.ts";
+import { btc, calm, candles, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
+import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const minuteMs = 60_000;
 

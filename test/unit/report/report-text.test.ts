@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { widthOf } from "../../../src/report/ansi.ts";
 import type { RunReport } from "../../../src/report/report.ts";
 import { reportText } from "../../../src/report/report-text.ts";
-import { sampleReport, strategy } from "./sample-report.ts";
+import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const plainLook = { columns: 80, colour: false };
 const show = (change: Partial<RunReport> = {}, look = plainLook): string => reportText({ ...sampleReport(), ...change }, look);

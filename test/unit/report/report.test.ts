@@ -15,7 +15,7 @@ import {
   thin,
   waitsOf,
 } from "../../../src/report/report.ts";
-import { sampleReport } from "./sample-report.ts";
+import { sampleReport } from "../../support/harness/sample-report.ts";
 
 const line = (...values: readonly string[]): EquityPoint[] => values.map((equity, at) => ({ at, equity }));
 

@@ -8,9 +8,9 @@ import { tearsheet } from "../../../src/report/tearsheet.ts";
 import { escapeText, html, jsonAttribute } from "../../../src/report/tearsheet-html.ts";
 import { style } from "../../../src/report/tearsheet-style.ts";
 import { timeTicks, valueTicks } from "../../../src/report/tearsheet-ticks.ts";
-import { configOf, stored, strategy, swap } from "../backtest/arena.ts";
-import { generateTapeFor } from "../backtest/market.ts";
-import { strategy as row, sampleReport } from "./sample-report.ts";
+import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { generateTapeFor } from "../../support/harness/generated-market.ts";
+import { strategy as row, sampleReport } from "../../support/harness/sample-report.ts";
 
 const noDetails: RunDetails = { fills: [], orders: [], equity: sampleReport().equity, positions: [], prices: [], minutes: [] };
 

@@ -2,7 +2,7 @@
  * The service description on listings and paging, rule by rule, asked from outside.
  */
 import { describe, expect, it } from "vitest";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 describe("4.2 pending orders, 4.3 order history", () => {
   const filled = () => {

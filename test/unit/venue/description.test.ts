@@ -2,7 +2,7 @@
  * The service description, rule by rule, asked from outside.
  */
 import { describe, expect, it } from "vitest";
-import { everything, setting, spot, swap } from "./setting.ts";
+import { everything, setting, spot, swap } from "../../support/harness/venue.ts";
 
 const orderFields = [
   "instId",

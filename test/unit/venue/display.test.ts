@@ -2,7 +2,7 @@
  * What takers find displayed, from recordings of quotes, of levels, and of both.
  */
 import { describe, expect, it } from "vitest";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 /** Sizes in base currency keep these tests about quantities. */
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);

@@ -1,7 +1,7 @@
 /** Fees follow from what was traded in the thirty days before; without tiers they are flat. */
 import { describe, expect, it } from "vitest";
 import type { Fees } from "../../../src/venue/venue.ts";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 const dayMs = 86_400_000;
 const midnight = 19_700 * dayMs;

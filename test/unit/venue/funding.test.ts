@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { add, mul, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Funding } from "../../../src/venue/venue.ts";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 const inBase = { order: { szUnit: { SPOT: "base", SWAP: "base" } } } as const;
 

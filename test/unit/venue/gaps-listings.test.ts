@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { setting, swap } from "./setting.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 const cancelPath = "trade/cancel-batch-orders";
 

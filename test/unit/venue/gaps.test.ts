@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 const cancelPath = "trade/cancel-batch-orders";
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { VenueOptions } from "../../../src/venue/venue.ts";
-import { everything, instruments, setting, spot, swap } from "./setting.ts";
+import { everything, instruments, setting, spot, swap } from "../../support/harness/venue.ts";
 
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 const listed = ({ read }: ReturnType<typeof setting>) => read("common/instruments").body.data.map(({ instId }) => instId);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRateLimiter } from "../../../src/venue/rate-limiter.ts";
-import { type Reply, setting, swap } from "./setting.ts";
+import { type Reply, setting, swap } from "../../support/harness/venue.ts";
 
 const minute = 60_000;
 const start = 28_000_000 * minute;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { add, compare, mul, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Liquidation } from "../../../src/venue/venue.ts";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 const eth = "ETH-USDT-SWAP";
 const users = (...balances: readonly string[]) =>

@@ -1,6 +1,6 @@
 /** What is available: margins by leverage and mode, open losses, and where a position would fall short. */
 import { describe, expect, it } from "vitest";
-import { setting, swap } from "./setting.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 const eth = "ETH-USDT-SWAP";
 const inBase = (profile: Parameters<typeof setting>[0] = {}, balance = "1000") =>

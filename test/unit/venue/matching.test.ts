@@ -2,7 +2,7 @@
  * How orders meet the recorded market and each other.
  */
 import { describe, expect, it } from "vitest";
-import { setting, swap } from "./setting.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 /** Sizes in base currency keep these tests about quantities. */
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);

@@ -2,7 +2,7 @@
  * What orders and fills do to balances and positions.
  */
 import { describe, expect, it } from "vitest";
-import { setting, spot, swap } from "./setting.ts";
+import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 const cancelPath = "trade/cancel-batch-orders";

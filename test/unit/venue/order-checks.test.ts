@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { add, compare, mul } from "../../../src/decimal.ts";
 import { cover, cut, readAmount, spell } from "../../../src/venue/money.ts";
-import { setting, swap } from "./setting.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 describe("amounts", () => {
   it.each([

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { lateListings } from "../../../src/venue/server/late-listings.ts";
-import { setting, swap } from "./setting.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 const cancelPath = "trade/cancel-batch-orders";
 const startAt = 1_700_000_100_000;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Liquidation } from "../../../src/venue/venue.ts";
-import { setting, swap } from "./setting.ts";
+import { setting, swap } from "../../support/harness/venue.ts";
 
 const eth = "ETH-USDT-SWAP";
 const second = 1_000;

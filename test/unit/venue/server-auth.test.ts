@@ -3,7 +3,16 @@ import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createKeyring } from "../../../src/venue/server/keyring.ts";
-import { type Call, closeServers, keys, type Setting, type Style, serverSetting, signatureOf, startAt } from "./server-setting.ts";
+import {
+  type Call,
+  closeServers,
+  keys,
+  type Setting,
+  type Style,
+  serverSetting,
+  signatureOf,
+  startAt,
+} from "../../support/harness/server.ts";
 
 afterEach(closeServers);
 

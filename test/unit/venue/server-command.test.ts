@@ -11,7 +11,7 @@ import { main } from "../../../src/cli/main.ts";
 import { credentialsFromFile } from "../../../src/client/transport/secrets.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
-import { signedHeaders, startAt, until } from "./server-setting.ts";
+import { signedHeaders, startAt, until } from "../../support/harness/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-venue-"));
 afterAll(() => {

@@ -15,7 +15,7 @@ import {
   startAt,
   toTheEnd,
   until,
-} from "./server-setting.ts";
+} from "../../support/harness/server.ts";
 
 afterEach(closeServers);
 

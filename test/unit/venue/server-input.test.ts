@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { queryOf } from "../../../src/venue/server/parse-request.ts";
-import { closeServers, keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "./server-setting.ts";
+import { closeServers, keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "../../support/harness/server.ts";
 
 afterEach(closeServers);
 

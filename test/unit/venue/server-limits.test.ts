@@ -1,6 +1,6 @@
 /** The three layers, and what answers say of them, over the wire. */
 import { afterEach, describe, expect, it } from "vitest";
-import { closeServers, keys, serverSetting, startAt } from "./server-setting.ts";
+import { closeServers, keys, serverSetting, startAt } from "../../support/harness/server.ts";
 
 afterEach(closeServers);
 

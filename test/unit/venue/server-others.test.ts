@@ -1,6 +1,6 @@
 /** The parts of a fault plan that are no single request's: what other programs spend, and listings that lag. */
 import { afterEach, describe, expect, it } from "vitest";
-import { closeServers, keys, serverSetting, startAt } from "./server-setting.ts";
+import { closeServers, keys, serverSetting, startAt } from "../../support/harness/server.ts";
 
 afterEach(closeServers);
 

@@ -6,7 +6,7 @@ import { createRandom } from "../../../src/random.ts";
 import { httpFaults, parseFaultPlan, socketFaults } from "../../../src/venue/server/fault-plan.ts";
 import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.ts";
 import { createServiceClock } from "../../../src/venue/server/service-clock.ts";
-import { type Call, closeServers, keys, serverSetting, startAt } from "./server-setting.ts";
+import { type Call, closeServers, keys, serverSetting, startAt } from "../../support/harness/server.ts";
 
 afterEach(closeServers);
 

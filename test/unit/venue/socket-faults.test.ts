@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from "vitest";
 import type { FaultPlan } from "../../../src/venue/server/faults.ts";
-import { spot, swap } from "./setting.ts";
-import { type Heard, rig, startAt, subscribed } from "./socket-rig.ts";
+import { type Heard, rig, startAt, subscribed } from "../../support/harness/sockets.ts";
+import { spot, swap } from "../../support/harness/venue.ts";
 
 const trades = { channel: "trades", instId: swap };
 

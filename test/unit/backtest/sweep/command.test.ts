@@ -9,7 +9,7 @@ import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
 import { loadConfigFile } from "../../../../src/host/load.ts";
 import ladder from "../../../../strategies/ladder.ts";
-import { folder, marketOf, stand } from "./arena.ts";
+import { folder, marketOf, stand } from "../../../support/harness/sweep.ts";
 
 const sweep = async (...argv: readonly string[]) => {
   const io = capturedIo();

@@ -10,8 +10,8 @@ import { type Result, reportOf, type SweepReport } from "../../../../src/backtes
 import { sweepText } from "../../../../src/backtest/sweep/table.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
 import { loadConfigFile } from "../../../../src/host/load.ts";
-import { sampleReport } from "../../report/sample-report.ts";
-import { folder, marketOf, planOf, stand } from "./arena.ts";
+import { sampleReport } from "../../../support/harness/sample-report.ts";
+import { folder, marketOf, planOf, stand } from "../../../support/harness/sweep.ts";
 
 const figures = (pnl: string): Figures => ({
   pnl,

@@ -4,7 +4,7 @@ import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
 import { foldsOf } from "../../../../src/backtest/sweep/folds.ts";
 import { readMarkets, type shareTape } from "../../../../src/backtest/sweep/shared-market.ts";
 import { readFixture, readManifest, writeFixture } from "../../../../src/market/tape/fixture.ts";
-import { folder, marketOf } from "./arena.ts";
+import { folder, marketOf } from "../../../support/harness/sweep.ts";
 
 type Tape = ReturnType<typeof shareTape>;
 

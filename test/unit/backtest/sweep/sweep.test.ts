@@ -10,7 +10,7 @@ import { loadConfigFile } from "../../../../src/host/load.ts";
 import { type Config, runBacktest } from "../../../../src/index.ts";
 import { readFixture, writeFixture } from "../../../../src/market/tape/fixture.ts";
 import { createTape } from "../../../../src/market/tape/tape.ts";
-import { folder, marketOf, planOf, stand } from "./arena.ts";
+import { folder, marketOf, planOf, stand } from "../../../support/harness/sweep.ts";
 
 const levels = "ladder.levels=1..3";
 const step = "ladder.step=0.00002,0.00005";

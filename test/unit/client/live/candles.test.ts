@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { candle, createStage, instId, type StageOptions, trade } from "./channels.ts";
+import { candle, createStage, instId, type StageOptions, trade } from "../../../support/harness/live-market.ts";
 
 const minute = 60_000;
 

@@ -14,10 +14,10 @@ import { createVenue } from "../../../../src/venue/venue.ts";
 import { recordEngine } from "../../../../src/verify/session/recorded-engine.ts";
 import { replaySession } from "../../../../src/verify/session/replayer.ts";
 import { createSessionFile, readSession } from "../../../../src/verify/session/session-file.ts";
-import { btc, quoteTape, startAt, swap } from "../../backtest/arena.ts";
-import { witness } from "../../backtest/witness.ts";
-import { keys, rig, subscribed } from "../../venue/socket-rig.ts";
-import { newFolder } from "../../verify/session/studio.ts";
+import { btc, quoteTape, startAt, swap } from "../../../support/harness/backtest.ts";
+import { witness } from "../../../support/harness/recording-strategy.ts";
+import { newFolder } from "../../../support/harness/session.ts";
+import { keys, rig, subscribed } from "../../../support/harness/sockets.ts";
 
 /** A trade takes part of the bid that rests, and the quote of the same instant the rest of it. */
 const { series } = quoteTape([

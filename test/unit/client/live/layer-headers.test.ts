@@ -10,7 +10,7 @@ import { checkConfig } from "../../../../src/host/config.ts";
 import { defineStrategy } from "../../../../src/host/define.ts";
 import type { Event } from "../../../../src/journal/events.ts";
 import { type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
-import { httpText, type RawServer, startRawServer } from "../transport/raw-server.ts";
+import { httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { take } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { book, createStage, instId, ticker, trade } from "./channels.ts";
+import { book, createStage, instId, ticker, trade } from "../../../support/harness/live-market.ts";
 
 describe("trades", () => {
   it("come exact, in the shortest spelling, at the instant of delivery", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createOrderPushes } from "../../../../src/client/live/order-pushes.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
-import { createRig, type FakeSocket, obedient } from "../transport/fake-sockets.ts";
+import { createRig, type FakeSocket, obedient } from "../../../support/harness/fake-sockets.ts";
 
 const record = (ordId: string, more: object = {}) => ({
   instId: "A-USDT",

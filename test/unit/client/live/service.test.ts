@@ -15,7 +15,7 @@ import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
 import type { WireRequest } from "../../../../src/contract/transport.ts";
 import { isSluiceError } from "../../../../src/errors.ts";
 import { createRandom } from "../../../../src/random.ts";
-import { createNetwork, type FakeSocket, obedient } from "../transport/fake-sockets.ts";
+import { createNetwork, type FakeSocket, obedient } from "../../../support/harness/fake-sockets.ts";
 
 const canary = "canary-secret-text";
 const credentials = (apiKey = "key-1") => createCredentials({ apiKey, secretKey: canary, passphrase: "phrase" });

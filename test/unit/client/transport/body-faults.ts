@@ -4,7 +4,7 @@
  * Invariants: bodies are text as it travels, since some of them cannot be written as a value.
  */
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
-import { swap } from "./rig.ts";
+import { swap } from "../../../support/harness/transport.ts";
 
 export const orderText = (part: Readonly<Record<string, unknown>> = {}): string =>
   JSON.stringify({

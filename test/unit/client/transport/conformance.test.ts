@@ -8,7 +8,7 @@ import { endpointNames } from "../../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import type { WireRequest } from "../../../../src/contract/transport.ts";
 import { testTransport } from "../../../support/contracts/transport.ts";
-import { contract, createClient, until } from "./rig.ts";
+import { contract, createClient, until } from "../../../support/harness/transport.ts";
 
 testTransport("in-process", async (respond) => {
   const clock = createVirtualClock();

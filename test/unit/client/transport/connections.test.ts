@@ -3,8 +3,8 @@
  */
 import { afterEach, describe, expect, it } from "vitest";
 import type { HttpOptions } from "../../../../src/client/transport/http.ts";
-import { type Answer, httpText, type RawServer, startRawServer } from "./raw-server.ts";
-import { type Client, createClient, moment, requestOf, startedAt, until } from "./rig.ts";
+import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
+import { type Client, createClient, moment, requestOf, startedAt, until } from "../../../support/harness/transport.ts";
 import { goodBody } from "./wire-faults.ts";
 
 const open: { server?: RawServer; client?: Client } = {};

@@ -9,8 +9,18 @@ import { readBaseUrl } from "../../../../src/client/transport/base-url.ts";
 import type { HttpOptions } from "../../../../src/client/transport/http.ts";
 import { createServiceTime } from "../../../../src/client/transport/service-time.ts";
 import { readTimestamp } from "../../../../src/contract/signing.ts";
-import { type Answer, httpText, type RawServer, startRawServer } from "./raw-server.ts";
-import { type Client, canary, contract, createClient, moment, requestOf, startedAt, swap, until } from "./rig.ts";
+import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
+import {
+  type Client,
+  canary,
+  contract,
+  createClient,
+  moment,
+  requestOf,
+  startedAt,
+  swap,
+  until,
+} from "../../../support/harness/transport.ts";
 import { goodBody } from "./wire-faults.ts";
 
 const open: { server?: RawServer; client?: Client; nets: Server[] } = { nets: [] };

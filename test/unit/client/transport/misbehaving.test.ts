@@ -5,9 +5,9 @@ import { firstValueFrom } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import { readTimestamp } from "../../../../src/contract/signing.ts";
+import { httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
+import { type Client, contract, createClient, createDoor, moment, requestOf, spell, swap } from "../../../support/harness/transport.ts";
 import { bodyFaults } from "./body-faults.ts";
-import { httpText, type RawServer, startRawServer } from "./raw-server.ts";
-import { type Client, contract, createClient, createDoor, moment, requestOf, spell, swap } from "./rig.ts";
 import { goodBody, type WireFault, wireFaults } from "./wire-faults.ts";
 
 let server: RawServer | undefined;

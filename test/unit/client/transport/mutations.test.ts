@@ -5,9 +5,9 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import { createRandom } from "../../../../src/random.ts";
+import { swap } from "../../../support/harness/transport.ts";
 import { orderText } from "./body-faults.ts";
 import { readDamaged, wrongWith } from "./mutations.ts";
-import { swap } from "./rig.ts";
 
 describe("a damaged answer", () => {
   it("never throws, and is accepted only in what is left whole", () => {

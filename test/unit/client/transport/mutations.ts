@@ -10,8 +10,8 @@ import { readJson } from "../../../../src/client/transport/answer-body.ts";
 import { endpointNames } from "../../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../../src/contract/endpoints.ts";
 import type { Random } from "../../../../src/random.ts";
+import { contract, swap } from "../../../support/harness/transport.ts";
 import { orderText } from "./body-faults.ts";
-import { contract, swap } from "./rig.ts";
 
 const result = { ordId: "7", clOrdId: "c1", sCode: "0", sMsg: "" };
 const order: unknown = JSON.parse(orderText());

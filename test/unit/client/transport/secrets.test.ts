@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Credentials, createCredentials, credentialsFromEnv, credentialsFromFile } from "../../../../src/client/transport/secrets.ts";
 import { createSigner } from "../../../../src/client/transport/sign.ts";
 import { isSluiceError } from "../../../../src/errors.ts";
-import { canary, contract } from "./rig.ts";
+import { canary, contract } from "../../../support/harness/transport.ts";
 
 const encodings = (text: string): readonly string[] => {
   const bytes = Buffer.from(text);

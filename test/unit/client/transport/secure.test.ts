@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { loopbackCertificate, loopbackKey } from "./loopback-certificate.ts";
-import { type Client, createClient, moment, requestOf } from "./rig.ts";
+import { loopbackCertificate, loopbackKey } from "../../../support/harness/loopback-certificate.ts";
+import { type Client, createClient, moment, requestOf } from "../../../support/harness/transport.ts";
 import { goodBody } from "./wire-faults.ts";
 
 let server: Server;

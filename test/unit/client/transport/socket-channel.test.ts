@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
-import { createRig, type FakeSocket, type Heard, obedient, type Rig } from "./fake-sockets.ts";
+import { createRig, type FakeSocket, type Heard, obedient, type Rig } from "../../../support/harness/fake-sockets.ts";
 
 const instId = "A-USDT";
 const arg = { channel: "trades", instId };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
-import { createRig, type FakeSocket, type Heard, obedient } from "./fake-sockets.ts";
+import { createRig, type FakeSocket, type Heard, obedient } from "../../../support/harness/fake-sockets.ts";
 
 const dayMs = 86_400_000;
 

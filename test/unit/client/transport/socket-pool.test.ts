@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Login } from "../../../../src/client/transport/socket-pool.ts";
 import { createRandom } from "../../../../src/random.ts";
-import { createRig, type FakeSocket, obedient, type Rig } from "./fake-sockets.ts";
+import { createRig, type FakeSocket, obedient, type Rig } from "../../../support/harness/fake-sockets.ts";
 
 const login = (name: string): Login => ({ name, arg: () => ({ apiKey: name, passphrase: "p", timestamp: "t", sign: "s" }) });
 

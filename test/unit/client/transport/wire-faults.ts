@@ -6,7 +6,7 @@
  */
 import { gzipSync } from "node:zlib";
 import type { OutcomeKind } from "../../../../src/client/outcome.ts";
-import { type Answer, httpText } from "./raw-server.ts";
+import { type Answer, httpText } from "../../../support/harness/raw-server.ts";
 
 export const goodBody =
   '{"code":"0","msg":"","data":[{"instId":"BTC-USDT-SWAP","pos":"1","avgPx":"2","ordId":"7","clOrdId":"c","sCode":"0","sMsg":""}]}';

@@ -9,9 +9,9 @@ import type { Ears } from "../../../../src/engine/watchdog/ipc.ts";
 import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
 import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../../../src/index.ts";
 import type { Disk } from "../../../../src/journal/disk.ts";
-import { far, strategy } from "../../backtest/arena.ts";
-import { memoryDisk } from "../../journal/memory-disk.ts";
-import { keys, venueOf } from "../lives.ts";
+import { far, strategy } from "../../../support/harness/backtest.ts";
+import { keys, venueOf } from "../../../support/harness/engine.ts";
+import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 
 const setup = async ({ realTime = true, watchful = true, watchdog = {} as object | null, disk = undefined as Disk | undefined } = {}) => {
   const inner = createVirtualClock(1_700_000_000_000);

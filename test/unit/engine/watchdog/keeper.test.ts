@@ -16,8 +16,8 @@ import type { Disk } from "../../../../src/journal/disk.ts";
 import { readChain } from "../../../../src/journal/record-chain.ts";
 import { openWriteAheadLog } from "../../../../src/journal/write-ahead-log.ts";
 import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
-import { btc, strategy, swap } from "../../backtest/arena.ts";
-import { memoryDisk } from "../../journal/memory-disk.ts";
+import { btc, strategy, swap } from "../../../support/harness/backtest.ts";
+import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 
 type Spoil = (request: WireRequest, answer: () => WireResponse, at: number) => WireResponse | undefined;
 

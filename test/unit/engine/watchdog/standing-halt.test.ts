@@ -5,8 +5,8 @@ import { createPersistedHalt } from "../../../../src/engine/watchdog/persisted-h
 import type { Disk } from "../../../../src/journal/disk.ts";
 import { readChain } from "../../../../src/journal/record-chain.ts";
 import { openWriteAheadLog } from "../../../../src/journal/write-ahead-log.ts";
-import { memoryDisk } from "../../journal/memory-disk.ts";
-import { begun, crash, pass, resting, stop, until, type World, worldOf } from "../lives.ts";
+import { begun, crash, pass, resting, stop, until, type World, worldOf } from "../../../support/harness/engine.ts";
+import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 
 const reason = "the watchdog tripped: no beat for 15 s";
 const mine = { service: `standing halt ${process.pid}`, users: "main", instance: "main" };

@@ -4,7 +4,7 @@
 import { BehaviorSubject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
-import { bid, type Fault, type Rig, type RigOptions, ready, reply, swap } from "../rig.ts";
+import { bid, type Fault, type Rig, type RigOptions, ready, reply, swap } from "../../../support/harness/orders.ts";
 
 /** Orders of somebody who shares the account. */
 const placeElsewhere = (rig: Rig, count: number, px = "50000"): void => {

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
 import { createOrderStore, hasFills, mergeRecords, type OrderStore } from "../../../../src/orders/state/order-store.ts";
-import { orderRecord as record } from "./order-record.ts";
+import { orderRecord as record } from "../../../support/harness/order-record.ts";
 
 const ids = (records: readonly OrderRecord[]): string[] => records.map(({ ordId }) => ordId);
 const setting = (...records: readonly Partial<OrderRecord>[]) => {

@@ -11,7 +11,7 @@ import { EventLog } from "../../../../src/journal/event-log.ts";
 import type { Event } from "../../../../src/journal/events.ts";
 import { createOrderLists } from "../../../../src/orders/state/order-lists.ts";
 import { createOrderStore } from "../../../../src/orders/state/order-store.ts";
-import { orderRecord } from "./order-record.ts";
+import { orderRecord } from "../../../support/harness/order-record.ts";
 
 const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord => orderRecord({ ordId, clOrdId: `c${ordId}`, ...over });
 const done = (records: readonly OrderRecord[] = [], problems: readonly string[] = []): Outcome<OrderRecord> => ({

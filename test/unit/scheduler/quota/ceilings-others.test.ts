@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { charge, gaugeOf, minute, ordinary, second, stage, startedAt, type Use } from "./ceilings-stage.ts";
+import { charge, gaugeOf, minute, ordinary, second, stage, startedAt, type Use } from "../../../support/harness/allowance.ts";
 
 describe("others under the same user", () => {
   /** One of their calls of 20 in twenty seconds. */

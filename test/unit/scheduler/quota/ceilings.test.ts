@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Allowances, Rank } from "../../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "./ceilings-stage.ts";
+import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "../../../support/harness/allowance.ts";
 
 describe("the minute of a user: ordinary actions leave", () => {
   it.each<[string, number, number]>([

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ledger } from "../../../../src/scheduler/quota/ledger.ts";
-import { answer, charge, layers, make, noon, warm } from "./ledger-stage.ts";
+import { answer, charge, layers, make, noon, warm } from "../../../support/harness/ledger.ts";
 
 const row = (ledger: Ledger, at: number, name = "uid") => {
   const found = ledger.state(at).find(({ layer }) => layer === name);

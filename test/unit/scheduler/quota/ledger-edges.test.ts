@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger, type Ticket } from "../../../../src/scheduler/quota/ledger.ts";
-import { answer, charge, grants, keyless, layers, make, noon, type Told, warm } from "./ledger-stage.ts";
+import { answer, charge, grants, keyless, layers, make, noon, type Told, warm } from "../../../support/harness/ledger.ts";
 
 describe("a start", () => {
   it.each([

@@ -4,7 +4,7 @@ import { earliestFit } from "../../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { type Ceiling, fixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
-import { fixedClock } from "./fixed-clock.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 60_000, anchor: "wall_clock", banMs: 0 };
 const clock = fixedClock(0, 0);

@@ -15,7 +15,7 @@ import {
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { createRoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
-import { fixedClock } from "./fixed-clock.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const noon = 1_767_600_000_000;

@@ -7,7 +7,7 @@ import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
 import { fixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { WindowUsage } from "../../../../src/scheduler/quota/window-usage.ts";
-import { fixedClock } from "./fixed-clock.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 100, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all = (): number => spec.capacity;

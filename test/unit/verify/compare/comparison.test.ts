@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compareRuns } from "../../../../src/verify/compare/comparison.ts";
 import { comparisonText } from "../../../../src/verify/compare/comparison-text.ts";
 import type { RunFacts } from "../../../../src/verify/compare/run-record.ts";
-import { eventsOf, type OrderStory, runOf } from "./stories.ts";
+import { eventsOf, type OrderStory, runOf } from "../../../support/scenarios/run-events.ts";
 
 /** Two orders that are filled, one that is taken back, one that rests. */
 const plain: readonly OrderStory[] = [

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
-import { calm, stored, swap } from "../../backtest/arena.ts";
+import { calm, stored, swap } from "../../../support/harness/backtest.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-guard-"));
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readFixture, type Strategy } from "../../../../src/index.ts";
 import { runnerHere } from "../../../../src/verify/compare/cut-run.ts";
 import { type LookAheadOptions, lookAhead } from "../../../../src/verify/compare/look-ahead.ts";
-import { calm, candleTape, configOf, startAt, stored, strategy, swap } from "../../backtest/arena.ts";
+import { calm, candleTape, configOf, startAt, stored, strategy, swap } from "../../../support/harness/backtest.ts";
 
 const guard = (dir: string, strategies: readonly Strategy[], options: LookAheadOptions = {}) =>
   lookAhead(

@@ -14,9 +14,9 @@ import { readRun, runOfSession } from "../../../../src/verify/compare/read-run.t
 import { backtestOfSession } from "../../../../src/verify/compare/session-backtest.ts";
 import averageCross from "../../../../strategies/average-cross.ts";
 import joinBest from "../../../../strategies/join-best.ts";
-import { type ArenaOptions, calm, configOf, stored, strategy, swap } from "../../backtest/arena.ts";
-import { generateTapeFor } from "../../backtest/market.ts";
-import { record } from "../session/studio.ts";
+import { type ArenaOptions, calm, configOf, stored, strategy, swap } from "../../../support/harness/backtest.ts";
+import { generateTapeFor } from "../../../support/harness/generated-market.ts";
+import { record } from "../../../support/harness/session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-compare-"));
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');

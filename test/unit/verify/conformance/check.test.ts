@@ -15,7 +15,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../../../src/venue/server/server.ts";
 import { createVenue } from "../../../../src/venue/venue.ts";
-import { everything, instruments } from "../../venue/setting.ts";
+import { everything, instruments } from "../../../support/harness/venue.ts";
 
 const key = { apiKey: "key-a", secretKey: "secret-a", passphrase: "phrase-a", uid: "ann", permissions: everything };
 

@@ -6,9 +6,9 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { openApi } from "../../../../src/contract/documents/openapi.ts";
 import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
 import { requestProblems } from "../../../../src/contract/validate.ts";
-import { type Node, operations, resolved } from "../../contract/document-reader.ts";
-import type { Defect } from "./patient.ts";
-import { examine, patient } from "./patient.ts";
+import type { Defect } from "../../../support/harness/conformance.ts";
+import { examine, patient } from "../../../support/harness/conformance.ts";
+import { type Node, operations, resolved } from "../../../support/harness/document-reader.ts";
 
 const profiles: readonly (readonly [string, ProfileOverrides])[] = [
   ["the default", {}],

@@ -2,8 +2,19 @@
  * Services that count wrongly: in their layers, in their weights, in what they tell of both.
  */
 import type { VenueOptions } from "../../../../src/venue/venue.ts";
-import type { Defect } from "./patient.ts";
-import { answers, both, header, holding, invented, type Mutant, mutant, slow, tooMany, weighing } from "./surgery.ts";
+import type { Defect } from "../../../support/harness/conformance.ts";
+import {
+  answers,
+  both,
+  header,
+  holding,
+  invented,
+  type Mutant,
+  mutant,
+  slow,
+  tooMany,
+  weighing,
+} from "../../../support/harness/service-defects.ts";
 
 const minuteOf = (now: number): number => Math.floor(now / 60_000);
 

@@ -3,10 +3,10 @@
  */
 import { describe, expect, it } from "vitest";
 import { rules } from "../../../../src/verify/conformance/suite.ts";
+import { examine, ofKind, patient } from "../../../support/harness/conformance.ts";
 import { answerMutants } from "./answer-mutants.ts";
 import { limitMutants } from "./limit-mutants.ts";
 import { listingMutants } from "./listing-mutants.ts";
-import { examine, ofKind, patient } from "./patient.ts";
 
 const mutants = [...answerMutants, ...listingMutants, ...limitMutants];
 

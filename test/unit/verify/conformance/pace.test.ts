@@ -5,7 +5,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { layers } from "../../../../src/contract/limits.ts";
 import { createPacing } from "../../../../src/verify/conformance/pacing.ts";
 import { missing, partsOf } from "../../../../src/verify/conformance/test-keys.ts";
-import { keys } from "./patient.ts";
+import { keys } from "../../../support/harness/conformance.ts";
 
 describe("pace", () => {
   it("no window of any layer holds more than its capacity", () => {

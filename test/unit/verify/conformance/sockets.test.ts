@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OpenSocket, SocketEvents } from "../../../../src/client/transport/socket.ts";
-import { examine, ofKind, patient } from "./patient.ts";
+import { examine, ofKind, patient } from "../../../support/harness/conformance.ts";
 
 interface Habits {
   /** Connections that may stand. */

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import type { ExtraLayer, ProfileOverrides } from "../../../../src/contract/profile.ts";
 import { SluiceError } from "../../../../src/errors.ts";
 import { rules } from "../../../../src/verify/conformance/suite.ts";
-import { examine, keys, ofKind, patient } from "./patient.ts";
-import { paths } from "./surgery.ts";
+import { examine, keys, ofKind, patient } from "../../../support/harness/conformance.ts";
+import { paths } from "../../../support/harness/service-defects.ts";
 
 const narrow: ExtraLayer = {
   name: "listing",

@@ -9,8 +9,8 @@ import { boundsFound, feeSignOf, isNewestFirst, timeUnitOf } from "../../../../s
 import { createProbeClient } from "../../../../src/verify/doctor/probe-client.ts";
 import { type Call, readingOf, readingsOf } from "../../../../src/verify/doctor/spending.ts";
 import { createStopSignal } from "../../../../src/verify/doctor/stop-signal.ts";
-import { orderRecord } from "../../cli/samples.ts";
-import { createWard, drive, found } from "./ward.ts";
+import { createWard, drive, found } from "../../../support/harness/doctor.ts";
+import { orderRecord } from "../../../support/harness/records.ts";
 
 const call = (endpoint: Call["endpoint"], given: Partial<Call> = {}): Call => ({ endpoint, signed: true, ending: "done", at: 0, ...given });
 const isOrder = ({ endpoint }: Call): boolean => endpoint === "getOrder";

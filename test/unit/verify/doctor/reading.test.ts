@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
 import { readWeightMax } from "../../../../src/verify/doctor/doctor.ts";
 import { profileLines } from "../../../../src/verify/doctor/override-lines.ts";
-import { createWard, differing, unaskedRows } from "./ward.ts";
+import { createWard, differing, unaskedRows } from "../../../support/harness/doctor.ts";
 
 describe("a read-only examination", () => {
   it("finds that everything holds at a service of the default profile, within its weight", async () => {

@@ -20,7 +20,7 @@ import { recordEngine } from "../../../../src/verify/session/recorded-engine.ts"
 import { replaySession } from "../../../../src/verify/session/replayer.ts";
 import { createSessionFile, readSession } from "../../../../src/verify/session/session-file.ts";
 import joinBest from "../../../../strategies/join-best.ts";
-import { linesOf, newFolder } from "./studio.ts";
+import { linesOf, newFolder } from "../../../support/harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 const secrets = { apiKey: "canary-api-key-5f1c9a", secretKey: "canary/secret+key=77aa12", passphrase: "canary passphrase 9d3e" } as const;

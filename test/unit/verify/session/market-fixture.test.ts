@@ -7,7 +7,7 @@ import { ensureMarket, marketOf, writeMarket } from "../../../../src/verify/sess
 import { codecOf } from "../../../../src/verify/session/market-rows.ts";
 import { readSession } from "../../../../src/verify/session/session-file.ts";
 import joinBest from "../../../../strategies/join-best.ts";
-import { linesOf, newFolder, record, rewrite, strategy } from "./studio.ts";
+import { linesOf, newFolder, record, rewrite, strategy } from "../../../support/harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 

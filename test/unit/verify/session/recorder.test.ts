@@ -6,7 +6,7 @@ import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { recorded } from "../../../../src/verify/session/recorder.ts";
-import { memory } from "./studio.ts";
+import { memory } from "../../../support/harness/session.ts";
 
 describe("a recorded service", () => {
   const contract = createContract();

@@ -7,7 +7,7 @@ import { defineStrategy } from "../../../../src/index.ts";
 import averageCross from "../../../../strategies/average-cross.ts";
 import joinBest from "../../../../strategies/join-best.ts";
 import ladder from "../../../../strategies/ladder.ts";
-import { linesOf, record, replayed, strategy } from "./studio.ts";
+import { linesOf, record, replayed, strategy } from "../../../support/harness/session.ts";
 
 const swap = "BTC-USDT-SWAP";
 const far = (slot: string, px: string) => ({ slot, instId: swap, side: "buy" as const, px, qty: "0.01" });

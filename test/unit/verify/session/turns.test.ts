@@ -5,7 +5,7 @@ import { inside } from "../../../../src/host/execution-context.ts";
 import { createInputSequencer } from "../../../../src/verify/session/input-sequencer.ts";
 import { recordingClock } from "../../../../src/verify/session/recording-clock.ts";
 import { testClock } from "../../../support/contracts/clock.ts";
-import { memory } from "./studio.ts";
+import { memory } from "../../../support/harness/session.ts";
 
 const stage = () => {
   const clock = createVirtualClock(1_000);

@@ -1,7 +1,7 @@
 /** Looks for the first seed that fails, in a copy of the tree that somebody has broken on purpose, and prints it as JSON. */
 import { simulate } from "../../../../src/verify/simulation/simulate.ts";
-import brimful from "./brimful.ts";
-import busy from "./busy.ts";
+import busy from "../../../support/configs/busy-quota.ts";
+import brimful from "../../../support/configs/full-quota.ts";
 
 const [first = "1", seeds = "200", minutes = "4", config = "busy"] = process.argv.slice(2);
 const { failures } = await simulate(config === "brimful" ? brimful : busy, {

@@ -12,7 +12,7 @@ import { markNames } from "../../../../src/verify/simulation/coverage-marks.ts";
 import { runScenario } from "../../../../src/verify/simulation/scenario.ts";
 import { joinSummaries, simulate } from "../../../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../../../src/verify/simulation/simulated-market.ts";
-import { closed, strategy } from "../../backtest/arena.ts";
+import { closed, strategy } from "../../../support/harness/backtest.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const run = promisify(execFile);

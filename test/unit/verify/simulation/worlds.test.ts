@@ -17,8 +17,8 @@ import { runScenario } from "../../../../src/verify/simulation/scenario.ts";
 import { simulate } from "../../../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../../../src/verify/simulation/simulated-market.ts";
 import { createSurplusCheck } from "../../../../src/verify/simulation/surplus-check.ts";
-import { strategy } from "../../backtest/arena.ts";
-import busy from "./busy.ts";
+import busy from "../../../support/configs/busy-quota.ts";
+import { strategy } from "../../../support/harness/backtest.ts";
 
 const ended: OrderRecord = {
   instId: "BTC-USDT-SWAP",

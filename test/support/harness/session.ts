@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import type { ServiceEnv } from "../../../../src/client/service-port.ts";
-import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
-import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
+import type { ServiceEnv } from "../../../src/client/service-port.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import {
   type Config,
   constant,
@@ -14,12 +14,12 @@ import {
   paper,
   type Strategy,
   type StrategyDefinition,
-} from "../../../../src/index.ts";
-import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../../src/verify/session/recorded-engine.ts";
-import type { SessionSink } from "../../../../src/verify/session/recorder.ts";
-import { type ReplayReport, replaySession } from "../../../../src/verify/session/replayer.ts";
-import { createSessionFile, readSession } from "../../../../src/verify/session/session-file.ts";
-import type { SessionRecord } from "../../../../src/verify/session/session-records.ts";
+} from "../../../src/index.ts";
+import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../src/verify/session/recorded-engine.ts";
+import type { SessionSink } from "../../../src/verify/session/recorder.ts";
+import { type ReplayReport, replaySession } from "../../../src/verify/session/replayer.ts";
+import { createSessionFile, readSession } from "../../../src/verify/session/session-file.ts";
+import type { SessionRecord } from "../../../src/verify/session/session-records.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sluice-session-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

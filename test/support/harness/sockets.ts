@@ -13,7 +13,7 @@ import { createKeyring, type ServerKey } from "../../../src/venue/server/keyring
 import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
 import { attachSockets, type Sockets } from "../../../src/venue/server/sockets.ts";
 import type { Venue, VenueOptions } from "../../../src/venue/venue.ts";
-import { setting } from "./setting.ts";
+import { setting } from "./venue.ts";
 
 export const startAt = 1_700_000_000_000;
 

@@ -1,8 +1,8 @@
 /** Strategies that keep the quota busy: what a limit, a crash or a lost answer meets here is never idle. */
 import { backtest, constant, defineConfig } from "sluice";
-import averageCross from "../../../../strategies/average-cross.ts";
-import joinBest from "../../../../strategies/join-best.ts";
-import ladder from "../../../../strategies/ladder.ts";
+import averageCross from "../../../strategies/average-cross.ts";
+import joinBest from "../../../strategies/join-best.ts";
+import ladder from "../../../strategies/ladder.ts";
 
 const btc = "BTC-USDT-SWAP";
 const eth = "ETH-USDT-SWAP";

@@ -1,13 +1,13 @@
 /** Sockets without a network: the test is the other side, by hand or by a simple obedient service. */
 
-import type { OpenSocket, SocketEvents } from "../../../../src/client/transport/socket.ts";
-import type { ChannelHandle, ChannelListener } from "../../../../src/client/transport/socket-channel.ts";
-import type { Push } from "../../../../src/client/transport/socket-message.ts";
-import { createSocketPool, type Login, type SocketPool } from "../../../../src/client/transport/socket-pool.ts";
-import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { createContract } from "../../../../src/contract/contract.ts";
-import { websocketLimits } from "../../../../src/contract/limits.ts";
-import { createRandom, type Random } from "../../../../src/random.ts";
+import type { OpenSocket, SocketEvents } from "../../../src/client/transport/socket.ts";
+import type { ChannelHandle, ChannelListener } from "../../../src/client/transport/socket-channel.ts";
+import type { Push } from "../../../src/client/transport/socket-message.ts";
+import { createSocketPool, type Login, type SocketPool } from "../../../src/client/transport/socket-pool.ts";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { websocketLimits } from "../../../src/contract/limits.ts";
+import { createRandom, type Random } from "../../../src/random.ts";
 
 export interface Request {
   readonly op: string;

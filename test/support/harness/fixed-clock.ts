@@ -1,4 +1,4 @@
-import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 
 /** A clock that knows how far the service's is from ours, or knows nothing, and learns nothing more. */
 export const fixedClock = (lo: number, hi: number, known = true): ServerClock => ({

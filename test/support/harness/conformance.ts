@@ -2,14 +2,14 @@
  * A service on a virtual clock for the suite to knock at: whole, or with one defect wrapped around it.
  */
 import { map, of } from "rxjs";
-import { after } from "../../../../src/clock/clock.ts";
-import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { type Contract, createContract } from "../../../../src/contract/contract.ts";
-import type { ProfileOverrides } from "../../../../src/contract/profile.ts";
-import type { Transport } from "../../../../src/contract/transport.ts";
-import { createVenue, type Venue, type VenueOptions, type VenueRequest, type VenueResponse } from "../../../../src/venue/venue.ts";
-import { checkService, type SuiteOptions, type SuiteResult } from "../../../../src/verify/conformance/suite.ts";
-import { everything, instruments } from "../../venue/setting.ts";
+import { after } from "../../../src/clock/clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { type Contract, createContract } from "../../../src/contract/contract.ts";
+import type { ProfileOverrides } from "../../../src/contract/profile.ts";
+import type { Transport } from "../../../src/contract/transport.ts";
+import { createVenue, type Venue, type VenueOptions, type VenueRequest, type VenueResponse } from "../../../src/venue/venue.ts";
+import { checkService, type SuiteOptions, type SuiteResult } from "../../../src/verify/conformance/suite.ts";
+import { everything, instruments } from "./venue.ts";
 
 export type Handle = (request: VenueRequest, now: number) => VenueResponse;
 

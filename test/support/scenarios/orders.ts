@@ -11,7 +11,7 @@ import type { WireRequest } from "../../../src/contract/transport.ts";
 import type { OrderManager } from "../../../src/orders/order-manager.ts";
 import { isResting, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { type Fault, lostAnswer, lostRequest, type Rig, ready, swap } from "./rig.ts";
+import { type Fault, lostAnswer, lostRequest, type Rig, ready, swap } from "../harness/orders.ts";
 
 const slotCount = 4;
 const strategy = "s";

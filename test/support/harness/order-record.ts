@@ -1,5 +1,5 @@
 /** An order record of the service as tests need it: a live order of ten that has not traded. */
-import type { OrderRecord } from "../../../../src/contract/schemas.ts";
+import type { OrderRecord } from "../../../src/contract/schemas.ts";
 
 export const orderRecord = (over: Partial<OrderRecord> = {}): OrderRecord => ({
   instId: "BTC-USDT-SWAP",

@@ -7,7 +7,7 @@ import { concat, NEVER, of } from "rxjs";
 import { map } from "rxjs/operators";
 import { after } from "../../../src/clock/clock.ts";
 import { createRandom } from "../../../src/random.ts";
-import { begun, crash, Dead, far, lifeOf, pass, resting, stop, worldOf } from "./lives.ts";
+import { begun, crash, Dead, far, lifeOf, pass, resting, stop, worldOf } from "../harness/engine.ts";
 
 export interface CrashCase {
   /** What becomes of bytes that were written and not flushed. */

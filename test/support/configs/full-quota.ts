@@ -1,8 +1,8 @@
 /** Few orders, for whose exits little is kept: the minute is spent to its brim, where one call too many is refused. */
 import { defineConfig } from "sluice";
-import averageCross from "../../../../strategies/average-cross.ts";
-import joinBest from "../../../../strategies/join-best.ts";
-import busy from "./busy.ts";
+import averageCross from "../../../strategies/average-cross.ts";
+import joinBest from "../../../strategies/join-best.ts";
+import busy from "./busy-quota.ts";
 
 export default defineConfig({
   ...busy,

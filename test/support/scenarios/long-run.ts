@@ -5,10 +5,10 @@
  * after each part of the story, since a service remembers and is not what is measured.
  */
 import { BehaviorSubject, merge, type Subscription } from "rxjs";
-import type { Event } from "../../src/index.ts";
-import type { Disk } from "../../src/journal/disk.ts";
-import type { WantedOrder } from "../../src/orders/wanted-order.ts";
-import { begun, far, pass, renewVenue, stop, type World, worldOf } from "../unit/engine/lives.ts";
+import type { Event } from "../../../src/index.ts";
+import type { Disk } from "../../../src/journal/disk.ts";
+import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { begun, far, pass, renewVenue, stop, type World, worldOf } from "../harness/engine.ts";
 
 /** One answer in so many is lost, so that looking for orders is part of every day. */
 const lostOf = 40;

@@ -1,7 +1,7 @@
 /** A ledger that has just been told where it stands, and what it takes to ask it. */
-import { createContract } from "../../../../src/contract/contract.ts";
-import { type Charge, layersOf } from "../../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../../src/scheduler/quota/ledger.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../src/scheduler/quota/ledger.ts";
 
 export const layers = layersOf(createContract());
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */

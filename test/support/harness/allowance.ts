@@ -1,8 +1,8 @@
 /** Ceilings beside gauges that say what they are told to, and numbers small enough to work out by hand. */
-import { type Allowances, createAllowances } from "../../../../src/scheduler/quota/allowance.ts";
-import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
-import type { ReservePolicy } from "../../../../src/scheduler/quota/reserve.ts";
+import { type Allowances, createAllowances } from "../../../src/scheduler/quota/allowance.ts";
+import type { Charge, LayerSpec } from "../../../src/scheduler/quota/layers.ts";
+import type { LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
+import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
 import { fixedClock } from "./fixed-clock.ts";
 
 export const startedAt = 1_000_000;

@@ -1,7 +1,7 @@
 /** A strategy that joins the best bid and keeps what it sees in the order in which it sees it. */
 import { map, merge, tap } from "rxjs";
 import type { Strategy } from "../../../src/index.ts";
-import { strategy, swap } from "./arena.ts";
+import { strategy, swap } from "./backtest.ts";
 
 /** Joins the best bid, and writes down what it is told and by which quote it answers a fill. */
 export const witness = (log: string[]): Strategy =>

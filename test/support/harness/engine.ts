@@ -19,7 +19,7 @@ import {
   type Venue,
 } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { type MemoryDisk, memoryDisk } from "../journal/memory-disk.ts";
+import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
 // Runs outside of a test runner as well.
 const swap = "BTC-USDT-SWAP";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const folder = mkdtempSync(join(tmpdir(), "sluice-stranger-"));
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
 afterAll(() => {

@@ -4,21 +4,21 @@
  * Invariants: what a test opened is closed by `close`; results are told as one line of text each.
  */
 
-import { createGateway, type Gateway } from "../../../../src/client/gateway.ts";
-import type { Outcome } from "../../../../src/client/outcome.ts";
-import { type HttpOptions, type HttpTransport, httpTransport } from "../../../../src/client/transport/http.ts";
-import { createCredentials } from "../../../../src/client/transport/secrets.ts";
-import { createServiceTime } from "../../../../src/client/transport/service-time.ts";
-import { createSigner } from "../../../../src/client/transport/sign.ts";
-import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { createContract } from "../../../../src/contract/contract.ts";
-import type { EndpointName } from "../../../../src/contract/endpoints.ts";
-import type { WireRequest } from "../../../../src/contract/transport.ts";
-import { isSluiceError } from "../../../../src/errors.ts";
-import { EventLog } from "../../../../src/journal/event-log.ts";
-import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
-import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
-import { createScheduler } from "../../../../src/scheduler/scheduler.ts";
+import { createGateway, type Gateway } from "../../../src/client/gateway.ts";
+import type { Outcome } from "../../../src/client/outcome.ts";
+import { type HttpOptions, type HttpTransport, httpTransport } from "../../../src/client/transport/http.ts";
+import { createCredentials } from "../../../src/client/transport/secrets.ts";
+import { createServiceTime } from "../../../src/client/transport/service-time.ts";
+import { createSigner } from "../../../src/client/transport/sign.ts";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import type { EndpointName } from "../../../src/contract/endpoints.ts";
+import type { WireRequest } from "../../../src/contract/transport.ts";
+import { isSluiceError } from "../../../src/errors.ts";
+import { EventLog } from "../../../src/journal/event-log.ts";
+import { layersOf } from "../../../src/scheduler/quota/layers.ts";
+import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
+import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 
 export const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 export const canary = { apiKey: "key-CANARY-0001", secretKey: "secret-CANARY/0002+x", passphrase: "pass CANARY 0003" } as const;

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
-import { readVariation } from "../../../../src/backtest/sweep/space.ts";
-import { planSweep, type SweepOptions, type SweepPlan } from "../../../../src/backtest/sweep/sweep-plan.ts";
-import { loadConfigFile } from "../../../../src/host/load.ts";
-import { writeFixture } from "../../../../src/market/tape/fixture.ts";
-import { generateTapeFor } from "../market.ts";
+import { readVariation } from "../../../src/backtest/sweep/space.ts";
+import { planSweep, type SweepOptions, type SweepPlan } from "../../../src/backtest/sweep/sweep-plan.ts";
+import { loadConfigFile } from "../../../src/host/load.ts";
+import { writeFixture } from "../../../src/market/tape/fixture.ts";
+import { generateTapeFor } from "./generated-market.ts";
 
-export const stand = fileURLToPath(new URL("./stand.ts", import.meta.url));
+export const stand = fileURLToPath(new URL("../configs/sweep.ts", import.meta.url));
 
 export const folder = mkdtempSync(join(tmpdir(), "sluice-sweep-test-"));
 afterAll(() => {

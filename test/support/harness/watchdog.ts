@@ -1,11 +1,11 @@
 /** A watchdog and engines on one virtual clock, with a line in memory between them. */
-import type { Clock } from "../../../../src/clock/clock.ts";
-import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { createHeartbeat, type Heartbeat } from "../../../../src/engine/watchdog/heartbeat.ts";
-import { createHeartbeatMonitor, type WatchNews } from "../../../../src/engine/watchdog/heartbeat-monitor.ts";
-import type { Dial, Ears, Talk } from "../../../../src/engine/watchdog/ipc.ts";
-import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
-import type { EventBody } from "../../../../src/journal/events.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createHeartbeat, type Heartbeat } from "../../../src/engine/watchdog/heartbeat.ts";
+import { createHeartbeatMonitor, type WatchNews } from "../../../src/engine/watchdog/heartbeat-monitor.ts";
+import type { Dial, Ears, Talk } from "../../../src/engine/watchdog/ipc.ts";
+import type { Report, Word } from "../../../src/engine/watchdog/messages.ts";
+import type { EventBody } from "../../../src/journal/events.ts";
 
 /** A process: frozen, its timers wait and what is said to it waits; killed, its connections end. */
 export interface Process {

@@ -1,11 +1,11 @@
 /** Channels without a pool: the test says what they tell and how they stand. */
 
-import { createLiveMarket, type LiveMarket } from "../../../../src/client/live/live-market.ts";
-import { toBaseFor } from "../../../../src/client/live/quantities.ts";
-import type { SharedChannelOptions } from "../../../../src/client/live/shared-channel.ts";
-import type { ChannelListener, ChannelState } from "../../../../src/client/transport/socket-channel.ts";
-import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import type { SzUnit } from "../../../../src/contract/profile.ts";
+import { createLiveMarket, type LiveMarket } from "../../../src/client/live/live-market.ts";
+import { toBaseFor } from "../../../src/client/live/quantities.ts";
+import type { SharedChannelOptions } from "../../../src/client/live/shared-channel.ts";
+import type { ChannelListener, ChannelState } from "../../../src/client/transport/socket-channel.ts";
+import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { SzUnit } from "../../../src/contract/profile.ts";
 
 export const instId = "A-USDT";
 

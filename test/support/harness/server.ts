@@ -13,7 +13,7 @@ import type { FaultPlan } from "../../../src/venue/server/faults.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
 import { startVenueServer, type VenueServer, type VenueServerOptions } from "../../../src/venue/server/server.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
-import { everything, instruments } from "./setting.ts";
+import { everything, instruments } from "./venue.ts";
 
 /** 2023-11-14T22:13:20Z: twenty seconds into a minute. */
 export const startAt = 1_700_000_000_000;
