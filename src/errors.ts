@@ -56,6 +56,16 @@ export class SluiceError extends Error {
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && error.name === "SluiceError" && "code" in error;
 
+/** What was thrown, in words; it may be anything, also something that throws when it is looked at. */
+export const messageOf = (error: unknown): string => {
+  try {
+    if (!(error instanceof Error)) return String(error);
+    return `${["Error", "SluiceError"].includes(error.name) ? "" : `${error.name}: `}${error.message}`;
+  } catch {
+    return "something that cannot be shown was thrown";
+  }
+};
+
 /** Guards what only a bug can break. */
 export function assert(condition: unknown, promise: string): asserts condition {
   if (!condition) throw new SluiceError("BUG", `Broken promise: ${promise}. This is a bug in Sluice; please report it.`);

@@ -54,17 +54,9 @@ export { createEngine, type Engine, type EngineOptions } from "./engine/engine.t
 export { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "./errors.ts";
 export type { Config, ConfigInput, QuotaConfig, WatchdogConfig } from "./host/config.ts";
 export type { Estimate, PlannedAction, PluginContext, PositionEnding, QuotaState, StrategyContext } from "./host/context.ts";
-export {
-  defineConfig,
-  definePlugin,
-  defineStrategy,
-  type Plugin,
-  type PluginDefinition,
-  type Strategy,
-  type StrategyDefinition,
-} from "./host/define.ts";
-export type { Isolation } from "./host/isolation.ts";
+export { defineConfig, definePlugin, defineStrategy, type PluginDefinition, type StrategyDefinition } from "./host/define.ts";
 export type { LeverageConfig } from "./host/leverage-config.ts";
+export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { Event, EventType } from "./journal/events.ts";
 export type { BookView, Candle, Market, Quote, Trade } from "./market/market-data.ts";

@@ -10,11 +10,6 @@ export const cyclicFiles: readonly string[] = [
   "src/client/live/instrument-market.ts",
   "src/client/live/quote-stream.ts",
   "src/client/live/trade-stream.ts",
-  // host
-  "src/host/config.ts",
-  "src/host/define.ts",
-  "src/host/isolation.ts",
-  "src/host/strategy-host.ts",
   // orders
   "src/orders/conflation.ts",
   "src/orders/slots.ts",

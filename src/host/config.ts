@@ -13,9 +13,9 @@ import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import type { Freshness } from "../orders/state/resources.ts";
 import type { LayerSpec } from "../scheduler/quota/layers.ts";
 import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
-import type { Plugin, Strategy } from "./define.ts";
 import { type LeverageConfig, leverageSchema } from "./leverage-config.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
+import type { Plugin, Strategy } from "./strategy.ts";
 
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Parts by strategy name when several compete; 1 for whoever is not named. */

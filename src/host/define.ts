@@ -13,29 +13,7 @@ import type { WantedOrder } from "../orders/wanted-order.ts";
 import { fileOf } from "./caller-file.ts";
 import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
-import { type Isolation, isolationDefaults } from "./isolation.ts";
-
-export interface Strategy {
-  readonly kind: "strategy";
-  readonly name: string;
-  /** The user it trades for, as the service lists them; the first when left out. */
-  readonly user?: string;
-  readonly options: unknown;
-  /** JSON Schema of the options. */
-  readonly schema?: object;
-  /** How it is to be run in a thread of its own, where it is, and the file that defines it. */
-  readonly isolation?: Isolation & { readonly file: () => string | undefined };
-  /** The same strategy with some of its options replaced, checked like the first. */
-  readonly with?: (changes: object) => Strategy;
-  start(context: StrategyContext<never>): { readonly desired?: Observable<readonly WantedOrder[]>; readonly run?: Observable<unknown> };
-}
-
-export interface Plugin {
-  readonly kind: "plugin";
-  readonly name: string;
-  readonly options: unknown;
-  start(context: PluginContext<never>): unknown;
-}
+import { type Isolation, isolationDefaults, type Plugin, type Strategy } from "./strategy.ts";
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
 interface Naming {

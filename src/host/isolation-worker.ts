@@ -8,12 +8,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { SluiceError } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import { EventLog } from "../journal/event-log.ts";
-import type { Strategy } from "./define.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
-import { createStrategyHost, messageOf, type StrategyHost } from "./strategy-host.ts";
+import type { Strategy } from "./strategy.ts";
+import { createStrategyHost, type StrategyHost } from "./strategy-host.ts";
 
 const { file, name, options, schema } = workerData as IsolatedFacts;
 

@@ -10,25 +10,14 @@
 import { Observable, type Observer, Subscription } from "rxjs";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { SluiceError } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import type { WantedOrder } from "../orders/wanted-order.ts";
 import type { StrategyContext } from "./context.ts";
-import type { Strategy } from "./define.ts";
 import { outside } from "./execution-context.ts";
 import type { FromThread, IsolatedFacts, StreamPath, ToThread } from "./isolation-messages.ts";
 import { streamPaths } from "./isolation-messages.ts";
-import { messageOf } from "./strategy-host.ts";
+import type { Isolation, Strategy } from "./strategy.ts";
 import { startThread } from "./worker-start.ts";
-
-export interface Isolation {
-  /** It has failed when nothing said to it is worked off for so long. Default 2 000 ms. */
-  readonly answerMs: number;
-  /** Its JavaScript heap, in MiB. Default 128. */
-  readonly heapMb: number;
-}
-
-/** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
-export const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
 
 /** How long loading may take; as for a config. */
 const loadMsMax = 30_000;

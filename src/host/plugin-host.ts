@@ -8,14 +8,14 @@
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import { messageOf } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import type { PluginContext } from "./context.ts";
-import type { Plugin } from "./define.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
 import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
-import { messageOf } from "./strategy-host.ts";
+import type { Plugin } from "./strategy.ts";
 
 export type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;
 

@@ -9,14 +9,14 @@
  */
 import { isObservable, type Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
-import { SluiceError } from "../errors.ts";
+import { messageOf, SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { StrategyContext } from "./context.ts";
-import type { Strategy } from "./define.ts";
 import { inside, type Owner, outside } from "./execution-context.ts";
 import { ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
+import type { Strategy } from "./strategy.ts";
 import { watchUnhandledRejections } from "./unhandled-rejections.ts";
 import { installVirtualGlobals } from "./virtual-globals.ts";
 import { takeWanted } from "./wanted-set.ts";
@@ -35,16 +35,6 @@ export interface StrategyHost {
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
 }
-
-/** What was thrown, in words; it may be anything, also something that throws when it is looked at. */
-export const messageOf = (error: unknown): string => {
-  try {
-    if (!(error instanceof Error)) return String(error);
-    return `${["Error", "SluiceError"].includes(error.name) ? "" : `${error.name}: `}${error.message}`;
-  } catch {
-    return "something that cannot be shown was thrown";
-  }
-};
 
 interface Run {
   readonly name: string;

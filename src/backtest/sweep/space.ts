@@ -8,7 +8,7 @@
 import { parseHuman } from "../../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../../errors.ts";
 import type { CheckedConfig } from "../../host/config.ts";
-import type { Strategy } from "../../host/define.ts";
+import type { Strategy } from "../../host/strategy.ts";
 import { distinct, kindOf, readValues, type ValueKind } from "./option-values.ts";
 
 /** One option of one strategy, and the values it takes. */

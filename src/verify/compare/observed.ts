@@ -11,7 +11,8 @@ import { type RunOptions, runBacktest } from "../../backtest/runner.ts";
 import type { OpenService } from "../../client/service-port.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
-import { definePlugin, type Plugin, type Strategy } from "../../host/define.ts";
+import { definePlugin } from "../../host/define.ts";
+import type { Plugin, Strategy } from "../../host/strategy.ts";
 import type { Event } from "../../journal/events.ts";
 
 export interface Decision {

@@ -9,7 +9,7 @@ import type { ServiceSpec } from "../../client/service-port.ts";
 import { limitedStatus } from "../../contract/limits.ts";
 import type { WireRequest } from "../../contract/transport.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
-import type { Strategy } from "../../host/define.ts";
+import type { Strategy } from "../../host/strategy.ts";
 import type { Event } from "../../journal/events.ts";
 import { createFeed, type Feed } from "../../market/feed.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";

@@ -1,0 +1,40 @@
+/**
+ * Strategies and plugins as the host runs them: plain values, told apart by `kind`.
+ *
+ * Not here: making them from a definition (define.ts).
+ */
+import type { Observable } from "rxjs";
+import type { WantedOrder } from "../orders/wanted-order.ts";
+import type { PluginContext, StrategyContext } from "./context.ts";
+
+export interface Isolation {
+  /** It has failed when nothing said to it is worked off for so long. Default 2 000 ms. */
+  readonly answerMs: number;
+  /** Its JavaScript heap, in MiB. Default 128. */
+  readonly heapMb: number;
+}
+
+/** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
+export const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
+
+export interface Strategy {
+  readonly kind: "strategy";
+  readonly name: string;
+  /** The user it trades for, as the service lists them; the first when left out. */
+  readonly user?: string;
+  readonly options: unknown;
+  /** JSON Schema of the options. */
+  readonly schema?: object;
+  /** How it is to be run in a thread of its own, where it is, and the file that defines it. */
+  readonly isolation?: Isolation & { readonly file: () => string | undefined };
+  /** The same strategy with some of its options replaced, checked like the first. */
+  readonly with?: (changes: object) => Strategy;
+  start(context: StrategyContext<never>): { readonly desired?: Observable<readonly WantedOrder[]>; readonly run?: Observable<unknown> };
+}
+
+export interface Plugin {
+  readonly kind: "plugin";
+  readonly name: string;
+  readonly options: unknown;
+  start(context: PluginContext<never>): unknown;
+}
