@@ -243,7 +243,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
         beating.start();
         service.start();
-        if (service.realTime === true) parts.startWatch.begin();
+        if (service.realTime === true || service.watchful === true) parts.startWatch.begin();
         for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), parts.startWatch);
         await setLeverage(clock, accounts.all, config.leverage);
         if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);

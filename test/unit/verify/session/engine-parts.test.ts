@@ -25,7 +25,7 @@ describe("a session of an engine with a journal", () => {
       for (const part of ['"out":"disk"', '"op":"sync"', '"journal.opened"']) expect(text).toContain(part);
       expect(text).not.toContain('"stray"');
     }
-    expect(linesOf(second.dir).join("\n")).toContain('"life":2');
+    expect(linesOf(second.dir).join("\n")).toContain('"run":2');
     expect(await replayed(first)).toMatchObject(same);
     expect(await replayed(second)).toMatchObject(same);
     expect(existsSync("nowhere")).toBe(false);

@@ -191,6 +191,13 @@ describe("a live session", () => {
     expect(await replaySession(readSession(dir), config)).toMatchObject({ divergence: undefined, notes: [] });
   });
 
+  it("says what its start waits for, and replays that too", async () => {
+    const faults = { http: [{ kind: "drop_response", endpoint: "instruments", count: 1 }] } as FaultPlan;
+    const { dir, config } = await recordLive([joinBest({ instId: swap, notional: "300" })], (events) => placed(events) > 0, faults);
+    expect(linesOf(dir).join("\n")).toMatch(/"type":"start\.waiting","reason":"[^"]* does not answer/);
+    expect(await replaySession(readSession(dir), config)).toMatchObject({ divergence: undefined, notes: [] });
+  });
+
   it("shows a changed pace of the same strategy as a divergence", async () => {
     const paced = (ms: number): Strategy =>
       defineStrategy({
