@@ -5,7 +5,7 @@
  * Not here: expected endings of a call to the service; those are values (client/outcome.ts).
  */
 
-/** What went wrong (`text`) and who can mend it (`fix`): the person at the keyboard, the config, the data, or nobody. */
+/** What went wrong (`text`) and where to fix it (`fix`). */
 export const errorCodes = {
   CONFIG_INVALID: { text: "a config, option or override is not valid", fix: "config" },
   CONFIG_NOT_FOUND: { text: "the config file is missing or has no default export", fix: "config" },
@@ -27,12 +27,12 @@ export const errorCodes = {
   PROFILE_DIFFERS: { text: "the service does not do what the profile assumes, or could not be asked", fix: "query" },
   DESCRIPTION_BROKEN: { text: "the service breaks a rule of its description", fix: "query" },
   OUTCOME_UNKNOWN: { text: "a request was sent but no answer was read", fix: "query" },
-  JOURNAL_INVALID: { text: "a journal is damaged or belongs to somebody else", fix: "data" },
+  JOURNAL_INVALID: { text: "a journal is damaged or belongs to another service, user or instance", fix: "data" },
   JOURNAL_FAILED: { text: "the journal cannot be written", fix: "machine" },
   PORT_UNAVAILABLE: { text: "a server cannot listen on its port", fix: "machine" },
-  PROMISE_BROKEN: { text: "a simulated story broke a promise of the framework or of a strategy", fix: "code" },
+  INVARIANT_VIOLATED: { text: "a simulated scenario violated an invariant of the framework or of a strategy", fix: "code" },
   REPLAY_DIVERGED: { text: "a replayed session did not do what was recorded", fix: "code" },
-  BUG: { text: "a promise inside the framework was broken", fix: "report" },
+  BUG: { text: "an invariant inside the framework was violated", fix: "report" },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
@@ -67,8 +67,8 @@ export const messageOf = (error: unknown): string => {
 };
 
 /** Guards what only a bug can break. */
-export function assert(condition: unknown, promise: string): asserts condition {
-  if (!condition) throw new SluiceError("BUG", `Broken promise: ${promise}. This is a bug in Sluice; please report it.`);
+export function assert(condition: unknown, invariant: string): asserts condition {
+  if (!condition) throw new SluiceError("BUG", `Invariant violated: ${invariant}. This is a bug in Sluice; please report it.`);
 }
 
 /** Makes an unhandled member of a union a compile error and a loud run-time one. */

@@ -48,7 +48,7 @@ interface Flags {
   readonly watchdog?: true;
   readonly resume?: true;
   readonly acceptLimits?: string;
-  readonly countAnew?: true;
+  readonly resetRiskCounters?: true;
   readonly json?: true;
 }
 
@@ -61,10 +61,10 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
     .option("--keep", "let resting orders stay when stopping (default)")
-    .option("--watchdog", "start a watchdog beside it, which cancels everything should this process fall silent")
-    .option("--resume", "trade on although an earlier run of this journal was halted")
-    .option("--accept-limits <mark>", "limits on orders may be wider than this journal's, if they are the ones with this mark")
-    .option("--count-anew", "limits on positions and losses count from now on, and nothing that earlier runs of this journal did")
+    .option("--watchdog", "also start a watchdog process, which cancels all orders when this process stops responding")
+    .option("--resume", "resume trading after a halt in a previous run of this journal")
+    .option("--accept-limits <mark>", "accept risk limits wider than the previous run's; the refusal names the mark")
+    .option("--reset-risk-counters", "count positions and losses for risk limits from now on, without the previous runs of this journal")
     .option("--json", "print every event as a line of JSON")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
 };
@@ -132,17 +132,21 @@ const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, sc
 };
 
 const watchdogMessage = "--watchdog: the embedded service ends with this process, and its orders with it. Leave it out.";
-/** What the command says to the journal of earlier runs, laid over the config's. */
-const withDecisions = <T>(config: T, { resume, acceptLimits, countAnew }: Flags): T => {
-  if (resume === undefined && acceptLimits === undefined && countAnew === undefined) return config;
+/** The command's flags that concern the journal of previous runs, laid over the config's. */
+const withDecisions = <T>(config: T, { resume, acceptLimits, resetRiskCounters }: Flags): T => {
+  if (resume === undefined && acceptLimits === undefined && resetRiskCounters === undefined) return config;
   const { journal } = config as { readonly journal?: object };
   if (journal === undefined)
     throw new SluiceError(
       "USAGE",
-      "--resume, --accept-limits and --count-anew speak to a journal, and this config has none: nothing outlives its runs.",
+      "--resume, --accept-limits and --reset-risk-counters apply to a journal, and this config has none. Add `journal: { dir: … }`, or leave them out.",
     );
-  const said = { ...(resume && { resume }), ...(acceptLimits !== undefined && { acceptLimits }), ...(countAnew && { countAnew }) };
-  return { ...config, journal: { ...journal, ...said } };
+  const decisions = {
+    ...(resume && { resume }),
+    ...(acceptLimits !== undefined && { acceptLimits }),
+    ...(resetRiskCounters && { resetRiskCounters }),
+  };
+  return { ...config, journal: { ...journal, ...decisions } };
 };
 
 const lasting = ["positionPerStrategy", "positionInAll", "lossPerStrategy", "lossInAll"] as const;

@@ -82,7 +82,7 @@ const here = async (path: string, flags: Flags, io: CliIo): Promise<Summary | un
     });
     if (flags.json === true) io.out(`${JSON.stringify({ seed: flags.seed, violation: violation ?? null })}\n`);
     if (violation !== undefined)
-      throw new SluiceError("PROMISE_BROKEN", `Seed ${flags.seed} breaks ${violation.invariant}: ${violation.text}`);
+      throw new SluiceError("INVARIANT_VIOLATED", `Seed ${flags.seed} breaks ${violation.invariant}: ${violation.text}`);
     return undefined;
   }
   let told = 0;
@@ -130,7 +130,7 @@ const failWith = (failures: readonly Failure[], path: string): void => {
   const [first] = failures;
   if (first === undefined) return;
   throw new SluiceError(
-    "PROMISE_BROKEN",
+    "INVARIANT_VIOLATED",
     failures.length === 1 ? "A story broke a promise:" : `${failures.length} stories broke a promise:`,
     failures.map(
       ({ seed, violation }) =>

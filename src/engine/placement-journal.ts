@@ -137,7 +137,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
     for (const { strategy } of decisions.held()) write({ type: "mode", strategy, mode: "active", reason: "resumed at the start" });
   };
   /** Holdings of earlier lives are told of no longer: positions and losses are counted from here on. */
-  const countAnew = (): void => {
+  const resetRiskCounters = (): void => {
     for (const held of holdings.all()) write({ type: "held", ...held, position: "0", cash: "0" });
   };
   /** The whole holding that an order leaves, where something of it was executed. */
@@ -157,7 +157,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
       checkLimits();
       const judged = decisions.held().map(({ strategy }) => strategy);
       if (config.resume === true) resume();
-      if (config.countAnew === true) countAnew();
+      if (config.resetRiskCounters === true) resetRiskCounters();
       const open = intents.open();
       for (const { clOrdId, uid, strategy = "" } of open) senders.set(clOrdId, { uid, strategy });
       write({ type: "life", number: intents.life + 1, at: clock.wallNow() });

@@ -32,12 +32,12 @@ export interface JournalConfig {
   readonly dir: string;
   /** Set a damaged journal aside and begin with what the service tells. Look at the service first. */
   readonly rebuild?: boolean;
-  /** Trade on although an earlier life was halted, or a strategy of it held back. `sluice run --resume` sets it. */
+  /** Resume what a previous run halted, all trading or single strategies. `sluice run --resume` sets it. */
   readonly resume?: boolean;
-  /** Mark of limits on orders that are wider than an earlier life's and meant to be; the refusal tells it. `--accept-limits` sets it. */
+  /** Accepts risk limits wider than the previous run's: the mark that the refusal names. `--accept-limits` sets it. */
   readonly acceptLimits?: string;
-  /** Limits on positions and losses count from here on, and nothing that earlier lives did. `--count-anew` sets it. */
-  readonly countAnew?: boolean;
+  /** Count positions and losses for risk limits from now on, without previous runs. `--reset-risk-counters` sets it. */
+  readonly resetRiskCounters?: boolean;
 }
 
 /** A second process that cancels everything when this one falls silent: `sluice watchdog`. Times are milliseconds. */
@@ -182,7 +182,7 @@ const configSchema = {
         rebuild: { type: "boolean" },
         resume: { type: "boolean" },
         acceptLimits: { type: "string", pattern: "^[0-9a-f]{8}$" },
-        countAnew: { type: "boolean" },
+        resetRiskCounters: { type: "boolean" },
       },
     },
     supervision: {

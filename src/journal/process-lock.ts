@@ -20,7 +20,7 @@ const addressOf = (name: string): string => {
 
 const listen = async (path: string): Promise<net.Server> =>
   new Promise((resolve, reject) => {
-    // Whoever connects only wants to know that somebody is here.
+    // A connection only asks whether the name is taken.
     const server = net.createServer((socket) => socket.destroy());
     server.once("error", reject);
     server.listen(path, () => {
@@ -40,7 +40,7 @@ const isHeld = async (path: string): Promise<boolean> =>
     });
   });
 
-/** Takes the lock, or refuses by name. The result lets go of it. */
+/** Takes the lock, or refuses with its name. The result releases it. */
 export const holdLock = async (name: string): Promise<() => Promise<void>> => {
   const path = addressOf(name);
   let server: net.Server;
@@ -50,7 +50,7 @@ export const holdLock = async (name: string): Promise<() => Promise<void>> => {
     if (path.startsWith("\u0000") || (await isHeld(path))) {
       throw new SluiceError(
         "ENGINE_STATE",
-        `Another engine on this machine holds ${name}. Stop it first, or give this one its own instance and journal folder in the config.`,
+        `Another process on this machine already runs as ${name} (service / users / instance). Stop it first, or give this config its own \`instance\` and \`journal.dir\`.`,
       );
     }
     rmSync(path, { force: true });

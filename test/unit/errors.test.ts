@@ -26,7 +26,7 @@ describe("errors", () => {
   });
 
   it("a broken promise is a bug and says so", () => {
-    expect(() => assert(false, "time goes on")).toThrow("Broken promise: time goes on. This is a bug in Sluice");
+    expect(() => assert(false, "time goes on")).toThrow("Invariant violated: time goes on. This is a bug in Sluice");
     expect(() => assert(1, "fine")).not.toThrow();
     expect(() => never("odd" as never)).toThrow('Unhandled case: "odd"');
   });

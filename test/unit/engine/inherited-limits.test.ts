@@ -54,7 +54,7 @@ describe("a limit on positions", () => {
     ]);
     expect(resting(world)).toEqual(["60500"]);
     await crash(world, second);
-    world.journal = { countAnew: true };
+    world.journal = { resetRiskCounters: true };
     const third = await begun(world);
     await pass(world, 20_000);
     expect(positionIn(world)).toBe("0.02");

@@ -154,7 +154,9 @@ describe("a journal of an engine", () => {
     const world = worldOf();
     const first = await begun(world);
     const second = lifeOf(world);
-    await expect(second.engine.start()).rejects.toThrow(/Another engine on this machine holds .*Stop it first/);
+    await expect(second.engine.start()).rejects.toThrow(
+      /Another process on this machine already runs as .* \(service \/ users \/ instance\)\. Stop it first, or give this config its own `instance`/,
+    );
     await stop(world, first.engine);
     const third = await begun(world);
     await stop(world, third.engine);
