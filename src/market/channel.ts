@@ -6,7 +6,7 @@
  */
 import { checkBarLength } from "./bar-length.ts";
 import { Bars } from "./bars.ts";
-import { type BookTrack, type BookTrackOptions, createBookTrack } from "./book-track.ts";
+import { BookTrack, type BookTrackOptions } from "./book-track.ts";
 import { HotStream } from "./hot-stream.ts";
 import type { Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
@@ -47,7 +47,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
   const hot = onError === undefined ? {} : { onError };
   const quote = new LatestQuote(scale, hot);
   const trades = new HotStream<Trade>(hot);
-  const book = createBookTrack(scale, options);
+  const book = new BookTrack(scale, options);
   const last: LastPx = { column: undefined, row: 0 };
   const lengths = new Map<number, Bars>();
   const fromTrades: Bars[] = [];

@@ -9,7 +9,7 @@
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { Side } from "../../contract/profile.ts";
-import { type BookSide, createBookSide } from "../../market/book-side.ts";
+import { BookSide } from "../../market/book-side.ts";
 import type { Series, Tape, TapeInstrument } from "../../market/tape/tape.ts";
 import { type Scale, scaleOf } from "../../market/views.ts";
 import type { PublicChannels } from "../../venue/server/public-channels.ts";
@@ -52,7 +52,7 @@ const openingOf = (series: readonly Series[]): Shown["opening"] => {
 
 /** Shows a level: to whoever looks, and in the book that is kept to know what there is to take away. */
 const showLevel = (board: PublicChannels, { scale, book }: Shown, side: Side, px: number, qty: number, at: number): void => {
-  book[side].set(px, qty);
+  book[side].set(px, qty === 0 ? undefined : [px, qty]);
   board.level({ instId: scale.instId, side, px: scale.tick.format(px), sz: scale.lot.format(qty), at });
 };
 
@@ -71,7 +71,6 @@ const tell = (board: PublicChannels, { scale, last }: Shown, [bidPx, bidQty]: Le
 };
 
 const noLevel: Level = [0, 0];
-const levelOf = (px: number, qty: number): Level => [px, qty];
 
 /** Tells the top of a book that nobody quotes, when it has moved. */
 const tellTop = (board: PublicChannels, one: Shown, at: number): void => {
@@ -166,7 +165,7 @@ const shownOf = (tape: Tape, index: number, barsOf: (scale: Scale, instrument: n
     scale,
     bars: barsOf(scale, index),
     kinds: new Set(series.map(({ kind }) => kind)),
-    book: { buy: createBookSide(1, levelOf), sell: createBookSide(-1, levelOf) },
+    book: { buy: new BookSide(1), sell: new BookSide(-1) },
     opening: openingOf(series),
     last: "",
     top: "",

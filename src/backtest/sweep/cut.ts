@@ -6,7 +6,7 @@
  * is in a training and in its test; rows keep their order.
  * Not here: where windows lie (folds.ts), files (market/tape/fixture.ts).
  */
-import { type BookSide, createBookSide } from "../../market/book-side.ts";
+import { BookSide } from "../../market/book-side.ts";
 import type { Fixture } from "../../market/tape/fixture.ts";
 import type { Window } from "./folds.ts";
 
@@ -72,12 +72,14 @@ const search = (at: Float64Array, late: (time: number) => boolean): number => {
 type Level = readonly [px: number, qty: number];
 type Side = BookSide<Level>;
 
-const levelOf = (px: number, qty: number): Level => [px, qty];
+const put = (side: Side, px: number, qty: number): void => {
+  side.set(px, qty === 0 ? undefined : [px, qty]);
+};
 
 /** The book before row `from`, as a snapshot at `fromAt`: of a price that a quote told later than the book the quote's quantity holds. */
 const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, fromAt: number): Pick<Part, "head" | "heads"> => {
   const { at, side, px, qty, snapshot } = series;
-  const [bids, asks] = [createBookSide(1, levelOf), createBookSide(-1, levelOf)];
+  const [bids, asks] = [new BookSide<Level>(1), new BookSide<Level>(-1)];
   // Nothing before the last snapshot is left in the book.
   const begin = Math.max(0, snapshot.subarray(0, from).lastIndexOf(1));
   let quote = quotes === undefined ? 0 : firstFrom(quotes.at, at[begin] as number);
@@ -90,7 +92,7 @@ const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, from
   };
   for (let row = begin; row < from; row++) {
     quotedUntil(at[row] as number);
-    (side[row] === 1 ? bids : asks).set(px[row] as number, qty[row] as number);
+    put(side[row] === 1 ? bids : asks, px[row] as number, qty[row] as number);
   }
   quotedUntil(fromAt);
   const levels = [...rowsOf(1, bids.levels(), quotes?.bidPx[quote - 1]), ...rowsOf(-1, asks.levels(), quotes?.askPx[quote - 1])];
@@ -117,8 +119,8 @@ const rowsOf = (
 /** What a quote shows of a side: nothing better than it, and nothing at all where it is empty. */
 const showBest = (side: Side, sign: 1 | -1, px: number, qty: number): void => {
   if (qty === 0) side.clear();
-  for (let { best } = side; best !== undefined && sign * best[0] > sign * px; { best } = side) side.set(best[0], 0);
-  side.set(px, qty);
+  for (let { best } = side; best !== undefined && sign * best[0] > sign * px; { best } = side) side.set(best[0], undefined);
+  put(side, px, qty);
 };
 
 const columnsIn = (series: Series): readonly (readonly [string, Column])[] =>

@@ -7,7 +7,7 @@
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView } from "../../market/market-data.ts";
 import type { InstrumentParts } from "./instrument-market.ts";
-import { createLiveBook, type LiveBook } from "./live-book.ts";
+import { LiveBook } from "./live-book.ts";
 import type { SharedChannelMessage } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
@@ -17,7 +17,7 @@ interface BookStream {
 }
 
 export const createBookStream = ({ instId, clock, books, toBase, onError }: InstrumentParts): BookStream => {
-  const book = createLiveBook((sz, px) => toBase(instId, sz, px));
+  const book = new LiveBook((sz, px) => toBase(instId, sz, px));
   let bookAt = 0;
   const view = (): BookView | undefined =>
     book.known ? Object.freeze({ instId, at: bookAt, bids: book.bids, asks: book.asks }) : undefined;

@@ -2,7 +2,8 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createBookSide } from "../../../src/market/book-side.ts";
+import { compare } from "../../../src/decimal.ts";
+import { BookSide } from "../../../src/market/book-side.ts";
 import { createFeed, type Feed } from "../../../src/market/feed.ts";
 import type { BookView } from "../../../src/market/market-data.ts";
 import { seriesBuilder } from "../../../src/market/tape/series-builder.ts";
@@ -113,11 +114,11 @@ describe("books", () => {
     const change = fc.tuple(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 0, max: 3 }), fc.boolean());
     fc.assert(
       fc.property(fc.array(change, { maxLength: 300 }), (list) => {
-        const side = createBookSide(better, (px, qty) => [px, qty] as const);
+        const side = new BookSide<readonly [number, number]>(better);
         const levels = new Map<number, number>();
         const handed: (readonly [got: unknown, expected: unknown])[] = [];
         for (const [px, qty, shows] of list) {
-          side.set(px, qty);
+          side.set(px, qty === 0 ? undefined : [px, qty]);
           if (qty === 0) levels.delete(px);
           else levels.set(px, qty);
           const sorted = [...levels].sort(([a], [b]) => (a - b) * better);
@@ -131,5 +132,19 @@ describe("books", () => {
         for (const [got, expected] of handed) expect(got).toEqual(expected);
       }),
     );
+  });
+
+  it("tell prices apart whose numbers are rounded to the same", () => {
+    const [low, high] = ["9007199254740992", "9007199254740993"] as const;
+    expect(Number(low)).toBe(Number(high));
+    for (const better of [1, -1] as const) {
+      const side = new BookSide<string>(better, (level, px) => compare(level, px));
+      for (const px of [high, low, high]) side.set(Number(px), px, px);
+      expect(side.levels()).toEqual(better === 1 ? [low, high] : [high, low]);
+      side.set(Number(low), undefined, low);
+      expect(side.levels()).toEqual([high]);
+      side.set(Number(low), undefined, low);
+      expect(side.size).toBe(1);
+    }
   });
 });
