@@ -9,7 +9,7 @@ import { HotStream, type HotStreamOptions } from "./hot-stream.ts";
 import type { Candle } from "./market-data.ts";
 import { type BarColumns, CandleView, type Scale } from "./views.ts";
 
-/** Built bars are kept in columns of so many; who keeps one keeps as many. */
+/** Built bars are kept in columns of so many rows; a kept bar keeps its columns. */
 const bundle = 64;
 
 export class Bars {
@@ -26,24 +26,16 @@ export class Bars {
     this.#scale = scale;
     this.barMs = barMs;
     this.stream = new HotStream(options);
-    this.#built = columnsFor(barMs);
+    this.#built = barColumns(barMs, bundle);
   }
 
   /** Takes a trade at `at` into its bar. The caller has emitted the bar before, if it was due. */
   trade(at: number, px: number, qty: number): void {
-    const { open, high, low, close, volume } = this.#built;
-    const row = this.#row;
     if (this.closesAt === Number.POSITIVE_INFINITY) {
       this.closesAt = this.#endOf(at);
-      open[row] = px;
-      high[row] = px;
-      low[row] = px;
-      volume[row] = 0;
+      openBar(this.#built, this.#row, px);
     }
-    if (px > (high[row] as number)) high[row] = px;
-    if (px < (low[row] as number)) low[row] = px;
-    close[row] = px;
-    volume[row] = (volume[row] as number) + qty;
+    addTrade(this.#built, this.#row, px, qty);
   }
 
   /** Takes a recorded shorter bar that closed at `closedAt`; emits when it is the last of this length or begins the next one. */
@@ -71,8 +63,8 @@ export class Bars {
     const built = this.#built;
     const row = this.#row;
     this.closesAt = Number.POSITIVE_INFINITY;
-    // Before anybody sees it, because whoever does may cause the next trade.
-    if (row + 1 === bundle) this.#built = columnsFor(this.barMs);
+    // Before it is emitted, because a subscriber may cause the next trade.
+    if (row + 1 === bundle) this.#built = barColumns(this.barMs, bundle);
     this.#row = row + 1 === bundle ? 0 : row + 1;
     this.recorded(at, built, row);
   }
@@ -82,11 +74,27 @@ export class Bars {
   }
 }
 
-const columnsFor = (barMs: number): BarColumns => ({
+/** Columns for bars that are built one after the other. */
+export const barColumns = (barMs: number, rows: number): BarColumns => ({
   barMs,
-  open: new Float64Array(bundle),
-  high: new Float64Array(bundle),
-  low: new Float64Array(bundle),
-  close: new Float64Array(bundle),
-  volume: new Float64Array(bundle),
+  open: new Float64Array(rows),
+  high: new Float64Array(rows),
+  low: new Float64Array(rows),
+  close: new Float64Array(rows),
+  volume: new Float64Array(rows),
 });
+
+/** Begins the bar in `row` at a price, without volume. */
+export const openBar = ({ open, high, low, volume }: BarColumns, row: number, px: number): void => {
+  open[row] = px;
+  high[row] = px;
+  low[row] = px;
+  volume[row] = 0;
+};
+
+export const addTrade = ({ high, low, close, volume }: BarColumns, row: number, px: number, qty: number): void => {
+  if (px > (high[row] as number)) high[row] = px;
+  if (px < (low[row] as number)) low[row] = px;
+  close[row] = px;
+  volume[row] = (volume[row] as number) + qty;
+};

@@ -16,7 +16,7 @@ import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
 import { isPlayed } from "../candle-prints.ts";
 import { type RowTaker, rowTakers } from "../row-dispatch.ts";
-import { createReplayBars, type MinuteBar, minuteMs, type ReplayBars } from "./replay-bars.ts";
+import { minuteMs, ReplayBars } from "./replay-bars.ts";
 import { createReplayFeed } from "./replay-feed.ts";
 import { createScaledClock } from "./scaled-clock.ts";
 
@@ -48,7 +48,7 @@ export const replayMarket = (
   const periodMs = periodOf(tape, minutes.size > 0);
   shiftMs = firstShift(tape, [...minutes.values()][0], clock.now());
   const shown = createReplayFeed(tape, venue, board, clock, (scale, instrument) => {
-    const one = createReplayBars(scale, (bar, at) => board.candle(bar, at), minutes.get(instrument)?.opensAt);
+    const one = new ReplayBars(scale, (bar, at) => board.candle(bar, at), minutes.get(instrument)?.opensAt);
     bars.push(one);
     return one;
   });
@@ -75,7 +75,7 @@ export const replayMarket = (
     (takersNow[series] as RowTaker)(row, 0);
     const minute = minutes.get(tape.series[series]?.instrument ?? -1);
     if (minute !== undefined && tape.series[series] === minute.series) {
-      bars[minute.series.instrument]?.closed(minute.barOf(row), timeOf(index) - minuteMs, clock.now());
+      bars[minute.series.instrument]?.closed(minute.series, row, timeOf(index) - minuteMs, clock.now());
       minute.row = row + 1;
     }
   };
@@ -155,7 +155,6 @@ interface RecordedMinutes {
   /** The next row to close. */
   row: number;
   readonly opensAt: (at: number) => number | undefined;
-  readonly barOf: (row: number) => MinuteBar;
 }
 
 const recordedMinutes = (tape: Tape, speed: number, shiftMs: () => number): ReadonlyMap<number, RecordedMinutes> => {
@@ -170,13 +169,6 @@ const recordedMinutes = (tape: Tape, speed: number, shiftMs: () => number): Read
         const opens = closesAt === undefined ? Number.POSITIVE_INFINITY : closesAt + shiftMs() - minuteMs;
         return at >= opens ? opens : undefined;
       },
-      barOf: (row) => ({
-        open: series.open[row] as number,
-        high: series.high[row] as number,
-        low: series.low[row] as number,
-        close: series.close[row] as number,
-        volume: series.volume[row] as number,
-      }),
     };
     found.set(series.instrument, minutes);
   }

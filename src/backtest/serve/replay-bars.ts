@@ -6,78 +6,81 @@
  * Not here: who calls `tick` every second (market-replay.ts).
  */
 import type { CandleMessage } from "../../contract/channels.ts";
-import type { Scale } from "../../market/views.ts";
+import { addTrade, barColumns, openBar } from "../../market/bars.ts";
+import type { BarColumns, Scale } from "../../market/views.ts";
 
 export const minuteMs = 60_000;
 
-export interface ReplayBars {
-  trade(px: number, qty: number, at: number): void;
-  /** Shows the running bar when it changed, or its end when it is over. */
-  tick(at: number): void;
-  /** The recorded bar that ends now; it opened at `opened`. */
-  closed(bar: MinuteBar, opened: number, at: number): void;
+export class ReplayBars {
+  readonly #scale: Scale;
+  readonly #show: (bar: CandleMessage, at: number) => void;
+  readonly #opensAt: ((at: number) => number | undefined) | undefined;
+  /** The running bar in its only row. */
+  readonly #bar = barColumns(minuteMs, 1);
+  #open = false;
+  #openedAt = 0;
+  #changed = false;
+
+  /** Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for none. */
+  constructor(scale: Scale, show: (bar: CandleMessage, at: number) => void, opensAt?: (at: number) => number | undefined) {
+    this.#scale = scale;
+    this.#show = show;
+    this.#opensAt = opensAt;
+  }
+
   /** Whether a bar is running that `tick` has to end. */
-  readonly running: boolean;
-}
+  get running(): boolean {
+    return this.#open && (this.#opensAt === undefined || this.#changed);
+  }
 
-/** Prices in ticks, volume in lots. */
-export interface MinuteBar {
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-  readonly volume: number;
-}
+  trade(px: number, qty: number, at: number): void {
+    if (this.#overdue(at)) this.#end(this.#bar, 0, at);
+    if (!this.#open) {
+      const opened = this.#opensAt === undefined ? Math.floor(at / minuteMs) * minuteMs : this.#opensAt(at);
+      if (opened === undefined) return;
+      this.#openedAt = opened;
+      this.#open = true;
+      openBar(this.#bar, 0, px);
+    }
+    addTrade(this.#bar, 0, px, qty);
+    this.#changed = true;
+  }
 
-/** Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for none. */
-export const createReplayBars = (
-  { instId, tick, lot }: Scale,
-  show: (bar: CandleMessage, at: number) => void,
-  opensAt?: (at: number) => number | undefined,
-): ReplayBars => {
-  let bar: MinuteBar | undefined;
-  let openedAt = 0;
-  let changed = false;
-  const message = ({ open, high, low, close, volume }: MinuteBar, confirm: "0" | "1"): CandleMessage => ({
-    instId,
-    ts: String(Math.round(openedAt)),
-    open: tick.format(open),
-    high: tick.format(high),
-    low: tick.format(low),
-    close: tick.format(close),
-    volume: lot.format(volume),
-    confirm,
-  });
-  const end = (last: MinuteBar, at: number): void => {
-    show(message(last, "1"), at);
-    bar = undefined;
-    changed = false;
-  };
-  const overdue = (at: number): boolean => opensAt === undefined && at >= openedAt + minuteMs;
-  return {
-    trade: (px, qty, at) => {
-      if (bar !== undefined && overdue(at)) end(bar, at);
-      if (bar === undefined) {
-        const opened = opensAt === undefined ? Math.floor(at / minuteMs) * minuteMs : opensAt(at);
-        if (opened === undefined) return;
-        openedAt = opened;
-        bar = { open: px, high: px, low: px, close: px, volume: 0 };
-      }
-      bar = { open: bar.open, high: Math.max(bar.high, px), low: Math.min(bar.low, px), close: px, volume: bar.volume + qty };
-      changed = true;
-    },
-    tick: (at) => {
-      if (bar === undefined) return;
-      if (overdue(at)) end(bar, at);
-      else if (changed) show(message(bar, "0"), at);
-      changed = false;
-    },
-    closed: (recorded, opened, at) => {
-      openedAt = opened;
-      end(recorded, at);
-    },
-    get running() {
-      return bar !== undefined && (opensAt === undefined || changed);
-    },
-  };
-};
+  /** Shows the running bar when it changed, or its end when it is over. */
+  tick(at: number): void {
+    if (this.#overdue(at)) this.#end(this.#bar, 0, at);
+    else if (this.#open && this.#changed) this.#show(this.#message(this.#bar, 0, "0"), at);
+    this.#changed = false;
+  }
+
+  /** The recorded bar in `row`, which opened at `opened`, ends now. */
+  closed(bars: BarColumns, row: number, opened: number, at: number): void {
+    this.#openedAt = opened;
+    this.#end(bars, row, at);
+  }
+
+  #overdue(at: number): boolean {
+    return this.#open && this.#opensAt === undefined && at >= this.#openedAt + minuteMs;
+  }
+
+  #end(bars: BarColumns, row: number, at: number): void {
+    this.#show(this.#message(bars, row, "1"), at);
+    this.#open = false;
+    this.#changed = false;
+  }
+
+  #message({ open, high, low, close, volume }: BarColumns, row: number, confirm: "0" | "1"): CandleMessage {
+    const { instId, tick, lot } = this.#scale;
+    const text = (column: Float64Array): string => tick.format(column[row] as number);
+    return {
+      instId,
+      ts: String(Math.round(this.#openedAt)),
+      open: text(open),
+      high: text(high),
+      low: text(low),
+      close: text(close),
+      volume: lot.format(volume[row] as number),
+      confirm,
+    };
+  }
+}

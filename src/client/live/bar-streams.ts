@@ -11,7 +11,7 @@ import type { HotStream } from "../../market/hot-stream.ts";
 import type { Candle } from "../../market/market-data.ts";
 import { candleOf } from "./field-values.ts";
 import type { InstrumentParts } from "./instrument-market.ts";
-import { createLiveBars, type LiveBars, minuteMs } from "./live-bars.ts";
+import { LiveBars, minuteMs } from "./live-bars.ts";
 import type { SharedChannelState } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
@@ -76,12 +76,8 @@ export const createBarStreams = (parts: InstrumentParts): BarStreams => {
   });
   const create = (barMs: number): Length => {
     checkBarLength(barMs);
-    const bars = createLiveBars({
-      clock,
-      barMs,
-      emit: (closedAt, bar) => {
-        stream.next(candleOf(instId, closedAt, barMs, bar));
-      },
+    const bars = new LiveBars(clock, barMs, (closedAt, bar) => {
+      stream.next(candleOf(instId, closedAt, barMs, bar));
     });
     const stream = new WatchedStream<Candle>({
       onError: parts.onError,

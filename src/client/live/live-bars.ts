@@ -12,71 +12,73 @@ import type { TextBar } from "./field-values.ts";
 
 export const minuteMs = 60_000;
 
-export interface LiveBars {
-  trade(at: number, px: string, qty: string): void;
+export class LiveBars {
+  readonly #clock: Clock;
+  readonly #barMs: number;
+  readonly #emit: (closedAt: number, bar: TextBar) => void;
+  #open: { readonly closesAt: number; readonly bar: TextBar } | undefined;
+  #timer: Timer | undefined;
+  #wholeFrom = Number.NEGATIVE_INFINITY;
+  #lastMinute = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, barMs: number, emit: (closedAt: number, bar: TextBar) => void) {
+    this.#clock = clock;
+    this.#barMs = barMs;
+    this.#emit = emit;
+  }
+
+  trade(at: number, px: string, qty: string): void {
+    const closesAt = this.#endOf(at);
+    this.#take(closesAt, { open: px, high: px, low: px, close: px, volume: qty });
+    if (this.#open !== undefined) this.#timer ??= this.#clock.setTimer(closesAt, () => this.#finish());
+  }
+
   /** A finished minute of the service that began at `openedAt`, by the service's calendar. */
-  minute(openedAt: number, bar: TextBar): void;
+  minute(openedAt: number, bar: TextBar): void {
+    // A new subscription may begin with a minute that was told before.
+    if (openedAt <= this.#lastMinute) return;
+    this.#lastMinute = openedAt;
+    const closesAt = this.#endOf(openedAt);
+    this.#take(closesAt, bar);
+    if (openedAt + minuteMs >= closesAt) this.#finish();
+  }
+
   /** Something that happened at `at` was missed: the bar it fell into is worthless. */
-  missed(at: number): void;
+  missed(at: number): void {
+    this.#wholeFrom = Math.max(this.#wholeFrom, this.#endOf(at));
+    if (this.#open !== undefined && this.#open.closesAt - this.#barMs < this.#wholeFrom) this.#end();
+  }
+
   /** Forgets the bar being built, and what was missed. */
-  reset(): void;
-}
+  reset(): void {
+    this.#end();
+    this.#wholeFrom = Number.NEGATIVE_INFINITY;
+  }
 
-interface LiveBarsOptions {
-  readonly clock: Clock;
-  readonly barMs: number;
-  readonly emit: (closedAt: number, bar: TextBar) => void;
-}
-
-export const createLiveBars = ({ clock, barMs, emit }: LiveBarsOptions): LiveBars => {
-  let open: { readonly closesAt: number; bar: TextBar } | undefined;
-  let timer: Timer | undefined;
-  let wholeFrom = Number.NEGATIVE_INFINITY;
-  let lastMinute = Number.NEGATIVE_INFINITY;
-
-  const endOf = (at: number): number => (Math.floor(at / barMs) + 1) * barMs;
-  const finish = (): void => {
-    timer?.cancel();
-    timer = undefined;
-    const done = open;
-    open = undefined;
-    if (done !== undefined) emit(done.closesAt, done.bar);
-  };
   /** Adds to the bar that ends at `closesAt`; the one before it is over. */
-  const take = (closesAt: number, piece: TextBar): void => {
-    if (open !== undefined && closesAt > open.closesAt) finish();
-    if (closesAt - barMs < wholeFrom) return;
-    open = { closesAt, bar: open === undefined ? piece : joined(open.bar, piece) };
-  };
-  const discard = (): void => {
-    timer?.cancel();
-    timer = undefined;
-    open = undefined;
-  };
-  return {
-    trade: (at, px, qty) => {
-      const closesAt = endOf(at);
-      take(closesAt, { open: px, high: px, low: px, close: px, volume: qty });
-      if (open !== undefined && timer === undefined) timer = clock.setTimer(closesAt, finish);
-    },
-    minute: (openedAt, bar) => {
-      // A new subscription may begin with a minute that was told before.
-      if (openedAt <= lastMinute) return;
-      lastMinute = openedAt;
-      const closesAt = endOf(openedAt);
-      take(closesAt, bar);
-      if (openedAt + minuteMs >= closesAt) finish();
-    },
-    missed: (at) => {
-      wholeFrom = Math.max(wholeFrom, endOf(at));
-      if (open !== undefined && open.closesAt - barMs < wholeFrom) discard();
-    },
-    reset: () => {
-      discard();
-      wholeFrom = Number.NEGATIVE_INFINITY;
-    },
-  };
-};
+  #take(closesAt: number, piece: TextBar): void {
+    if (this.#open !== undefined && closesAt > this.#open.closesAt) this.#finish();
+    if (closesAt - this.#barMs < this.#wholeFrom) return;
+    this.#open = { closesAt, bar: this.#open === undefined ? piece : joined(this.#open.bar, piece) };
+  }
+
+  #finish(): void {
+    const done = this.#end();
+    if (done !== undefined) this.#emit(done.closesAt, done.bar);
+  }
+
+  #end(): { readonly closesAt: number; readonly bar: TextBar } | undefined {
+    const ended = this.#open;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#open = undefined;
+    return ended;
+  }
+
+  #endOf(at: number): number {
+    return (Math.floor(at / this.#barMs) + 1) * this.#barMs;
+  }
+}
 
 const joined = (bar: TextBar, piece: TextBar): TextBar => ({
   open: bar.open,
