@@ -6,7 +6,7 @@ export const parts = {
   decimals: { mutate: ["src/decimal.ts"], tests: ["test/unit/decimal*.test.ts"] },
   merge: {
     mutate: ["src/orders/state/order-store.ts"],
-    tests: ["test/unit/orders/merge.test.ts", "test/unit/orders/state/order-store.test.ts"],
+    tests: ["test/unit/orders/record-merging.test.ts", "test/unit/orders/state/order-store.test.ts"],
   },
   reconcile: {
     mutate: ["src/orders/state/order-lists.ts", "src/orders/state/polled-resource.ts"],

@@ -2,9 +2,9 @@
  * The algebra of waiting reads: the same question is asked once, and one that has been answered otherwise is not asked at all.
  */
 import { describe, expect, it } from "vitest";
-import { unconditional, unshared } from "../../support/harness/gateway-variants.ts";
-import { bid, lostAnswer, type Rig, ready, swap } from "../../support/harness/orders.ts";
-import { lateStories, readingStories, roughStories, savedBy } from "../../support/scenarios/orders.ts";
+import { unconditional, unshared } from "../support/harness/gateway-variants.ts";
+import { bid, lostAnswer, type Rig, ready, swap } from "../support/harness/orders.ts";
+import { lateStories, readingStories, roughStories, savedBy } from "../support/scenarios/orders.ts";
 
 it("identical reads that wait share one flight: everybody is answered, by an answer younger than the question", () => {
   const saved = savedBy({

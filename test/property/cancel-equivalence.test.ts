@@ -2,9 +2,9 @@
  * The algebra of waiting cancels: a call takes along whatever it can at the moment it leaves.
  */
 import { expect, it } from "vitest";
-import { singly, unshared } from "../../support/harness/gateway-variants.ts";
-import { bid, lostAnswer, ready } from "../../support/harness/orders.ts";
-import { cancellingStories, savedBy, stories } from "../../support/scenarios/orders.ts";
+import { singly, unshared } from "../support/harness/gateway-variants.ts";
+import { bid, lostAnswer, ready } from "../support/harness/orders.ts";
+import { cancellingStories, savedBy, stories } from "../support/scenarios/orders.ts";
 
 it("cancels are packed as they leave: none that could go along stays behind, and the same orders rest in the end", () => {
   let most = 0;

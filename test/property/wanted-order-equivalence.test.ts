@@ -2,12 +2,12 @@
  * The algebra of waiting wishes: a replaced one never leaves, a withdrawn one takes its own placement with it.
  */
 import { expect, it } from "vitest";
-import type { Gateway } from "../../../src/client/gateway.ts";
-import { isResting } from "../../../src/orders/tracked-order.ts";
-import { sameWish, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
-import { singly, unshared } from "../../support/harness/gateway-variants.ts";
-import type { Rig } from "../../support/harness/orders.ts";
-import { replacingStories, savedBy, stories, type Wishes } from "../../support/scenarios/orders.ts";
+import type { Gateway } from "../../src/client/gateway.ts";
+import { isResting } from "../../src/orders/tracked-order.ts";
+import { sameWish, type WantedOrder, wishMark } from "../../src/orders/wanted-order.ts";
+import { singly, unshared } from "../support/harness/gateway-variants.ts";
+import type { Rig } from "../support/harness/orders.ts";
+import { replacingStories, savedBy, stories, type Wishes } from "../support/scenarios/orders.ts";
 
 /** What each slot wanted one after the other; undefined is a withdrawal. The first is what the desk knows. */
 type Line = (WantedOrder | undefined)[];
