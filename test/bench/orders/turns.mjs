@@ -1,0 +1,108 @@
+/**
+ * Measurements in processes of their own that take turns.
+ *
+ * Invariants: in each round every subject does the same work, the first of them another one each time; a subject that dies fails the
+ * measurement; no process is left behind.
+ */
+import { execFileSync, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { many } from "./scenarios.mjs";
+
+export const median = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+const fileOf = (name) => fileURLToPath(new URL(`./${name}`, import.meta.url));
+
+/** Counts of one scenario by function. */
+export const counted = (compiled, scenario, measure) =>
+  JSON.parse(execFileSync(process.execPath, [fileOf("count.mjs"), compiled, scenario, measure], { encoding: "utf8", maxBuffer: 1 << 26 }));
+
+/** A process that answers each message with one. */
+const started = async (file, args) => {
+  const child = fork(fileOf(file), args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const waiting = [];
+  child.on("message", (answer) => waiting.shift()?.resolve(answer));
+  child.on("exit", (code) => waiting.shift()?.reject(new Error(`${file} ${args.join(" ")} ended with ${code}`)));
+  const answered = () => new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  await answered();
+  return {
+    ask: (message) => {
+      child.send(message);
+      return answered();
+    },
+    end: () => child.kill(),
+  };
+};
+
+/** The subjects by name, in an order that changes with each round. */
+const rotated = (names, round) => names.map((_, index) => names[(index + round) % names.length]);
+
+const inTurns = async (names, rounds, ask) => {
+  const found = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const name of rotated(names, round)) found[name].push(await ask(name));
+  }
+  return found;
+};
+
+/** Processor time of warm backtests; `packages` are compiled folders by name, `costOf` what one measurement of a process gives. */
+const warm = async (packages, rounds, warmUps, costOf) => {
+  const children = {};
+  try {
+    for (const [name, compiled] of Object.entries(packages)) children[name] = await started("time.mjs", [compiled]);
+    for (let i = 0; i < warmUps; i++) for (const child of Object.values(children)) await costOf(child);
+    return await inTurns(Object.keys(packages), rounds, (name) => costOf(children[name]));
+  } finally {
+    for (const child of Object.values(children)) child.end();
+  }
+};
+
+/** Microseconds an order, the tape's quotes and the run's start taken off. */
+export const warmOrders = (packages, scenario, rounds) =>
+  warm(packages, rounds, 3, async ({ ask }) => {
+    const all = await ask({ scenario, orders: many });
+    const none = await ask({ scenario, orders: 0 });
+    return (all.us - none.us) / many;
+  });
+
+/** Re-quotes in a second of processor time. */
+export const warmQuotes = (packages, rounds) =>
+  warm(packages, rounds, 3, async ({ ask }) => {
+    const { us, done } = await ask({ scenario: "requotes" });
+    return (done * 1e6) / us;
+  });
+
+/** Milliseconds of a first backtest in a fresh process, modules loaded. */
+export const coldOrders = (packages, scenario, rounds) =>
+  inTurns(Object.keys(packages), rounds, async (name) => {
+    const child = await started("time.mjs", [packages[name]]);
+    try {
+      return (await child.ask({ scenario, orders: many })).us / 1_000;
+    } finally {
+      child.end();
+    }
+  });
+
+/** Microseconds of the client's for one action at a service in another process. `subjects` are names of live-client.mjs. */
+export const liveActions = async (compiled, subjects, rounds, actions) => {
+  const checkout = fileURLToPath(new URL("../../..", import.meta.url));
+  const service = spawn(process.execPath, ["src/cli/sluice.mjs", "venue", "--json", "--no-limits", "--seed", "bench"], {
+    cwd: checkout,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const children = {};
+  try {
+    const { url, wsUrl, keys } = JSON.parse(String((await once(service.stdout, "data"))[0]));
+    const facts = JSON.stringify({ url, wsUrl, key: keys[0], compiled });
+    for (const name of subjects) children[name] = await started("live-client.mjs", [name, facts]);
+    for (let i = 0; i < 4; i++) for (const child of Object.values(children)) await child.ask({ actions: 500 });
+    return await inTurns(subjects, rounds, async (name) => (await children[name].ask({ actions })).us);
+  } finally {
+    for (const child of Object.values(children)) child.end();
+    service.kill();
+  }
+};
