@@ -4,7 +4,7 @@
  * Invariants: it places nothing; with --json stdout holds one line of JSON for each thing that happened and nothing else; a reader
  * who leaves does not end it; asked to stop while it cancels, it finishes first, and a second request abandons that; exit code 0
  * says that nothing it answers for was seen left, 1 that something is, or may be.
- * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (engine/watchdog/cancel-all.ts).
+ * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take, tap } from "rxjs";

@@ -8,6 +8,7 @@
  */
 import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
+import type { CancelNews } from "../../client/cancel-all.ts";
 import { createGateway } from "../../client/gateway.ts";
 import type { OpenService, ServiceUser } from "../../client/service-port.ts";
 import { after } from "../../clock/clock.ts";
@@ -20,13 +21,13 @@ import { createRandom } from "../../random.ts";
 import { layersOf } from "../../scheduler/quota/layers.ts";
 import { createLedger } from "../../scheduler/quota/ledger.ts";
 import { createScheduler } from "../../scheduler/scheduler.ts";
-import { type CancelAllOptions, type CancelNews, cancelAll, listOpen } from "./cancel-all.ts";
 import { createHeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
 import { type IpcAddress, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
 import { createPersistedHalt, type HaltState, type PersistedHalt, type PersistedHaltOptions } from "./persisted-halt.ts";
 import { fileTripRecord, type TripRecord } from "./trip-record.ts";
+import { cancelOpen, listOpen, type WatchedUser } from "./watched-orders.ts";
 
 export type WatchdogNews =
   | WatchNews
@@ -99,7 +100,7 @@ const openFor = (input: unknown) => {
 
 type Opened = ReturnType<typeof openFor>;
 
-interface Door extends CancelAllOptions {
+interface Door extends WatchedUser {
   readonly uid: string;
 }
 
@@ -157,7 +158,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
     deeds.note(`${reason}; it could not see to the end what became of the orders`);
     let gone = 0;
     let stuck = 0;
-    const works = doorsOf(opened, isOurs).map((door) => cancelAll(door).pipe(map((news) => ({ ...news, user: door.uid }))));
+    const works = doorsOf(opened, isOurs).map((door) => cancelOpen(door).pipe(map((news) => ({ ...news, user: door.uid }))));
     acting = merge(...works).subscribe({
       next: (news) => {
         tell(news);
