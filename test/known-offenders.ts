@@ -28,11 +28,6 @@ export const cyclicFiles: readonly string[] = [
   "src/venue/order-validation.ts",
   "src/venue/order.ts",
   "src/venue/settlement.ts",
-  // verify/conformance
-  "src/verify/conformance/own-orders.ts",
-  "src/verify/conformance/rule.ts",
-  "src/verify/conformance/test-client.ts",
-  "src/verify/conformance/test-keys.ts",
   // verify/session
   "src/verify/session/disk-port.ts",
   "src/verify/session/divergence.ts",
@@ -72,7 +67,6 @@ export const longFunctions: readonly string[] = [
   "src/engine/placement-journal.ts createPlacementJournal",
   "src/engine/start-watch.ts createStartWatch",
   // engine/watchdog
-  "src/engine/watchdog/cancel-all.ts cancelAll",
   "src/engine/watchdog/heartbeat-monitor.ts createHeartbeatMonitor",
   "src/engine/watchdog/heartbeat.ts createHeartbeat",
   // host
@@ -113,11 +107,6 @@ export const longFunctions: readonly string[] = [
   "src/venue/server/http-handler.ts createHttpHandler",
   // venue
   "src/venue/venue.ts createVenue",
-  // verify/conformance
-  "src/verify/conformance/own-orders.ts createOwnOrders",
-  "src/verify/conformance/test-client.ts createTestClient",
-  // verify/doctor
-  "src/verify/doctor/probe-client.ts createProbeClient",
   // verify/session
   "src/verify/session/input-sequencer.ts createInputSequencer",
   "src/verify/session/replay-script.ts createReplayScript",

@@ -58,8 +58,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "backtest/sweep": ["clock", "contract", "market", "market/tape", "host", "report", "backtest"],
   "verify/session": ["clock", "contract", "journal", "market", "market/tape", "client", "host", "engine", "backtest"],
   "verify/compare": ["contract", "journal", "market/tape", "client", "host", "report", "backtest", "verify/session"],
-  "verify/conformance": ["clock", "contract", "client/transport"],
-  "verify/doctor": ["clock", "contract", "client", "client/transport"],
+  "verify/probe": ["clock", "contract", "client"],
+  "verify/conformance": ["clock", "contract", "client", "client/transport", "verify/probe"],
+  "verify/doctor": ["clock", "contract", "client", "client/transport", "verify/probe"],
   "verify/simulation": [
     "clock",
     "contract",

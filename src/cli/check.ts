@@ -8,7 +8,6 @@
  */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { Observable, share } from "rxjs";
 import { httpTransport } from "../client/transport/http.ts";
 import { createServiceTime } from "../client/transport/service-time.ts";
 import { openWebSocket } from "../client/transport/socket.ts";
@@ -20,7 +19,7 @@ import { decimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { findingsDocument, findingsText, isClean, summaryOf } from "../verify/conformance/findings.ts";
 import type { SuiteResult } from "../verify/conformance/suite.ts";
-import type { OrderHints } from "../verify/conformance/test-client.ts";
+import type { OrderHints } from "../verify/conformance/test-orders.ts";
 import { keysFromEnv, keysFromFile } from "./check-keys.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 
@@ -97,7 +96,7 @@ const checkServer = async (
       keys: keySet.keys,
       quick: flags.quick === true,
       order: { ...(instId !== undefined && { instId }), ...(px !== undefined && { px }), ...(sz !== undefined && { sz }) },
-      stop$: stopsOf(io),
+      stop: stopOf(io),
       ...(wsUrl !== undefined && { socket: { url: wsUrl, open: openWebSocket } }),
       ...(flags.only && { only: flags.only }),
       ...(io.isTty && { onRule: ({ id, title }) => io.err(`\r${printable(`${id} ${title}`).slice(0, io.columns - 1)}\u001b[K`) }),
@@ -110,8 +109,11 @@ const checkServer = async (
   }
 };
 
-const stopsOf = (io: CliIo): Observable<unknown> =>
-  new Observable((subscriber) => io.onStop((reason) => subscriber.next(reason))).pipe(share());
+const stopOf = (io: CliIo): AbortSignal => {
+  const stop = new AbortController();
+  io.onStop(() => stop.abort());
+  return stop.signal;
+};
 
 /** By its whole name: localhost.example.com is somebody else. */
 const isLoopback = (url: string): boolean =>

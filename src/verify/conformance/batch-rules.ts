@@ -3,10 +3,11 @@
  *
  * Invariants: what a batch did is read from the orders, not from its answer; what it says is judged on its own.
  */
-import type { Own } from "./own-orders.ts";
-import { all, expectThat, open, pass, type Rule, rule, type Verdict } from "./rule.ts";
-import { elementDone, fieldOf, type Reply } from "./test-reply.ts";
-import { type TradeStory, tradeStory } from "./trade-story.ts";
+
+import { elementDone, fieldOf, type Reply } from "../probe/reply.ts";
+import { all, expectThat, open, pass, type Rule, type Verdict } from "./rule.ts";
+import type { Own } from "./test-orders.ts";
+import { type TradeScenario, tradeRule } from "./trade-scenario.ts";
 
 const complete = (reply: Reply): Verdict => {
   const state = fieldOf(reply.records[0], "state");
@@ -14,11 +15,11 @@ const complete = (reply: Reply): Verdict => {
 };
 
 /** The batch of a hopeless order and three good ones, as asked. */
-const asked = ({ d, a, b, c }: TradeStory): readonly Own[] => [d, a, b, c];
+const asked = ({ d, a, b, c }: TradeScenario): readonly Own[] => [d, a, b, c];
 
-const corresponds = (story: TradeStory): Verdict => {
-  const { mixed } = story.cancel;
-  const orders = asked(story);
+const corresponds = (scenario: TradeScenario): Verdict => {
+  const { mixed } = scenario.cancel;
+  const orders = asked(scenario);
   return all([
     expectThat(mixed.records.length === orders.length, mixed, `${orders.length} results`, `${mixed.records.length} results`),
     ...orders.map(({ ordId }, index) => {
@@ -29,10 +30,10 @@ const corresponds = (story: TradeStory): Verdict => {
 };
 
 /** A call that tells nothing of its elements is the matter of the rule about correspondence. */
-const results = (story: TradeStory): Verdict => {
-  const { mixed, one } = story.cancel;
-  if (mixed.records.length !== asked(story).length) return pass;
-  const told = asked(story).map(({ ordId }, index) => ({
+const results = (scenario: TradeScenario): Verdict => {
+  const { mixed, one } = scenario.cancel;
+  if (mixed.records.length !== asked(scenario).length) return pass;
+  const told = asked(scenario).map(({ ordId }, index) => ({
     ordId,
     record: mixed.records.find((record) => fieldOf(record, "ordId") === ordId) ?? mixed.records[index],
   }));
@@ -47,20 +48,13 @@ const results = (story: TradeStory): Verdict => {
 };
 
 export const batchRules: readonly Rule[] = [
-  rule("4.4-status", "a batch is answered with HTTP 200", "trade key", async (testClient) => {
-    const { one, mixed } = (await tradeStory(testClient)).cancel;
-    return all([one, mixed].map((reply) => expectThat(reply.status === 200, reply, "HTTP 200")));
-  }),
-  rule("4.4-cancels", "a batch cancels every open order it names", "trade key", async (testClient) => {
-    const { after } = await tradeStory(testClient);
-    return all(after.order.map(complete));
-  }),
-  rule("4.4-elements", "data corresponds to the request element by element", "trade key", async (testClient) =>
-    corresponds(await tradeStory(testClient)),
+  tradeRule("4.4-status", "a batch is answered with HTTP 200", ({ cancel: { one, mixed } }) =>
+    all([one, mixed].map((reply) => expectThat(reply.status === 200, reply, "HTTP 200"))),
   ),
-  rule("4.4-results", "each element tells how its attempt ended", "trade key", async (testClient) => results(await tradeStory(testClient))),
-  rule("4.4-mixed", "open: the envelope of a batch with good and bad elements", "trade key", async (testClient) => {
-    const { mixed } = (await tradeStory(testClient)).cancel;
+  tradeRule("4.4-cancels", "a batch cancels every open order it names", ({ after }) => all(after.order.map(complete))),
+  tradeRule("4.4-elements", "data corresponds to the request element by element", corresponds),
+  tradeRule("4.4-results", "each element tells how its attempt ended", results),
+  tradeRule("4.4-mixed", "open: the envelope of a batch with good and bad elements", ({ cancel: { mixed } }) => {
     const fields = Object.keys(mixed.records[0] ?? {}).join(", ");
     return open(`code ${JSON.stringify(mixed.envelope["code"])}, elements of ${fields} (G9)`);
   }),

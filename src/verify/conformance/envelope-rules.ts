@@ -5,17 +5,17 @@
  */
 import * as schemas from "../../contract/schemas.ts";
 import { compare, isDecimal } from "../../decimal.ts";
+import { fieldOf, isRaw, type Raw, type Reply } from "../probe/reply.ts";
 import { all, expectThat, fail, open, pass, type Rule, rule, skipped, type Verdict } from "./rule.ts";
 import type { TestClient } from "./test-client.ts";
-import { fieldOf, isRaw, type Raw, type Reply } from "./test-reply.ts";
-import { successes, tradeStory } from "./trade-story.ts";
+import { successes, tradeScenario } from "./trade-scenario.ts";
 
 const successesAre = async (testClient: TestClient, judge: (reply: Reply) => Verdict): Promise<Verdict> =>
   all((await successes(testClient)).map(judge));
 
 /** The record of the order just placed, from the endpoint of which the description shows the record. */
 const ownRecord = async (testClient: TestClient): Promise<{ readonly record: Raw; readonly reply: Reply }> => {
-  const { order, a } = await tradeStory(testClient);
+  const { order, a } = await tradeScenario(testClient);
   const found = [order.byOrdId, order.hinted].map((reply) => ({ reply, record: reply.records[0] })).find(({ record }) => isRaw(record));
   return { record: found?.record ?? {}, reply: found?.reply ?? a.placed };
 };
@@ -45,7 +45,7 @@ const looksLike = async (
   );
 
 const failureOf = async (testClient: TestClient): Promise<readonly Reply[]> => {
-  const { order } = await tradeStory(testClient);
+  const { order } = await tradeScenario(testClient);
   return [order.neither, order.unknown].filter(({ ok }) => !ok);
 };
 
@@ -98,7 +98,7 @@ export const envelopeRules: readonly Rule[] = [
     looksLike(testClient, ["createdAt", "updatedAt"], "digits only", (text) => /^\d+$/.test(text)),
   ),
   rule("2.2-echo", "the record tells the order that was placed", "trade key", async (testClient) => {
-    const { a } = await tradeStory(testClient);
+    const { a } = await tradeScenario(testClient);
     const told = ["instId", "clOrdId", "side", "ordType"] as const;
     return recordIs(testClient, (record, reply) =>
       all([

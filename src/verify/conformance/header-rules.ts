@@ -5,12 +5,12 @@
  * reading that does not fit is taken again before it counts.
  */
 import { layers, limitHeaders } from "../../contract/limits.ts";
+import type { LimitHeader, Reply } from "../probe/reply.ts";
 import { all, expectThat, open, type Rule, rule, slowRule, type Verdict } from "./rule.ts";
 import type { TestClient } from "./test-client.ts";
-import { counted, type LimitHeader, type Reply } from "./test-reply.ts";
-import { successes } from "./trade-story.ts";
+import { successes } from "./trade-scenario.ts";
 import { headerMissing, withinMinute } from "./used-weight.ts";
-import { floodStory } from "./user-limit-probe.ts";
+import { userLimitProbe } from "./user-limit-probe.ts";
 
 /** Different places in a second, so that not every pair of calls crosses its edge. */
 const phasesMs = [1_150, 1_450, 1_750, 2_050] as const;
@@ -20,7 +20,7 @@ const onEverySuccess = async (testClient: TestClient, header: LimitHeader, max: 
     (await successes(testClient))
       .filter(({ signed }) => signed)
       .map((reply) => {
-        const value = counted(reply, header);
+        const value = reply.counters[header];
         const fits = value !== undefined && value <= max;
         return expectThat(
           fits,
@@ -56,7 +56,7 @@ const pairs = async (
 const fallsByOne =
   (header: LimitHeader) =>
   (first: Reply, second: Reply): Verdict => {
-    const [a, b] = [counted(first, header), counted(second, header)];
+    const [a, b] = [first.counters[header], second.counters[header]];
     if (a === undefined || b === undefined) return headerMissing;
     return expectThat(b === a - 1, second, `${limitHeaders[header]} ${a - 1}, one less than before`, String(b));
   };
@@ -64,10 +64,10 @@ const fallsByOne =
 const freshValue =
   (header: LimitHeader, value: number) =>
   async (testClient: TestClient): Promise<Verdict> => {
-    const { first } = await floodStory(testClient);
-    if (counted(first, header) === undefined) return headerMissing;
+    const { first } = await userLimitProbe(testClient);
+    if (first.counters[header] === undefined) return headerMissing;
     return expectThat(
-      counted(first, header) === value,
+      first.counters[header] === value,
       first,
       `${limitHeaders[header]} ${value} on the first call of a minute`,
       first.headers[limitHeaders[header]] ?? "",
@@ -97,7 +97,7 @@ export const headerRules: readonly Rule[] = [
         return testClient.ask("spotBalance");
       },
       (first, second) => {
-        const [a, b] = [counted(first, "ipRemaining"), counted(second, "ipRemaining")];
+        const [a, b] = [first.counters.ipRemaining, second.counters.ipRemaining];
         if (a === undefined || b === undefined) return headerMissing;
         return expectThat(b === a - 2, second, `${limitHeaders.ipRemaining} ${a - 2}: one request without a key, one with`, String(b));
       },
@@ -111,7 +111,7 @@ export const headerRules: readonly Rule[] = [
       testClient,
       () => testClient.ask("positions"),
       (first) => {
-        const left = counted(first, "keyRemaining");
+        const left = first.counters.keyRemaining;
         if (left === undefined) return headerMissing;
         const full = layers.key.capacity - 1;
         return expectThat(left === full, first, `${limitHeaders.keyRemaining} ${full}`, String(left));

@@ -2,14 +2,15 @@
  * More requests of one address in one minute than it may make, none of them signed.
  *
  * Invariants: only the public list is asked for; what is counted is whether the limit refused, not whether the list was given; the
- * story ends after the next minute has begun.
+ * scenario ends after the next minute has begun.
  */
 import { layers } from "../../contract/limits.ts";
-import { Unable } from "./rule.ts";
-import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
-import type { Reply } from "./test-reply.ts";
+import { minuteMs } from "../probe/probe-client.ts";
+import type { Reply } from "../probe/reply.ts";
+import { edgeMs, type TestClient } from "./test-client.ts";
+import { Unable } from "./unable.ts";
 
-interface WaveStory {
+interface IpLimitProbe {
   readonly passed: number;
   /** Whether the address was refused in the end. */
   readonly breached: boolean;
@@ -25,9 +26,9 @@ const extra = 3;
 const atOnce = 25;
 const latestMs = 45_000;
 
-export const waveStory = (testClient: TestClient): Promise<WaveStory> => testClient.story("wave", () => play(testClient));
+export const ipLimitProbe = (testClient: TestClient): Promise<IpLimitProbe> => testClient.once("wave", () => play(testClient));
 
-const play = async (testClient: TestClient): Promise<WaveStory> => {
+const play = async (testClient: TestClient): Promise<IpLimitProbe> => {
   const { profile } = testClient.contract;
   if (profile.instruments.chargesUserWithoutKey) throw new Unable("requests without a key are charged to a user here (G13)");
   testClient.open("instruments", capacity + extra, latestMs, { as: "nobody" });
@@ -47,7 +48,7 @@ const play = async (testClient: TestClient): Promise<WaveStory> => {
   }
   for (let more = 0; more < extra && replies.every(passes); more++) replies.push(await ask());
   const last = replies.at(-1) as Reply;
-  const signed = testClient.parts.main && (await testClient.ask("instruments", {}, { within: [] }));
+  const signed = testClient.roles.main && (await testClient.ask("instruments", {}, { within: [] }));
   const freeAt = profile.limits.anchor === "wall_clock" ? minuteEndsAt : clock.now() + minuteMs;
   await testClient.wait(freeAt + edgeMs - clock.now());
   return { breached: !passes(last), first: replies[0] as Reply, passed: replies.filter(passes).length, last, signed, freed: await ask() };

@@ -6,8 +6,8 @@
  * Not here: the user's layer (user-limit-probe.ts), the address's (ip-limit-probe.ts).
  */
 import { layers } from "../../contract/limits.ts";
+import type { Reply } from "../probe/reply.ts";
 import type { TestClient } from "./test-client.ts";
-import type { Reply } from "./test-reply.ts";
 
 export interface Burst {
   readonly replies: readonly Reply[];
@@ -24,7 +24,7 @@ const quietMs = 2_100;
 /** Parts of a second at which bursts begin. */
 const phasesMs = [150, 400, 650] as const;
 
-export const burstStory = (testClient: TestClient): Promise<readonly Burst[]> => testClient.story("burst", () => play(testClient));
+export const keyLimitProbe = (testClient: TestClient): Promise<readonly Burst[]> => testClient.once("burst", () => play(testClient));
 
 const play = async (testClient: TestClient): Promise<readonly Burst[]> => {
   testClient.open("pendingOrders", capacity + extra, 1);
@@ -37,13 +37,13 @@ const play = async (testClient: TestClient): Promise<readonly Burst[]> => {
 };
 
 const burst = async (testClient: TestClient, phaseMs: number): Promise<Burst> => {
-  const { parts, contract } = testClient;
+  const { roles, contract } = testClient;
   await testClient.room((capacity + extra + 2) * contract.endpoints.pendingOrders.weight + contract.endpoints.instruments.weight);
   await testClient.wait(quietMs);
   await testClient.wait((1_000 + phaseMs - (testClient.serviceNow() % 1_000)) % 1_000);
   const calls = Array.from({ length: capacity + extra }, () => testClient.ask("pendingOrders", { limit: "1" }, { within: ["ip"] }));
   const replies = await Promise.all(calls);
-  const otherKey = parts.second && (await testClient.ask("instruments", {}, { as: parts.second, within: ["ip"] }));
+  const otherKey = roles.second && (await testClient.ask("instruments", {}, { as: roles.second, within: ["ip"] }));
   await testClient.wait(quietMs);
   const later = await testClient.ask("pendingOrders", { limit: "1" }, { within: ["ip"] });
   return { replies, passed: replies.filter(({ ok }) => ok).length, otherKey, later };

@@ -4,12 +4,12 @@
  * Invariants: capacity is what passed; the status of what did not pass is a rule of its own.
  */
 import { layers, limitedStatus } from "../../contract/limits.ts";
-import { waveStory } from "./ip-limit-probe.ts";
-import { type Burst, burstStory } from "./key-limit-probe.ts";
+import type { Reply } from "../probe/reply.ts";
+import { ipLimitProbe } from "./ip-limit-probe.ts";
+import { type Burst, keyLimitProbe } from "./key-limit-probe.ts";
 import { all, expectThat, fail, open, pass, type Rule, rule, skipped, slowRule, type Verdict } from "./rule.ts";
 import type { TestClient } from "./test-client.ts";
-import type { Reply } from "./test-reply.ts";
-import { floodCalls, floodStory } from "./user-limit-probe.ts";
+import { floodCalls, userLimitProbe } from "./user-limit-probe.ts";
 
 /** An answer that had to wait for a window would come later than this. */
 const immediateMs = 2_000;
@@ -18,7 +18,9 @@ const lastOf = (bursts: readonly Burst[]): Burst => bursts.at(-1) as Burst;
 
 /** The replies beyond what fits. */
 const refusedOf = async (testClient: TestClient): Promise<readonly Reply[]> =>
-  lastOf(await burstStory(testClient)).replies.filter(({ ok }) => !ok);
+  lastOf(await keyLimitProbe(testClient)).replies.filter(({ ok }) => !ok);
+
+const elapsedMs = ({ sentAt, receivedAt }: Reply): number => receivedAt - sentAt;
 
 const noBreach = skipped("nothing was refused; see the rules of capacity");
 
@@ -27,7 +29,7 @@ const answered = (reply: Reply, expected: string): Verdict => expectThat(reply.o
 const refused = (reply: Reply, expected: string): Verdict => expectThat(!reply.ok, reply, expected);
 
 const keyCapacity = async (testClient: TestClient): Promise<Verdict> => {
-  const bursts = await burstStory(testClient);
+  const bursts = await keyLimitProbe(testClient);
   const { capacity } = layers.key;
   if (bursts.some(({ passed }) => passed === capacity)) return pass;
   const { replies, passed } = lastOf(bursts);
@@ -45,7 +47,7 @@ export const limitRules: readonly Rule[] = [
     if (beyond.length === 0) return noBreach;
     return all(
       beyond.map((reply) =>
-        expectThat(reply.elapsedMs < immediateMs, reply, `an answer within ${immediateMs} ms`, `${Math.round(reply.elapsedMs)} ms`),
+        expectThat(elapsedMs(reply) < immediateMs, reply, `an answer within ${immediateMs} ms`, `${Math.round(elapsedMs(reply))} ms`),
       ),
     );
   }),
@@ -55,42 +57,42 @@ export const limitRules: readonly Rule[] = [
   }),
   rule("8.1-key", "10 requests of one key fit a second, and no more", "key", keyCapacity),
   rule("8.1-key-later", "the next second the key may ask again", "key", async (testClient) =>
-    answered(lastOf(await burstStory(testClient)).later, "an answer after a second of silence"),
+    answered(lastOf(await keyLimitProbe(testClient)).later, "an answer after a second of silence"),
   ),
   rule("8.1-key-alone", "another key is not held by this key's limit", "two keys", async (testClient) => {
-    const { otherKey } = lastOf(await burstStory(testClient));
+    const { otherKey } = lastOf(await keyLimitProbe(testClient));
     return otherKey === undefined ? noBreach : answered(otherKey, "an answer to the other key");
   }),
   slowRule("8.1-uid", "a weight of 1200 fits a minute, and no more", "key", async (testClient) => {
-    const { passed, breach } = await floodStory(testClient);
+    const { passed, breach } = await userLimitProbe(testClient);
     return expectThat(passed === floodCalls, breach, `${floodCalls} calls of weight 5 in one minute`, `${passed} passed`);
   }),
   slowRule("8.1-uid-blocked", "beyond it the user is blocked until the next minute begins", "key", async (testClient) => {
-    const { blocked, breach } = await floodStory(testClient);
+    const { blocked, breach } = await userLimitProbe(testClient);
     return breach.ok ? noBreach : all(blocked.map((reply) => refused(reply, "a refusal until the minute ends")));
   }),
   slowRule("8.1-uid-keys", "on all keys of the user", "two keys", async (testClient) => {
-    const { otherKey, breach } = await floodStory(testClient);
+    const { otherKey, breach } = await userLimitProbe(testClient);
     return breach.ok || otherKey === undefined ? noBreach : refused(otherKey, "a refusal of the other key too");
   }),
   slowRule("8.1-uid-others", "another user is not affected", "two users", async (testClient) => {
-    const { otherUser } = await floodStory(testClient);
+    const { otherUser } = await userLimitProbe(testClient);
     return otherUser === undefined ? noBreach : answered(otherUser, "an answer to another user");
   }),
   slowRule("8.1-uid-free", "when the next minute begins the user is free", "key", async (testClient) => {
-    const { freed } = await floodStory(testClient);
+    const { freed } = await userLimitProbe(testClient);
     return answered(freed, "an answer in the next minute");
   }),
   slowRule("8.1-ip", "1200 requests of one address fit a minute, and no more", "nothing", async (testClient) => {
-    const { passed, last } = await waveStory(testClient);
+    const { passed, last } = await ipLimitProbe(testClient);
     return expectThat(passed === layers.ip.capacity, last, `${layers.ip.capacity} requests in one minute`, `${passed} passed`);
   }),
   slowRule("8.1-ip-signed", "beyond it signed requests of the address are refused too", "key", async (testClient) => {
-    const { signed, breached } = await waveStory(testClient);
+    const { signed, breached } = await ipLimitProbe(testClient);
     return breached && signed !== undefined ? refused(signed, "a refusal with a key too") : noBreach;
   }),
   slowRule("8.1-ip-free", "when the next minute begins the address is free", "nothing", async (testClient) => {
-    const { freed, first } = await waveStory(testClient);
+    const { freed, first } = await ipLimitProbe(testClient);
     return expectThat(freed.status === first.status, freed, `the answer of the first request of a minute: HTTP ${first.status}`);
   }),
 ];

@@ -5,11 +5,11 @@
  */
 import { instTypeOf } from "../../contract/inst-id.ts";
 import { paging } from "../../contract/limits.ts";
-import { crowdStory } from "./crowd-story.ts";
+import { fieldOf, ordIdsOf, type Reply } from "../probe/reply.ts";
+import { pagingScenario } from "./paging-scenario.ts";
 import { all, expectThat, open, pass, type Rule, rule, skipped, slowRule, type Verdict } from "./rule.ts";
 import type { TestClient } from "./test-client.ts";
-import { fieldOf, ordIdsOf, type Reply } from "./test-reply.ts";
-import { type TradeStory, tradeStory } from "./trade-story.ts";
+import { type TradeScenario, tradeRule, tradeScenario } from "./trade-scenario.ts";
 
 const states = { pending: ["live", "partially_filled"], history: ["filled", "canceled"] } as const;
 
@@ -35,17 +35,17 @@ const allHave = (reply: Reply, name: string, fits: (value: string) => boolean, e
   return expectThat(reply.ok && wrong === undefined, reply, expected, reply.ok ? `${name} ${wrong}` : reply.shown);
 };
 
-const three = ({ a, b, c }: TradeStory): readonly string[] => [a, b, c].map(({ ordId }) => ordId);
+const three = ({ a, b, c }: TradeScenario): readonly string[] => [a, b, c].map(({ ordId }) => ordId);
 
 /** Whether completed orders without fills can be expected in the history at all. */
 const remembers = ({ contract }: TestClient): boolean => !contract.profile.history.unfilledCanceledVanish;
 const forgetful = skipped("orders that never traded vanish from this service's history (H11)");
 
-type Look = (story: TradeStory) => Verdict;
+type Look = (scenario: TradeScenario) => Verdict;
 const pendingRule = (id: string, title: string, look: Look): Rule =>
-  rule(`4.2-${id}`, title, "trade key", async (testClient) => look(await tradeStory(testClient)));
+  rule(`4.2-${id}`, title, "trade key", async (testClient) => look(await tradeScenario(testClient)));
 const historyRule = (id: string, title: string, look: Look): Rule =>
-  rule(`4.3-${id}`, title, "trade key", async (testClient) => (remembers(testClient) ? look(await tradeStory(testClient)) : forgetful));
+  rule(`4.3-${id}`, title, "trade key", async (testClient) => (remembers(testClient) ? look(await tradeScenario(testClient)) : forgetful));
 
 const isSwap = (instId: string): boolean => instTypeOf(instId) === "SWAP";
 
@@ -71,7 +71,7 @@ const ordering = (reply: Reply, ids: readonly string[]): string => {
 };
 
 export const listingRules: readonly Rule[] = [
-  pendingRule("all", "all active orders are listed", (story) => lists(story.pending.all, three(story), "all active orders")),
+  pendingRule("all", "all active orders are listed", (scenario) => lists(scenario.pending.all, three(scenario), "all active orders")),
   pendingRule("states", "only live and partially_filled orders are listed", ({ pending, after }) =>
     all(
       [...Object.values(pending), after.pending]
@@ -81,23 +81,26 @@ export const listingRules: readonly Rule[] = [
         ),
     ),
   ),
-  pendingRule("gone", "completed orders are not listed", (story) =>
-    all([omits(story.pending.own, [story.d.ordId], "no completed order"), omits(story.after.pending, three(story), "no completed order")]),
-  ),
-  pendingRule("instType", "instType narrows to a kind of product", (story) =>
+  pendingRule("gone", "completed orders are not listed", (scenario) =>
     all([
-      lists(story.pending.swap, three(story), "swap orders"),
-      allHave(story.pending.swap, "instId", isSwap, "swap orders only"),
-      allHave(story.pending.spot, "instId", (id) => !isSwap(id), "spot orders only"),
+      omits(scenario.pending.own, [scenario.d.ordId], "no completed order"),
+      omits(scenario.after.pending, three(scenario), "no completed order"),
     ]),
   ),
-  pendingRule("instId", "instId narrows to one product", (story) =>
+  pendingRule("instType", "instType narrows to a kind of product", (scenario) =>
     all([
-      lists(story.pending.own, three(story), `orders of ${story.instId}`),
-      allHave(story.pending.own, "instId", (id) => id === story.instId, `orders of ${story.instId} only`),
-      story.otherInstId === undefined
+      lists(scenario.pending.swap, three(scenario), "swap orders"),
+      allHave(scenario.pending.swap, "instId", isSwap, "swap orders only"),
+      allHave(scenario.pending.spot, "instId", (id) => !isSwap(id), "spot orders only"),
+    ]),
+  ),
+  pendingRule("instId", "instId narrows to one product", (scenario) =>
+    all([
+      lists(scenario.pending.own, three(scenario), `orders of ${scenario.instId}`),
+      allHave(scenario.pending.own, "instId", (id) => id === scenario.instId, `orders of ${scenario.instId} only`),
+      scenario.otherInstId === undefined
         ? pass
-        : allHave(story.pending.other, "instId", (id) => id === story.otherInstId, `orders of ${story.otherInstId} only`),
+        : allHave(scenario.pending.other, "instId", (id) => id === scenario.otherInstId, `orders of ${scenario.otherInstId} only`),
     ]),
   ),
   pendingRule("limit", "limit is the number of results", ({ pending }) =>
@@ -109,27 +112,27 @@ export const listingRules: readonly Rule[] = [
   pendingRule("before", "before lists newer orders", ({ pending, a, b, c }) =>
     all([lists(pending.before, [c.ordId], "newer orders"), omits(pending.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
   ),
-  rule("4.2-order", "open: the order of the list, and both cursors at once", "trade key", async (testClient) => {
-    const story = await tradeStory(testClient);
-    const { both } = story.pending;
+  tradeRule("4.2-order", "open: the order of the list, and both cursors at once", (scenario) => {
+    const { both } = scenario.pending;
     return open(
-      `${ordering(story.pending.own, three(story))} (G6); after and before: ${both.ok ? `${both.records.length} records` : both.shown} (H6)`,
+      `${ordering(scenario.pending.own, three(scenario))} (G6); after and before: ${both.ok ? `${both.records.length} records` : both.shown} (H6)`,
     );
   }),
   rule("4.2-default", "20 results without limit", "trade key", async (testClient) =>
-    byDefault((await crowdStory(testClient)).pending.page),
+    byDefault((await pagingScenario(testClient)).pending.page),
   ),
   slowRule("4.2-maximum", "never more than 100 results", "trade key", async (testClient) => {
-    const { pending } = await crowdStory(testClient);
+    const { pending } = await pagingScenario(testClient);
     return bounded(pending.hundred, pending.beyond);
   }),
   slowRule("4.2-beyond", "open: a limit above the maximum", "trade key", async (testClient) => {
-    const { beyond } = (await crowdStory(testClient)).pending;
+    const { beyond } = (await pagingScenario(testClient)).pending;
     return open(beyond.ok ? `${beyond.records.length} records (H6)` : `${beyond.shown} (H6)`);
   }),
-  historyRule("all", "cancelled orders are listed", (story) => lists(story.history.all, three(story), "recently completed orders")),
-  rule("4.3-states", "only filled and canceled orders are listed", "trade key", async (testClient) => {
-    const { history } = await tradeStory(testClient);
+  historyRule("all", "cancelled orders are listed", (scenario) =>
+    lists(scenario.history.all, three(scenario), "recently completed orders"),
+  ),
+  tradeRule("4.3-states", "only filled and canceled orders are listed", ({ history }) => {
     const replies = Object.values(history).filter(({ ok }) => ok);
     return all(
       replies.map((reply) =>
@@ -137,23 +140,22 @@ export const listingRules: readonly Rule[] = [
       ),
     );
   }),
-  rule("4.3-active", "orders that are still active are not listed", "trade key", async (testClient) => {
-    const story = await tradeStory(testClient);
-    return omits(story.history.early, three(story), "no active order");
-  }),
-  historyRule("instType", "instType narrows to a kind of product", (story) =>
+  tradeRule("4.3-active", "orders that are still active are not listed", (scenario) =>
+    omits(scenario.history.early, three(scenario), "no active order"),
+  ),
+  historyRule("instType", "instType narrows to a kind of product", (scenario) =>
     all([
-      lists(story.history.swap, three(story), "swap orders"),
-      allHave(story.history.swap, "instId", isSwap, "swap orders only"),
-      allHave(story.history.spot, "instId", (id) => !isSwap(id), "spot orders only"),
+      lists(scenario.history.swap, three(scenario), "swap orders"),
+      allHave(scenario.history.swap, "instId", isSwap, "swap orders only"),
+      allHave(scenario.history.spot, "instId", (id) => !isSwap(id), "spot orders only"),
     ]),
   ),
-  historyRule("state", "state narrows to one final state", (story) =>
+  historyRule("state", "state narrows to one final state", (scenario) =>
     all([
-      lists(story.history.canceled, three(story), "canceled orders"),
-      omits(story.history.filled, three(story), "filled orders only"),
-      allHave(story.history.canceled, "state", (state) => state !== "filled", "canceled orders only"),
-      allHave(story.history.filled, "state", (state) => state !== "canceled", "filled orders only"),
+      lists(scenario.history.canceled, three(scenario), "canceled orders"),
+      omits(scenario.history.filled, three(scenario), "filled orders only"),
+      allHave(scenario.history.canceled, "state", (state) => state !== "filled", "canceled orders only"),
+      allHave(scenario.history.filled, "state", (state) => state !== "canceled", "filled orders only"),
     ]),
   ),
   historyRule("limit", "limit is the number of results", ({ history }) =>
@@ -171,11 +173,11 @@ export const listingRules: readonly Rule[] = [
     all([lists(history.before, [c.ordId], "newer orders"), omits(history.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
   ),
   rule("4.3-default", "20 results without limit", "trade key", async (testClient) =>
-    remembers(testClient) ? byDefault((await crowdStory(testClient)).history.page) : forgetful,
+    remembers(testClient) ? byDefault((await pagingScenario(testClient)).history.page) : forgetful,
   ),
   slowRule("4.3-maximum", "never more than 100 results", "trade key", async (testClient) => {
     if (!remembers(testClient)) return forgetful;
-    const { history } = await crowdStory(testClient);
+    const { history } = await pagingScenario(testClient);
     return bounded(history.hundred, history.beyond);
   }),
 ];

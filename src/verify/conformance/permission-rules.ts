@@ -5,11 +5,11 @@
  * door is cancelled.
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import type { Own } from "./own-orders.ts";
+import { elementDone, fieldOf, type Reply } from "../probe/reply.ts";
 import { all, expectThat, open, type Rule, rule, skipped, type Verdict } from "./rule.ts";
 import { need, type TestClient } from "./test-client.ts";
 import type { CheckKey } from "./test-keys.ts";
-import { elementDone, fieldOf, type Reply } from "./test-reply.ts";
+import type { Own } from "./test-orders.ts";
 import { usedAfter } from "./used-weight.ts";
 
 type Who = CheckKey | "nobody";
@@ -61,7 +61,7 @@ const mayNotPlace = async (testClient: TestClient, who: Who, words: string): Pro
   const reply = await testClient.ask("placeOrder", body, { as: who });
   const ordId = fieldOf(reply.records[0], "ordId");
   if (reply.ok && ordId !== "") {
-    testClient.orders.adopt({ ordId });
+    await testClient.orders.adopt(fieldOf(body, "clOrdId"), ordId);
     await testClient.orders.cancelAll([{ ordId }]);
   }
   return refuses(reply, words);
@@ -89,39 +89,39 @@ export const permissionRules: readonly Rule[] = [
     open(`${await refusalOf(testClient, "pendingOrders", "nobody")} (G12)`),
   ),
   rule("5-read", "the permission read opens the order query and the listings", "read-only key", (testClient) =>
-    testClient.parts.trader === undefined
+    testClient.roles.trader === undefined
       ? Promise.resolve(skipped("needs a key that may trade"))
       : withOrder(testClient, async (order) =>
           all(
-            (await inTurn(reads(testClient, need(testClient.parts.reader), order))).map((reply) =>
+            (await inTurn(reads(testClient, need(testClient.roles.readOnly), order))).map((reply) =>
               expectThat(reply.ok, reply, "an answer to a key with read"),
             ),
           ),
         ),
   ),
   rule("5-read-cancel", "without trade_futures a key may not cancel", "read-only key", (testClient) =>
-    testClient.parts.trader === undefined
+    testClient.roles.trader === undefined
       ? Promise.resolve(skipped("needs a key that may trade"))
-      : mayNotCancel(testClient, need(testClient.parts.reader), "a key without trade_futures"),
+      : mayNotCancel(testClient, need(testClient.roles.readOnly), "a key without trade_futures"),
   ),
   rule("5-read-place", "without the permission to trade a key may not place", "read-only key", (testClient) =>
-    testClient.parts.trader === undefined || testClient.contract.profile.permissions.placeSwap === "read"
+    testClient.roles.trader === undefined || testClient.contract.profile.permissions.placeSwap === "read"
       ? Promise.resolve(skipped("the permission for placing is open (G11); needs a key that may trade"))
-      : mayNotPlace(testClient, need(testClient.parts.reader), "a key that may only read"),
+      : mayNotPlace(testClient, need(testClient.roles.readOnly), "a key that may only read"),
   ),
   rule("5-trade-read", "without read a key may not query or list orders", "trade-only key", (testClient) =>
     withOrder(testClient, async (order) =>
-      all((await inTurn(reads(testClient, need(testClient.parts.blind), order))).map((reply) => refuses(reply, "a key without read"))),
+      all((await inTurn(reads(testClient, need(testClient.roles.tradeOnly), order))).map((reply) => refuses(reply, "a key without read"))),
     ),
   ),
   rule("5-trade-cancel", "the permission trade_futures opens batch cancel", "trade-only key", (testClient) =>
     withOrder(testClient, async (order) => {
-      const reply = await testClient.orders.cancel([order], { as: need(testClient.parts.blind) });
+      const reply = await testClient.orders.cancel([order], { as: need(testClient.roles.tradeOnly) });
       const state = await stateOf(testClient, order);
       return expectThat(state === "" || complete.includes(state), reply, "the order is cancelled", `the order is ${state}; ${reply.shown}`);
     }),
   ),
   rule("5-shared", "all keys of a user share the quota", "two keys", (testClient) =>
-    usedAfter(testClient, "spotBalance", need(testClient.parts.second), 5, "the other key's consumption continues this one's"),
+    usedAfter(testClient, "spotBalance", need(testClient.roles.second), 5, "the other key's consumption continues this one's"),
   ),
 ];

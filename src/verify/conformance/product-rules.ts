@@ -3,16 +3,12 @@
  */
 import { readInstId } from "../../contract/inst-id.ts";
 import { versionPrefix } from "../../contract/limits.ts";
+import { fieldOf, type Reply } from "../probe/reply.ts";
 import { all, expectThat, open, type Rule, rule, skipped, type Verdict } from "./rule.ts";
-import { type How, need, type TestClient } from "./test-client.ts";
-import { fieldOf, type Reply } from "./test-reply.ts";
-import { sample } from "./trade-story.ts";
+import { need, type TestClient } from "./test-client.ts";
+import { sample } from "./trade-scenario.ts";
 
-const asAnybody = (testClient: TestClient): How =>
-  testClient.contract.endpoints.instruments.permission === "none" ? { as: "nobody" } : {};
-
-const products = (testClient: TestClient): Promise<Reply> =>
-  testClient.story("products", () => testClient.ask("instruments", {}, asAnybody(testClient)));
+const products = (testClient: TestClient): Promise<Reply> => testClient.once("products", () => testClient.askInstruments());
 
 const idsOf = ({ records }: Reply): readonly string[] => records.map((record) => fieldOf(record, "instId"));
 
@@ -37,7 +33,7 @@ const served = async (testClient: TestClient, name: keyof typeof harmless): Prom
       ? await testClient.ask(name, harmless[name])
       : need((await sample(testClient)).find(({ endpoint }) => endpoint === read));
   const lightest = read === undefined ? "setLeverage" : "positions";
-  const absent = await testClient.story(`nowhere ${lightest}`, () => testClient.ask(lightest, harmless[lightest], { path: nowhere }));
+  const absent = await testClient.once(`nowhere ${lightest}`, () => testClient.ask(lightest, harmless[lightest], { path: nowhere }));
   const same = reply.status === absent.status && String(reply.envelope["code"]) === String(absent.envelope["code"]) && !reply.ok;
   return expectThat(!same && reply.status !== 404 && reply.status !== 405, reply, "an answer of the endpoint", reply.shown);
 };
@@ -54,7 +50,7 @@ const harmless = {
 } as const;
 
 const notServedAt = async (testClient: TestClient, path: string): Promise<Verdict> => {
-  const reply = await testClient.ask("instruments", {}, { ...asAnybody(testClient), path });
+  const reply = await testClient.askInstruments({ path });
   return expectThat(!reply.ok || reply.records.length === 0, reply, `no product list outside ${versionPrefix}`);
 };
 
@@ -85,10 +81,7 @@ export const productRules: readonly Rule[] = [
   rule("4.5-stable", "asked again, the list is the same", "nothing", async (testClient) => {
     const first = await products(testClient);
     if (!first.ok) return skipped(`the list was not given: ${first.shown}`);
-    const again = [
-      await testClient.ask("instruments", {}, asAnybody(testClient)),
-      await testClient.ask("instruments", {}, asAnybody(testClient)),
-    ];
+    const again = [await testClient.askInstruments(), await testClient.askInstruments()];
     return all(
       again.map((reply) => expectThat(sorted(idsOf(reply)) === sorted(idsOf(first)), reply, `the same ${first.records.length} products`)),
     );
@@ -115,11 +108,11 @@ export const productRules: readonly Rule[] = [
     all([await notServedAt(testClient, "/common/instruments"), await notServedAt(testClient, "/api/common/instruments")]),
   ),
   rule("9-trade-prefix", "nor do the trade endpoints", "key", async (testClient) => {
-    const reply = await testClient.ask("pendingOrders", {}, { as: need(testClient.parts.main), path: "/trade/orders/pending" });
+    const reply = await testClient.ask("pendingOrders", {}, { as: need(testClient.roles.main), path: "/trade/orders/pending" });
     return expectThat(!reply.ok, reply, `no listing outside ${versionPrefix}`);
   }),
   rule("9-next", "open: other versions", "nothing", async (testClient) => {
-    const reply = await testClient.ask("instruments", {}, { ...asAnybody(testClient), path: "/api/v2/common/instruments" });
+    const reply = await testClient.askInstruments({ path: "/api/v2/common/instruments" });
     return open(`/api/v2/common/instruments: ${reply.shown} (G18)`);
   }),
 ];

@@ -4,17 +4,16 @@
  * Invariants: a verdict of failure says what was expected, what came, and to which request; what the description leaves open is
  * never a failure, only told.
  */
+
+import type { Reply } from "../probe/reply.ts";
 import type { TestClient } from "./test-client.ts";
-import type { Reply } from "./test-reply.ts";
+import type { Need } from "./test-keys.ts";
 
 export type Verdict =
   | { readonly kind: "pass" }
   | { readonly kind: "open"; readonly found: string }
   | { readonly kind: "fail"; readonly expected: string; readonly got: string; readonly request: string }
   | { readonly kind: "skipped"; readonly why: string };
-
-/** What has to be at hand; keys are told apart by what they may do and whose they are (test-keys.ts). */
-export type Need = "nothing" | "key" | "trade key" | "two keys" | "two users" | "read-only key" | "trade-only key" | "socket";
 
 export interface Rule {
   readonly id: string;
@@ -59,11 +58,3 @@ export const all = (verdicts: Iterable<Verdict>): Verdict => {
 /** Passes when `holds`; otherwise the reply was not what was expected. */
 export const expectThat = (holds: boolean, reply: Reply, expected: string, got: string = reply.shown): Verdict =>
   holds ? pass : fail(reply, expected, got);
-
-/** Why a rule cannot be asked: a step before it did not succeed. The runner makes a skipped verdict of it. */
-export class Unable extends Error {
-  constructor(why: string) {
-    super(why);
-    this.name = "Unable";
-  }
-}

@@ -8,9 +8,9 @@ import { firstValueFrom, map, merge, Observable, take } from "rxjs";
 import type { Socket } from "../../client/transport/socket.ts";
 import { after } from "../../clock/clock.ts";
 import { websocketLimits } from "../../contract/limits.ts";
+import { fieldOf, isRaw, type Raw } from "../probe/reply.ts";
 import { pass, type Rule, rule, skipped, open as told, type Verdict } from "./rule.ts";
-import { here, type TestClient } from "./test-client.ts";
-import { fieldOf, isRaw, type Raw } from "./test-reply.ts";
+import type { TestClient } from "./test-client.ts";
 
 const { connectionsPerIp, subscriptionsPerConnection } = websocketLimits;
 
@@ -44,7 +44,7 @@ const lineTo = (testClient: TestClient, url: string, open: NonNullable<TestClien
   };
   // Opening one is a request of the address, like any other.
   const now = testClient.clock.now();
-  testClient.pace.count({ ip: here, key: undefined, uid: undefined, weight: 0 }, now)(now);
+  testClient.pacing.count(testClient.charge(undefined, {}, 0), now)(now);
   const socket = open(url, {
     opened: () => {
       say({ kind: "opened" });
@@ -130,8 +130,8 @@ const connections = (testClient: TestClient): Promise<Verdict> =>
 
 /** Different pairs of a public channel and a product. */
 const pairsOf = async (testClient: TestClient): Promise<readonly Raw[]> => {
-  const { endpoints, profile } = testClient.contract;
-  const reply = await testClient.ask("instruments", {}, endpoints.instruments.permission === "none" ? { as: "nobody" } : {});
+  const { profile } = testClient.contract;
+  const reply = await testClient.askInstruments();
   const ids = reply.records.map((record) => fieldOf(record, "instId")).filter((id) => id !== "");
   return profile.websocket.publicChannels.flatMap((channel) => ids.map((instId) => ({ channel, instId })));
 };

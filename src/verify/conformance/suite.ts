@@ -14,10 +14,11 @@ import { listingRules } from "./listing-rules.ts";
 import { orderRules } from "./order-rules.ts";
 import { permissionRules } from "./permission-rules.ts";
 import { productRules } from "./product-rules.ts";
-import { type Rule, skipped, Unable, type Verdict } from "./rule.ts";
+import { type Rule, skipped, type Verdict } from "./rule.ts";
 import { socketRules } from "./socket-rules.ts";
-import { createTestClient, type TestClient, type TestClientOptions } from "./test-client.ts";
+import { TestClient, type TestClientOptions } from "./test-client.ts";
 import { missing } from "./test-keys.ts";
+import { Unable } from "./unable.ts";
 import { weightRules } from "./used-weight.ts";
 
 /** Rules that end in a blocked user or address come after all others. */
@@ -57,26 +58,22 @@ export interface SuiteResult {
 }
 
 export const checkService = async (options: SuiteOptions): Promise<SuiteResult> => {
-  const testClient = createTestClient(options);
-  await knock(testClient);
+  const testClient = new TestClient(options);
+  await checkReachable(testClient);
   const asked = rules.filter(({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true);
   const order = [...asked].sort((a, b) => place(a.id) - place(b.id));
   const verdicts = new Map<Rule, Verdict>();
   let leftBehind: readonly string[] = [];
-  let stopped = false;
-  const stopping = options.stop$?.subscribe(() => {
-    stopped = true;
-  });
   try {
     for (const rule of order) {
-      if (stopped) break;
+      if (options.stop.aborted) break;
       options.onRule?.(rule);
       const verdict = await ask(rule, testClient);
       verdicts.set(rule, verdict);
     }
   } finally {
-    stopping?.unsubscribe();
-    leftBehind = await tidy(testClient);
+    testClient.insist();
+    leftBehind = await testClient.orders.cleanUp();
   }
   const findings = asked.flatMap((rule) => {
     const verdict = verdicts.get(rule);
@@ -85,20 +82,9 @@ export const checkService = async (options: SuiteOptions): Promise<SuiteResult> 
   return { findings, leftBehind };
 };
 
-/** What cannot be asked about any more is named as left behind. */
-const tidy = async (testClient: TestClient): Promise<readonly string[]> => {
-  testClient.end();
-  try {
-    return await testClient.orders.sweep();
-  } catch (error) {
-    if (isSluiceError(error) || error instanceof Unable) return testClient.orders.unsure();
-    throw error;
-  }
-};
-
-/** A service that does not answer is no matter of rules, and a key that is not accepted would make every rule about orders a riddle. */
-const knock = async (testClient: TestClient): Promise<void> => {
-  const { main } = testClient.parts;
+/** A service that does not answer is not a matter of rules, and a refused key would fail every rule about orders. */
+const checkReachable = async (testClient: TestClient): Promise<void> => {
+  const { main } = testClient.roles;
   if (main === undefined) {
     await testClient.ask("instruments", {}, { as: "nobody" });
     return;
@@ -112,7 +98,7 @@ const knock = async (testClient: TestClient): Promise<void> => {
 };
 
 const ask = async (rule: Rule, testClient: TestClient): Promise<Verdict> => {
-  const lacking = missing(rule.needs, testClient.parts, testClient.socket !== undefined);
+  const lacking = missing(rule.needs, testClient.roles, testClient.socket !== undefined);
   if (lacking !== undefined) return skipped(lacking);
   if (rule.slow && testClient.quick) return skipped("uses up a minute; left out of a quick run");
   try {

@@ -1,10 +1,10 @@
 /**
- * Which of the given keys plays which part.
+ * Roles of the given keys in the suite.
  *
- * Invariants: keys of one user share a uid; a part nobody can play is undefined, and the rules that need it are skipped.
+ * Invariants: keys of one user share a uid; a role that no key fits is undefined, and the rules that need it are skipped.
  */
+import type { LayerName } from "../../contract/limits.ts";
 import type { Profile } from "../../contract/profile.ts";
-import type { Need } from "./rule.ts";
 
 export interface CheckKey {
   /** The name the transport knows it by. */
@@ -13,24 +13,36 @@ export interface CheckKey {
   readonly permissions: readonly string[];
 }
 
-export interface Parts {
-  /** Asks wherever a rule names nobody. */
+export interface How {
+  /** Whose key signs; the main one when left out. */
+  readonly as?: CheckKey | "nobody";
+  /** Layers to keep within; all of them when left out. */
+  readonly within?: readonly LayerName[];
+  /** Another address than the endpoint's own. */
+  readonly path?: string;
+}
+
+/** What a rule needs at hand. */
+export type Need = "nothing" | "key" | "trade key" | "two keys" | "two users" | "read-only key" | "trade-only key" | "socket";
+
+export interface Roles {
+  /** Asks wherever a rule names no other. */
   readonly main: CheckKey | undefined;
   /** The same key, when it may also place and cancel. */
   readonly trader: CheckKey | undefined;
   /** Another key of the same user that may read. */
   readonly second: CheckKey | undefined;
   /** A key of the same user that may read but not cancel. */
-  readonly reader: CheckKey | undefined;
+  readonly readOnly: CheckKey | undefined;
   /** A key of the same user that may cancel but not read. */
-  readonly blind: CheckKey | undefined;
+  readonly tradeOnly: CheckKey | undefined;
   /** A key of another user that may read. */
-  readonly stranger: CheckKey | undefined;
+  readonly otherUser: CheckKey | undefined;
 }
 
 const cancel = "trade_futures";
 
-export const partsOf = (keys: readonly CheckKey[], { permissions }: Profile): Parts => {
+export const rolesOf = (keys: readonly CheckKey[], { permissions }: Profile): Roles => {
   const may = (key: CheckKey, ...wanted: readonly string[]): boolean => wanted.every((name) => key.permissions.includes(name));
   const trader = keys.find((key) => may(key, "read", cancel, permissions.placeSwap));
   const main = trader ?? keys.find((key) => may(key, "read"));
@@ -40,25 +52,25 @@ export const partsOf = (keys: readonly CheckKey[], { permissions }: Profile): Pa
     main,
     trader,
     second: family.find((key) => key !== main),
-    reader: family.find((key) => !may(key, cancel)),
-    blind: own.find((key) => may(key, cancel) && !may(key, "read")),
-    stranger: keys.find((key) => main !== undefined && key.uid !== main.uid && may(key, "read")),
+    readOnly: family.find((key) => !may(key, cancel)),
+    tradeOnly: own.find((key) => may(key, cancel) && !may(key, "read")),
+    otherUser: keys.find((key) => main !== undefined && key.uid !== main.uid && may(key, "read")),
   };
 };
 
-const wants: Readonly<Record<Exclude<Need, "nothing" | "socket">, readonly [part: keyof Parts, words: string]>> = {
+const wants: Readonly<Record<Exclude<Need, "nothing" | "socket">, readonly [role: keyof Roles, words: string]>> = {
   key: ["main", "a key with the permission read"],
   "trade key": ["trader", "a key with the permissions read and trade_futures"],
   "two keys": ["second", "two keys of one user"],
-  "two users": ["stranger", "keys of two users"],
-  "read-only key": ["reader", "a key of the same user that may read but not cancel"],
-  "trade-only key": ["blind", "a key of the same user that may cancel but not read"],
+  "two users": ["otherUser", "keys of two users"],
+  "read-only key": ["readOnly", "a key of the same user that may read but not cancel"],
+  "trade-only key": ["tradeOnly", "a key of the same user that may cancel but not read"],
 };
 
 /** What is missing for `need`, in words, or undefined. */
-export const missing = (need: Need, parts: Parts, socket: boolean): string | undefined => {
+export const missing = (need: Need, roles: Roles, socket: boolean): string | undefined => {
   if (need === "nothing") return undefined;
   if (need === "socket") return socket ? undefined : "needs the address of the WebSocket (--ws)";
-  const [part, words] = wants[need];
-  return parts[part] === undefined ? `needs ${words}` : undefined;
+  const [role, words] = wants[need];
+  return roles[role] === undefined ? `needs ${words}` : undefined;
 };

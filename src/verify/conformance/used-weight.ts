@@ -5,10 +5,11 @@
  * disturbed, is taken again, three times at most.
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
+import { minuteMs } from "../probe/probe-client.ts";
+import type { Reply } from "../probe/reply.ts";
 import { expectThat, open, type Rule, rule, skipped, type Verdict } from "./rule.ts";
-import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
+import { edgeMs, type TestClient } from "./test-client.ts";
 import type { CheckKey } from "./test-keys.ts";
-import { counted, type Reply } from "./test-reply.ts";
 
 const attempts = 3;
 /** More than one measurement costs. */
@@ -28,9 +29,9 @@ type Ask = () => Promise<Reply>;
 const riseOf = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly rise: number | undefined }> => {
   await testClient.room(roomFor);
   await withinMinute(testClient);
-  const before = counted(await testClient.ask("spotBalance"), "uidUsed");
+  const before = (await testClient.ask("spotBalance")).counters.uidUsed;
   const reply = await ask();
-  const after = counted(reply, "uidUsed");
+  const after = reply.counters.uidUsed;
   return { reply, rise: before === undefined || after === undefined ? undefined : after - before };
 };
 
@@ -58,10 +59,10 @@ export const usedAfter = (
 const addedBy = async (testClient: TestClient, ask: Ask): Promise<{ readonly reply: Reply; readonly added: number | undefined }> => {
   await testClient.room(roomFor);
   await withinMinute(testClient);
-  const before = counted(await testClient.ask("spotBalance"), "uidUsed");
+  const before = (await testClient.ask("spotBalance")).counters.uidUsed;
   const reply = await ask();
-  const after = counted(await testClient.ask("spotBalance"), "uidUsed");
-  const again = counted(await testClient.ask("spotBalance"), "uidUsed");
+  const after = (await testClient.ask("spotBalance")).counters.uidUsed;
+  const again = (await testClient.ask("spotBalance")).counters.uidUsed;
   const known = before !== undefined && after !== undefined && again !== undefined;
   return { reply, added: known ? after - before - (again - after) : undefined };
 };
@@ -85,12 +86,12 @@ const weightOfTrade = (testClient: TestClient, endpoint: "placeOrder" | "cancelB
         if (order === undefined) throw new Error("one order was placed");
         return order.placed;
       });
-      await orders.sweep();
+      await orders.cleanUp();
       return judged(reply, rise, weight);
     }
     const standing = await orders.open(1);
     const { reply, rise } = await riseOf(testClient, () => orders.cancel(standing));
-    await orders.sweep();
+    await orders.cleanUp();
     return judged(reply, rise, weight + testClient.contract.profile.weights.perCancelElement);
   });
 

@@ -2,14 +2,15 @@
  * Uses up one user's weight in a fresh minute and watches who is blocked, and until when.
  *
  * Invariants: nothing but light reads is sent; no order stands meanwhile; the key layer is kept within, so that only the user's
- * layer can refuse; the story ends when the user is free again or the next minute has begun.
+ * layer can refuse; the scenario ends when the user is free again or the next minute has begun.
  */
 import { layers } from "../../contract/limits.ts";
-import { Unable } from "./rule.ts";
-import { edgeMs, minuteMs, type TestClient } from "./test-client.ts";
-import type { Reply } from "./test-reply.ts";
+import { minuteMs } from "../probe/probe-client.ts";
+import type { Reply } from "../probe/reply.ts";
+import { edgeMs, type TestClient } from "./test-client.ts";
+import { Unable } from "./unable.ts";
 
-interface FloodStory {
+interface UserLimitProbe {
   /** Of the minute. */
   readonly first: Reply;
   /** Calls of weight 5 that were answered. */
@@ -34,10 +35,10 @@ const atOnce = 8;
 const latestMs = 45_000;
 const pollMs = 7_000;
 
-export const floodStory = (testClient: TestClient): Promise<FloodStory> => testClient.story("flood", () => play(testClient));
+export const userLimitProbe = (testClient: TestClient): Promise<UserLimitProbe> => testClient.once("flood", () => play(testClient));
 
-const play = async (testClient: TestClient): Promise<FloodStory> => {
-  const { parts, clock } = testClient;
+const play = async (testClient: TestClient): Promise<UserLimitProbe> => {
+  const { roles, clock } = testClient;
   testClient.open("spotBalance", floodCalls + extra, latestMs);
   await testClient.freshMinute();
   const beganAt = clock.now();
@@ -50,8 +51,8 @@ const play = async (testClient: TestClient): Promise<FloodStory> => {
   const blockedUntil = byClock ? minuteEndsAt : beganAt + minuteMs;
   const freeAt = byClock ? minuteEndsAt : breachAt + minuteMs;
   const within = ["key", "ip"] as const;
-  const otherKey = parts.second && (await testClient.ask("instruments", {}, { as: parts.second, within }));
-  const otherUser = parts.stranger && (await testClient.ask("spotBalance", {}, { as: parts.stranger, within }));
+  const otherKey = roles.second && (await testClient.ask("instruments", {}, { as: roles.second, within }));
+  const otherUser = roles.otherUser && (await testClient.ask("spotBalance", {}, { as: roles.otherUser, within }));
   const blocked: Reply[] = [];
   for (let at = breachAt; at <= blockedUntil - 2 * edgeMs; at += pollMs) {
     await testClient.wait(at - clock.now());

@@ -91,7 +91,19 @@ const turned = async <T>(clock: VirtualClock, work: Promise<T>): Promise<T> => {
 
 export const examine = (subject: Patient, options: Partial<SuiteOptions> = {}): Promise<SuiteResult> => {
   const { clock, contract, transport } = subject;
-  return turned(clock, checkService({ contract, transport, clock, serviceNow: () => clock.now(), keys, quick: false, ...options }));
+  return turned(
+    clock,
+    checkService({
+      contract,
+      transport,
+      clock,
+      serviceNow: () => clock.now(),
+      stop: new AbortController().signal,
+      keys,
+      quick: false,
+      ...options,
+    }),
+  );
 };
 
 export const ofKind = (result: SuiteResult, kind: string): readonly string[] =>

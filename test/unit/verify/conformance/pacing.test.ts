@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { layers } from "../../../../src/contract/limits.ts";
-import { createPacing } from "../../../../src/verify/conformance/pacing.ts";
-import { missing, partsOf } from "../../../../src/verify/conformance/test-keys.ts";
+import { missing, rolesOf } from "../../../../src/verify/conformance/test-keys.ts";
+import { Pacing } from "../../../../src/verify/probe/pacing.ts";
 import { keys } from "../../../support/harness/conformance.ts";
 
 describe("pace", () => {
@@ -16,7 +16,7 @@ describe("pace", () => {
     });
     fc.assert(
       fc.property(fc.array(call, { minLength: 1, maxLength: 400 }), (calls) => {
-        const pace = createPacing(layers);
+        const pace = new Pacing(layers);
         const counted: { at: number; weight: number }[] = [];
         let now = 0;
         for (const { gapMs, weight, tripMs } of calls) {
@@ -39,7 +39,7 @@ describe("pace", () => {
   });
 
   it("a call counts from when it was answered, as it may have been counted as late as that", () => {
-    const pace = createPacing(layers);
+    const pace = new Pacing(layers);
     const charge = { ip: "i", key: "k", uid: "u", weight: 1100 };
     pace.count(charge, 0)(5_000);
     expect(pace.fitsAt(charge, ["uid"], 6_000)).toBeGreaterThanOrEqual(65_000);
@@ -63,7 +63,7 @@ describe("pace", () => {
     fc.assert(
       fc.property(layer, fc.array(call, { minLength: 1, maxLength: 60 }), ({ endpoints, ...rest }, calls) => {
         const own = { name: "own", anchor: "sliding", banMs: 0, ...rest, ...(endpoints && { endpoints }) } as const;
-        const pace = createPacing(layers, [own]);
+        const pace = new Pacing(layers, [own]);
         const counted: { at: number; amount: number }[] = [];
         let now = 0;
         for (const { endpoint, elements, tripMs } of calls) {
@@ -87,7 +87,7 @@ describe("pace", () => {
 
   it("of the smallest layer one call goes at a time", () => {
     const own = { name: "own", scope: "key", unit: "requests", capacity: 1, windowMs: 5_000, anchor: "sliding", banMs: 0 } as const;
-    const pace = createPacing(layers, [own]);
+    const pace = new Pacing(layers, [own]);
     const charge = { ip: "i", key: "k", uid: "u", weight: 5, endpoint: "getOrder" };
     expect(pace.fitsAt(charge, [], 100)).toBe(100);
     pace.count(charge, 100)(140);
@@ -100,14 +100,14 @@ describe("pace", () => {
   });
 
   it("a call that fits at once is not held", () => {
-    expect(createPacing(layers).fitsAt({ ip: "i", key: "k", uid: "u", weight: 15 }, ["ip", "key", "uid"], 7)).toBe(7);
+    expect(new Pacing(layers).fitsAt({ ip: "i", key: "k", uid: "u", weight: 15 }, ["ip", "key", "uid"], 7)).toBe(7);
   });
 });
 
-describe("the parts of keys", () => {
+describe("the roles of keys", () => {
   const { profile } = createContract();
   const named = (...names: readonly string[]) =>
-    partsOf(
+    rolesOf(
       keys.filter(({ name }) => names.includes(name)),
       profile,
     );
@@ -116,10 +116,10 @@ describe("the parts of keys", () => {
     [
       "all of them",
       keys.map(({ name }) => name),
-      { main: "ann-1", trader: "ann-1", second: "ann-2", reader: "ann-read", blind: "ann-trade", stranger: "bob-1" },
+      { main: "ann-1", trader: "ann-1", second: "ann-2", readOnly: "ann-read", tradeOnly: "ann-trade", otherUser: "bob-1" },
     ],
-    ["a reader alone", ["ann-read"], { main: "ann-read", reader: "ann-read" }],
-    ["a trader and a stranger", ["ann-2", "bob-1"], { main: "ann-2", trader: "ann-2", stranger: "bob-1" }],
+    ["a reader alone", ["ann-read"], { main: "ann-read", readOnly: "ann-read" }],
+    ["a trader and a stranger", ["ann-2", "bob-1"], { main: "ann-2", trader: "ann-2", otherUser: "bob-1" }],
     ["none", [], {}],
   ])("%s", (_, names, expected) => {
     const parts = Object.entries(named(...names)).flatMap(([part, key]) => (key === undefined ? [] : [[part, key.name]]));

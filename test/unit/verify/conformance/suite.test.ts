@@ -1,7 +1,7 @@
 /**
  * The suite against a whole service: everything passes, nothing is left behind, and what cannot be asked is said.
  */
-import { Subject, throwError } from "rxjs";
+import { throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { ExtraLayer, ProfileOverrides } from "../../../../src/contract/profile.ts";
 import { SluiceError } from "../../../../src/errors.ts";
@@ -170,15 +170,15 @@ describe("when things go wrong", () => {
 
   it("a stop ends waiting, cancels what stands and keeps what was found", async () => {
     const subject = patient();
-    const stop$ = new Subject<void>();
+    const stop = new AbortController();
     const startedAt = subject.clock.now();
     // Whoever asks again must not cut short the tidying up.
     for (let at = startedAt + 2_000; at < startedAt + 8_000; at += 50) {
       subject.clock.setTimer(at, () => {
-        stop$.next();
+        stop.abort();
       });
     }
-    const result = await examine(subject, { stop$ });
+    const result = await examine(subject, { stop: stop.signal });
     expect(subject.clock.now() - startedAt).toBeLessThan(10_000);
     expect(result.findings.length).toBeLessThan(rules.length);
     expect(subject.venue.truth("ann").orders.length).toBeGreaterThan(0);

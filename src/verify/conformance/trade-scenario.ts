@@ -5,12 +5,13 @@
  * are complete at the end. Every look is one reply; rules only read.
  */
 
-import type { Own } from "./own-orders.ts";
+import { fieldOf, type Reply } from "../probe/reply.ts";
+import { type Rule, rule, type Verdict } from "./rule.ts";
 import type { TestClient } from "./test-client.ts";
-import { fieldOf, type Reply } from "./test-reply.ts";
+import type { Own } from "./test-orders.ts";
 
 /** `early` is the history while a, b and c were open. */
-export interface TradeStory {
+export interface TradeScenario {
   readonly instId: string;
   readonly otherInstId: string | undefined;
   readonly a: Own;
@@ -32,16 +33,16 @@ type HistoryLook = "early" | "all" | "swap" | "spot" | "canceled" | "filled" | "
 /** An id the service is not likely to have given to anybody's order. */
 const unknownOrdId = "1";
 
-/** Asks in the order written: the story is the same at every run. */
+/** Asks in the order written: the scenario is the same at every run. */
 const inTurn = async <K extends string>(looks: Readonly<Record<K, () => Promise<Reply>>>): Promise<Readonly<Record<K, Reply>>> => {
   const replies: [string, Reply][] = [];
   for (const [name, look] of Object.entries<() => Promise<Reply>>(looks)) replies.push([name, await look()]);
   return Object.fromEntries(replies) as Readonly<Record<K, Reply>>;
 };
 
-export const tradeStory = (testClient: TestClient): Promise<TradeStory> => testClient.story("trade", () => play(testClient));
+export const tradeScenario = (testClient: TestClient): Promise<TradeScenario> => testClient.once("trade", () => play(testClient));
 
-const play = async (testClient: TestClient): Promise<TradeStory> => {
+const play = async (testClient: TestClient): Promise<TradeScenario> => {
   const { orders } = testClient;
   const instId = await orders.instId();
   const otherInstId = await orders.otherInstId();
@@ -118,9 +119,13 @@ const historyLooks = (testClient: TestClient, b: Own) => {
   };
 };
 
+/** A rule about what the scenario showed. */
+export const tradeRule = (id: string, title: string, judge: (scenario: TradeScenario) => Verdict): Rule =>
+  rule(id, title, "trade key", async (testClient) => judge(await tradeScenario(testClient)));
+
 /** One success of everything that may be asked without harm. */
 export const sample = (testClient: TestClient): Promise<readonly Reply[]> =>
-  testClient.story("sample", async () => {
+  testClient.once("sample", async () => {
     const replies: Reply[] = [];
     for (const name of ["instruments", "spotBalance", "positions", "pendingOrders", "orderHistory"] as const) {
       replies.push(await testClient.ask(name));
@@ -131,8 +136,8 @@ export const sample = (testClient: TestClient): Promise<readonly Reply[]> =>
 /** Successes of every endpoint that can be had with the keys at hand. */
 export const successes = async (testClient: TestClient): Promise<readonly Reply[]> => {
   const replies = [...(await sample(testClient))];
-  if (testClient.parts.trader !== undefined) {
-    const { order, pending, history, cancel, a } = await tradeStory(testClient);
+  if (testClient.roles.trader !== undefined) {
+    const { order, pending, history, cancel, a } = await tradeScenario(testClient);
     replies.push(a.placed, order.byOrdId, pending.own, history.canceled, cancel.one);
   }
   return replies.filter(({ ok }) => ok);

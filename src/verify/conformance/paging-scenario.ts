@@ -4,8 +4,8 @@
  * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are cancelled.
  */
 import { paging } from "../../contract/limits.ts";
+import type { Reply } from "../probe/reply.ts";
 import type { TestClient } from "./test-client.ts";
-import type { Reply } from "./test-reply.ts";
 
 interface Pages {
   readonly page: Reply;
@@ -13,14 +13,14 @@ interface Pages {
   readonly beyond: Reply;
 }
 
-interface CrowdStory {
+interface PagingScenario {
   readonly pending: Pages;
   readonly history: Pages;
 }
 
-export const crowdStory = (testClient: TestClient): Promise<CrowdStory> => testClient.story("crowd", () => play(testClient));
+export const pagingScenario = (testClient: TestClient): Promise<PagingScenario> => testClient.once("crowd", () => play(testClient));
 
-const play = async (testClient: TestClient): Promise<CrowdStory> => {
+const play = async (testClient: TestClient): Promise<PagingScenario> => {
   const { orders, quick } = testClient;
   const crowd = await orders.open(1 + (quick ? paging.limitDefault : paging.limitMax));
   const pending = await pagesOf(testClient, "pendingOrders");

@@ -1,0 +1,9 @@
+/**
+ * Why a rule cannot be asked: a step before it did not succeed. The runner makes a skipped verdict of it.
+ */
+export class Unable extends Error {
+  constructor(why: string) {
+    super(why);
+    this.name = "Unable";
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Client of the conformance suite and the doctor: sends one request at a time, within the limits, and reads each response as it came.
+ *
+ * Invariants: every request is counted and kept within the layers named; a wait ends at once when the stop signal is given, unless
+ * what is left to do is cleaning up.
+ * Not here: what to ask and what the replies mean (conformance/, doctor/), how bytes travel (the transport given).
+ */
+import { firstValueFrom, fromEvent, merge, take } from "rxjs";
+import { after, type Clock } from "../../clock/clock.ts";
+import type { Contract } from "../../contract/contract.ts";
+import type { Endpoint, EndpointName } from "../../contract/endpoints.ts";
+import type { LayerName } from "../../contract/limits.ts";
+import type { Transport, WireRequest } from "../../contract/transport.ts";
+import { type Charge, Pacing } from "./pacing.ts";
+import { type Reply, replyOf } from "./reply.ts";
+
+export interface ProbeClientOptions {
+  readonly contract: Contract;
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly stop: AbortSignal;
+}
+
+/** Whose quota a request uses, and how it differs from its endpoint's own form. */
+export interface Sending {
+  /** The key's name as the transport knows it; none leaves the request unsigned. */
+  readonly key?: string | undefined;
+  readonly uid?: string | undefined;
+  /** Layers to keep within; all of them when left out. */
+  readonly within?: readonly LayerName[] | undefined;
+  readonly path?: string | undefined;
+}
+
+export const minuteMs = 60_000;
+const everyLayer: readonly LayerName[] = ["ip", "key", "uid"];
+/** All requests of one run come from one address. */
+const address = "here";
+
+export class ProbeClient {
+  readonly contract: Contract;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  readonly pacing: Pacing;
+  #transport: Transport;
+  #insisting = false;
+
+  constructor({ contract, clock, transport, stop }: ProbeClientOptions) {
+    this.contract = contract;
+    this.clock = clock;
+    this.stop = stop;
+    this.#transport = transport;
+    this.pacing = new Pacing(contract.layers, contract.profile.limits.extraLayers);
+  }
+
+  /** The stop signal was given, and cleaning up has not begun. */
+  get stopped(): boolean {
+    return this.stop.aborted && !this.#insisting;
+  }
+
+  get insisting(): boolean {
+    return this.#insisting;
+  }
+
+  /** From here on nothing cuts a wait short: what is left to do is to clean up. */
+  insist(): void {
+    this.#insisting = true;
+  }
+
+  /** Another way to the same service. */
+  through(transport: Transport): void {
+    this.#transport = transport;
+  }
+
+  /** Ends early when the stop signal is given. */
+  async wait(ms: number): Promise<void> {
+    if (ms <= 0 || this.stopped) return;
+    const over$ = after(this.clock, ms);
+    await firstValueFrom(this.#insisting ? over$ : merge(over$, fromEvent(this.stop, "abort")).pipe(take(1)));
+  }
+
+  charge(endpoint: EndpointName | undefined, { key, uid }: Sending, weight: number, elements = 1): Charge {
+    return { ip: address, key, uid, weight, elements, ...(endpoint !== undefined && { endpoint }) };
+  }
+
+  /** Rejects when no response was read. */
+  async send(name: EndpointName, input: unknown, { key, uid, within = everyLayer, path }: Sending): Promise<Reply> {
+    const endpoint: Endpoint = this.contract.endpoints[name];
+    const reads = endpoint.method === "GET";
+    const query = reads ? (input as Readonly<Record<string, string>>) : {};
+    const request: WireRequest = {
+      endpoint: name,
+      method: endpoint.method,
+      path: path ?? endpoint.path,
+      query,
+      body: reads ? undefined : input,
+      key,
+    };
+    const elements = Array.isArray(input) ? input.length : 0;
+    const weight = endpoint.weight + (name === "cancelBatch" ? elements * this.contract.profile.weights.perCancelElement : 0);
+    const charge = this.charge(name, { key, uid }, weight, Math.max(1, elements));
+    await this.#pace(charge, within);
+    const sentAt = this.clock.now();
+    const answered = this.pacing.count(charge, sentAt);
+    try {
+      const response = await firstValueFrom(this.#transport(request));
+      return replyOf(request, response, sentAt, this.clock.now());
+    } finally {
+      answered(this.clock.now());
+    }
+  }
+
+  async #pace(charge: Charge, within: readonly LayerName[]): Promise<void> {
+    for (let at = this.#fitsAt(charge, within); at > this.clock.now() && !this.stopped; at = this.#fitsAt(charge, within)) {
+      await this.wait(at - this.clock.now());
+    }
+  }
+
+  #fitsAt(charge: Charge, within: readonly LayerName[]): number {
+    return this.pacing.fitsAt(charge, within, this.clock.now());
+  }
+}
