@@ -9,7 +9,6 @@
 import type { Command } from "commander";
 import { firstValueFrom, from, map, merge, Observable, skip, tap } from "rxjs";
 import { confirmationPath, writeConfirmation } from "../client/live/size-unit-confirmation.ts";
-import type { OpenService } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { type Contract, createContract } from "../contract/contract.ts";
@@ -18,9 +17,7 @@ import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { createRandom } from "../random.ts";
 import { type Examination, type ExamineOptions, examine } from "../verify/doctor/doctor.ts";
-import type { Patient } from "../verify/doctor/examination.ts";
 import { profileLines } from "../verify/doctor/override-lines.ts";
-import { createStopSignal, type StopSignal } from "../verify/doctor/stop-signal.ts";
 import { examinationText } from "./doctor-table.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
@@ -62,29 +59,27 @@ const doctor = async (path: string, flags: Flags, io: CliIo, parts: DoctorParts)
       "--testnet-orders places orders, and config.service is mainnet. Point the config at the testnet.",
     );
   }
-  const stop = createStopSignal();
-  const work = (parts.examine ?? examine)(optionsOf(config, flags, stop, io));
+  const stop = new AbortController();
+  const work = (parts.examine ?? examine)(optionsOf(config, flags, stop.signal, io));
   const examination = await firstValueFrom(merge(from(work), stopsOf(io, stop)));
   io.out(flags.json ? `${JSON.stringify(documentOf(examination))}\n` : examinationText(examination, io.columns, inkOf(io)));
   if (flags.testnetOrders) confirm(config, examination, clock, io);
   fail(examination);
 };
 
-const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop: StopSignal, io: CliIo): ExamineOptions => ({
+const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop: AbortSignal, io: CliIo): ExamineOptions => ({
   profile,
   stop,
   signs: placeOf(service) !== undefined,
   open: (contract) =>
-    patientOf(
-      service.open({
-        contract,
-        random: createRandom(seed).fork("doctor"),
-        onError: () => undefined,
-        onAnomaly: () => undefined,
-        leave: () => undefined,
-        faultyKeys: true,
-      }),
-    ),
+    service.open({
+      contract,
+      random: createRandom(seed).fork("doctor"),
+      onError: () => undefined,
+      onAnomaly: () => undefined,
+      leave: () => undefined,
+      faultyKeys: true,
+    }),
   quick: flags.quick === true,
   progress: (line) => {
     io.err(`${line}\n`);
@@ -92,18 +87,16 @@ const optionsOf = ({ service, profile, seed }: CheckedConfig, flags: Flags, stop
   ...(flags.testnetOrders && { orders: flags.instrument === undefined ? {} : { instId: flags.instrument } }),
 });
 
-const patientOf = (service: OpenService): Patient => service;
-
 /** The first request to stop lets the examination clean up; the second leaves it behind. */
-const stopsOf = (io: CliIo, stop: StopSignal): Observable<never> =>
+const stopsOf = (io: CliIo, stop: AbortController): Observable<never> =>
   new Observable<void>((subscriber) =>
     io.onStop(() => {
       subscriber.next();
     }),
   ).pipe(
     tap(() => {
-      if (!stop.said) io.err("Stopping: what was placed is cancelled first.\n");
-      stop.say();
+      if (!stop.signal.aborted) io.err("Stopping: what was placed is cancelled first.\n");
+      stop.abort();
     }),
     skip(1),
     map(() => {

@@ -6,9 +6,10 @@
 
 import { limitHeaders } from "../../contract/limits.ts";
 import type { Profile } from "../../contract/profile.ts";
+import type { Reply } from "../probe/reply.ts";
+import { type Answer, doneOr } from "./answer.ts";
 import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { type Finding, judged, type RowPath, remark, unseen } from "./finding.ts";
-import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
 
 interface Failures {
   /** An order asked for without any id. */
@@ -96,8 +97,8 @@ const noteMissing = (examination: ExaminationState, { missing, noId, beyond }: F
  * service's own envelope, and another code than a request with a bad parameter gets from the same service.
  */
 const unlikeProof = ({ door }: ExaminationState, missing: Reply, bad: readonly Answer[]): string | undefined => {
-  const { body } = missing;
-  if (typeof body["code"] !== typeof door.success?.body["code"] || typeof missing.msg !== typeof door.success?.msg)
+  const { envelope } = missing;
+  if (typeof envelope["code"] !== typeof door.success?.envelope["code"] || typeof missing.msg !== typeof door.success?.msg)
     return "not in the form of this service's answers";
   const refused = bad.filter((answer): answer is Reply => answer.kind === "answered" && !answer.ok);
   if (refused.length === 0) return "no request with a bad parameter was refused, to compare it with";
@@ -113,8 +114,8 @@ const doorFinding = ({ answers }: Profile): Finding =>
     evidence: "wrong credentials are answered with it: an order in doubt would be taken for absent; remove or correct the row",
   });
 
-const dataFinding = ({ contract }: ExaminationState, { body, endpoint, status }: Reply): Finding => {
-  const { data } = body;
+const dataFinding = ({ contract }: ExaminationState, { envelope, endpoint, status }: Reply): Finding => {
+  const { data } = envelope;
   const form = Array.isArray(data) ? "array" : data === undefined ? "absent" : "object";
   return judged(
     contract.profile,

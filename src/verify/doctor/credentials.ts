@@ -8,15 +8,16 @@
 
 import { type KeyFault, keyFaults } from "../../client/transport/sign.ts";
 import type { Profile } from "../../contract/profile.ts";
+import type { Reply } from "../probe/reply.ts";
+import { type Answer, doneOr } from "./answer.ts";
 import type { ExaminationState } from "./examination.ts";
 import { type Finding, judged, unseen } from "./finding.ts";
-import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
 
 /** A success with a list of records: all that a read without parameters can bring where it is answered at all. */
 export const successOf = (answer: Answer): Reply | undefined => {
   const reply = doneOr(answer);
   if (typeof reply === "string") return undefined;
-  return reply.records.length === (reply.body["data"] as readonly unknown[]).length ? reply : undefined;
+  return reply.records.length === (reply.envelope["data"] as readonly unknown[]).length ? reply : undefined;
 };
 
 export const spellAnswer = (answer: Answer): string =>
@@ -27,8 +28,7 @@ export const isSame = (a: Answer, b: Answer): boolean =>
   a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
 
 /** The same read with one part of the credentials wrong. */
-export const askWrongly = ({ probeClient }: ExaminationState, fault: KeyFault): Promise<Answer> =>
-  probeClient.ask("spotBalance", {}, { fault });
+export const askWrongly = ({ client }: ExaminationState, fault: KeyFault): Promise<Answer> => client.ask("spotBalance", {}, { fault });
 
 const isRefusal = ({ answers }: Profile, answer: Answer): answer is Reply =>
   answer.kind === "answered" && !answer.ok && answer.code !== "0" && ![answers.unavailableCode, answers.limitedCode].includes(answer.code);
@@ -45,7 +45,7 @@ export const probeCredentials = async (
   accepted: Reply,
   unsigned: Answer,
 ): Promise<string | undefined> => {
-  const { probeClient, contract, door, note } = examination;
+  const { client, contract, door, note } = examination;
   const refusals: Reply[] = [];
   // What carries no signature has a name only.
   for (const fault of signs ? keyFaults : (["key"] as const)) {
@@ -59,7 +59,7 @@ export const probeCredentials = async (
         : `a request with a wrong ${fault} is answered as one with the right ${fault} is (${spellAnswer(answer)})`;
     }
   }
-  const again = await probeClient.ask("spotBalance", {});
+  const again = await client.ask("spotBalance", {});
   if (successOf(again) === undefined) return `the same signed request was accepted once and then not (${spellAnswer(again)})`;
   if (isRefusal(contract.profile, unsigned)) {
     noteRefusal(examination, unsigned);

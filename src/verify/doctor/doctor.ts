@@ -9,25 +9,26 @@
 import { type Contract, createContract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import type { ProfileOverrides } from "../../contract/profile.ts";
+import type { Reply } from "../probe/reply.ts";
+import type { Answer } from "./answer.ts";
 import { probeCredentials } from "./credentials.ts";
-import { type ExaminationState, noteUnasked, type OrderProbe, type Patient } from "./examination.ts";
+import { DoctorClient } from "./doctor-client.ts";
+import { type ExaminationState, type ExaminedService, noteUnasked, type OrderProbe } from "./examination.ts";
 import { type Finding, type Override, type RowPath, unasked, unseen } from "./finding.ts";
 import { overridesOf, withOverrides } from "./override-lines.ts";
 import { probeCancels } from "./probe-cancels.ts";
-import { createProbeClient } from "./probe-client.ts";
 import { type Listed, listRows, probeInstruments, probeKeyedInstruments, probeUnsignedCharge } from "./probe-instruments.ts";
 import { probeListings } from "./probe-listings.ts";
 import { probeOrder } from "./probe-order.ts";
-import type { Answer, Reply } from "./probe-reply.ts";
 import { plainRows, probeSignature } from "./probe-signature.ts";
 import { probeWindow } from "./probe-window.ts";
-import type { StopSignal } from "./stop-signal.ts";
 
 export interface ExamineOptions {
   /** What the config overrides already. */
   readonly profile: ProfileOverrides;
-  readonly open: (contract: Contract) => Patient;
-  readonly stop: StopSignal;
+  readonly open: (contract: Contract) => ExaminedService;
+  /** Aborted to end the examination: what was placed is canceled first. */
+  readonly stop: AbortSignal;
   /** Whether requests to this service carry a signature; an embedded one is told the key's name. */
   readonly signs: boolean;
   /** Leaves out what has to wait for the edge of a minute. */
@@ -57,43 +58,42 @@ export const readWeightMax = 150;
 /** Two batches, three placements at most for the unit, two more for the id, three cancels, and looks in between. */
 const orderWeightMax = 200;
 
-const open = (options: ExamineOptions, overrides: readonly Override[]): Patient => {
-  const patient = options.open(createContract(withOverrides(options.profile, overrides)));
-  patient.start();
-  return patient;
+const open = (options: ExamineOptions, overrides: readonly Override[]): ExaminedService => {
+  const service = options.open(createContract(withOverrides(options.profile, overrides)));
+  service.start();
+  return service;
 };
 
 const visitOf = (options: ExamineOptions): { examination: ExaminationState; close: () => Promise<void> } => {
   const contract = createContract(options.profile);
   const findings: Finding[] = [];
-  let patient = open(options, []);
+  let service = open(options, []);
   const keyFor = (endpoint: EndpointName): string | undefined => {
     const { permission } = contract.endpoints[endpoint];
-    const keys = patient.users[0]?.keys ?? [];
+    const keys = service.users[0]?.keys ?? [];
     return keys.find(({ permissions }) => permission === "none" || permissions.includes(permission))?.name;
   };
   const weightMax = readWeightMax + (options.orders === undefined ? 0 : orderWeightMax);
-  const { clock, transport } = patient;
-  const probeClient = createProbeClient({ clock, contract, transport, keyFor, weightMax, stop: options.stop });
+  const { clock, transport } = service;
+  const client = new DoctorClient({ clock, contract, transport, keyFor, weightMax, stop: options.stop });
   const examination: ExaminationState = {
     contract,
     clock,
-    probeClient,
-    stop: options.stop,
-    patient: () => patient,
+    client,
+    service: () => service,
     findings,
     door: { success: undefined, codes: new Set() },
     note: (...more) => {
       findings.push(...more);
     },
     reopen: async (overrides) => {
-      await patient.stop();
+      await service.stop();
       const accepted = overridesOf(findings).filter(({ path }) => path.startsWith("auth."));
-      patient = open(options, [...accepted, ...overrides]);
-      probeClient.through(patient.transport);
+      service = open(options, [...accepted, ...overrides]);
+      client.through(service.transport);
     },
   };
-  return { examination, close: async () => patient.stop() };
+  return { examination, close: async () => service.stop() };
 };
 
 export const examine = async (options: ExamineOptions): Promise<Examination> => {
@@ -105,17 +105,17 @@ export const examine = async (options: ExamineOptions): Promise<Examination> => 
   } finally {
     await close();
   }
-  const { probeClient } = examination;
+  const { client } = examination;
   const findings = inconclusive === undefined ? withoutDoorCodes(examination) : examination.findings.map(withoutRow);
   const overrides = [...new Map(overridesOf(findings).map((override) => [override.path, override])).values()];
   return {
     findings,
     overrides,
     profile: withOverrides(options.profile, overrides),
-    weight: probeClient.spent,
-    requests: probeClient.calls.length,
+    weight: client.spent,
+    requests: client.calls.length,
     left,
-    stopped: options.stop.said,
+    stopped: options.stop.aborted,
     ...(inconclusive !== undefined && { inconclusive }),
   };
 };
@@ -205,7 +205,7 @@ const giveUp = (examination: ExaminationState, why: string): string => {
 
 /** Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is not known. */
 const probeKeys = async (examination: ExaminationState, signs: boolean): Promise<{ readonly unsigned: Answer } | string> => {
-  const unsigned = await examination.probeClient.ask("spotBalance", {}, { signed: false });
+  const unsigned = await examination.client.ask("spotBalance", {}, { signed: false });
   const accepted = await probeSignature(examination, signs);
   if (typeof accepted === "string") return accepted;
   const why = await probeCredentials(examination, signs, accepted, unsigned);

@@ -8,13 +8,13 @@ import type { Observable } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Transport } from "../../contract/transport.ts";
+import type { Reply } from "../probe/reply.ts";
+import type { Answer } from "./answer.ts";
+import type { DoctorClient } from "./doctor-client.ts";
 import { type Finding, type Override, type RowPath, unasked } from "./finding.ts";
-import type { ProbeClient } from "./probe-client.ts";
-import type { Answer, Reply } from "./probe-reply.ts";
-import type { StopSignal } from "./stop-signal.ts";
 
 /** The part of an open service that an examination needs. */
-export interface Patient {
+export interface ExaminedService {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly users: readonly {
@@ -34,10 +34,9 @@ export interface OrderProbe {
 export interface ExaminationState {
   readonly contract: Contract;
   readonly clock: Clock;
-  readonly probeClient: ProbeClient;
-  readonly stop: StopSignal;
+  readonly client: DoctorClient;
   /** The service as it is open now. */
-  readonly patient: () => Patient;
+  readonly service: () => ExaminedService;
   /** Opens the service anew with other assumptions about signatures. */
   readonly reopen: (overrides: readonly Override[]) => Promise<void>;
   readonly note: (...findings: readonly Finding[]) => void;

@@ -3,7 +3,7 @@
  *
  * Invariants: pure; an id is compared as a whole number; undefined means that the page does not show it.
  */
-import type { Raw } from "./probe-reply.ts";
+import type { Raw } from "../probe/reply.ts";
 
 const textOf = (record: Raw, name: string): string => (typeof record[name] === "string" ? record[name] : "");
 

@@ -5,9 +5,10 @@
  * (H12).
  */
 import type { InstrumentRecord } from "../../contract/schemas.ts";
+import { type Reply, wordOf } from "../probe/reply.ts";
+import type { Answer } from "./answer.ts";
 import { type ExaminationState, noteUnasked } from "./examination.ts";
 import { judged, type RowPath, remark, unseen } from "./finding.ts";
-import { type Answer, type Reply, wordOf } from "./probe-reply.ts";
 import { readingOf, readingsOf } from "./spending.ts";
 
 const rows: readonly RowPath[] = [
@@ -24,7 +25,7 @@ const noSuchClientId = "nobody";
 export const isSwap = ({ instId }: InstrumentRecord): boolean => instId.endsWith("-SWAP");
 
 export const probeCancels = async (examination: ExaminationState, instruments: readonly InstrumentRecord[]): Promise<void> => {
-  const { probeClient, contract } = examination;
+  const { client, contract } = examination;
   const instId = instruments.find(isSwap)?.instId;
   if (instId === undefined) {
     noteUnasked(examination, rows, "no swap is listed");
@@ -32,7 +33,7 @@ export const probeCancels = async (examination: ExaminationState, instruments: r
   }
   const [first, second] = noSuchIds;
   const both = (): Promise<Answer> =>
-    probeClient.ask("cancelBatch", [
+    client.ask("cancelBatch", [
       { instId, ordId: first },
       { instId, ordId: second },
     ]);
@@ -48,7 +49,7 @@ export const probeCancels = async (examination: ExaminationState, instruments: r
   noteWeight(examination);
   noteKinds(
     examination,
-    await probeClient.ask("cancelBatch", [
+    await client.ask("cancelBatch", [
       { instId, ordId: first },
       { instId, clOrdId: noSuchClientId },
     ]),
@@ -98,9 +99,9 @@ const noteKinds = (examination: ExaminationState, answer: Answer): void => {
 };
 
 /** What calls with two elements weighed beyond the call itself. */
-const extrasOf = ({ probeClient, contract }: ExaminationState): readonly number[] => {
+const extrasOf = ({ client, contract }: ExaminationState): readonly number[] => {
   const readings = readingsOf(
-    probeClient.samples,
+    client.samples,
     ({ endpoint }) => endpoint === "cancelBatch",
     () => 0,
   );

@@ -9,10 +9,11 @@ import { parseResponse } from "../../client/parse-response.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
+import { type Raw, type Reply, wordOf } from "../probe/reply.ts";
+import { type Answer, doneOr } from "./answer.ts";
 import { spellAnswer } from "./credentials.ts";
 import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { type Finding, judged, type RowPath, remark, unseen } from "./finding.ts";
-import { type Answer, doneOr, type Raw, type Reply, wordOf } from "./probe-reply.ts";
 import { readingsOf } from "./spending.ts";
 
 export const listRows: readonly RowPath[] = ["instruments.fieldNames", "instruments.instIdPattern"];
@@ -22,9 +23,9 @@ export type Listed = readonly InstrumentRecord[] | Reply | string;
 
 /** Asks without a key. */
 export const probeInstruments = async (examination: ExaminationState): Promise<Listed> => {
-  const { probeClient, contract, clock, note } = examination;
+  const { client, contract, clock, note } = examination;
   const { profile } = contract;
-  const bare = await probeClient.ask("instruments", {}, { signed: false });
+  const bare = await client.ask("instruments", {}, { signed: false });
   if (bare.kind === "unanswered") {
     noteUnasked(examination, ["instruments.needsKey", "limits.dateHeader", ...listRows], bare.why);
     return bare.why;
@@ -39,8 +40,8 @@ export const probeInstruments = async (examination: ExaminationState): Promise<L
 
 /** Asks with a key, which the service is known to accept, where it was not answered without one. */
 export const probeKeyedInstruments = async (examination: ExaminationState, bare: Reply): Promise<readonly InstrumentRecord[] | string> => {
-  const { probeClient, contract, note } = examination;
-  const answer = await probeClient.ask("instruments", {});
+  const { client, contract, note } = examination;
+  const answer = await client.ask("instruments", {});
   const evidence = `without a key: ${spellAnswer(bare)}`;
   if (answer.kind === "answered" && answer.ok && turnedAway(examination, bare) !== undefined)
     note(judged(contract.profile, "instruments.needsKey", true, evidence));
@@ -133,7 +134,7 @@ const idFinding = (profile: Profile, records: readonly Raw[]): Finding => {
 
 /** Asks without a key between two calls with one, so that the user's count shows whether somebody was charged. */
 export const probeUnsignedCharge = async (examination: ExaminationState): Promise<void> => {
-  const { probeClient, contract, note } = examination;
+  const { client, contract, note } = examination;
   const row = "instruments.chargesUserWithoutKey";
   if (examination.findings.some((finding) => finding.row === "instruments.needsKey" && finding.found === "true")) {
     note(unseen(contract.profile, row, "the list is not answered without a key"));
@@ -141,9 +142,9 @@ export const probeUnsignedCharge = async (examination: ExaminationState): Promis
   }
   const weightOf = (): number => contract.endpoints.instruments.weight;
   const readings = async (): Promise<readonly number[]> => {
-    await probeClient.ask("instruments", {}, { signed: false });
-    await probeClient.ask("instruments", {});
-    return readingsOf(probeClient.samples, ({ signed }) => !signed, weightOf);
+    await client.ask("instruments", {}, { signed: false });
+    await client.ask("instruments", {});
+    return readingsOf(client.samples, ({ signed }) => !signed, weightOf);
   };
   const [extra] = await readings();
   // Somebody else may have spent just as much at that moment: what differs has to be seen twice.

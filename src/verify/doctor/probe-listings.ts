@@ -8,12 +8,13 @@
  */
 
 import { keyFaults } from "../../client/transport/sign.ts";
+import type { Reply } from "../probe/reply.ts";
+import { type Answer, doneOr } from "./answer.ts";
 import { noteAnswers } from "./answer-findings.ts";
 import { noteRefusal } from "./credentials.ts";
 import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { judged, remark, unseen } from "./finding.ts";
 import { boundsFound, cursorFound, idsOf, newestOf } from "./listing.ts";
-import { type Answer, doneOr, type Reply } from "./probe-reply.ts";
 import { probeQuery } from "./probe-signature.ts";
 import { noteRecords } from "./record-findings.ts";
 import { noteWeights } from "./weight-findings.ts";
@@ -27,19 +28,19 @@ const noSuchId = "1";
 type Listing = "pendingOrders" | "orderHistory";
 
 export const probeListings = async (examination: ExaminationState, signs: boolean, unsigned: Answer): Promise<void> => {
-  const { probeClient } = examination;
-  const pending = await probeQuery(examination, signs, () => probeClient.ask("pendingOrders", { limit }));
-  const history = await probeClient.ask("orderHistory", { limit });
+  const { client } = examination;
+  const pending = await probeQuery(examination, signs, () => client.ask("pendingOrders", { limit }));
+  const history = await client.ask("orderHistory", { limit });
   noteRecords(examination, pending, history);
-  const noId = await probeClient.ask("getOrder", {});
+  const noId = await client.ask("getOrder", {});
   // Where failures carry no counters the next success closes the account of what this one cost.
-  if (noId.kind === "answered" && noId.counters.uidUsed === undefined) await probeClient.ask("instruments", {});
+  if (noId.kind === "answered" && noId.counters.uidUsed === undefined) await client.ask("instruments", {});
   const listing = fuller(pending, history);
   await probeCursor(examination, listing);
-  const missing = await probeClient.ask("getOrder", { ordId: noSuchId });
+  const missing = await client.ask("getOrder", { ordId: noSuchId });
   const beyond = await probeLimit(examination);
   const known = listing?.ids[0];
-  if (known !== undefined) await probeClient.ask("getOrder", { ordId: String(known) });
+  if (known !== undefined) await client.ask("getOrder", { ordId: String(known) });
   if (missing.kind === "answered" && !missing.ok) await probeDoor(examination, signs);
   noteAnswers(examination, { noId, missing, beyond, unsigned });
   await noteWeights(examination, known);
@@ -47,13 +48,13 @@ export const probeListings = async (examination: ExaminationState, signs: boolea
 
 /** What wrong credentials are told where an order that does not exist is asked for: it must not be what the absence is told. */
 const probeDoor = async (examination: ExaminationState, signs: boolean): Promise<void> => {
-  const { probeClient } = examination;
+  const { client } = examination;
   for (const fault of signs ? keyFaults : (["key"] as const)) {
-    noteRefusal(examination, await probeClient.ask("getOrder", { ordId: noSuchId }, { fault }));
+    noteRefusal(examination, await client.ask("getOrder", { ordId: noSuchId }, { fault }));
   }
-  noteRefusal(examination, await probeClient.ask("getOrder", { ordId: noSuchId }, { signed: false }));
+  noteRefusal(examination, await client.ask("getOrder", { ordId: noSuchId }, { signed: false }));
   // Closes the account of what these may have cost.
-  await probeClient.ask("instruments", {});
+  await client.ask("instruments", {});
 };
 
 interface Page {
@@ -90,9 +91,9 @@ const probeCursor = async (examination: ExaminationState, page: Page | undefined
 };
 
 const probeAfter = async (examination: ExaminationState, { endpoint }: Page, newest: bigint): Promise<void> => {
-  const { probeClient, contract, note } = examination;
+  const { client, contract, note } = examination;
   const row = "paging.cursorIncluded";
-  const reply = doneOr(await probeClient.ask(endpoint, { limit, after: String(newest) }));
+  const reply = doneOr(await client.ask(endpoint, { limit, after: String(newest) }));
   const older = typeof reply === "string" ? undefined : idsOf(reply.records);
   if (typeof reply === "string" || older === undefined) {
     noteUnasked(examination, [row], typeof reply === "string" ? reply : "ids that are not digits cannot be compared");
@@ -106,9 +107,9 @@ const probeAfter = async (examination: ExaminationState, { endpoint }: Page, new
 };
 
 const probeBoth = async (examination: ExaminationState, { endpoint, ids }: Page, newest: bigint, next: bigint): Promise<void> => {
-  const { probeClient, contract, note } = examination;
+  const { client, contract, note } = examination;
   const row = "paging.afterAndBefore";
-  const answer = await probeClient.ask(endpoint, { limit, after: String(newest), before: String(next) });
+  const answer = await client.ask(endpoint, { limit, after: String(newest), before: String(next) });
   const { badRequestStatus } = contract.profile.answers;
   if (answer.kind === "answered" && !answer.ok && answer.status === badRequestStatus && turnedAway(examination, answer) === undefined) {
     note(judged(contract.profile, row, "refused", `both sent: status ${answer.status}, code ${answer.code}`));
@@ -126,9 +127,9 @@ const probeBoth = async (examination: ExaminationState, { endpoint, ids }: Page,
 };
 
 const probeLimit = async (examination: ExaminationState): Promise<Answer> => {
-  const { probeClient, contract, note } = examination;
+  const { client, contract, note } = examination;
   const row = "paging.limitAboveMax";
-  const answer = await probeClient.ask("pendingOrders", { limit: beyondLimit });
+  const answer = await client.ask("pendingOrders", { limit: beyondLimit });
   const evidence = (reply: Reply): string => `limit=${beyondLimit}: status ${reply.status}, code ${reply.code}`;
   const read = doneOr(answer);
   const said = answer.kind === "answered" && !answer.ok && turnedAway(examination, answer) === undefined;

@@ -3,9 +3,9 @@
  *
  * Settles: fields and words of a placement (G1, G11), the unit of sz from what is set aside (H3), client ids used twice (H10),
  * states and what becomes of an order cancelled untouched (G4, H11).
- * Not here: cancelling and making sure (clean-up.ts), sizes and units (order-size.ts).
+ * Not here: clean-up (probe/own-orders.ts), sizes and units (order-size.ts).
  */
-import { filter, firstValueFrom, map, merge, take } from "rxjs";
+import { filter, firstValueFrom, fromEvent, map, merge, take } from "rxjs";
 import type { Unlisted } from "../../client/outcome.ts";
 import { parseResponse } from "../../client/parse-response.ts";
 import { unlistedIn, unlistedText } from "../../client/unlisted.ts";
@@ -13,15 +13,16 @@ import { after } from "../../clock/clock.ts";
 import { parseInstId } from "../../contract/inst-id.ts";
 import type { Side } from "../../contract/profile.ts";
 import type { ElementResult, InstrumentRecord, OrderRecord, PlaceBody, PositionRecord } from "../../contract/schemas.ts";
-import { type CleanUp, createCleanUp } from "./clean-up.ts";
+import { OwnOrders } from "../probe/own-orders.ts";
+import { type Answer, doneOr } from "./answer.ts";
 import { type ExaminationState, noteUnasked, type OrderProbe } from "./examination.ts";
 import { judged, type RowPath, remark, unseen } from "./finding.ts";
 import { farPrice, sizesFrom, unitOf } from "./order-size.ts";
 import { isSwap } from "./probe-cancels.ts";
-import { type Answer, doneOr } from "./probe-reply.ts";
 
 const rows: readonly RowPath[] = ["order.szUnit", "order.duplicateClOrdId", "answers.duplicateCode", "history.unfilledCanceledVanish"];
 const quoteMsMax = 10_000;
+const listingsMax = 6;
 
 /** Gives the client ids of orders that may still be open: none, unless the service stopped answering. */
 export const probeOrder = async (
@@ -39,30 +40,41 @@ export const probeOrder = async (
     noteUnasked(examination, rows, `no price of ${instrument.instId} within ${quoteMsMax / 1_000} s`);
     return [];
   }
-  const cleanUp = createCleanUp(examination, instrument.instId);
+  const { clock, contract, client } = examination;
+  const own = new OwnOrders({
+    tag: "dr",
+    clock,
+    elementsMax: contract.profile.cancelBatch.elementsMax,
+    ask: async (endpoint, input) => {
+      const answer = await client.ask(endpoint, input as never);
+      return answer.kind === "answered" ? answer : undefined;
+    },
+  });
   try {
     const side = await openingSide(examination, instrument.instId);
-    await study(examination, { instrument, side, px: farPrice(side, bidPx, instrument.tickSize), cleanUp });
+    await study(examination, { instrument, side, px: farPrice(side, bidPx, instrument.tickSize), own });
   } finally {
-    await cleanUp.finish();
+    client.insist();
+    await own.cancelAll(listingsMax);
   }
-  return cleanUp.left();
+  return own.left();
 };
 
-const bidOf = ({ patient, clock, stop }: ExaminationState, instId: string): Promise<string | undefined> => {
-  const bid$ = patient()
+const bidOf = ({ service, clock, client }: ExaminationState, instId: string): Promise<string | undefined> => {
+  const bid$ = service()
     .market.quotes(instId)
     .pipe(
       map(({ bidPx }) => bidPx),
       filter((text) => /^\d+(\.\d+)?$/.test(text)),
     );
-  const none$ = merge(after(clock, quoteMsMax), stop.said$).pipe(map(() => undefined));
+  if (client.stopped) return Promise.resolve(undefined);
+  const none$ = merge(after(clock, quoteMsMax), fromEvent(client.stop, "abort")).pipe(map(() => undefined));
   return firstValueFrom(merge(bid$, none$).pipe(take(1)), { defaultValue: undefined });
 };
 
 /** The side on which an order enlarges what the account holds: one that reduces sets nothing aside. */
-const openingSide = async ({ probeClient, contract }: ExaminationState, instId: string): Promise<Side> => {
-  const reply = doneOr(await probeClient.ask("positions", { instId }));
+const openingSide = async ({ client, contract }: ExaminationState, instId: string): Promise<Side> => {
+  const reply = doneOr(await client.ask("positions", { instId }));
   if (typeof reply === "string") return "buy";
   const outcome = parseResponse<PositionRecord>("positions", reply.response, contract, 0);
   const position = outcome.kind === "done" ? outcome.records.find((record) => record.instId === instId) : undefined;
@@ -73,13 +85,13 @@ interface Scene {
   readonly instrument: InstrumentRecord;
   readonly side: Side;
   readonly px: string;
-  readonly cleanUp: CleanUp;
+  readonly own: OwnOrders;
 }
 
 const study = async (examination: ExaminationState, scene: Scene): Promise<void> => {
-  const { probeClient, note } = examination;
+  const { client, note } = examination;
   const { instId } = scene.instrument;
-  const leverage = await probeClient.ask("setLeverage", { instId, lever: "1" });
+  const leverage = await client.ask("setLeverage", { instId, lever: "1" });
   const level = leverage.kind === "answered" && leverage.ok;
   note(
     remark("G11", "set leverage", leverage.kind === "unanswered" ? "not asked" : level ? "holds" : "differs", {
@@ -98,8 +110,7 @@ const study = async (examination: ExaminationState, scene: Scene): Promise<void>
   noteUnit(examination, scene, placed, level ? before : undefined, afterwards);
   await noteRecord(examination, scene, placed);
   const again = await placeOnce(examination, scene, placed.clOrdId, placed.sz);
-  await scene.cleanUp.cancelAll();
-  await noteEnd(examination, scene, placed);
+  await noteEnd(examination, placed, await scene.own.cancelAll(2));
   await noteDuplicate(examination, scene, placed, again);
 };
 
@@ -118,24 +129,30 @@ interface Refused {
 
 /** The order's ids, why it was refused, or why nothing is known of it. */
 const placeOnce = async (
-  { probeClient, contract }: ExaminationState,
-  { instrument, side, px, cleanUp }: Scene,
+  { client, contract }: ExaminationState,
+  { instrument, side, px, own }: Scene,
   clOrdId: string,
   sz: string,
 ): Promise<Placed | Refused | string> => {
   const body: PlaceBody = { instId: instrument.instId, side, ordType: "post_only", sz, px, clOrdId };
-  cleanUp.expect(clOrdId);
-  const answer = await probeClient.ask("placeOrder", body);
+  own.expect(clOrdId, instrument.instId);
+  const answer = await client.ask("placeOrder", body);
   if (answer.kind === "unanswered") return answer.why;
   const outcome = parseResponse<ElementResult>("placeOrder", answer.response, contract, 0);
-  if (outcome.kind === "refused") return cleanUp.forget(clOrdId, { code: outcome.code, msg: outcome.msg });
+  if (outcome.kind === "refused") {
+    own.refused(clOrdId);
+    return { code: outcome.code, msg: outcome.msg };
+  }
   const [record] = outcome.kind === "done" ? outcome.records : [];
   const unlisted = unlistedIn("placeOrder", outcome, contract.profile);
   // It proves nothing: the order stays expected until a listing shows that it is not there.
   if (unlisted !== undefined) return { code: unlisted.code, msg: unlisted.msg, unlisted };
   if (record === undefined) return `placeOrder: status ${answer.status} with no result that can be read`;
-  if (record.sCode !== "0") return cleanUp.forget(clOrdId, { code: record.sCode, msg: record.sMsg });
-  cleanUp.placed(clOrdId, record.ordId);
+  if (record.sCode !== "0") {
+    own.refused(clOrdId);
+    return { code: record.sCode, msg: record.sMsg };
+  }
+  own.placed(clOrdId, record.ordId);
   return { clOrdId, sz, ordId: record.ordId };
 };
 
@@ -144,7 +161,7 @@ const placeSmallest = async (examination: ExaminationState, scene: Scene): Promi
   let why = "no size was tried";
   const warned = new Set<string>();
   for (const sz of sizesFrom(scene.instrument, scene.px)) {
-    const result = await placeOnce(examination, scene, scene.cleanUp.nextId(), sz);
+    const result = await placeOnce(examination, scene, scene.own.nextId(), sz);
     if (typeof result === "string") return result;
     if ("ordId" in result) return result;
     if (!warned.has(result.code)) noteUnlisted(examination, result);
@@ -165,8 +182,8 @@ const noteUnlisted = ({ note, contract }: ExaminationState, { unlisted }: Refuse
 };
 
 /** What is set aside in the currency the swap is settled in. */
-const frozen = async ({ probeClient, contract }: ExaminationState, instId: string): Promise<string | undefined> => {
-  const reply = doneOr(await probeClient.ask("spotBalance", {}));
+const frozen = async ({ client, contract }: ExaminationState, instId: string): Promise<string | undefined> => {
+  const reply = doneOr(await client.ask("spotBalance", {}));
   if (typeof reply === "string") return undefined;
   const outcome = parseResponse<{ currency: string; frozen: string }>("spotBalance", reply.response, contract, 0);
   const { quote } = parseInstId(instId, "instrument");
@@ -192,8 +209,8 @@ const noteUnit = (
 };
 
 const noteRecord = async (examination: ExaminationState, { side }: Scene, { ordId, clOrdId }: Placed): Promise<void> => {
-  const { probeClient, note } = examination;
-  const record = recordIn(examination, await probeClient.ask("getOrder", { ordId }));
+  const { client, note } = examination;
+  const record = recordIn(examination, await client.ask("getOrder", { ordId }));
   const assumed = { assumed: `${side}, post_only, with the client id given` };
   if (record === undefined)
     note(remark("G11", "place order", "not asked", { ...assumed, found: "-", evidence: "the order could not be read" }));
@@ -209,12 +226,12 @@ const recordIn = ({ contract }: ExaminationState, answer: Answer): OrderRecord |
   return outcome?.kind === "done" ? outcome.records[0] : undefined;
 };
 
-const noteEnd = async (examination: ExaminationState, { cleanUp }: Scene, { ordId }: Placed): Promise<void> => {
-  const { probeClient, note, contract } = examination;
+const noteEnd = async (examination: ExaminationState, { ordId }: Placed, gone: boolean): Promise<void> => {
+  const { client, note, contract } = examination;
   const row = "history.unfilledCanceledVanish";
-  const answer = await probeClient.ask("getOrder", { ordId });
+  const answer = await client.ask("getOrder", { ordId });
   const outcome = answer.kind === "answered" ? parseResponse<OrderRecord>("getOrder", answer.response, contract, 0) : undefined;
-  if (outcome?.kind !== "done" || outcome.problems.length > 0 || !cleanUp.confirmed()) {
+  if (outcome?.kind !== "done" || outcome.problems.length > 0 || !gone) {
     noteUnasked(examination, [row], answer.kind === "unanswered" ? answer.why : "the cancelled order could not be read");
     return;
   }

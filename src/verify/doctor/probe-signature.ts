@@ -8,10 +8,11 @@
 
 import { parseResponse } from "../../client/parse-response.ts";
 import type { BalanceRecord } from "../../contract/schemas.ts";
+import type { Reply } from "../probe/reply.ts";
+import type { Answer } from "./answer.ts";
 import { askWrongly, isSame, spellAnswer, successOf } from "./credentials.ts";
 import { type ExaminationState, noteUnasked, turnedAway } from "./examination.ts";
 import { assumedBy, type Finding, judged, type Override, type RowPath, remark } from "./finding.ts";
-import type { Answer, Reply } from "./probe-reply.ts";
 import { plainWays, queryWay, spellWay } from "./signatures.ts";
 
 export const plainRows: readonly RowPath[] = ["auth.headerPrefix", "auth.timestamp", "auth.digest"];
@@ -53,8 +54,8 @@ const remedy = "check key, secret, passphrase, auth.headerPrefix and this machin
  * The answer to a signed request that was accepted, or why nothing can be concluded: then nothing that needs a key can be asked.
  */
 export const probeSignature = async (examination: ExaminationState, signs: boolean): Promise<Reply | string> => {
-  const { probeClient, note } = examination;
-  const ask = (): Promise<Answer> => probeClient.ask("spotBalance", {});
+  const { client, note } = examination;
+  const ask = (): Promise<Answer> => client.ask("spotBalance", {});
   const first = await ask();
   const reply = successOf(first);
   if (reply !== undefined) {

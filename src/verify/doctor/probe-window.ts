@@ -4,31 +4,24 @@
  * Invariants: waits no longer than `waitMsMax`; uses the lightest call of the description; what more than one way of counting
  * explains is not decided.
  */
-import { firstValueFrom, merge, take } from "rxjs";
-import { after } from "../../clock/clock.ts";
+import { minuteMs } from "../probe/probe-client.ts";
 import type { ExaminationState } from "./examination.ts";
 import { judged, unasked, unseen } from "./finding.ts";
 import { anchorsFitting, chargesOf } from "./windows.ts";
 
-const minuteMs = 60_000;
 const waitMsMax = 65_000;
 /** The service's calendar is known to a second by its stamps; this far from the edge a call is surely on its side. */
 const clearMs = 1_500;
 const row = "limits.anchor";
 
-const wait = async ({ clock, stop }: ExaminationState, until: number): Promise<void> => {
-  const ms = until - clock.now();
-  if (ms > 0) await firstValueFrom(merge(after(clock, ms), stop.said$).pipe(take(1)));
-};
-
 export const probeWindow = async (examination: ExaminationState): Promise<void> => {
-  const { probeClient, clock, contract, note } = examination;
-  const [first] = probeClient.marks;
+  const { client, clock, contract, note } = examination;
+  const [first] = client.marks;
   if (first === undefined || first.minute === undefined) {
     const why =
       first === undefined ? "no answer carried the count of used weight" : "without a Date header the service's minute is not known";
     note(
-      probeClient.calls.some(({ signed, ending }) => signed && ending === "done")
+      client.calls.some(({ signed, ending }) => signed && ending === "done")
         ? unseen(contract.profile, row, why)
         : unasked(contract.profile, row, why),
     );
@@ -36,23 +29,23 @@ export const probeWindow = async (examination: ExaminationState): Promise<void> 
   }
   const began = clock.now();
   const knock = async (): Promise<string | undefined> => {
-    const answer = await probeClient.ask("instruments", {});
+    const answer = await client.ask("instruments", {});
     return answer.kind === "unanswered" ? answer.why : undefined;
   };
   const edgeAt = edgeAfter(examination, began);
   for (const at of [edgeAt - clearMs, edgeAt + clearMs, first.at + minuteMs + clearMs]) {
     if (at > began + waitMsMax) continue;
-    await wait(examination, at);
+    await client.wait(at - clock.now());
     const why = await knock();
     if (why !== undefined) {
       note(unasked(contract.profile, row, why));
       return;
     }
-    const fitting = anchorsFitting(chargesOf(probeClient.marks, began), began);
+    const fitting = anchorsFitting(chargesOf(client.marks, began), began);
     if (fitting.length === 1 && clock.now() > edgeAt) break;
   }
-  const fitting = anchorsFitting(chargesOf(probeClient.marks, began), began);
-  const counts = probeClient.marks
+  const fitting = anchorsFitting(chargesOf(client.marks, began), began);
+  const counts = client.marks
     .slice(-3)
     .map(({ used }) => used)
     .join(", ");
@@ -69,8 +62,8 @@ export const probeWindow = async (examination: ExaminationState): Promise<void> 
 };
 
 /** When the service's minute turns, as far as its latest stamp tells; at least far enough away to call before it. */
-const edgeAfter = ({ probeClient, clock }: ExaminationState, now: number): number => {
-  const { stamp } = probeClient;
+const edgeAfter = ({ client, clock }: ExaminationState, now: number): number => {
+  const { stamp } = client;
   const wallAt = stamp === undefined ? clock.wallNow() : stamp.dateAt + 500 + (now - stamp.at);
   const left = minuteMs - (wallAt % minuteMs);
   return now + (left < clearMs ? left + minuteMs : left);

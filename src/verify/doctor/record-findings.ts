@@ -8,10 +8,11 @@ import { parseResponse } from "../../client/parse-response.ts";
 import { readState } from "../../contract/order-states.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
+import { type Raw, type Reply, wordOf } from "../probe/reply.ts";
+import { type Answer, doneOr } from "./answer.ts";
 import type { ExaminationState } from "./examination.ts";
 import { type Finding, judged, type RowPath, remark, unasked, unseen } from "./finding.ts";
 import { emptyDecimalOf, feeSignOf, idsOf, isNewestFirst, timeUnitOf, wordsOf } from "./listing.ts";
-import { type Answer, doneOr, type Raw, type Reply, wordOf } from "./probe-reply.ts";
 
 export const noteRecords = (examination: ExaminationState, pending: Answer, history: Answer): void => {
   const { contract, note, clock } = examination;

@@ -12,8 +12,8 @@ const queries = ["getOrder", "pendingOrders", "orderHistory"] as const;
 type Query = (typeof queries)[number];
 
 export const noteWeights = async (examination: ExaminationState, known: bigint | undefined): Promise<void> => {
-  const { probeClient, contract, note } = examination;
-  if (probeClient.marks.length === 0) {
+  const { client, contract, note } = examination;
+  if (client.marks.length === 0) {
     note(...[...queries.map((name) => `weights.${name}` as const), "limits.failedCounts" as const].map((row) => silent(examination, row)));
     return;
   }
@@ -32,26 +32,26 @@ export const noteWeights = async (examination: ExaminationState, known: bigint |
   else note(judged(contract.profile, row, extra > 0, `a failed query added ${extra}`));
 };
 
-const silent = ({ contract, probeClient }: ExaminationState, row: "limits.failedCounts" | `weights.${Query}`): Finding => {
-  const answered = probeClient.calls.some(({ signed, ending }) => signed && ending === "done");
+const silent = ({ contract, client }: ExaminationState, row: "limits.failedCounts" | `weights.${Query}`): Finding => {
+  const answered = client.calls.some(({ signed, ending }) => signed && ending === "done");
   return answered
     ? unseen(contract.profile, row, "no answer carried the count of used weight")
     : unasked(contract.profile, row, "no signed request was answered");
 };
 
-const again = async ({ probeClient }: ExaminationState, name: Query, known: bigint | undefined): Promise<void> => {
-  if (name === "getOrder") await probeClient.ask(name, { ordId: String(known) });
-  else await probeClient.ask(name, { limit: "3" });
+const again = async ({ client }: ExaminationState, name: Query, known: bigint | undefined): Promise<void> => {
+  if (name === "getOrder") await client.ask(name, { ordId: String(known) });
+  else await client.ask(name, { limit: "3" });
 };
 
 /** Weights of the description, and of queries what was read of them so far. */
 const weightsOf = (examination: ExaminationState) => {
-  const { contract, probeClient } = examination;
+  const { contract, client } = examination;
   return (endpoint: EndpointName): number => {
     const assumed = contract.endpoints[endpoint].weight;
     if (!(queries as readonly string[]).includes(endpoint)) return assumed;
     const single = readingsOf(
-      probeClient.samples,
+      client.samples,
       (call) => isDone(call, endpoint),
       () => Number.POSITIVE_INFINITY,
     );
@@ -64,11 +64,11 @@ const isDone = ({ endpoint, signed, ending }: Call, name: EndpointName): boolean
 const isFailed = ({ endpoint, ending }: Call): boolean => endpoint === "getOrder" && ending === "failed";
 
 const failedReadings = (examination: ExaminationState): readonly number[] =>
-  readingsOf(examination.probeClient.samples, isFailed, weightsOf(examination));
+  readingsOf(examination.client.samples, isFailed, weightsOf(examination));
 
 const read = (examination: ExaminationState, name: Query): Reading => {
-  const { probeClient, contract } = examination;
-  const done = readingsOf(probeClient.samples, (call) => isDone(call, name), weightsOf(examination));
+  const { client, contract } = examination;
+  const done = readingsOf(client.samples, (call) => isDone(call, name), weightsOf(examination));
   // A failed call that counts weighs what a successful one does; one that does not says nothing.
   const failed = name === "getOrder" ? failedReadings(examination).filter((extra) => extra > 0) : [];
   return readingOf([...done, ...failed], contract.endpoints[name].weight);

@@ -4,11 +4,20 @@
  * Invariants: pure; a way is ruled out only by a count it cannot explain, with room for the time an answer is under way.
  */
 import type { Anchor } from "../../contract/profile.ts";
-import type { Mark } from "./probe-client.ts";
 
 const windowMs = 60_000;
 /** How far from our own instants the service may have counted a call. */
 const slackMs = 400;
+
+/** What the user's count of used weight was after a call. */
+export interface Mark {
+  readonly at: number;
+  /** The service's minute since the Unix epoch, where its calendar is known. */
+  readonly minute: number | undefined;
+  readonly used: number;
+  /** What the call before it weighs as far as is assumed. */
+  readonly weight: number;
+}
 
 /** One call that was counted: when, in which minute of the service, what it weighed, and the count after it. */
 interface Charge {

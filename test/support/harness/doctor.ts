@@ -10,8 +10,7 @@ import { prehashOf, queryText, timestampText } from "../../../src/contract/signi
 import type { WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { createVenue, type Venue, type VenueInstrument } from "../../../src/venue/venue.ts";
 import { type Examination, type ExamineOptions, examine } from "../../../src/verify/doctor/doctor.ts";
-import type { Patient } from "../../../src/verify/doctor/examination.ts";
-import { createStopSignal } from "../../../src/verify/doctor/stop-signal.ts";
+import type { ExaminedService } from "../../../src/verify/doctor/examination.ts";
 
 export const swap = "BTC-USDT-SWAP";
 
@@ -108,7 +107,7 @@ export const createWard = (options: WardOptions = {}) => {
   const requests: WireRequest[] = [];
   let opened = 0;
 
-  const open = (ours: Contract): Patient => {
+  const open = (ours: Contract): ExaminedService => {
     opened++;
     const handle = (request: WireRequest, at: number): WireResponse | undefined => {
       const count = requests.push(request) - 1;
@@ -131,9 +130,9 @@ export const createWard = (options: WardOptions = {}) => {
       },
     };
   };
-  const stop = createStopSignal();
+  const stop = new AbortController();
   const examination = (given: Partial<ExamineOptions> = {}): Promise<Examination> =>
-    drive(clock, examine({ profile: {}, open, stop, signs: true, quick: true, ...given }));
+    drive(clock, examine({ profile: {}, open, stop: stop.signal, signs: true, quick: true, ...given }));
   const weight = (): number => venue.meterReport().weight - furnished;
   return { clock, venue, requests, stop, examine: examination, opened: () => opened, weight };
 };

@@ -132,7 +132,7 @@ describe("doctor", () => {
     await begun;
     await new Promise((resolve) => setImmediate(resolve));
     io.stop();
-    expect(asked[0]?.stop.said).toBe(true);
+    expect(asked[0]?.stop.aborted).toBe(true);
     expect(io.errText).toBe("Stopping: what was placed is cancelled first.\n");
     io.stop();
     expect(await ended).toBe(1);

@@ -3,12 +3,11 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { WireRequest } from "../../../../src/contract/transport.ts";
-import { createCleanUp } from "../../../../src/verify/doctor/clean-up.ts";
-import type { ExaminationState } from "../../../../src/verify/doctor/examination.ts";
+import { DoctorClient } from "../../../../src/verify/doctor/doctor-client.ts";
 import { boundsFound, feeSignOf, isNewestFirst, timeUnitOf } from "../../../../src/verify/doctor/listing.ts";
-import { createProbeClient } from "../../../../src/verify/doctor/probe-client.ts";
 import { type Call, readingOf, readingsOf } from "../../../../src/verify/doctor/spending.ts";
-import { createStopSignal } from "../../../../src/verify/doctor/stop-signal.ts";
+import { OwnOrders } from "../../../../src/verify/probe/own-orders.ts";
+import type { Reply } from "../../../../src/verify/probe/reply.ts";
 import { createWard, drive, found } from "../../../support/harness/doctor.ts";
 import { orderRecord } from "../../../support/harness/records.ts";
 
@@ -107,23 +106,28 @@ describe("cleaning up", () => {
     const contract = createContract();
     const requests: WireRequest[] = [];
     // Not there, then there, then cancelled.
-    const pages = [[], [orderRecord({ clOrdId: "late", ordId: "7", state: "live", accFillSz: "0" })], []];
+    let late = "";
+    const pages = () => [[], [orderRecord({ clOrdId: late, ordId: "7", state: "live", accFillSz: "0" })]][listings++] ?? [];
+    let listings = 0;
     const transport = (request: WireRequest) => {
       requests.push(request);
-      const data = request.endpoint === "pendingOrders" ? (pages.shift() ?? []) : [];
+      const data = request.endpoint === "pendingOrders" ? pages() : [];
       return of({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
     };
-    const stop = createStopSignal();
-    const probeClient = createProbeClient({ clock, contract, transport, keyFor: () => "key", weightMax: 0, stop });
-    const cleanUp = createCleanUp({ probeClient, clock, contract } as unknown as ExaminationState, "BTC-USDT-SWAP");
-    cleanUp.expect("late");
-    await drive(clock, cleanUp.finish());
+    const stop = new AbortController().signal;
+    const client = new DoctorClient({ clock, contract, transport, keyFor: () => "key", weightMax: 0, stop });
+    client.insist();
+    const ask = async (endpoint: "cancelBatch" | "pendingOrders", input: unknown) => (await client.ask(endpoint, input as never)) as Reply;
+    const own = new OwnOrders({ tag: "t", clock, elementsMax: 20, ask: ask as never });
+    late = own.nextId();
+    own.expect(late, "BTC-USDT-SWAP");
+    expect(await drive(clock, own.cancelAll(6))).toBe(true);
     const cancels = requests.filter(({ endpoint }) => endpoint === "cancelBatch").map(({ body }) => (body as object[])[0]);
     expect(cancels).toEqual([
-      { instId: "BTC-USDT-SWAP", clOrdId: "late" },
-      { instId: "BTC-USDT-SWAP", clOrdId: "late" },
+      { instId: "BTC-USDT-SWAP", clOrdId: late },
       { instId: "BTC-USDT-SWAP", ordId: "7" },
     ]);
-    expect([cleanUp.left(), cleanUp.confirmed()]).toEqual([[], true]);
+    // Once it was seen, two listings in a row have to be without it.
+    expect([own.left(), listings]).toEqual([[], 4]);
   });
 });

@@ -107,7 +107,7 @@ describe("an examination with orders", () => {
   it("told to stop right after an order was placed, it still cancels and makes sure", async () => {
     const ward = createWard({
       spoil: (answer, { endpoint }) => {
-        if (endpoint === "placeOrder") ward.stop.say();
+        if (endpoint === "placeOrder") ward.stop.abort();
         return answer;
       },
     });

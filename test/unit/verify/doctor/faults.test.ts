@@ -85,7 +85,7 @@ describe("a service in trouble", () => {
   it("told to stop, it asks nothing more", async () => {
     const ward = createWard({
       spoil: (answer, _, count) => {
-        if (count === 3) ward.stop.say();
+        if (count === 3) ward.stop.abort();
         return answer;
       },
     });
