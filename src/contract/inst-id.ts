@@ -15,9 +15,21 @@ export interface InstId {
 
 const pattern = /^([A-Z0-9]{1,20})-([A-Z0-9]{1,20})(-SWAP)?$/;
 
-/** The parts of an id, or undefined when it is of neither kind. */
+let latest: InstId | undefined;
+let latestText = "";
+
+/** The parts of an id, or undefined when it is of neither kind. The same id is mostly asked for many times in a row. */
 export const readInstId = (text: unknown): InstId | undefined => {
-  const match = typeof text === "string" ? pattern.exec(text) : null;
+  if (typeof text !== "string") return undefined;
+  if (text !== latestText) {
+    latest = partsOf(text);
+    latestText = text;
+  }
+  return latest;
+};
+
+const partsOf = (text: string): InstId | undefined => {
+  const match = pattern.exec(text);
   if (match === null) return undefined;
   const [, base, quote, swap] = match as unknown as [string, string, string, string | undefined];
   // "BTC-SWAP" would read as a spot pair priced in SWAP; the suffix is reserved for the product kind.

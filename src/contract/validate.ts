@@ -96,22 +96,26 @@ export const wireProblems = (schema: object, value: unknown): readonly string[] 
   return check(value) ? [] : (check.errors ?? []).map((error) => lineOf(error, ""));
 };
 
-/** What a stranger sent to the embedded service: the problems found. Nothing is removed, unknown keys are problems. */
-export const requestProblems = (schema: object, value: unknown): readonly string[] => {
-  const check = checkOf("human", schema);
-  return check(hasDefaults(schema) ? copyPlain(value) : value) ? [] : (check.errors ?? []).map((error) => lineOf(error, "request"));
+const none: readonly string[] = [];
+
+interface RequestCheck {
+  readonly check: ValidateFunction;
+  /** Checking fills something in, so that it has to be done on a copy. */
+  readonly fills: boolean;
+}
+
+const requestChecks = new WeakMap<object, RequestCheck>();
+
+const requestCheckOf = (schema: object): RequestCheck => {
+  const made = { check: checkOf("human", schema), fills: JSON.stringify(schema).includes('"default":') };
+  requestChecks.set(schema, made);
+  return made;
 };
 
-const defaulting = new WeakMap<object, boolean>();
-
-/** Whether checking against the schema fills something in, so that it has to be done on a copy. */
-const hasDefaults = (schema: object): boolean => {
-  let known = defaulting.get(schema);
-  if (known === undefined) {
-    known = JSON.stringify(schema).includes('"default":');
-    defaulting.set(schema, known);
-  }
-  return known;
+/** What was sent to the embedded service: the problems found. Nothing is removed, unknown keys are problems. */
+export const requestProblems = (schema: object, value: unknown): readonly string[] => {
+  const { check, fills } = requestChecks.get(schema) ?? requestCheckOf(schema);
+  return check(fills ? copyPlain(value) : value) ? none : (check.errors ?? []).map((error) => lineOf(error, "request"));
 };
 
 const copyPlain = (value: unknown): unknown => {

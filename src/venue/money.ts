@@ -5,18 +5,42 @@
  * fraction digits is refused, never cut.
  * Not here: ticks and lots, the plain integers the books match in (instrument.ts).
  */
-import { grid, isDecimal } from "../decimal.ts";
+import { isDecimal } from "../decimal.ts";
 
 export type Amount = bigint;
+
+/** Fee rates as amounts per one of value; a negative maker rate is a rebate. */
+export interface Rates {
+  readonly maker: Amount;
+  readonly taker: Amount;
+}
 
 export const places = 18;
 export const one: Amount = 10n ** BigInt(places);
 
+const [minus, point, zero, nine] = [45, 46, 48, 57];
+/** Text with so many characters has digits that a number holds exactly. */
+const quickMax = 15;
+const units = Array.from({ length: quickMax }, (_, digits) => 10n ** BigInt(places - digits));
+
 /** The amount a text names, or undefined when it is no plain decimal or finer than the scale. */
 export const readAmount = (text: unknown): Amount | undefined => {
+  if (typeof text !== "string" || text.length > quickMax) return readLong(text);
+  const last = text.length - 1;
+  const first = text.charCodeAt(0) === minus ? 1 : 0;
+  let digits = 0;
+  let dot = last;
+  for (let index = first; index <= last; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= zero && code <= nine) digits = digits * 10 + (code - zero);
+    else if (code !== point || dot !== last || index === first || index === last) return undefined;
+    else dot = index;
+  }
+  return last < first ? undefined : BigInt(first === 0 ? digits : -digits) * (units[last - dot] as Amount);
+};
+
+const readLong = (text: unknown): Amount | undefined => {
   if (!isDecimal(text)) return undefined;
-  const quick = quickAmount(text);
-  if (quick !== undefined) return quick;
   const negative = text.startsWith("-");
   const [whole = "", fraction = ""] = (negative ? text.slice(1) : text).split(".");
   if (/[1-9]/.test(fraction.slice(places))) return undefined;
@@ -24,29 +48,16 @@ export const readAmount = (text: unknown): Amount | undefined => {
   return negative ? -size : size;
 };
 
-/** Text with so many characters has digits that a number holds exactly. */
-const quickMax = 15;
-const units = Array.from({ length: quickMax }, (_, digits) => 10n ** BigInt(places - digits));
-
-const quickAmount = (text: string): Amount | undefined => {
-  if (text.length > quickMax) return undefined;
-  const dot = text.indexOf(".");
-  if (dot < 0) return BigInt(Number(text)) * one;
-  return BigInt(Number(text.slice(0, dot) + text.slice(dot + 1))) * (units[text.length - dot - 1] as Amount);
-};
-
-/** Most amounts are whole millionths, and few enough for a plain number. */
-const millionth = 10n ** BigInt(places - 6);
-const millionths = grid("0.000001");
-
 /** Shortest decimal text of an amount. */
 export const spell = (value: Amount): string => {
-  const count = value / millionth;
-  if (count * millionth === value && Number.isSafeInteger(Number(count))) return millionths.format(Number(count));
-  const digits = String(value < 0n ? -value : value).padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(/0+$/, "");
-  const text = digits.slice(0, -places) + (fraction === "" ? "" : `.${fraction}`);
-  return value < 0n ? `-${text}` : text;
+  if (value === 0n) return "0";
+  const first = value < 0n ? 1 : 0;
+  let digits = String(value);
+  if (digits.length - first <= places) digits = (first === 0 ? "" : "-") + digits.slice(first).padStart(places + 1, "0");
+  const dot = digits.length - places;
+  let end = digits.length;
+  while (end > dot && digits.charCodeAt(end - 1) === zero) end--;
+  return end === dot ? digits.slice(0, dot) : `${digits.slice(0, dot)}.${digits.slice(dot, end)}`;
 };
 
 export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
