@@ -1,8 +1,8 @@
 /**
- * The service's own count of the three layers, and of others where its profile has them: a request passes all or is refused.
+ * Rate limiter of the service: the three layers, and others where its profile has them; a request passes all or is refused.
  *
  * Invariants: windows live on the service's clock; a layer never grants more than its capacity in one window; a user whose
- * consumption would exceed the capacity is mute, on every key, until the next window begins. Checked in the order address, key,
+ * consumption would exceed the capacity is blocked, on every key, until the next window begins. Checked in the order address, key,
  * other layers, user, so that a request refused early is not charged further on; overflowing another layer shuts it only where it
  * bans.
  * Not here: the client's ledger, which must be able to disagree with this one.
@@ -27,22 +27,9 @@ export interface Caller {
 }
 
 /** What layers besides the three may ask of a request. */
-interface Content {
+export interface Content {
   readonly endpoint: string | undefined;
   readonly elements: number;
-}
-
-export interface RateLimiter {
-  /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
-  arrive(ip: string, caller: Caller | undefined, weight: number, now: number, content?: Content): boolean;
-  /** Charges key and user. False: refused. */
-  spend(caller: Caller, weight: number, now: number, content?: Content): boolean;
-  /** Weight used by another program of the same user: no address, no key of ours. */
-  spendElsewhere(uid: string, weight: number, now: number): void;
-  /** Takes a failed call's charge back from key and user. */
-  forgive(caller: Caller, weight: number, now: number, content?: Content): void;
-  used(layer: LayerName, id: string, now: number): number;
-  report(): RateLimiterReport;
 }
 
 interface Window {
@@ -53,167 +40,217 @@ interface Window {
   charges: { readonly at: number; readonly amount: number }[];
 }
 
-/** Addresses come from strangers; beyond this many the silent ones are forgotten. */
+/** Addresses come from outside; beyond this many the silent ones are forgotten. */
 const windowsMax = 10_000;
-
-const emptyWindow = (): Window => ({ beganAt: Number.NEGATIVE_INFINITY, used: 0, blockedUntil: Number.NEGATIVE_INFINITY, charges: [] });
 
 type Span = Pick<Layer, "capacity" | "windowMs">;
 
-const roll = (window: Window, layer: Span, anchor: Anchor, now: number): void => {
-  const { windowMs } = layer;
-  if (anchor === "sliding") {
-    while (window.charges[0] !== undefined && window.charges[0].at <= now - windowMs) window.used -= window.charges.shift()?.amount ?? 0;
-    window.beganAt = now;
-  } else if (anchor === "wall_clock") {
-    const beganAt = Math.floor(now / windowMs) * windowMs;
-    if (beganAt === window.beganAt) return;
-    window.beganAt = beganAt;
-    window.used = 0;
-  } else if (!(now < window.beganAt + windowMs)) {
-    window.beganAt = now;
-    window.used = 0;
-  }
-};
+/** Windows of one layer, by address, key or user. */
+class LayerWindows {
+  peak = 0;
+  readonly #windowMs: number;
+  readonly #anchor: Anchor;
+  readonly #windows = new Map<string, Window>();
 
-const createLayerMeter = (layer: Span, anchor: Anchor) => {
-  const windows = new Map<string, Window>();
-  let peak = 0;
-  const sweep = (now: number): void => {
-    for (const [id, window] of windows) {
-      if (window.beganAt + layer.windowMs <= now && window.blockedUntil <= now) windows.delete(id);
+  constructor({ windowMs }: Span, anchor: Anchor) {
+    this.#windowMs = windowMs;
+    this.#anchor = anchor;
+  }
+
+  /** The window that `now` is in. */
+  at(id: string, now: number): Window {
+    const window = this.#windows.get(id) ?? this.#open(id, now);
+    const windowMs = this.#windowMs;
+    if (this.#anchor === "sliding") {
+      const { charges } = window;
+      while (charges[0] !== undefined && charges[0].at <= now - windowMs) window.used -= charges.shift()?.amount ?? 0;
+      window.beganAt = now;
+      return window;
     }
-  };
-  const at = (id: string, now: number): Window => {
-    let window = windows.get(id);
-    if (window === undefined) {
-      if (windows.size >= windowsMax) sweep(now);
-      window = emptyWindow();
-      windows.set(id, window);
+    const beganAt = this.#anchor === "wall_clock" ? Math.floor(now / windowMs) * windowMs : now;
+    const goesOn = this.#anchor === "wall_clock" ? beganAt === window.beganAt : now < window.beganAt + windowMs;
+    if (!goesOn) {
+      window.beganAt = beganAt;
+      window.used = 0;
     }
-    roll(window, layer, anchor, now);
     return window;
-  };
-  return {
-    at,
-    add(id: string, amount: number, now: number): void {
-      const window = at(id, now);
-      window.used += amount;
-      if (anchor === "sliding") window.charges.push({ at: now, amount });
-      peak = Math.max(peak, window.used);
-    },
-    fits: (id: string, amount: number, now: number): boolean => at(id, now).used + amount <= layer.capacity,
-    peak: (): number => peak,
-  };
-};
+  }
+
+  add(window: Window, amount: number, now: number): void {
+    window.used += amount;
+    if (this.#anchor === "sliding") window.charges.push({ at: now, amount });
+    if (window.used > this.peak) this.peak = window.used;
+  }
+
+  #open(id: string, now: number): Window {
+    if (this.#windows.size >= windowsMax) this.#forgetSilent(now);
+    const never = Number.NEGATIVE_INFINITY;
+    const window = { beganAt: never, used: 0, blockedUntil: never, charges: [] };
+    this.#windows.set(id, window);
+    return window;
+  }
+
+  #forgetSilent(now: number): void {
+    for (const [id, { beganAt, blockedUntil }] of this.#windows) {
+      if (beganAt + this.#windowMs <= now && blockedUntil <= now) this.#windows.delete(id);
+    }
+  }
+}
 
 const unspecific: Content = { endpoint: undefined, elements: 1 };
 
 /** A layer of the profile's own. */
-const createExtraMeter = (layer: ExtraLayer) => {
-  const { scope, unit, endpoints, capacity, windowMs, banMs, anchor } = layer;
-  const count = createLayerMeter(layer, anchor);
-  const idOf = (ip: string, caller: Caller | undefined): string | undefined => (scope === "ip" ? ip : caller?.[scope]);
-  const counts = ({ endpoint }: Content): boolean => endpoints === undefined || (endpoint !== undefined && endpoints.includes(endpoint));
-  const amountOf = (weight: number, { elements }: Content): number => (unit === "requests" ? 1 : unit === "weight" ? weight : elements);
-  return {
-    scope,
-    /** `times` is -1 to take a charge back. */
-    charge(times: 1 | -1, ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): void {
-      const id = idOf(ip, caller);
-      if (id !== undefined && counts(content)) count.add(id, times * amountOf(weight, content), now);
-    },
-    /** Says whether the request may pass; shuts the layer when not, where it bans. */
-    admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
-      const id = idOf(ip, caller);
-      if (id === undefined || !counts(content)) return true;
-      const window = count.at(id, now);
-      if (now < window.blockedUntil) return false;
-      if (window.used + amountOf(weight, content) <= capacity) return true;
-      if (banMs > 0) window.blockedUntil = (anchor === "sliding" ? now : window.beganAt) + windowMs + banMs;
-      return false;
-    },
-  };
-};
+class ExtraLayerWindows {
+  readonly scope: ExtraLayer["scope"];
+  readonly #layer: ExtraLayer;
+  readonly #windows: LayerWindows;
 
-export const createRateLimiter = ({ profile, layers }: Contract, enforce: boolean): RateLimiter => {
-  const { anchor, refusedCounts } = profile.limits;
-  const extras = profile.limits.extraLayers.map(createExtraMeter);
-  const atDoor = extras.filter(({ scope }) => scope === "ip");
-  const within = extras.filter(({ scope }) => scope !== "ip");
-  const ip = createLayerMeter(layers.ip, anchor);
-  const key = createLayerMeter(layers.key, anchor);
-  const uid = createLayerMeter(layers.uid, anchor);
-  const refused = { ip: 0, key: 0, uid: 0 };
-  let requests = 0;
-  let weightSum = 0;
-  let blockedMinutes = 0;
+  constructor(layer: ExtraLayer) {
+    this.scope = layer.scope;
+    this.#layer = layer;
+    this.#windows = new LayerWindows(layer, layer.anchor);
+  }
+
+  /** `times` is -1 to take a charge back. */
+  charge(times: 1 | -1, ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): void {
+    const id = this.#idOf(ip, caller, content);
+    if (id !== undefined) this.#windows.add(this.#windows.at(id, now), times * this.#amountOf(weight, content), now);
+  }
+
+  /** Says whether the request may pass; shuts the layer when not, where it bans. */
+  admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
+    const id = this.#idOf(ip, caller, content);
+    if (id === undefined) return true;
+    const { capacity, windowMs, banMs, anchor } = this.#layer;
+    const window = this.#windows.at(id, now);
+    if (now < window.blockedUntil) return false;
+    if (window.used + this.#amountOf(weight, content) <= capacity) return true;
+    if (banMs > 0) window.blockedUntil = (anchor === "sliding" ? now : window.beganAt) + windowMs + banMs;
+    return false;
+  }
+
+  /** Whose request counts, if it does. */
+  #idOf(ip: string, caller: Caller | undefined, { endpoint }: Content): string | undefined {
+    const { scope, endpoints } = this.#layer;
+    if (endpoints !== undefined && (endpoint === undefined || !endpoints.includes(endpoint))) return undefined;
+    return scope === "ip" ? ip : caller?.[scope];
+  }
+
+  #amountOf(weight: number, { elements }: Content): number {
+    const { unit } = this.#layer;
+    return unit === "requests" ? 1 : unit === "weight" ? weight : elements;
+  }
+}
+
+export class RateLimiter {
+  readonly layers: Readonly<Record<LayerName, LayerWindows>>;
+  readonly #contract: Contract;
+  readonly #enforce: boolean;
+  readonly #onArrival: readonly ExtraLayerWindows[];
+  readonly #within: readonly ExtraLayerWindows[];
+  readonly #refused = { ip: 0, key: 0, uid: 0 };
+  #requests = 0;
+  #weight = 0;
+  #blockedMinutes = 0;
+
+  /** Without `enforce` all requests are counted and none is refused. */
+  constructor(contract: Contract, enforce: boolean) {
+    const { anchor, extraLayers } = contract.profile.limits;
+    const { ip, key, uid } = contract.layers;
+    const extras = extraLayers.map((layer) => new ExtraLayerWindows(layer));
+    this.#contract = contract;
+    this.#enforce = enforce;
+    this.layers = { ip: new LayerWindows(ip, anchor), key: new LayerWindows(key, anchor), uid: new LayerWindows(uid, anchor) };
+    this.#onArrival = extras.filter(({ scope }) => scope === "ip");
+    this.#within = extras.filter(({ scope }) => scope !== "ip");
+  }
+
+  /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
+  arrive(address: string, caller: Caller | undefined, weight: number, now: number, content: Content = unspecific): boolean {
+    this.#requests++;
+    const { ip } = this.layers;
+    const window = ip.at(address, now);
+    const fits =
+      !this.#enforce ||
+      (window.used + 1 <= this.#contract.layers.ip.capacity &&
+        this.#onArrival.every((extra) => extra.admit(address, undefined, weight, content, now)));
+    if (fits || this.#contract.profile.limits.refusedCounts !== "none") {
+      ip.add(window, 1, now);
+      for (const extra of this.#onArrival) extra.charge(1, address, undefined, weight, content, now);
+    }
+    return fits || this.#refuse("ip", caller, weight, content, now);
+  }
+
+  /** Charges key and user. False: refused. */
+  spend(caller: Caller, weight: number, now: number, content: Content = unspecific): boolean {
+    const layer = this.#enforce ? this.#refuserOf(caller, weight, content, now) : undefined;
+    if (layer === undefined) {
+      this.#weight += weight;
+      this.#charge(caller, 1, weight, content, now);
+      return true;
+    }
+    // The address was charged on arrival; here the charge is taken back where refused calls are free.
+    if (this.#contract.profile.limits.refusedCounts === "none") {
+      const { ip } = this.layers;
+      ip.add(ip.at(caller.ip, now), -1, now);
+      for (const extra of this.#onArrival) extra.charge(-1, caller.ip, undefined, weight, content, now);
+    }
+    return this.#refuse(layer, caller, weight, content, now);
+  }
+
+  /** Weight used by another program of the same user: no address, no key of ours. */
+  spendElsewhere(user: string, weight: number, now: number): void {
+    const { uid } = this.layers;
+    if (!this.#enforce || this.#admit(user, weight, now)) uid.add(uid.at(user, now), weight, now);
+  }
+
+  /** Takes a failed call's charge back from key and user. */
+  forgive(caller: Caller, weight: number, now: number, content: Content = unspecific): void {
+    this.#charge(caller, -1, weight, content, now);
+    this.#weight -= weight;
+  }
+
+  report(): RateLimiterReport {
+    const { ip, key, uid } = this.layers;
+    return {
+      requests: this.#requests,
+      weight: this.#weight,
+      refused: { ...this.#refused },
+      blockedMinutes: this.#blockedMinutes,
+      peak: { ip: ip.peak, key: key.peak, uid: uid.peak },
+    };
+  }
 
   /** Says whether the user may spend; blocks the user when not. */
-  const admit = (user: string, weight: number, now: number): boolean => {
-    const window = uid.at(user, now);
-    if (!enforce) return true;
+  #admit(user: string, weight: number, now: number): boolean {
+    const { capacity, windowMs } = this.#contract.layers.uid;
+    const window = this.layers.uid.at(user, now);
     if (now < window.blockedUntil) return false;
-    if (window.used + weight <= layers.uid.capacity) return true;
-    window.blockedUntil = window.beganAt + layers.uid.windowMs;
-    blockedMinutes++;
+    if (window.used + weight <= capacity) return true;
+    window.blockedUntil = window.beganAt + windowMs;
+    this.#blockedMinutes++;
     return false;
-  };
-  const charge = (caller: Caller, count: 1 | -1, weight: number, content: Content, now: number): void => {
-    if (caller.key !== undefined) key.add(caller.key, count, now);
-    uid.add(caller.uid, count * weight, now);
-    for (const extra of within) extra.charge(count, caller.ip, caller, weight, content, now);
-  };
-  const chargeDoor = (address: string, count: 1 | -1, weight: number, content: Content, now: number): void => {
-    ip.add(address, count, now);
-    for (const extra of atDoor) extra.charge(count, address, undefined, weight, content, now);
-  };
-  const refuse = (layer: LayerName, caller: Caller | undefined, weight: number, content: Content, now: number): false => {
-    refused[layer]++;
-    if (refusedCounts === "all" && caller !== undefined) charge(caller, 1, weight, content, now);
-    return false;
-  };
+  }
+
   /** The first layer that says no. */
-  const refuserOf = (caller: Caller, weight: number, content: Content, now: number): LayerName | undefined => {
-    if (!enforce) return undefined;
-    if (caller.key !== undefined && !key.fits(caller.key, 1, now)) return "key";
-    return (
-      within.find((extra) => !extra.admit(caller.ip, caller, weight, content, now))?.scope ??
-      (admit(caller.uid, weight, now) ? undefined : "uid")
-    );
-  };
-  return {
-    arrive: (address, caller, weight, now, content = unspecific) => {
-      requests++;
-      const fits = !enforce || (ip.fits(address, 1, now) && atDoor.every((extra) => extra.admit(address, undefined, weight, content, now)));
-      if (fits || refusedCounts !== "none") chargeDoor(address, 1, weight, content, now);
-      return fits || refuse("ip", caller, weight, content, now);
-    },
-    spend: (caller, weight, now, content = unspecific) => {
-      const layer = refuserOf(caller, weight, content, now);
-      if (layer !== undefined) {
-        // The address was charged on arrival; here the charge is taken back where refused calls are free.
-        if (refusedCounts === "none") chargeDoor(caller.ip, -1, weight, content, now);
-        return refuse(layer, caller, weight, content, now);
-      }
-      charge(caller, 1, weight, content, now);
-      weightSum += weight;
-      return true;
-    },
-    spendElsewhere: (user, weight, now) => {
-      if (admit(user, weight, now)) uid.add(user, weight, now);
-    },
-    forgive: (caller, weight, now, content = unspecific) => {
-      charge(caller, -1, weight, content, now);
-      weightSum -= weight;
-    },
-    used: (layer, id, now) => ({ ip, key, uid })[layer].at(id, now).used,
-    report: () => ({
-      requests,
-      weight: weightSum,
-      refused: { ...refused },
-      blockedMinutes,
-      peak: { ip: ip.peak(), key: key.peak(), uid: uid.peak() },
-    }),
-  };
-};
+  #refuserOf(caller: Caller, weight: number, content: Content, now: number): LayerName | undefined {
+    const { key } = this.layers;
+    if (caller.key !== undefined && key.at(caller.key, now).used + 1 > this.#contract.layers.key.capacity) return "key";
+    const extra = this.#within.find((layer) => !layer.admit(caller.ip, caller, weight, content, now));
+    if (extra !== undefined) return extra.scope;
+    return this.#admit(caller.uid, weight, now) ? undefined : "uid";
+  }
+
+  #charge(caller: Caller, times: 1 | -1, weight: number, content: Content, now: number): void {
+    const { key, uid } = this.layers;
+    if (caller.key !== undefined) key.add(key.at(caller.key, now), times, now);
+    uid.add(uid.at(caller.uid, now), times * weight, now);
+    for (const extra of this.#within) extra.charge(times, caller.ip, caller, weight, content, now);
+  }
+
+  #refuse(layer: LayerName, caller: Caller | undefined, weight: number, content: Content, now: number): false {
+    this.#refused[layer]++;
+    if (this.#contract.profile.limits.refusedCounts === "all" && caller !== undefined) this.#charge(caller, 1, weight, content, now);
+    return false;
+  }
+}

@@ -33,8 +33,8 @@ import { doubleMark, level, print, quote } from "./matching-engine.ts";
 import { one, readAmount, spell } from "./money.ts";
 import { orderRecordOf, signOf } from "./order.ts";
 import { positionRecordsOf } from "./queries.ts";
-import { createRateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
-import { answerRequest, type RequestHandler, routesOf, type VenueRequest, type VenueResponse } from "./request-handler.ts";
+import { RateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
+import { RequestHandler, type VenueRequest, type VenueResponse } from "./request-handler.ts";
 import { createExchange, readUsers, refuse, type VenueOptions } from "./setup.ts";
 
 export type {
@@ -180,11 +180,11 @@ const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number
 export const createVenue = (options: VenueOptions): Venue => {
   const { accounts, keys } = readUsers(options);
   const exchange = createExchange(options, accounts);
-  const rateLimiter = createRateLimiter(options.contract, options.enforceLimits);
-  const door: RequestHandler = { exchange, rateLimiter, keys, routes: routesOf(options.contract), seenAt: new Map() };
+  const rateLimiter = new RateLimiter(options.contract, options.enforceLimits);
+  const requests = new RequestHandler(exchange, rateLimiter, keys);
   return {
     handle: (request, now) => {
-      const response = answerRequest(door, request, now);
+      const response = requests.answer(request, now);
       const moved = exchange.touched.size === 0 ? [] : [...new Set([...exchange.touched].map(({ product }) => product.instId))];
       tell(exchange, now);
       // Users may have moved the market among themselves.

@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../../src/contract/profile.ts";
-import { createRateLimiter } from "../../../src/venue/rate-limiter.ts";
+import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
 
 const noon = 1_767_600_000_000;
 const plain: ExtraLayer = { name: "extra", scope: "uid", unit: "requests", capacity: 2, windowMs: 10_000, anchor: "wall_clock", banMs: 0 };
 const caller = { ip: "home", key: "k", uid: "u" };
 
 const meterOf = (given: Partial<ExtraLayer>, limits: ProfileOverrides["limits"] = {}) => {
-  const meter = createRateLimiter(createContract({ limits: { ...limits, extraLayers: [{ ...plain, ...given }] } }), true);
+  const meter = new RateLimiter(createContract({ limits: { ...limits, extraLayers: [{ ...plain, ...given }] } }), true);
   return {
     meter,
     call: (at: number, { endpoint = "getOrder", elements = 1, weight = 5, who = caller } = {}): boolean =>
@@ -62,7 +62,7 @@ describe("a layer of the profile's own", () => {
     const used = (refusedCounts: "ip" | "all" | "none"): number[] => {
       const { meter, call } = meterOf({}, { refusedCounts });
       for (const at of [0, 1, 2]) call(at);
-      return [meter.used("ip", "home", noon + 2), meter.used("uid", "u", noon + 2)];
+      return [meter.layers.ip.at("home", noon + 2).used, meter.layers.uid.at("u", noon + 2).used];
     };
     expect(used("ip")).toEqual([3, 10]);
     expect(used("all")).toEqual([3, 15]);
@@ -77,7 +77,7 @@ describe("a layer of the profile's own", () => {
   });
 
   it("is not counted where limits are off", () => {
-    const meter = createRateLimiter(createContract({ limits: { extraLayers: [plain] } }), false);
+    const meter = new RateLimiter(createContract({ limits: { extraLayers: [plain] } }), false);
     expect([0, 1, 2].map((at) => meter.spend(caller, 5, noon + at))).toEqual([true, true, true]);
   });
 });

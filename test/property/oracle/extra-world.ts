@@ -17,7 +17,7 @@ import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../src/scheduler/quota/ledger.ts";
 import { localPort, type QuotaPort } from "../../../src/scheduler/quota/port.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
-import { createRateLimiter, type RateLimiter } from "../../../src/venue/rate-limiter.ts";
+import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
 import { legsOf, type NetworkKind } from "./network.ts";
 
 export interface ExtraPlan {
@@ -64,9 +64,9 @@ interface Service {
 
 const headersOf = ({ meter, contract, now }: Service) => ({
   date: new Date(now()).toUTCString(),
-  "x-ratelimit-ip-remaining": String(Math.max(0, contract.layers.ip.capacity - meter.used("ip", "home", now()))),
-  "x-ratelimit-key-remaining": String(Math.max(0, contract.layers.key.capacity - meter.used("key", "k", now()))),
-  "x-ratelimit-uid-weight-used": String(meter.used("uid", "u", now())),
+  "x-ratelimit-ip-remaining": String(Math.max(0, contract.layers.ip.capacity - meter.layers.ip.at("home", now()).used)),
+  "x-ratelimit-key-remaining": String(Math.max(0, contract.layers.key.capacity - meter.layers.key.at("k", now()).used)),
+  "x-ratelimit-uid-weight-used": String(meter.layers.uid.at("u", now()).used),
 });
 
 const judge = (service: Service, endpoint: EndpointName, elements: number): boolean => {
@@ -85,7 +85,7 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory
   const now = (): number => clock.now() + plan.skewMs + (clock.now() - startedAt) * plan.driftPpm * 1e-6;
   const random = createRandom(`extra ${plan.seed}`);
   const contract = createContract({ limits: { extraLayers: plan.layers } });
-  const service: Service = { contract, meter: createRateLimiter(contract, true), now, refusals: [], passed: [] };
+  const service: Service = { contract, meter: new RateLimiter(contract, true), now, refusals: [], passed: [] };
   const transport: Transport = ({ endpoint, body }) =>
     new Observable((subscriber) => {
       const { thereMs, backMs } = legsOf(plan.network, random, now());

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { createRateLimiter } from "../../../src/venue/rate-limiter.ts";
+import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
 import { type Reply, setting, swap } from "../../support/harness/venue.ts";
 
 const minute = 60_000;
@@ -258,7 +258,7 @@ describe("the meter", () => {
     });
     fc.assert(
       fc.property(fc.array(call, { maxLength: 300 }), (calls) => {
-        const rateLimiter = createRateLimiter(createContract(), true);
+        const rateLimiter = new RateLimiter(createContract(), true);
         // The plainest opinion there is: a list of everything granted, summed anew for every call.
         const granted: { readonly at: number; readonly key: string; readonly weight: number }[] = [];
         let at = start;

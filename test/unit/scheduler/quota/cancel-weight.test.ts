@@ -15,7 +15,7 @@ import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledge
 import { localPort, type QuotaPort } from "../../../../src/scheduler/quota/port.ts";
 import { defaultReserve, exitCost, exitReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../../src/scheduler/scheduler.ts";
-import { createRateLimiter } from "../../../../src/venue/rate-limiter.ts";
+import { RateLimiter } from "../../../../src/venue/rate-limiter.ts";
 
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
 const noon = 1_767_600_000_000;
@@ -96,7 +96,7 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
   const startedAt = clock.now();
   const skewMs = random.whole(-60_000, 60_000);
   const serviceNow = (): number => clock.now() + skewMs;
-  const meter = createRateLimiter(contract, true);
+  const meter = new RateLimiter(contract, true);
   const told = { passed: 0, refused: 0, elements: 0 };
   const arrive = (endpoint: EndpointName, elements: number): boolean => {
     const weight = contract.endpoints[endpoint].weight + contract.profile.weights.perCancelElement * elements;
@@ -112,7 +112,7 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
         const status = arrive(endpoint, Array.isArray(body) ? body.length : 0) ? 200 : 429;
         const headers = {
           date: new Date(serviceNow()).toUTCString(),
-          "x-ratelimit-uid-weight-used": String(meter.used("uid", "u", serviceNow())),
+          "x-ratelimit-uid-weight-used": String(meter.layers.uid.at("u", serviceNow()).used),
         };
         clock.setTimer(clock.now() + random.whole(5, 60), () => {
           subscriber.next({ status, headers, body: { code: "0", msg: "", data: [] } });
