@@ -19,15 +19,6 @@ export const cyclicFiles: readonly string[] = [
   "src/report/tearsheet-money.ts",
   "src/report/tearsheet-trades.ts",
   // venue
-  "src/venue/account.ts",
-  "src/venue/exchange.ts",
-  "src/venue/fee-tiers.ts",
-  "src/venue/funding.ts",
-  "src/venue/liquidation.ts",
-  "src/venue/margin.ts",
-  "src/venue/order-validation.ts",
-  "src/venue/order.ts",
-  "src/venue/settlement.ts",
   // verify/session
   "src/verify/session/disk-port.ts",
   "src/verify/session/divergence.ts",
@@ -102,11 +93,9 @@ export const longFunctions: readonly string[] = [
   // scheduler
   "src/scheduler/scheduler.ts createScheduler",
   // venue
-  "src/venue/rate-limiter.ts createRateLimiter",
   // venue/server
   "src/venue/server/http-handler.ts createHttpHandler",
   // venue
-  "src/venue/venue.ts createVenue",
   // verify/session
   "src/verify/session/input-sequencer.ts createInputSequencer",
   "src/verify/session/replay-script.ts createReplayScript",

@@ -1,18 +1,63 @@
 /**
- * What one user owns: money per currency, positions, leverage, open orders, and completed ones as long as the service keeps them.
+ * User account: money per currency, positions, leverage, open orders, and completed ones as long as the service keeps them.
  *
  * Invariants: orders are kept in the order of their ids; a position's entry value is the signed sum of what its lots cost, so
  * profit never needs an average that was rounded.
- * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (queries.ts),
- * how long orders are kept (retention.ts).
+ * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (order.ts,
+ * queries.ts), how long orders are kept (retention.ts).
  */
 import type { InstType } from "../contract/inst-id.ts";
-import type { MarginMode } from "../contract/profile.ts";
-import type { Traded } from "./fee-tiers.ts";
-import type { Amount } from "./money.ts";
-import type { Order } from "./order.ts";
+import type { MarginMode, OrdType, SzUnit } from "../contract/profile.ts";
+import type { OrderState } from "../contract/schemas.ts";
+import type { Product } from "./instrument.ts";
+import type { Amount, Rates } from "./money.ts";
 
-interface Purse {
+/** 1 buys, -1 sells: also the sign that makes a better price of that side the larger number. */
+export type Sign = 1 | -1;
+
+/** One order from the first check of its price and size to its end. */
+export interface Order {
+  /** Position in the service's sequence of all orders; `ordId` is this number from the first id on. Given when it is accepted. */
+  seq: number;
+  ordId: string;
+  readonly clOrdId: string;
+  readonly account: Account;
+  readonly product: Product;
+  readonly sign: Sign;
+  readonly ordType: OrdType;
+  readonly reduceOnly: boolean;
+  readonly unit: SzUnit;
+  readonly sz: Amount;
+  /** Ticks; 0 for market orders, which have no price. */
+  readonly px: number;
+  /** Lots wanted; fixed once accepted. Market orders sized in quote currency have no number of lots, only a budget. */
+  lots: number;
+  budget: Amount | undefined;
+  /** Lots that would open or enlarge a position, for which margin is set aside. */
+  openingLots: number;
+  readonly createdAt: number;
+  updatedAt: number;
+  state: OrderState;
+  done: number;
+  value: Amount;
+  cost: Amount;
+  hold: Amount;
+  /** Outside quantity in front of this order at its price; infinite while no recording has shown that price yet. */
+  ahead: number;
+  /** Outside quantity behind it, as far as the displayed quantity tells; counts only where cancels are shared out. */
+  behind: number;
+  /** It changed in the event that is being applied, and its listeners do not know yet. */
+  touched: boolean;
+}
+
+/** What a user traded by day, and the fee rates that follow from it today. */
+export interface Traded {
+  readonly days: Map<number, Amount>;
+  today: number;
+  rates: Rates;
+}
+
+export interface Purse {
   total: Amount;
   frozen: Amount;
 }

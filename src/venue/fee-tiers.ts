@@ -8,9 +8,8 @@
  */
 import type { InstType } from "../contract/inst-id.ts";
 import { SluiceError } from "../errors.ts";
-import type { Account } from "./account.ts";
-import { type Amount, one, readAmount } from "./money.ts";
-import type { Rates } from "./settlement.ts";
+import type { Account, Traded } from "./account.ts";
+import { type Amount, one, type Rates, readAmount } from "./money.ts";
 
 /** Basis points as decimal text; a negative maker fee is a rebate. */
 export interface Fees {
@@ -31,13 +30,6 @@ export interface Schedule {
   readonly flat: Rates;
   /** From the largest volume down. */
   readonly steps: readonly { readonly from: Amount; readonly rates: Rates }[];
-}
-
-/** What a user traded by day, and the rates that follow from it today. */
-export interface Traded {
-  readonly days: Map<number, Amount>;
-  today: number;
-  rates: Rates;
 }
 
 const dayMs = 86_400_000;

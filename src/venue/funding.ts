@@ -6,26 +6,12 @@
  * nothing is charged. What users do not pay each other goes to or comes from the market outside.
  * Not here: when funding falls due and at which rate (the recording, or whoever turns the clock).
  */
-import type { Account } from "./account.ts";
-import { purseOf } from "./account.ts";
+import { type Account, purseOf } from "./account.ts";
 import type { Exchange } from "./exchange.ts";
-import { marketOf } from "./exchange.ts";
 import { markOf, modeOf, worthNow } from "./margin.ts";
 import { type Amount, cut, one, spell } from "./money.ts";
 import { setMargin } from "./settlement.ts";
-
-/** One instant of funding of one product. Decimal text throughout. */
-export interface Funding {
-  readonly instId: string;
-  readonly at: number;
-  readonly rate: string;
-  /** The mark at which positions were valued. */
-  readonly px: string;
-  /** What each user with a position held, in base currency: positive long, negative short. */
-  readonly held: Readonly<Record<string, string>>;
-  /** What each of them paid, in the quote currency; negative where it received. */
-  readonly paid: Readonly<Record<string, string>>;
-}
+import type { Funding } from "./venue-events.ts";
 
 const pay = ({ profile }: Exchange, account: Account, instId: string, quote: string, amount: Amount): void => {
   purseOf(account, quote).total -= amount;
@@ -36,7 +22,7 @@ const pay = ({ profile }: Exchange, account: Account, instId: string, quote: str
 };
 
 export const chargeFunding = (exchange: Exchange, instId: string, rate: Amount, at: number): Funding | undefined => {
-  const market = marketOf(exchange, instId);
+  const market = exchange.marketOf(instId);
   const { product } = market;
   if (product.instType !== "SWAP" || markOf(market) === 0n) return undefined;
   const held: Record<string, string> = {};

@@ -7,37 +7,20 @@
  * that is worse for the account; users' money, fees, funding and the fund keep their sum. The closing order is in the user's
  * history like any other, without a client id. After a shortfall was covered, neither margin nor purse is below zero.
  */
-import type { Side } from "../contract/profile.ts";
-import { type Account, purseOf } from "./account.ts";
-import { type Exchange, finish, type Market, newOrder, register } from "./exchange.ts";
+import { type Account, type Order, purseOf } from "./account.ts";
+import type { Exchange, Market } from "./exchange.ts";
 import { baseOf } from "./instrument.ts";
-import { crossEquity, crossPositions, maintenanceOf, markOf, modeOf, profitOf, type Standing, worthNow } from "./margin.ts";
+import { crossEquity, crossPositions, isCrossShort, maintenanceOf, markOf, modeOf, profitOf, type Standing, worthNow } from "./margin.ts";
 import { take } from "./matching-engine.ts";
 import { type Amount, cut, larger, one, spell } from "./money.ts";
-import { isOpen, leftOf, type Order, sideOf } from "./order.ts";
-import { closingTicket } from "./order-validation.ts";
+import { isOpen, leftOf, sideOf } from "./order.ts";
+import { closingOrder } from "./order-validation.ts";
 import { isRefusal } from "./responses.ts";
 import { payCurrencyOf } from "./settlement.ts";
-
-/** One liquidated position, told before the fills of its order. Decimal text throughout. */
-export interface Liquidation {
-  readonly uid: string;
-  readonly instId: string;
-  readonly ordId: string;
-  readonly side: Side;
-  /** In base currency. */
-  readonly qty: string;
-  /** What was traded for it, in the quote currency. */
-  readonly value: string;
-  /** Beside the fees of the fills, into the fund. */
-  readonly fee: string;
-  /** What the fund paid because the account could not. */
-  readonly covered: string;
-  readonly at: number;
-}
+import type { Liquidation } from "./venue-events.ts";
 
 const withdraw = ({ account, exchange, at }: Case, fits: (order: Order) => boolean): void => {
-  for (const order of account.open) if (fits(order)) finish(exchange, order, "canceled", at);
+  for (const order of account.open) if (fits(order)) exchange.finish(order, "canceled", at);
 };
 
 interface Case {
@@ -55,11 +38,11 @@ const ticksAtMark = (market: Market, sign: Order["sign"]): number => {
 
 /** Closes the whole position; the order is complete afterwards. */
 const close = ({ exchange, account, at }: Case, market: Market): Order | undefined => {
-  const ticket = closingTicket(exchange, account, market, "");
-  if (isRefusal(ticket)) return undefined;
-  const order = newOrder(exchange, ticket, at);
-  register(exchange, order);
-  if (market.listed) take(market.book, order, at);
+  const entry = closingOrder(exchange, account, market, "", at);
+  if (isRefusal(entry)) return undefined;
+  const { order, offers } = entry;
+  exchange.register(order);
+  if (market.listed) take(market.book, order, offers, at);
   if (isOpen(order)) market.book.onFill(order, ticksAtMark(market, order.sign), leftOf(order), "taker", at);
   return order;
 };
@@ -67,7 +50,7 @@ const close = ({ exchange, account, at }: Case, market: Market): Order | undefin
 /** What the fund pays so that no more is lost than stood behind the position, or behind all of them. */
 const coveredBy = ({ exchange, account }: Case, quote: string, lost: Amount, mode: "cross" | "isolated", behind: Amount): Amount => {
   if (!exchange.margins.covers) return 0n;
-  if (mode === "isolated") return larger(0n, lost - behind);
+  if (mode === "isolated") return lost > behind ? lost - behind : 0n;
   const left = crossPositions(exchange, account, quote);
   return left.length > 0 ? 0n : larger(0n, -crossEquity(exchange, account, quote, left));
 };
@@ -92,20 +75,13 @@ const liquidate = (on: Case, { instId, market, position }: Omit<Standing, "profi
   const { uid } = account;
   const told = { uid, instId, ordId: order.ordId, side: sideOf(order.sign), qty: spell(baseOf(market.product, order.done)) };
   const liquidation: Liquidation = { ...told, value: spell(order.value), fee: spell(fee), covered: spell(covered), at };
-  for (const listener of exchange.liquidationListeners) exchange.letters.push(() => listener(liquidation));
-};
-
-const isShort = ({ exchange, account }: Case, currency: string, standings: readonly Standing[]): boolean => {
-  let needed = 0n;
-  for (const { market, position } of standings) needed += maintenanceOf(exchange, market, position);
-  return crossEquity(exchange, account, currency, standings) < needed;
+  exchange.events.tell("liquidation", liquidation);
 };
 
 const reviewCross = (on: Case, currency: string): void => {
-  for (;;) {
-    const standings = crossPositions(on.exchange, on.account, currency);
-    const priced = standings.filter(({ market }) => markOf(market) > 0n);
-    if (priced.length === 0 || !isShort(on, currency, standings)) return;
+  while (isCrossShort(on.exchange, on.account, currency)) {
+    const priced = crossPositions(on.exchange, on.account, currency).filter(({ market }) => markOf(market) > 0n);
+    if (priced.length === 0) return;
     liquidate(
       on,
       priced.reduce((worst, one) => (one.profit < worst.profit ? one : worst)),

@@ -7,61 +7,25 @@
  * have set aside, stands behind all cross positions together.
  * Not here: what becomes of a position that is short (liquidation.ts), when margin is set aside (settlement.ts).
  */
-import type { MarginMode, Profile } from "../contract/profile.ts";
+import type { MarginMode } from "../contract/profile.ts";
 import type { BalanceRecord } from "../contract/schemas.ts";
-import { SluiceError } from "../errors.ts";
 import { type Account, availableOf, type Position } from "./account.ts";
-import { type Exchange, type Market, marketOf } from "./exchange.ts";
+import type { Exchange, Market } from "./exchange.ts";
 import { doubleMark } from "./matching-engine.ts";
-import { type Amount, cover, larger, magnitude, one, readAmount, spell } from "./money.ts";
-
-/** The profile's rows on margin as exact numbers. */
-export interface MarginRules {
-  readonly maintenance: Amount;
-  readonly liquidationFee: Amount;
-  readonly liquidates: boolean;
-  readonly covers: boolean;
-  readonly countsLoss: boolean;
-  readonly lookMs: number;
-}
-
-const shareOf = (name: "maintenanceRate" | "liquidationFeeRate", text: string): Amount => {
-  const share = readAmount(text);
-  if (share !== undefined && share >= 0n && share < one) return share;
-  throw new SluiceError(
-    "PROFILE_INVALID",
-    `profile.margin.${name}: ${JSON.stringify(text)} is not a share. Write decimal text from 0 to below 1, such as "0.005".`,
-  );
-};
-
-export const leverageDefaultOf = ({ margin: { leverageDefault } }: Profile): Amount => {
-  const leverage = readAmount(leverageDefault);
-  if (leverage !== undefined && leverage >= one) return leverage;
-  throw new SluiceError(
-    "PROFILE_INVALID",
-    `profile.margin.leverageDefault: ${JSON.stringify(leverageDefault)} is not a leverage. Write decimal text from 1 up, such as "10".`,
-  );
-};
-
-export const marginRulesOf = ({ margin }: Profile): MarginRules => ({
-  maintenance: shareOf("maintenanceRate", margin.maintenanceRate),
-  liquidationFee: shareOf("liquidationFeeRate", margin.liquidationFeeRate),
-  liquidates: margin.liquidation === "market",
-  covers: margin.shortfall === "covered",
-  countsLoss: margin.openLoss === "counted",
-  lookMs: margin.lookMs,
-});
+import { type Amount, cover, magnitude, one, spell } from "./money.ts";
 
 export const modeOf = (account: Account, instId: string): MarginMode => account.marginModes.get(instId) ?? account.modeDefault;
 
 /** The price of a market, exact; 0 while none is known. */
 export const markOf = ({ mark, book, product }: Market): Amount => (mark > 0n ? mark : (BigInt(doubleMark(book)) * product.tick) / 2n);
 
+const two = 2n * one;
+
 /** What a quantity of base is worth, in its sign; undefined while no price is known. */
 export const worthNow = ({ mark, book, product }: Market, base: Amount): Amount | undefined => {
   if (mark > 0n) return (mark * base) / one;
   const double = BigInt(doubleMark(book));
-  return double === 0n ? undefined : (double * product.tick * base) / (2n * one);
+  return double === 0n ? undefined : (double * product.tick * base) / two;
 };
 
 /** What a position would be worth now beyond its entry value; nothing while no price is known. */
@@ -85,7 +49,7 @@ export interface Standing {
 export const crossPositions = (exchange: Exchange, account: Account, currency: string): Standing[] => {
   const found: Standing[] = [];
   for (const [instId, position] of account.positions) {
-    const market = marketOf(exchange, instId);
+    const market = exchange.marketOf(instId);
     if (market.product.quote !== currency || modeOf(account, instId) !== "cross") continue;
     found.push({ instId, market, position, profit: profitOf(market, position) });
   }
@@ -97,17 +61,36 @@ export const crossEquity = (exchange: Exchange, account: Account, currency: stri
   let equity = account.purses.get(currency)?.total ?? 0n;
   for (const { profit } of standings) equity += profit;
   for (const [instId, { margin }] of account.positions) {
-    if (modeOf(account, instId) === "isolated" && marketOf(exchange, instId).product.quote === currency) equity -= margin;
+    if (modeOf(account, instId) === "isolated" && exchange.marketOf(instId).product.quote === currency) equity -= margin;
   }
   return equity;
+};
+
+/** Whether cross positions of a currency are short of what they need to stay open. */
+export const isCrossShort = (exchange: Exchange, account: Account, currency: string): boolean => {
+  let spare = account.purses.get(currency)?.total ?? 0n;
+  for (const [instId, position] of account.positions) {
+    const market = exchange.marketOf(instId);
+    if (market.product.quote !== currency) continue;
+    const { base, entry, margin } = position;
+    if (modeOf(account, instId) === "isolated") spare -= margin;
+    else {
+      const worth = worthNow(market, base) ?? entry;
+      spare += worth - entry - cover(magnitude(worth), exchange.margins.maintenance, one);
+    }
+  }
+  return spare < 0n;
 };
 
 /** What open cross positions have lost together, where that is not available for new orders. */
 const openLossOf = (exchange: Exchange, account: Account, currency: string): Amount => {
   if (account.positions.size === 0 || !exchange.margins.countsLoss) return 0n;
   let profit = 0n;
-  for (const standing of crossPositions(exchange, account, currency)) profit += standing.profit;
-  return larger(0n, -profit);
+  for (const [instId, position] of account.positions) {
+    const market = exchange.marketOf(instId);
+    if (market.product.quote === currency && modeOf(account, instId) === "cross") profit += profitOf(market, position);
+  }
+  return profit < 0n ? -profit : 0n;
 };
 
 /** What new orders may use. */
@@ -128,7 +111,7 @@ export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: st
  */
 export const liquidationPx = (exchange: Exchange, account: Account, instId: string, position: Position): Amount | undefined => {
   const { margins } = exchange;
-  const { product } = marketOf(exchange, instId);
+  const { product } = exchange.marketOf(instId);
   let behind = position.margin;
   if (modeOf(account, instId) === "cross") {
     const others = crossPositions(exchange, account, product.quote).filter((standing) => standing.position !== position);

@@ -10,7 +10,8 @@
  * Not here: money (settlement.ts), the order's words (order.ts).
  */
 
-import { isOpen, type Order, type Sign } from "./order.ts";
+import type { Order, Sign } from "./account.ts";
+import { isOpen } from "./order.ts";
 import {
   bestDisplayed,
   consume,
@@ -27,7 +28,7 @@ import {
 import { type Matching, matchingOf } from "./queue-model.ts";
 
 /** Acts on a fill at once: counts it on the order and moves the money. */
-type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
+export type OnFill = (order: Order, px: number, lots: number, liquidity: "maker" | "taker", at: number) => void;
 
 export interface Book {
   readonly bids: OrderBookSide;
@@ -54,25 +55,24 @@ export const createBook = (onFill: OnFill, room: (order: Order) => number, match
 const halfOf = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.bids : book.asks);
 const against = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.asks : book.bids);
 
-/** What an order would meet, best first; a market order has no limit. */
-export const offersFor = (book: Book, order: Pick<Order, "account" | "sign" | "px" | "ordType">): Offer[] => {
-  const half = against(book, order.sign);
-  const rankMin = order.ordType === "market" ? Number.NEGATIVE_INFINITY : half.sign * order.px;
-  return offersOf(half, rankMin, book.room, (maker) => maker.account === order.account);
+/** What an order meets as it arrives, best first; a market order has no limit. Holds until the book or an order in it changes. */
+export const offersFor = (book: Book, { account, sign, px, ordType }: Pick<Order, "account" | "sign" | "px" | "ordType">): Offer[] => {
+  const half = sign === 1 ? book.asks : book.bids;
+  return offersOf(half, ordType === "market" ? Number.NEGATIVE_INFINITY : half.sign * px, book.room, account);
 };
 
 /** Lots of the order that a price buys: what is left, or what the rest of the budget pays for. */
 const wanted = (book: Book, order: Order, px: number): number => {
-  if (order.budget === undefined) return book.room(order);
-  const affordable = (order.budget - order.value) / (BigInt(px) * order.product.cell);
-  return Math.min(book.room(order), Number(affordable));
+  const room = order.reduceOnly ? book.room(order) : order.lots - order.done;
+  if (order.budget === undefined) return room;
+  return Math.min(room, Number((order.budget - order.value) / (BigInt(px) * order.product.cell)));
 };
 
-/** Matches an arriving order and tells whether it got all it wanted; what it did not get is left to the caller. */
-export const take = (book: Book, order: Order, at: number): boolean => {
+/** Matches an arriving order with its offers and tells whether it got all it wanted; the rest is left to the caller. */
+export const take = (book: Book, order: Order, offers: readonly Offer[], at: number): boolean => {
   const half = against(book, order.sign);
   let px = order.px;
-  for (const offer of offersFor(book, order)) {
+  for (const offer of offers) {
     px = offer.px;
     const most = wanted(book, order, px);
     if (most <= 0) return true;

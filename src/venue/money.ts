@@ -61,7 +61,6 @@ export const spell = (value: Amount): string => {
 };
 
 export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
-export const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** `a × b ÷ c` cut towards zero: for what is paid out of a whole, so that the parts never exceed it. */

@@ -6,7 +6,7 @@
  * A recording of best quotes alone shows one price and leaves the deeper ones unknown: an order resting there has an infinite
  * queue ahead until its price is shown, because assuming an empty queue would fill it too early.
  */
-import type { Order, Sign } from "./order.ts";
+import type { Order, Sign } from "./account.ts";
 import { advanced, type Matching } from "./queue-model.ts";
 
 /** Outside quantity, or a resting order, in the order in which a taker meets them. */
@@ -164,35 +164,37 @@ const topOf = (half: OrderBookSide): number => {
 
 /** Best displayed price, or undefined. */
 export const bestDisplayed = (half: OrderBookSide): number | undefined => {
+  if (!half.levelled) return half.quoteQty > 0 ? half.quotePx : undefined;
   const top = topOf(half);
   if (half.quoteQty > 0 && half.sign * half.quotePx >= half.sign * top) return half.quotePx;
   return half.levels.size > 0 ? top : undefined;
 };
 
-/** Everything a taker may meet at `rankMin` or better, best first. Orders for which `skips` holds are left out. */
-export const offersOf = (
-  half: OrderBookSide,
-  rankMin: number,
-  room: (order: Order) => number,
-  skips: (order: Order) => boolean,
-): Offer[] => {
-  const { sign } = half;
-  const displayed = bestDisplayed(half);
-  if (half.best < rankMin && (displayed === undefined || sign * displayed < rankMin)) return [];
+/**
+ * Everything a taker may meet at `rankMin` or better, best first. Orders of `taker` are left out; `room` tells the lots of an order
+ * that may fill now.
+ */
+export const offersOf = (half: OrderBookSide, rankMin: number, room: (order: Order) => number, taker: unknown): Offer[] => {
+  const { sign, orders, quotePx } = half;
+  if (orders.length === 0 || half.best < rankMin) {
+    const displayed = bestDisplayed(half);
+    if (displayed === undefined || sign * displayed < rankMin) return [];
+    if (!half.levelled) return [{ px: displayed, lots: half.quoteQty, maker: undefined }];
+  }
   const prices = new Set<number>();
   for (const px of half.levels.keys()) if (sign * px >= rankMin) prices.add(px);
-  if (half.quoteQty > 0 && sign * half.quotePx >= rankMin) prices.add(half.quotePx);
-  for (const { px } of half.orders) if (sign * px >= rankMin) prices.add(px);
-  const sorted = [...prices].sort((a, b) => sign * (b - a));
-  return sorted.flatMap((px) => offersAt(half, px, room, skips));
+  if (half.quoteQty > 0 && sign * quotePx >= rankMin) prices.add(quotePx);
+  for (const { px } of orders) if (sign * px >= rankMin) prices.add(px);
+  const offers: Offer[] = [];
+  for (const px of [...prices].sort((a, b) => sign * (b - a))) addOffersAt(offers, half, px, room, taker);
+  return offers;
 };
 
-const offersAt = (half: OrderBookSide, px: number, room: (order: Order) => number, skips: (order: Order) => boolean): Offer[] => {
-  const offers: Offer[] = [];
+const addOffersAt = (offers: Offer[], half: OrderBookSide, px: number, room: (order: Order) => number, taker: unknown): void => {
   let outside = displayedAt(half, px);
   let passed = 0;
   for (const maker of half.orders) {
-    if (maker.px !== px || skips(maker)) continue;
+    if (maker.px !== px || maker.account === taker) continue;
     const front = Math.min(maker.ahead - passed, outside);
     if (front > 0) {
       offers.push({ px, lots: front, maker: undefined });
@@ -203,5 +205,4 @@ const offersAt = (half: OrderBookSide, px: number, room: (order: Order) => numbe
     if (lots > 0) offers.push({ px, lots, maker });
   }
   if (outside > 0) offers.push({ px, lots: outside, maker: undefined });
-  return offers;
 };

@@ -8,17 +8,17 @@
 
 import type * as schemas from "../contract/schemas.ts";
 import type { CancelBody, Infer, PlaceBody } from "../contract/schemas.ts";
-import type { Account } from "./account.ts";
-import { type Exchange, finish, marketOf, newOrder, register } from "./exchange.ts";
+import type { Account, Order } from "./account.ts";
+import type { Exchange } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
 import { baseOf, worthOf } from "./instrument.ts";
 import { freeOf, modeOf } from "./margin.ts";
-import { offersFor, rest, take } from "./matching-engine.ts";
-import { type Amount, cover, one, readAmount, spell } from "./money.ts";
-import { isOpen, type Order } from "./order.ts";
-import { clientIdProblem, closingTicket, readTicket, type Ticket, tradable } from "./order-validation.ts";
+import { rest, take } from "./matching-engine.ts";
+import { type Amount, cover, one, type Rates, readAmount, spell } from "./money.ts";
+import { isOpen } from "./order.ts";
+import { clientIdProblem, closingOrder, type Entry, readOrder, tradable } from "./order-validation.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./responses.ts";
-import { changeTerms, holdFor, orderHold, payCurrencyOf, type Rates, setHold } from "./settlement.ts";
+import { changeTerms, holdFor, orderHold, payCurrencyOf, setHold } from "./settlement.ts";
 
 interface Plan {
   readonly lots: number;
@@ -26,13 +26,13 @@ interface Plan {
 }
 
 /** What the book would give the order right now. */
-const planOf = (exchange: Exchange, ticket: Ticket): Plan => {
-  const { product, budget } = ticket;
+const planOf = ({ order, offers }: Entry): Plan => {
+  const { product, budget } = order;
   let lots = 0;
   let value = 0n;
-  for (const offer of offersFor(marketOf(exchange, product.instId).book, ticket)) {
-    const affordable = budget === undefined ? ticket.lots - lots : Number((budget - value) / (BigInt(offer.px) * product.cell));
-    const count = Math.min(offer.lots, affordable, ticket.lots - lots);
+  for (const offer of offers) {
+    const affordable = budget === undefined ? order.lots - lots : Number((budget - value) / (BigInt(offer.px) * product.cell));
+    const count = Math.min(offer.lots, affordable, order.lots - lots);
     if (count <= 0) break;
     lots += count;
     value += worthOf(product, offer.px, count);
@@ -41,43 +41,42 @@ const planOf = (exchange: Exchange, ticket: Ticket): Plan => {
 };
 
 /** What a market order may cost: it has no price of its own, so the book's prices are taken. */
-const marketHold = (ticket: Ticket, plan: Plan, rates: Rates): Amount => {
-  const { account, product, sign, budget } = ticket;
-  if (product.instType === "SPOT" && sign === -1) return baseOf(product, budget === undefined ? ticket.lots : plan.lots);
-  const opening = plan.lots === 0 ? 0n : cover(plan.value, BigInt(Math.min(plan.lots, ticket.openingLots)), BigInt(plan.lots));
+const marketHold = ({ account, product, sign, lots, budget, openingLots }: Order, plan: Plan, rates: Rates): Amount => {
+  if (product.instType === "SPOT" && sign === -1) return baseOf(product, budget === undefined ? lots : plan.lots);
+  const opening = plan.lots === 0 ? 0n : cover(plan.value, BigInt(Math.min(plan.lots, openingLots)), BigInt(plan.lots));
   return holdFor(account, product, sign, rates, plan.value, opening);
 };
 
 /** Brings an order that passed all checks to the book. */
-const execute = (exchange: Exchange, order: Order, plan: Plan, at: number): void => {
-  const { book } = marketOf(exchange, order.product.instId);
+const execute = (exchange: Exchange, { market: { book }, order, offers }: Entry, plan: Plan, at: number): void => {
   if (order.ordType === "fok" && plan.lots < order.lots) {
-    finish(exchange, order, "canceled", at);
+    exchange.finish(order, "canceled", at);
     return;
   }
-  const satisfied = order.ordType === "post_only" ? false : take(book, order, at);
+  const satisfied = order.ordType === "post_only" ? false : take(book, order, offers, at);
   if (!isOpen(order)) return;
   if (order.ordType === "limit" || order.ordType === "post_only") rest(book, order);
   // A budget is used up when the rest of it pays for no further lot.
-  else finish(exchange, order, order.ordType === "market" && satisfied && order.done > 0 ? "filled" : "canceled", at);
+  else exchange.finish(order, order.ordType === "market" && satisfied && order.done > 0 ? "filled" : "canceled", at);
 };
 
-const enter = (exchange: Exchange, ticket: Ticket, at: number): Order | Refusal => {
+/** Says why the order cannot be accepted; otherwise it has been executed. */
+const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefined => {
   const { answers } = exchange.profile;
-  const { account, product, sign } = ticket;
-  const plan = planOf(exchange, ticket);
-  if (ticket.ordType === "post_only" && plan.lots > 0) return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
-  const order = newOrder(exchange, ticket, at);
+  const { order } = entry;
+  const { account, product, sign, ordType } = order;
+  const plan = planOf(entry);
+  if (ordType === "post_only" && plan.lots > 0) return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
   const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
-  const hold = ticket.ordType === "market" ? marketHold(ticket, plan, rates) : orderHold(order, rates);
+  const hold = ordType === "market" ? marketHold(order, plan, rates) : orderHold(order, rates);
   const currency = payCurrencyOf(product, sign);
-  const reduces = product.instType === "SWAP" && Math.min(ticket.openingLots, ticket.budget === undefined ? ticket.lots : plan.lots) === 0;
+  const reduces = product.instType === "SWAP" && Math.min(order.openingLots, order.budget === undefined ? order.lots : plan.lots) === 0;
   const free = reduces ? hold : freeOf(exchange, account, currency);
   if (hold > free) return { code: answers.fundsCode, msg: `The order needs ${spell(hold)} ${currency}; ${spell(free)} is available.` };
-  register(exchange, order);
+  exchange.register(order);
   setHold(order, hold);
-  execute(exchange, order, plan, at);
-  return order;
+  execute(exchange, entry, plan, at);
+  return undefined;
 };
 
 const resultOf = ({ profile }: Exchange, ordId: string, clOrdId: string, refusal?: Refusal): Readonly<Record<string, string>> => {
@@ -95,12 +94,16 @@ const modeProblem = ({ profile }: Exchange, account: Account, { instId, mgnMode 
 };
 
 export const place = (exchange: Exchange, account: Account, body: PlaceBody, at: number): Answer => {
-  const ticket = modeProblem(exchange, account, body) ?? readTicket(exchange, account, body);
-  if (!isRefusal(ticket) && body.mgnMode !== undefined) account.marginModes.set(body.instId, body.mgnMode);
-  const order = isRefusal(ticket) ? ticket : enter(exchange, ticket, at);
-  if (isRefusal(order)) return refused(exchange.profile, order, [resultOf(exchange, "", body.clOrdId ?? "", order)]);
-  return done(exchange.profile, [resultOf(exchange, order.ordId, order.clOrdId)]);
+  const entry = modeProblem(exchange, account, body) ?? readOrder(exchange, account, body, at);
+  if (isRefusal(entry)) return rejected(exchange, body, entry);
+  if (body.mgnMode !== undefined) account.marginModes.set(body.instId, body.mgnMode);
+  const refusal = enter(exchange, entry, at);
+  if (refusal !== undefined) return rejected(exchange, body, refusal);
+  return done(exchange.profile, [resultOf(exchange, entry.order.ordId, entry.order.clOrdId)]);
 };
+
+const rejected = (exchange: Exchange, { clOrdId = "" }: PlaceBody, refusal: Refusal): Answer =>
+  refused(exchange.profile, refusal, [resultOf(exchange, "", clOrdId, refusal)]);
 
 type CancelElement = CancelBody[number];
 
@@ -115,7 +118,7 @@ const cancelOne = (exchange: Exchange, account: Account, element: CancelElement,
   if (order === undefined || order.product.instId !== instId || !isOpen(order)) {
     return refuse(answers.notCancelableCode, "The order does not exist or is already complete.");
   }
-  finish(exchange, order, "canceled", at);
+  exchange.finish(order, "canceled", at);
   return resultOf(exchange, order.ordId, order.clOrdId);
 };
 
@@ -135,10 +138,9 @@ export const closePosition = (exchange: Exchange, account: Account, body: Infer<
   const clOrdId = body.clOrdId ?? "";
   const market = tradable(exchange, body.instId);
   if (isRefusal(market)) return refused(profile, market);
-  const ticket = clientIdProblem(exchange, account, clOrdId) ?? closingTicket(exchange, account, market, clOrdId);
-  const order = isRefusal(ticket) ? ticket : enter(exchange, ticket, at);
-  if (isRefusal(order)) return refused(profile, order);
-  return done(profile, [{ instId: body.instId, clOrdId }]);
+  const entry = clientIdProblem(exchange, account, clOrdId) ?? closingOrder(exchange, account, market, clOrdId, at);
+  const refusal = isRefusal(entry) ? entry : enter(exchange, entry, at);
+  return refusal === undefined ? done(profile, [{ instId: body.instId, clOrdId }]) : refused(profile, refusal);
 };
 
 export const setLeverage = (exchange: Exchange, account: Account, body: Infer<typeof schemas.leverageBody>, at: number): Answer => {

@@ -1,33 +1,21 @@
 /**
- * Reads a wish to trade into ticks and lots, or says why it is refused.
+ * Order validation: reads a request to trade into an order in ticks and lots, or says why it is rejected.
  *
- * Invariants: nothing is changed here; checks run in a fixed order (product, words, client id, price, size, position), and the
- * first that fails gives the code.
- * Not here: funds and crossing, which depend on the book (order-entry.ts).
+ * Invariants: nothing is changed here but the new order; checks run in a fixed order (product, words, client id, price, size,
+ * position), and the first that fails gives the code.
+ * Not here: funds and crossing (order-entry.ts).
  */
-import type { OrdType } from "../contract/profile.ts";
+import type { OrdType, SzUnit } from "../contract/profile.ts";
 import type { PlaceBody } from "../contract/schemas.ts";
-import type { Account } from "./account.ts";
+import type { Account, Order, Sign } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
-import { baseOf, type Product } from "./instrument.ts";
+import { baseOf, type Product, worthOf } from "./instrument.ts";
 import { offersFor } from "./matching-engine.ts";
 import { type Amount, one, readAmount, spell } from "./money.ts";
-import { isOpen, leftOf, type Order, type Sign, signOf } from "./order.ts";
+import { isOpen, leftOf, signOf } from "./order.ts";
+import type { Offer } from "./order-book-side.ts";
 import { isRefusal, type Refusal } from "./responses.ts";
 import { openingLotsOf, reducibleLots } from "./settlement.ts";
-
-/** An order that passed every check that needs no book. */
-export type Ticket = Pick<
-  Order,
-  "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "px" | "lots" | "budget" | "openingLots"
->;
-
-type Draft = Omit<Ticket, "lots" | "budget" | "openingLots">;
-
-interface Size {
-  readonly lots: number;
-  readonly budget: Amount | undefined;
-}
 
 const countMax = BigInt(Number.MAX_SAFE_INTEGER);
 const knownTypes: readonly string[] = ["limit", "market", "post_only", "ioc", "fok"] satisfies readonly OrdType[];
@@ -77,30 +65,36 @@ const readPrice = ({ profile }: Exchange, product: Product, text: string | undef
 };
 
 /** Lots of base currency behind a size; sizes in base or contracts must come out as whole lots, amounts of money are cut to them. */
-const readLots = (product: Product, unit: Ticket["unit"], sz: Amount, px: number): bigint | undefined => {
-  const step = product.lotRule / product.lot;
+const readLots = (product: Product, unit: SzUnit, sz: Amount, px: number): bigint | undefined => {
+  const { lot, lotRule } = product;
   if (unit === "quote_notional") {
     const lots = sz / (BigInt(px) * product.cell);
-    return lots - (lots % step);
+    return lotRule === lot ? lots : lots - (lots % (lotRule / lot));
   }
   const scaled = unit === "base" ? sz * one : sz * product.contractValue;
-  return scaled % (product.lotRule * one) === 0n ? scaled / (product.lot * one) : undefined;
+  return scaled % (lotRule * one) === 0n ? scaled / (lot * one) : undefined;
 };
 
-const readSize = ({ profile }: Exchange, { product, book }: Market, ticket: Draft): Size | Refusal => {
-  const { unit, sz, px } = ticket;
+/** Gives the order its lots, or its budget where money is to be spent at whatever the book asks. */
+const sizeProblem = ({ profile }: Exchange, order: Order, offers: readonly Offer[]): Refusal | undefined => {
+  const { product, unit, sz, px } = order;
   const wrong = (msg: string): Refusal => ({ code: profile.answers.sizeCode, msg });
   if (sz <= 0n) return wrong("sz is a positive decimal with at most 18 fraction digits.");
   const budgeted = unit === "quote_notional" && px === 0;
-  const probe = budgeted ? (offersFor(book, ticket)[0]?.px ?? 0) : px;
-  // Without a price to judge by, an amount of money cannot be too small yet.
-  if (budgeted && probe === 0) return { lots: Number.MAX_SAFE_INTEGER, budget: sz };
+  const probe = budgeted ? (offers[0]?.px ?? 0) : px;
+  if (budgeted) {
+    order.lots = Number.MAX_SAFE_INTEGER;
+    order.budget = sz;
+    // Without a price to judge by, an amount of money cannot be too small yet.
+    if (probe === 0) return undefined;
+  }
   const lots = readLots(product, unit, sz, probe);
   if (lots === undefined) return wrong(`sz is not a multiple of the lot (${spell(product.lotRule)} ${product.base}).`);
   if (lots === 0n || lots > countMax || lots * product.lot < product.minBase) {
     return wrong(`sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.`);
   }
-  return budgeted ? { lots: Number.MAX_SAFE_INTEGER, budget: sz } : { lots: Number(lots), budget: undefined };
+  if (!budgeted) order.lots = Number(lots);
+  return undefined;
 };
 
 /** Lots a new reducing order may take, beside those already promised to earlier ones. */
@@ -112,45 +106,85 @@ const unpromisedLots = (account: Account, product: Product, sign: Sign): number 
   return lots;
 };
 
-/** Written out, because putting objects together costs more than reading the order. */
-const ticketOf = (draft: Draft, lots: number, budget: Amount | undefined, openingLots: number): Ticket => {
-  const { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px } = draft;
-  return { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px, lots, budget, openingLots };
+/** Limits a reducing order to the position, or says which part of another one opens. */
+const positionProblem = ({ profile }: Exchange, order: Order): Refusal | undefined => {
+  const { account, product, sign, lots } = order;
+  if (!order.reduceOnly) {
+    order.openingLots = openingLotsOf(account, product, sign, lots);
+    return undefined;
+  }
+  order.lots = Math.min(lots, unpromisedLots(account, product, sign));
+  return order.lots > 0 ? undefined : { code: profile.answers.positionCode, msg: "There is no position to reduce." };
 };
 
-export const readTicket = (exchange: Exchange, account: Account, body: PlaceBody): Ticket | Refusal => {
+type Draft = Pick<Order, "account" | "product" | "sign" | "ordType" | "clOrdId" | "reduceOnly" | "unit" | "sz" | "px">;
+
+/** Written out, because putting objects together costs more than matching the order. */
+const orderOf = ({ account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, px }: Draft, lots: number, at: number): Order => ({
+  seq: -1,
+  ordId: "",
+  clOrdId,
+  account,
+  product,
+  sign,
+  ordType,
+  reduceOnly,
+  unit,
+  sz,
+  px,
+  lots,
+  budget: undefined,
+  openingLots: 0,
+  createdAt: at,
+  updatedAt: at,
+  state: "live",
+  done: 0,
+  value: 0n,
+  cost: 0n,
+  hold: 0n,
+  ahead: 0,
+  behind: 0,
+  touched: false,
+});
+
+/** An order that passed every check of its own, and what it would meet in the book. */
+export interface Entry {
+  readonly market: Market;
+  readonly order: Order;
+  readonly offers: readonly Offer[];
+}
+
+export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody, at: number): Entry | Refusal => {
   const market = tradable(exchange, body.instId);
   if (isRefusal(market)) return market;
-  const { product } = market;
+  const { product, book } = market;
   const clOrdId = body.clOrdId ?? "";
   const problem = wordProblem(exchange, body, product) ?? clientIdProblem(exchange, account, clOrdId);
   if (problem !== undefined) return problem;
-  const sign = signOf(body.side);
   const ordType = body.ordType as OrdType;
   const px = ordType === "market" ? 0 : readPrice(exchange, product, body.px);
   if (typeof px !== "number") return px;
   const unit = exchange.profile.order.szUnit[product.instType];
-  const reduceOnly = body.reduceOnly === true;
-  const draft = { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz: readAmount(body.sz) ?? 0n, px };
-  const size = readSize(exchange, market, draft);
-  if (isRefusal(size)) return size;
-  if (!reduceOnly) return ticketOf(draft, size.lots, size.budget, openingLotsOf(account, product, sign, size.lots));
-  const lots = Math.min(size.lots, unpromisedLots(account, product, sign));
-  if (lots <= 0) return { code: exchange.profile.answers.positionCode, msg: "There is no position to reduce." };
-  return ticketOf(draft, lots, size.budget, 0);
+  const sz = readAmount(body.sz) ?? 0n;
+  const draft = { account, product, sign: signOf(body.side), ordType, clOrdId, reduceOnly: body.reduceOnly === true, unit, sz, px };
+  const order = orderOf(draft, 0, at);
+  const offers = offersFor(book, order);
+  return sizeProblem(exchange, order, offers) ?? positionProblem(exchange, order) ?? { market, order, offers };
 };
 
 /** A market order over the whole position, whatever its size is in the unit of `sz`. */
-export const closingTicket = (exchange: Exchange, account: Account, { product, book }: Market, clOrdId: string): Ticket | Refusal => {
+export const closingOrder = (exchange: Exchange, account: Account, market: Market, clOrdId: string, at: number): Entry | Refusal => {
   const { profile } = exchange;
+  const { product, book } = market;
   const position = account.positions.get(product.instId);
   if (position === undefined) return { code: profile.answers.positionCode, msg: `There is no position in ${product.instId}.` };
   const sign: Sign = position.base > 0n ? -1 : 1;
+  const ordType = "market";
   const lots = reducibleLots(account, product, sign);
   const unit = profile.order.szUnit[product.instType];
   const base = baseOf(product, lots);
-  const px = offersFor(book, { account, sign, px: 0, ordType: "market" })[0]?.px ?? book.lastPx;
-  const worth = BigInt(px) * BigInt(lots) * product.cell;
+  const offers = offersFor(book, { account, sign, px: 0, ordType });
+  const worth = worthOf(product, offers[0]?.px ?? book.lastPx, lots);
   const sz = unit === "quote_notional" ? worth : unit === "base" ? base : (base * one) / product.contractValue;
-  return { account, product, sign, ordType: "market", clOrdId, reduceOnly: true, unit, sz, px: 0, lots, budget: undefined, openingLots: 0 };
+  return { market, order: orderOf({ account, product, sign, ordType, clOrdId, reduceOnly: true, unit, sz, px: 0 }, lots, at), offers };
 };

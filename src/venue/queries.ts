@@ -9,11 +9,11 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import { pagePatterns, paging } from "../contract/limits.ts";
 import type * as schemas from "../contract/schemas.ts";
 import type { Infer, PositionRecord } from "../contract/schemas.ts";
-import type { Account, Position } from "./account.ts";
-import { type Exchange, marketOf } from "./exchange.ts";
+import type { Account, Order, Position } from "./account.ts";
+import type { Exchange } from "./exchange.ts";
 import { liquidationPx, markOf, modeOf, profitOf } from "./margin.ts";
 import { type Amount, cut, magnitude, one, places, spell } from "./money.ts";
-import { averagePlaces, isOpen, type Order, orderRecordOf, timeText } from "./order.ts";
+import { averagePlaces, isOpen, orderRecordOf, timeText } from "./order.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./responses.ts";
 import { leverageOf } from "./settlement.ts";
 
@@ -138,7 +138,7 @@ export const positionRecordsOf = (exchange: Exchange, account: Account, only?: s
   [...account.positions]
     .filter(([instId]) => only === undefined || instId === only)
     .map(([instId, position]) => {
-      const market = marketOf(exchange, instId);
+      const market = exchange.marketOf(instId);
       const { product } = market;
       const { emptyDecimal, szUnit } = exchange.profile.order;
       const contracts = szUnit[instTypeOf(instId)] === "contracts";

@@ -7,15 +7,9 @@
  */
 import type { Profile } from "../contract/profile.ts";
 import type { Account } from "./account.ts";
-import type { Order } from "./order.ts";
 
 /** Dropped orders that may still stand in an array, before it is put in order. */
 const gatheredMax = 256;
-
-/** The order is over: it is kept for a while. */
-export const noteEnd = (order: Order): void => {
-  order.account.ended.orders.push(order);
-};
 
 /** Drops what the service does not keep at `at`. */
 export const dropOld = (account: Account, { history }: Profile, at: number): void => {

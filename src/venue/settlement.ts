@@ -7,19 +7,13 @@
  * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin (liquidation.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
-import { type Account, type Position, purseOf } from "./account.ts";
+import { type Account, type Order, type Position, type Purse, purseOf, type Sign } from "./account.ts";
 import { baseOf, type Product, worthOf } from "./instrument.ts";
-import { type Amount, cover, cut, larger, magnitude, one, smaller } from "./money.ts";
-import { isOpen, leftOf, type Order, type Sign } from "./order.ts";
+import { type Amount, cover, cut, magnitude, one, type Rates } from "./money.ts";
+import { leftOf } from "./order.ts";
 
-/** Fee rates as amounts per one of value; a negative maker rate is a rebate. */
-export interface Rates {
-  readonly maker: Amount;
-  readonly taker: Amount;
-}
-
-export const leverageOf = (account: Account, product: Product): Amount =>
-  account.leverage.get(product.instId) ?? smaller(account.leverageDefault, product.maxLeverage);
+export const leverageOf = ({ leverage, leverageDefault }: Account, { instId, maxLeverage }: Product): Amount =>
+  leverage.get(instId) ?? (leverageDefault < maxLeverage ? leverageDefault : maxLeverage);
 
 export const payCurrencyOf = (product: Product, sign: Sign): string =>
   product.instType === "SPOT" && sign === -1 ? product.base : product.quote;
@@ -27,7 +21,8 @@ export const payCurrencyOf = (product: Product, sign: Sign): string =>
 /** Lots of the position that an order of this sign would reduce. */
 export const reducibleLots = (account: Account, product: Product, sign: Sign): number => {
   const base = account.positions.get(product.instId)?.base ?? 0n;
-  return base * BigInt(sign) < 0n ? Number(magnitude(base) / product.lot) : 0;
+  if (sign === 1) return base < 0n ? Number(-base / product.lot) : 0;
+  return base > 0n ? Number(base / product.lot) : 0;
 };
 
 /** Lots of an order that its user's position and earlier orders do not cover. */
@@ -43,7 +38,8 @@ export const openingLotsOf = (account: Account, product: Product, sign: Sign, lo
 /** What must be set aside for `value` quote of an order, of which `opening` would open a position. */
 export const holdFor = (account: Account, product: Product, sign: Sign, rates: Rates, value: Amount, opening: Amount): Amount => {
   if (product.instType === "SPOT" && sign === -1) return 0n;
-  const fee = cover(value, larger(0n, larger(rates.maker, rates.taker)), one);
+  const rate = rates.maker > rates.taker ? rates.maker : rates.taker;
+  const fee = rate > 0n ? cover(value, rate, one) : 0n;
   return product.instType === "SPOT" ? value + fee : cover(opening, one, leverageOf(account, product)) + fee;
 };
 
@@ -61,16 +57,12 @@ export const setHold = (order: Order, hold: Amount): void => {
   order.hold = hold;
 };
 
-/** Sets aside anew what stands behind a position. */
-export const setMargin = (account: Account, product: Product, position: Position): void => {
-  const margin = larger(0n, cover(magnitude(position.entry), one, leverageOf(account, product)) + position.extra);
-  purseOf(account, product.quote).frozen += margin - position.margin;
-  position.margin = margin;
-};
-
-const settleSpot = ({ account, product, sign }: Order, base: Amount, value: Amount): void => {
-  purseOf(account, product.base).total += BigInt(sign) * base;
-  purseOf(account, product.quote).total -= BigInt(sign) * value;
+/** Sets aside what stands behind a position as it is now. */
+export const setMargin = (account: Account, product: Product, position: Position, purse = purseOf(account, product.quote)): void => {
+  const margin = cover(magnitude(position.entry), one, leverageOf(account, product)) + position.extra;
+  const kept = margin < 0n ? 0n : margin;
+  purse.frozen += kept - position.margin;
+  position.margin = kept;
 };
 
 const positionOf = (account: Account, instId: string): Position => {
@@ -82,40 +74,49 @@ const positionOf = (account: Account, instId: string): Position => {
   return position;
 };
 
-const settleSwap = ({ account, product, sign }: Order, base: Amount, value: Amount, at: number): void => {
+const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amount, value: Amount, at: number): void => {
   const position = positionOf(account, product.instId);
-  const signed = BigInt(sign);
-  const closing = position.base * signed < 0n ? smaller(magnitude(position.base), base) : 0n;
-  if (closing > 0n) {
+  const held = position.base;
+  let opened = base;
+  let paid = value;
+  if (sign === 1 ? held < 0n : held > 0n) {
+    const size = magnitude(held);
+    const closing = size < base ? size : base;
     const closedValue = cut(value, closing, base);
-    const released = cut(position.entry, closing, magnitude(position.base));
-    purseOf(account, product.quote).total -= signed * closedValue + released;
-    position.extra -= cut(position.extra, closing, magnitude(position.base));
-    position.base += signed * closing;
+    const released = cut(position.entry, closing, size);
+    purse.total -= (sign === 1 ? closedValue : -closedValue) + released;
+    position.extra -= cut(position.extra, closing, size);
     position.entry -= released;
-    value -= closedValue;
+    opened = base - closing;
+    paid = value - closedValue;
   }
-  position.base += signed * (base - closing);
-  position.entry += signed * value;
+  position.base += sign === 1 ? base : -base;
+  if (opened > 0n) position.entry += sign === 1 ? paid : -paid;
   position.updatedAt = at;
-  setMargin(account, product, position);
+  setMargin(account, product, position, purse);
   if (position.base === 0n) account.positions.delete(product.instId);
 };
 
 /** Counts a fill on its order and moves the money; returns the fee as a positive cost. */
-export const settle = (order: Order, px: number, lots: number, rates: Rates, liquidity: "maker" | "taker", at: number): Amount => {
-  const value = worthOf(order.product, px, lots);
-  const base = baseOf(order.product, lots);
+export const settle = (order: Order, lots: number, value: Amount, rates: Rates, liquidity: "maker" | "taker", at: number): Amount => {
+  const { account, product, sign } = order;
+  const base = baseOf(product, lots);
   const cost = cut(value, rates[liquidity], one);
-  if (order.product.instType === "SPOT") settleSpot(order, base, value);
-  else settleSwap(order, base, value, at);
-  purseOf(order.account, order.product.quote).total -= cost;
+  const purse = purseOf(account, product.quote);
+  if (product.instType === "SWAP") settleSwap(order, purse, base, value, at);
+  else {
+    purseOf(account, product.base).total += sign === 1 ? base : -base;
+    purse.total -= sign === 1 ? value : -value;
+  }
+  purse.total -= cost;
   order.done += lots;
   order.value += value;
   order.cost += cost;
   order.updatedAt = at;
-  order.state = leftOf(order) === 0 ? "filled" : "partially_filled";
-  if (!isOpen(order)) setHold(order, 0n);
+  const complete = order.done === order.lots;
+  order.state = complete ? "filled" : "partially_filled";
+  // A market order's is taken back when it ends: it has no price that says what is left of it.
+  if (complete) setHold(order, 0n);
   else if (order.ordType !== "market") setHold(order, orderHold(order, rates));
   return cost;
 };

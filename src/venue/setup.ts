@@ -7,10 +7,10 @@
 import type { Contract } from "../contract/contract.ts";
 import { SluiceError } from "../errors.ts";
 import { type Account, createAccount, type Defaults } from "./account.ts";
-import { type Exchange, listProduct } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
 import { type Fees, readSchedule } from "./fee-tiers.ts";
 import type { VenueInstrument } from "./instrument.ts";
-import { leverageDefaultOf, marginRulesOf } from "./margin.ts";
+import { leverageDefaultOf, marginRulesOf } from "./margin-rules.ts";
 import { type Amount, readAmount } from "./money.ts";
 import type { Matching } from "./queue-model.ts";
 import type { KeyHolder } from "./request-handler.ts";
@@ -83,29 +83,18 @@ export const readUsers = ({
 export const createExchange = (options: VenueOptions, accounts: ReadonlyMap<string, Account>): Exchange => {
   const firstOrdId = options.firstOrdId ?? firstOrdIdDefault;
   if (!/^\d{1,19}$/.test(firstOrdId)) refuse(`firstOrdId: ${JSON.stringify(firstOrdId)} is not an order id. Write up to 19 digits.`);
-  const exchange: Exchange = {
-    contract: options.contract,
-    profile: options.contract.profile,
+  const { contract, fees, matching = () => undefined } = options;
+  const exchange = new Exchange({
+    contract,
     accounts,
-    markets: new Map(),
-    schedules: { SPOT: readSchedule(options.fees.SPOT, "SPOT"), SWAP: readSchedule(options.fees.SWAP, "SWAP") },
-    margins: marginRulesOf(options.contract.profile),
-    fund: new Map(),
-    matching: options.matching ?? (() => undefined),
+    schedules: { SPOT: readSchedule(fees.SPOT, "SPOT"), SWAP: readSchedule(fees.SWAP, "SWAP") },
+    margins: marginRulesOf(contract.profile),
+    matching,
     firstOrdId: BigInt(firstOrdId),
-    orderCount: 0,
-    orderListeners: new Set(),
-    fillListeners: new Set(),
-    fundingListeners: new Set(),
-    liquidationListeners: new Set(),
-    touched: new Set(),
-    fills: [],
-    letters: [],
-    telling: false,
-  };
+  });
   for (const instrument of options.instruments) {
     if (exchange.markets.has(instrument.instId)) refuse(`instrument ${instrument.instId} is listed twice. List every product once.`);
-    listProduct(exchange, instrument, 0);
+    exchange.list(instrument, 0);
   }
   return exchange;
 };

@@ -1,32 +1,18 @@
 /**
- * The other side: a deterministic copy of the service, called as `request × now → response`.
+ * The embedded service: a deterministic simulated exchange, called as `request × now → response`.
  *
- * Invariants: the same calls at the same instants give the same answers; a stranger's request never throws; every record handed
- * out is a fresh object; `now` is the service's own clock and never falls.
+ * Invariants: the same calls at the same instants give the same answers; no request makes it throw; records in answers and lists
+ * are fresh objects, those of one event are shared by its listeners; `now` is the service's own clock and never falls.
  * Not here: sockets, latency, faults; those are wrapped around it.
  */
 import type { Side } from "../contract/profile.ts";
 import type { BalanceRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
 import type { Account } from "./account.ts";
-import {
-  changeProduct,
-  delistProduct,
-  type Exchange,
-  type Fill,
-  type FillListener,
-  type FundingListener,
-  type LiquidationListener,
-  listProduct,
-  type Market,
-  marketOf,
-  type OrderListener,
-  tell,
-  together,
-} from "./exchange.ts";
+import type { Exchange, Market } from "./exchange.ts";
 import type { Fees, FeeTier } from "./fee-tiers.ts";
-import { chargeFunding, type Funding } from "./funding.ts";
+import { chargeFunding } from "./funding.ts";
 import type { VenueInstrument } from "./instrument.ts";
-import { type Liquidation, review } from "./liquidation.ts";
+import { review } from "./liquidation.ts";
 import { type Band, safeBand } from "./liquidation-band.ts";
 import { balanceRecordsOf, profitOf } from "./margin.ts";
 import { doubleMark, level, print, quote } from "./matching-engine.ts";
@@ -36,6 +22,7 @@ import { positionRecordsOf } from "./queries.ts";
 import { RateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
 import { RequestHandler, type VenueRequest, type VenueResponse } from "./request-handler.ts";
 import { createExchange, readUsers, refuse, type VenueOptions } from "./setup.ts";
+import type { Fill, Funding, Liquidation, OrderListener } from "./venue-events.ts";
 
 export type {
   Fees,
@@ -80,11 +67,11 @@ export interface Venue {
   together(events: () => void): void;
   /** Tells every change of an order, after the request or market event that caused it. Returns the way to stop listening. */
   onOrder(listener: OrderListener): () => void;
-  onFill(listener: FillListener): () => void;
+  onFill(listener: (fill: Fill) => void): () => void;
   /** Tells every charge of funding, also of products that nobody holds. */
-  onFunding(listener: FundingListener): () => void;
+  onFunding(listener: (funding: Funding) => void): () => void;
   /** Tells of a position that the service closed, before the fills of the closing order. */
-  onLiquidation(listener: LiquidationListener): () => void;
+  onLiquidation(listener: (liquidation: Liquidation) => void): () => void;
   list(instrument: VenueInstrument, now: number): void;
   delist(instId: string, now: number): void;
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, now: number): void;
@@ -116,7 +103,7 @@ const equityOf = (exchange: Exchange, account: Account): string => {
   const { quote: currency } = first.product;
   let equity = account.purses.get(currency)?.total ?? 0n;
   for (const [instId, position] of account.positions) {
-    const market = marketOf(exchange, instId);
+    const market = exchange.marketOf(instId);
     if (market.product.quote === currency) equity += profitOf(market, position);
   }
   for (const [base, { total }] of account.purses) {
@@ -150,19 +137,12 @@ const truthOf = (exchange: Exchange, uid: string): Truth => {
   };
 };
 
-const listen = <T>(listeners: Set<T>, listener: T): (() => void) => {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
-};
-
 /** What a row of the recording leads to beyond its own fills. */
 const follow = (exchange: Exchange, market: Market, now: number): void => {
-  if (exchange.touched.size > 0) tell(exchange, now);
+  if (exchange.touched.length > 0) exchange.tell(now);
   if (now < market.lookAt) return;
   review(exchange, market, now);
-  tell(exchange, now);
+  exchange.tell(now);
 };
 
 const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number): void => {
@@ -170,95 +150,102 @@ const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number
     readAmount(rate) ?? refuse(`venue ${instId}: ${JSON.stringify(rate)} is not a funding rate. Write decimal text, such as "0.0001".`);
   const charged = chargeFunding(exchange, instId, amount, now);
   if (charged === undefined) return;
-  for (const listener of exchange.fundingListeners) exchange.letters.push(() => listener(charged));
-  const market = marketOf(exchange, instId);
+  exchange.events.tell("funding", charged);
+  const market = exchange.marketOf(instId);
   if (market.lookAt < Number.POSITIVE_INFINITY) market.lookAt = now;
-  tell(exchange, now);
+  exchange.tell(now);
   follow(exchange, market, now);
 };
+
+/** Rows of the recording. */
+const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level" | "mark" | "funding"> => ({
+  trade: (instId, side, px, qty, now) => {
+    const market = exchange.marketOf(instId);
+    const { book, listed, feedTick, feedLot } = market;
+    if (!listed) return;
+    print(book, signOf(side), px * feedTick, qty * feedLot, now);
+    if (exchange.touched.length > 0 || now >= market.lookAt) follow(exchange, market, now);
+  },
+  quote: (instId, bidPx, bidQty, askPx, askQty, now) => {
+    const market = exchange.marketOf(instId);
+    const { book, listed, feedTick, feedLot } = market;
+    if (!listed) return;
+    quote(book, bidPx * feedTick, bidQty * feedLot, askPx * feedTick, askQty * feedLot, now);
+    if (exchange.touched.length > 0 || now >= market.lookAt) follow(exchange, market, now);
+  },
+  level: (instId, side, px, qty, now) => {
+    const market = exchange.marketOf(instId);
+    const { book, listed, feedTick, feedLot } = market;
+    if (!listed) return;
+    level(book, signOf(side), px * feedTick, qty * feedLot, now);
+    if (exchange.touched.length > 0 || now >= market.lookAt) follow(exchange, market, now);
+  },
+  mark: (instId, px, billionths, now) => {
+    const market = exchange.marketOf(instId);
+    const { product, feedTick } = market;
+    market.mark = ((BigInt(px) * marksInTick + BigInt(billionths)) * BigInt(feedTick) * product.tick) / marksInTick;
+    if (market.lookAt < Number.POSITIVE_INFINITY) market.lookAt = now;
+    follow(exchange, market, now);
+  },
+  funding: (instId, rate, now) => fundingAt(exchange, instId, rate, now),
+});
+
+/** What can be asked without a request. */
+const inspection = (exchange: Exchange): Pick<Venue, "resting" | "lists" | "truth" | "holdings" | "safeBand" | "equity" | "fund"> => ({
+  resting: (instId) => {
+    const { book, feedTick } = exchange.marketOf(instId);
+    return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
+  },
+  lists: (instId) => exchange.markets.get(instId)?.listed === true,
+  truth: (uid) => truthOf(exchange, uid),
+  holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
+  safeBand: (instId) => {
+    const market = exchange.marketOf(instId);
+    const band = safeBand(exchange, market);
+    return band === undefined ? undefined : { above: band.above / market.feedTick, below: band.below / market.feedTick };
+  },
+  equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
+  fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
+});
 
 export const createVenue = (options: VenueOptions): Venue => {
   const { accounts, keys } = readUsers(options);
   const exchange = createExchange(options, accounts);
   const rateLimiter = new RateLimiter(options.contract, options.enforceLimits);
   const requests = new RequestHandler(exchange, rateLimiter, keys);
+  const { events } = exchange;
   return {
+    ...marketInput(exchange),
+    ...inspection(exchange),
     handle: (request, now) => {
       const response = requests.answer(request, now);
-      const moved = exchange.touched.size === 0 ? [] : [...new Set([...exchange.touched].map(({ product }) => product.instId))];
-      tell(exchange, now);
-      // Users may have moved the market among themselves.
-      for (const instId of moved) follow(exchange, marketOf(exchange, instId), now);
+      if (exchange.touched.length > 0) {
+        const changed = exchange.changedMarkets();
+        exchange.tell(now);
+        // Users may have moved the market among themselves.
+        for (const market of changed) follow(exchange, market, now);
+      }
       return response;
     },
-    trade: (instId, side, px, qty, now) => {
-      const market = marketOf(exchange, instId);
-      const { book, listed, feedTick, feedLot } = market;
-      if (!listed) return;
-      print(book, signOf(side), px * feedTick, qty * feedLot, now);
-      if (exchange.touched.size > 0 || now >= market.lookAt) follow(exchange, market, now);
-    },
-    quote: (instId, bidPx, bidQty, askPx, askQty, now) => {
-      const market = marketOf(exchange, instId);
-      const { book, listed, feedTick, feedLot } = market;
-      if (!listed) return;
-      quote(book, bidPx * feedTick, bidQty * feedLot, askPx * feedTick, askQty * feedLot, now);
-      if (exchange.touched.size > 0 || now >= market.lookAt) follow(exchange, market, now);
-    },
-    level: (instId, side, px, qty, now) => {
-      const market = marketOf(exchange, instId);
-      const { book, listed, feedTick, feedLot } = market;
-      if (!listed) return;
-      level(book, signOf(side), px * feedTick, qty * feedLot, now);
-      if (exchange.touched.size > 0 || now >= market.lookAt) follow(exchange, market, now);
-    },
-    resting: (instId) => {
-      const { book, feedTick } = marketOf(exchange, instId);
-      return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
-    },
-    mark: (instId, px, billionths, now) => {
-      const market = marketOf(exchange, instId);
-      const { product, feedTick } = market;
-      market.mark = ((BigInt(px) * marksInTick + BigInt(billionths)) * BigInt(feedTick) * product.tick) / marksInTick;
-      if (market.lookAt < Number.POSITIVE_INFINITY) market.lookAt = now;
-      follow(exchange, market, now);
-    },
-    funding: (instId, rate, now) => {
-      fundingAt(exchange, instId, rate, now);
-    },
-    together: (events) => {
-      together(exchange, events);
-    },
-    onOrder: (listener) => listen(exchange.orderListeners, listener),
-    onFill: (listener) => listen(exchange.fillListeners, listener),
-    onFunding: (listener) => listen(exchange.fundingListeners, listener),
-    onLiquidation: (listener) => listen(exchange.liquidationListeners, listener),
+    together: (apply) => events.together(apply),
+    onOrder: (listener) => events.listen("order", listener),
+    onFill: (listener) => events.listen("fill", listener),
+    onFunding: (listener) => events.listen("funding", listener),
+    onLiquidation: (listener) => events.listen("liquidation", listener),
     list: (instrument, now) => {
-      listProduct(exchange, instrument, now);
-      tell(exchange, now);
+      exchange.list(instrument, now);
+      exchange.tell(now);
     },
     delist: (instId, now) => {
-      delistProduct(exchange, instId, now);
-      tell(exchange, now);
+      exchange.delist(instId, now);
+      exchange.tell(now);
     },
     change: (instId, change, now) => {
-      changeProduct(exchange, instId, change, now);
-      tell(exchange, now);
+      exchange.change(instId, change, now);
+      exchange.tell(now);
     },
-    spendElsewhere: (uid, weight, now) => {
-      rateLimiter.spendElsewhere(uid, weight, now);
-    },
+    spendElsewhere: (uid, weight, now) => rateLimiter.spendElsewhere(uid, weight, now),
     knock: (ip, now) => rateLimiter.arrive(ip, undefined, 0, now),
-    lists: (instId) => exchange.markets.get(instId)?.listed === true,
-    truth: (uid) => truthOf(exchange, uid),
-    holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
-    safeBand: (instId) => {
-      const market = marketOf(exchange, instId);
-      const band = safeBand(exchange, market);
-      return band === undefined ? undefined : { above: band.above / market.feedTick, below: band.below / market.feedTick };
-    },
-    equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
-    fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
     meterReport: () => rateLimiter.report(),
   };
 };

@@ -10,8 +10,9 @@ import { describe, expect, it } from "vitest";
 import { rowTakers } from "../../../src/backtest/row-dispatch.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { readRecording } from "../../../src/market/tape/import.ts";
+import type { Order, Sign } from "../../../src/venue/account.ts";
 import { createBook, level, quote, remove, rest } from "../../../src/venue/matching-engine.ts";
-import { leftOf, type Order, type Sign } from "../../../src/venue/order.ts";
+import { leftOf } from "../../../src/venue/order.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
 
 const folder = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../../shared/data", import.meta.url));

@@ -149,15 +149,20 @@ describe("listeners", () => {
     expect(heard).toEqual(["50000 live", "done", "50001 live", "done"]);
   });
 
-  it("each get a record of their own", () => {
+  it("get one record together, which none of them can spoil", () => {
     const it = inBase();
-    const seen: string[] = [];
+    const seen: unknown[] = [];
     it.venue.onOrder((_, record) => {
-      (record as { state: string }).state = "spoiled";
+      expect(() => {
+        (record as { state: string }).state = "spoiled";
+      }).toThrow(TypeError);
+      seen.push(record);
     });
-    it.venue.onOrder((_, record) => seen.push(record.state));
-    it.placed({ sz: "0.1" });
-    expect(seen).toEqual(["live"]);
+    it.venue.onOrder((_, record) => seen.push(record));
+    const ordId = it.placed({ sz: "0.1" });
+    expect(seen).toEqual([it.order(ordId), it.order(ordId)]);
+    expect(seen[0]).toBe(seen[1]);
+    expect(it.order(ordId)).not.toBe(seen[0]);
   });
 
   it("are not called any more after they left", () => {

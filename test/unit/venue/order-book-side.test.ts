@@ -1,7 +1,8 @@
 /** What one side displays, beside a side that is looked through from end to end every time. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { leftOf, type Order, type Sign } from "../../../src/venue/order.ts";
+import type { Order, Sign } from "../../../src/venue/account.ts";
+import { leftOf } from "../../../src/venue/order.ts";
 import {
   bestDisplayed,
   consume,
@@ -38,7 +39,7 @@ it.each([1, -1] as const)("the best price and what a taker meets are those of th
         expect(bestDisplayed(half)).toBe(sorted.find((one) => displayedAt(half, one) > 0));
         for (const rankMin of [Number.NEGATIVE_INFINITY, sign * px, sign * 100]) {
           const met = sorted.filter((one) => sign * one >= rankMin);
-          const offers = offersOf(half, rankMin, leftOf, () => false);
+          const offers = offersOf(half, rankMin, leftOf, {});
           const lotsOf = (of: readonly { readonly px: number; readonly lots: number }[], at: number) =>
             of.reduce((sum, { px: own, lots }) => sum + (own === at ? lots : 0), 0);
           const expected = met.map((one) => displayedAt(half, one) + lotsOf(half.orders, one));

@@ -4,8 +4,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyQuote, notePrint } from "../../../src/backtest/fill-trades.ts";
-import { createBook, level, print, quote, rest, take } from "../../../src/venue/matching-engine.ts";
-import { leftOf, type Order, type Sign } from "../../../src/venue/order.ts";
+import type { Order, Sign } from "../../../src/venue/account.ts";
+import { createBook, level, offersFor, print, quote, rest, take } from "../../../src/venue/matching-engine.ts";
+import { leftOf } from "../../../src/venue/order.ts";
 import { advanced, type FillVolume, matchingOf, type Queue } from "../../../src/venue/queue-model.ts";
 
 const at = 0;
@@ -34,7 +35,7 @@ const bookOf = (queue: Queue, volume: FillVolume = "unlimited", crosses = true) 
     },
     taking: (sign: Sign, px: number, lots: number): Order => {
       const order = orderOf(sign, px, lots);
-      take(book, order, at);
+      take(book, order, offersFor(book, order), at);
       return order;
     },
   };

@@ -1,0 +1,112 @@
+/**
+ * What listeners of the service hear, and the queue through which they hear it.
+ *
+ * Invariants: news is delivered after the whole event that made it, in the order things happened; a listener may call the service
+ * again, and what that leads to is delivered after what is queued already. All listeners of one piece of news share one object,
+ * which an order record's cannot change.
+ */
+import type { Side } from "../contract/profile.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+
+export interface Fill {
+  readonly uid: string;
+  readonly instId: string;
+  readonly ordId: string;
+  readonly clOrdId: string;
+  readonly side: Side;
+  readonly px: string;
+  /** In base currency. */
+  readonly qty: string;
+  /** In the sign of the profile. */
+  readonly fee: string;
+  /** The fee as a positive cost; a rebate is negative. */
+  readonly cost: string;
+  readonly liquidity: "maker" | "taker";
+  readonly at: number;
+}
+
+/** One instant of funding of one product. Decimal text throughout. */
+export interface Funding {
+  readonly instId: string;
+  readonly at: number;
+  readonly rate: string;
+  /** The mark at which positions were valued. */
+  readonly px: string;
+  /** What each user with a position held, in base currency: positive long, negative short. */
+  readonly held: Readonly<Record<string, string>>;
+  /** What each of them paid, in the quote currency; negative where it received. */
+  readonly paid: Readonly<Record<string, string>>;
+}
+
+/** One liquidated position, delivered before the fills of its order. Decimal text throughout. */
+export interface Liquidation {
+  readonly uid: string;
+  readonly instId: string;
+  readonly ordId: string;
+  readonly side: Side;
+  /** In base currency. */
+  readonly qty: string;
+  /** What was traded for it, in the quote currency. */
+  readonly value: string;
+  /** Beside the fees of the fills, into the fund. */
+  readonly fee: string;
+  /** What the fund paid because the account could not. */
+  readonly covered: string;
+  readonly at: number;
+}
+
+export type OrderListener = (uid: string, record: Readonly<OrderRecord>, at: number) => void;
+
+/** Listeners by kind of news: replaced when one comes or goes, so that a delivery under way is not disturbed. */
+interface Listeners {
+  readonly order: readonly OrderListener[];
+  readonly fill: readonly ((fill: Fill) => void)[];
+  readonly funding: readonly ((funding: Funding) => void)[];
+  readonly liquidation: readonly ((liquidation: Liquidation) => void)[];
+}
+
+export class VenueEvents {
+  readonly listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = { order: [], fill: [], funding: [], liquidation: [] };
+  readonly #queue: (() => void)[] = [];
+  #delivering = false;
+
+  /** Returns the way to stop listening. */
+  listen<K extends keyof Listeners>(kind: K, listener: Listeners[K][number]): () => void {
+    const lists = this.listeners as Record<K, readonly unknown[]>;
+    lists[kind] = [...lists[kind].filter((one) => one !== listener), listener];
+    return () => {
+      lists[kind] = lists[kind].filter((one) => one !== listener);
+    };
+  }
+
+  order(uid: string, record: Readonly<OrderRecord>, at: number): void {
+    this.#queue.push(() => {
+      for (const listener of this.listeners.order) listener(uid, record, at);
+    });
+  }
+
+  tell<K extends "fill" | "funding" | "liquidation">(kind: K, news: Parameters<Listeners[K][number]>[0]): void {
+    this.#queue.push(() => {
+      for (const listener of this.listeners[kind]) (listener as (what: typeof news) => void)(news);
+    });
+  }
+
+  /** Delivers what is queued, unless a delivery is under way already. */
+  deliver(): void {
+    if (!this.#delivering && this.#queue.length > 0) this.together(noEvents);
+  }
+
+  /** Applies `events`, and delivers what they led to after the last of them. */
+  together(events: () => void): void {
+    const outermost = !this.#delivering;
+    this.#delivering = true;
+    try {
+      events();
+      if (outermost) for (let news = this.#queue.shift(); news !== undefined; news = this.#queue.shift()) news();
+    } finally {
+      if (outermost) this.#delivering = false;
+    }
+  }
+}
+
+const noEvents = (): void => undefined;
