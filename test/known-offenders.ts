@@ -78,9 +78,6 @@ export const longFunctions: readonly string[] = [
   "src/orders/reconciliation.ts createReconciliation",
   "src/orders/slots.ts createSlots",
   // orders/state
-  "src/orders/state/order-lists.ts createOrderLists",
-  "src/orders/state/order-store.ts createOrderStore",
-  "src/orders/state/polled-resource.ts createResource",
   // report
   "src/report/trade-statistics.ts createTradeStatistics",
   // scheduler
@@ -178,7 +175,6 @@ export const unusedExports: readonly string[] = [
   "src/orders/risk/order-throttle.ts takeToken",
   "src/orders/risk/risk-limits.ts Standing",
   // orders/state
-  "src/orders/state/order-store.ts hasFills",
   "src/orders/state/order-store.ts mergeRecords",
   // report
   "src/report/chart.ts timeAxis",

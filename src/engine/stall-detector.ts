@@ -10,7 +10,7 @@ import { filter, merge, type Observable, Subscription, take, toArray } from "rxj
 import type { Clock, Timer } from "../clock/clock.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
-import type { Resource } from "../orders/state/polled-resource.ts";
+import type { PolledResource } from "../orders/state/polled-resource.ts";
 
 interface StallDetectorOptions {
   readonly clock: Clock;
@@ -21,7 +21,7 @@ interface StallDetectorOptions {
   }[];
 }
 
-type Pending = Pick<Resource<unknown>, "value$" | "doubt">;
+type Pending = Pick<PolledResource<unknown>, "value$" | "doubt">;
 
 const tickMs = 250;
 const toldMs = 250;

@@ -15,7 +15,6 @@ import type { LastQuotes } from "../market/last-quotes.ts";
 import { type OrderUpdate, updateOf } from "../orders/manual-orders.ts";
 import { createOrderManager, type OrderManager } from "../orders/order-manager.ts";
 import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
-import { createGuard } from "../orders/state/guard.ts";
 import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
@@ -61,8 +60,7 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
     listFixed: service.listFixed ?? false,
   });
   const resources: Resources = instruments === undefined ? own : { ...own, instruments };
-  // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
-  const guard = createGuard(() => resources.pending.value$.pipe(takeUntil(stopped$)).subscribe());
+  let isHeld = false;
   const orderManager = createOrderManager({
     clock,
     serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
@@ -78,7 +76,11 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
     marketPx: (instId, side) => quotes.of(instId, side),
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
-      guard.need(count > 0);
+      // Own orders are watched whether or not anybody listens; without any, nothing has to be read.
+      if (isHeld === count > 0) return;
+      isHeld = !isHeld;
+      if (isHeld) resources.pending.hold();
+      else resources.pending.release();
     },
     onUnknownInstrument: () => {
       resources.instruments.refresh();

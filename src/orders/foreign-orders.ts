@@ -8,10 +8,9 @@
 import { isActive } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import type { OrderChange } from "./state/order-store.ts";
 
 interface ForeignOrders {
-  take(change: OrderChange): void;
+  take(record: OrderRecord, previous: OrderRecord | undefined): void;
 }
 
 export const createForeignOrders = (journal: EventLog): ForeignOrders => {
@@ -31,7 +30,7 @@ export const createForeignOrders = (journal: EventLog): ForeignOrders => {
   };
 
   return {
-    take: ({ record, previous }) => {
+    take: (record, previous) => {
       const { ordId, state } = record;
       if (isActive(state)) {
         if (open.has(ordId) && previous?.state === state) return;

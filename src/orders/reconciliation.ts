@@ -15,7 +15,7 @@ import type { ClientOrderIds } from "./client-order-id.ts";
 import { createForeignOrders } from "./foreign-orders.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Slot, Slots } from "./slots.ts";
-import type { OrderChange, OrderStore } from "./state/order-store.ts";
+import type { OrderStore } from "./state/order-store.ts";
 import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
@@ -92,8 +92,7 @@ export const createReconciliation = (options: ReconciliationOptions): Reconcilia
     if (options.isHalted()) cancellation.request(found, "emergency", "found while halted");
   };
   const foreign = createForeignOrders(journal);
-  const onChange = (change: OrderChange): void => {
-    const { record } = change;
+  const onChange = (record: OrderRecord, previous: OrderRecord | undefined): void => {
     const order = slots.byClientId(record.clOrdId);
     if (order !== undefined) {
       onRecord(order, record);
@@ -103,11 +102,11 @@ export const createReconciliation = (options: ReconciliationOptions): Reconcilia
     if (own !== undefined) {
       slots.skip(own.generation);
       if (isActive(record.state)) adopt(record);
-    } else foreign.take(change);
+    } else foreign.take(record, previous);
   };
 
-  store.changes$.subscribe(onChange);
-  store.forgotten$.subscribe(({ clOrdId }) => {
+  store.onChange(onChange);
+  store.onForgotten(({ clOrdId }) => {
     const order = slots.byClientId(clOrdId);
     if (order !== undefined) unknownOrders.pursue(order);
   });

@@ -5,33 +5,12 @@
  * and replies gives the same record, a final state stays final and filled size never falls; finished orders are kept up to a bound.
  * Not here: whose orders they are (orders/), reading listings (order-lists.ts).
  */
-import { type Observable, Subject } from "rxjs";
 import { isActive, rank } from "../../contract/order-states.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
-import { abs, compare, isZero } from "../../decimal.ts";
+import { abs, compare } from "../../decimal.ts";
 
-export interface OrderChange {
-  readonly record: OrderRecord;
-  readonly previous: OrderRecord | undefined;
-}
-
-export interface OrderStore {
-  /** Takes in a record; false when it said nothing new. */
-  merge(record: OrderRecord): boolean;
-  /** The service does not know the order any more although no final record was seen. */
-  forget(ordId: string): void;
-  /** The order was cancelled: that it is in no list of open orders is news, however young it is. */
-  ending(ordId: string): void;
-  readonly isEnding: (ordId: string) => boolean;
-  find(id: { readonly ordId?: string; readonly clOrdId?: string }): OrderRecord | undefined;
-  /** Active orders, newest first. */
-  readonly active: () => readonly OrderRecord[];
-  /** Finished orders, most recently finished first. */
-  readonly finished: () => readonly OrderRecord[];
-  readonly activeCount: number;
-  readonly changes$: Observable<OrderChange>;
-  readonly forgotten$: Observable<OrderRecord>;
-}
+/** `previous` is what was known of the order before. */
+type OrderListener = (record: OrderRecord, previous: OrderRecord | undefined) => void;
 
 const finishedMax = 1_000;
 
@@ -85,107 +64,126 @@ const isSame = (a: OrderRecord, b: OrderRecord): boolean => a.state === b.state 
 const byAge = (a: string, b: string): number => b.length - a.length || byText(b, a);
 
 /** Active records kept sorted, so that a list is a copy and not a sort. */
-const createSorted = () => {
-  const records: OrderRecord[] = [];
-  const indexOf = (ordId: string): number => {
+class SortedRecords {
+  readonly records: OrderRecord[] = [];
+
+  put(record: OrderRecord): void {
+    const index = this.#indexOf(record.ordId);
+    this.records.splice(index, this.records[index]?.ordId === record.ordId ? 1 : 0, record);
+  }
+
+  remove(ordId: string): void {
+    const index = this.#indexOf(ordId);
+    if (this.records[index]?.ordId === ordId) this.records.splice(index, 1);
+  }
+
+  #indexOf(ordId: string): number {
     let low = 0;
-    let high = records.length;
+    let high = this.records.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (byAge((records[middle] as OrderRecord).ordId, ordId) < 0) low = middle + 1;
+      if (byAge((this.records[middle] as OrderRecord).ordId, ordId) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
-  };
-  const holds = (index: number, ordId: string): boolean => records[index]?.ordId === ordId;
-  return {
-    records,
-    put: (record: OrderRecord): void => {
-      const index = indexOf(record.ordId);
-      records.splice(index, holds(index, record.ordId) ? 1 : 0, record);
-    },
-    find: (ordId: string): OrderRecord | undefined => {
-      const index = indexOf(ordId);
-      return holds(index, ordId) ? records[index] : undefined;
-    },
-    remove: (ordId: string): void => {
-      const index = indexOf(ordId);
-      if (holds(index, ordId)) records.splice(index, 1);
-    },
-  };
-};
+  }
+}
 
-export const createOrderStore = (): OrderStore => {
-  const active = createSorted();
-  const finished = new Map<string, OrderRecord>();
-  /** Ids of the finished ones in the order they came, from `first` on. */
-  let queue: string[] = [];
-  let first = 0;
-  const byClient = new Map<string, string>();
-  const endings = new Set<string>();
-  const changes$ = new Subject<OrderChange>();
-  const forgotten$ = new Subject<OrderRecord>();
+export class OrderStore {
+  readonly #records = new Map<string, OrderRecord>();
+  readonly #active = new SortedRecords();
+  /** Ids of the finished ones in the order they came, from `#first` on. */
+  #finished: string[] = [];
+  #first = 0;
+  readonly #byClient = new Map<string, string>();
+  readonly #endings = new Set<string>();
+  readonly #listeners: OrderListener[] = [];
+  readonly #forgetters: ((record: OrderRecord) => void)[] = [];
 
-  const finish = (record: OrderRecord): void => {
-    active.remove(record.ordId);
-    endings.delete(record.ordId);
-    if (!finished.has(record.ordId)) queue.push(record.ordId);
-    finished.set(record.ordId, record);
-    if (finished.size <= finishedMax) return;
-    // A map looks for its oldest entry behind all that were taken out before.
-    const oldest = queue[first++] as string;
-    unname(finished.get(oldest) as OrderRecord);
-    finished.delete(oldest);
-    if (first < finishedMax) return;
-    queue = queue.slice(first);
-    first = 0;
-  };
+  /** Calls `listener` for every record that said something new. */
+  onChange(listener: OrderListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Calls `listener` with the last record of every order that the service does not know any more. */
+  onForgotten(listener: (record: OrderRecord) => void): void {
+    this.#forgetters.push(listener);
+  }
+
+  /** Takes in a record; false when it said nothing new. */
+  merge(next: OrderRecord): boolean {
+    const previous = this.#records.get(next.ordId);
+    // Shared by all who look; a push brings a record that was not frozen yet.
+    const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
+    if (record === previous) return false;
+    this.#name(record);
+    const wasActive = previous !== undefined && isActive(previous.state);
+    this.#records.set(record.ordId, record);
+    if (isActive(record.state)) this.#active.put(record);
+    else if (wasActive || previous === undefined) this.#finish(record, wasActive);
+    for (const listener of this.#listeners) listener(record, previous);
+    return true;
+  }
+
+  /** The service does not know the order any more although no final record was seen. */
+  forget(ordId: string): void {
+    const record = this.#records.get(ordId);
+    if (record === undefined || !isActive(record.state)) return;
+    this.#records.delete(ordId);
+    this.#active.remove(ordId);
+    this.#endings.delete(ordId);
+    this.#unname(record);
+    for (const listener of this.#forgetters) listener(record);
+  }
+
+  /** The order was canceled: that it is in no list of open orders is news, however young it is. */
+  ending(ordId: string): void {
+    const record = this.#records.get(ordId);
+    if (record !== undefined && isActive(record.state)) this.#endings.add(ordId);
+  }
+
+  isEnding(ordId: string): boolean {
+    return this.#endings.has(ordId);
+  }
+
+  find({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): OrderRecord | undefined {
+    const id = ordId ?? (clOrdId === undefined ? undefined : this.#byClient.get(clOrdId));
+    return id === undefined ? undefined : this.#records.get(id);
+  }
+
+  /** Active orders, newest first. */
+  active(): readonly OrderRecord[] {
+    return Object.freeze(this.#active.records.slice());
+  }
+
+  /** Finished orders, most recently finished first. */
+  finished(): readonly OrderRecord[] {
+    const ids = this.#finished.slice(this.#first).reverse();
+    return Object.freeze(ids.map((ordId) => this.#records.get(ordId) as OrderRecord));
+  }
+
+  #finish({ ordId }: OrderRecord, wasActive: boolean): void {
+    if (wasActive) {
+      this.#active.remove(ordId);
+      this.#endings.delete(ordId);
+    }
+    this.#finished.push(ordId);
+    if (this.#finished.length - this.#first <= finishedMax) return;
+    const oldest = this.#finished[this.#first++] as string;
+    this.#unname(this.#records.get(oldest) as OrderRecord);
+    this.#records.delete(oldest);
+    if (this.#first < finishedMax) return;
+    this.#finished = this.#finished.slice(this.#first);
+    this.#first = 0;
+  }
+
   /** Ids of a client may come again once their order is over; the newest order counts. */
-  const name = ({ clOrdId, ordId }: OrderRecord): void => {
-    const known = byClient.get(clOrdId);
-    if (clOrdId !== "" && (known === undefined || byAge(ordId, known) <= 0)) byClient.set(clOrdId, ordId);
-  };
-  const unname = ({ clOrdId, ordId }: OrderRecord): void => {
-    if (byClient.get(clOrdId) === ordId) byClient.delete(clOrdId);
-  };
-  const byId = (ordId: string): OrderRecord | undefined => active.find(ordId) ?? finished.get(ordId);
+  #name({ clOrdId, ordId }: OrderRecord): void {
+    const known = this.#byClient.get(clOrdId);
+    if (clOrdId !== "" && (known === undefined || byAge(ordId, known) <= 0)) this.#byClient.set(clOrdId, ordId);
+  }
 
-  return {
-    changes$,
-    forgotten$,
-    merge: (next) => {
-      const previous = byId(next.ordId);
-      // Shared by everybody who looks; a push brings a record nobody has frozen yet.
-      const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
-      if (record === previous) return false;
-      name(record);
-      if (isActive(record.state)) active.put(record);
-      else finish(record);
-      changes$.next({ record, previous });
-      return true;
-    },
-    forget: (ordId) => {
-      const record = active.find(ordId);
-      if (record === undefined) return;
-      active.remove(ordId);
-      endings.delete(ordId);
-      unname(record);
-      forgotten$.next(record);
-    },
-    ending: (ordId) => {
-      if (active.find(ordId) !== undefined) endings.add(ordId);
-    },
-    isEnding: (ordId) => endings.has(ordId),
-    find: ({ ordId, clOrdId }) => {
-      const id = ordId ?? (clOrdId === undefined ? undefined : byClient.get(clOrdId));
-      return id === undefined ? undefined : byId(id);
-    },
-    active: () => Object.freeze(active.records.slice()),
-    finished: () => Object.freeze([...finished.values()].reverse()),
-    get activeCount() {
-      return active.records.length;
-    },
-  };
-};
-
-export const hasFills = (record: OrderRecord): boolean => !isZero(filledOf(record));
+  #unname({ clOrdId, ordId }: OrderRecord): void {
+    if (this.#byClient.get(clOrdId) === ordId) this.#byClient.delete(clOrdId);
+  }
+}

@@ -7,8 +7,8 @@
  * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
-import { isDenied, type Outcome, whyNot } from "../../client/outcome.ts";
 import type { Clock, Timer } from "../../clock/clock.ts";
+import type { Reading } from "./reading.ts";
 
 export interface Snapshot<T> {
   readonly value: T;
@@ -20,32 +20,6 @@ export interface Snapshot<T> {
   readonly problem?: string;
   /** The service does not let these keys read it: asking again will hardly help. */
   readonly denied?: true;
-}
-
-export type Reading<T> =
-  | { readonly kind: "value"; readonly value: T }
-  | { readonly kind: "failed"; readonly problem: string; readonly denied?: true }
-  /** It was not needed any more when it could have left: nothing is known that was not known before. */
-  | { readonly kind: "withdrawn" };
-
-/** A read that did not bring the value, as its outcome says. */
-export const failedReading = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): Reading<never> => ({
-  kind: "failed",
-  problem: whyNot(outcome),
-  ...(isDenied(outcome) && { denied: true }),
-});
-
-export interface Resource<T> {
-  readonly value$: Observable<Snapshot<T>>;
-  /** Like `value$`, read again whenever the value is older than `freshMs`. */
-  watch(freshMs: number): Observable<Snapshot<T>>;
-  readonly current: Snapshot<T>;
-  /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
-  touch(latest: () => T): void;
-  /** Reads now, if anybody listens; otherwise when somebody does. Not sent when `needed` says no by the time its slot opens. */
-  refresh(needed?: () => boolean): void;
-  /** What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first read. */
-  doubt(problem: string): void;
 }
 
 interface ResourceOptions<T> {
@@ -64,178 +38,256 @@ const staleAfter = 3;
 const retryMs = 5_000;
 const always = (): boolean => true;
 const never = (): boolean => false;
-/** What was never asked for is due at once, however long it would keep. */
-const dueAfter = (askedAt: number, ms: number): number => (askedAt === Number.NEGATIVE_INFINITY ? askedAt : askedAt + ms);
 
-export const createResource = <T>({ clock, initial, freshMs, kept = never, read }: ResourceOptions<T>): Resource<T> => {
-  let current: Snapshot<T> = { value: initial, at: -1, stale: true, problem: "not read yet" };
-  const listeners = new Set<{ readonly freshMs: () => number; emit(snapshot: Snapshot<T>): void }>();
-  let reading: Subscription | undefined;
-  let timer: Timer | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let askedBefore = askedAt;
-  let requested = false;
+interface Listener<T> {
+  /** How old the value may be for it. */
+  readonly freshMs: () => number;
+  emit(snapshot: Snapshot<T>): void;
+}
+
+export class PolledResource<T> {
+  readonly value$: Observable<Snapshot<T>>;
+  readonly #clock: Clock;
+  readonly #kept: () => boolean;
+  readonly #read: ResourceOptions<T>["read"];
+  readonly #listeners = new Set<Listener<T>>();
+  /** The one listener that stands for all holds. */
+  readonly #holder: Listener<T>;
+  #holds = 0;
+  #current: Snapshot<T>;
+  #reading: Subscription | undefined;
+  #timer: Timer | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #askedBefore = Number.NEGATIVE_INFINITY;
+  #requested = false;
   /** Needs for a read besides the timetable that no read has taken up yet. */
-  let requests: readonly (() => boolean)[] = [];
-  let overdue = false;
-  let failures = 0;
-  let readAt = -1;
-  let touched: { readonly latest: () => T; readonly at: number } | undefined;
+  #requests: readonly (() => boolean)[] = [];
+  #overdue = false;
+  #failures = 0;
+  #readAt = -1;
+  #latest: (() => T) | undefined;
+  #touchedAt = -1;
 
-  const emit = (snapshot: Snapshot<T>): void => {
-    current = snapshot;
-    touched = undefined;
-    for (const listener of [...listeners]) listener.emit(snapshot);
-  };
+  constructor({ clock, initial, freshMs, kept = never, read }: ResourceOptions<T>) {
+    this.#clock = clock;
+    this.#kept = kept;
+    this.#read = read;
+    this.#current = { value: initial, at: -1, stale: true, problem: "not read yet" };
+    this.#holder = { freshMs: typeof freshMs === "number" ? () => freshMs : freshMs, emit: () => undefined };
+    this.value$ = this.#watch(this.#holder.freshMs);
+  }
+
+  /** Like `value$`, read again whenever the value is older than `freshMs`. */
+  watch(freshMs: number): Observable<Snapshot<T>> {
+    return this.#watch(() => freshMs);
+  }
+
   /** News of a part does not say that the rest is as it was: whatever made the value stale still does. */
-  const fresh = (): Snapshot<T> => {
-    if (touched === undefined) return current;
-    const { stale, problem, denied } = current;
-    const news = { value: touched.latest(), at: touched.at, stale };
-    current = problem === undefined ? news : { ...news, problem, ...(denied && { denied }) };
-    touched = undefined;
-    return current;
-  };
-  const known = (): Pick<Snapshot<T>, "value" | "at"> => {
-    const { value, at } = fresh();
+  get current(): Snapshot<T> {
+    if (this.#latest === undefined) return this.#current;
+    const { stale, problem, denied } = this.#current;
+    const news = { value: this.#latest(), at: this.#touchedAt, stale };
+    this.#current = problem === undefined ? news : { ...news, problem, ...(denied && { denied }) };
+    this.#latest = undefined;
+    return this.#current;
+  }
+
+  /** Keeps the value up as a listener of `value$` does, until as many `release` as `hold`. */
+  hold(): void {
+    if (this.#holds++ > 0) return;
+    if (this.#listeners.size === 0) this.#resume();
+    this.#listeners.add(this.#holder);
+    this.#plan();
+  }
+
+  /** Its timer stays: holds come and go with every order. */
+  release(): void {
+    if (--this.#holds > 0) return;
+    this.#listeners.delete(this.#holder);
+    if (this.#listeners.size === 0) this.#withdraw();
+  }
+
+  /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
+  touch(latest: () => T): void {
+    if (this.#current.at < 0) return;
+    this.#latest = latest;
+    this.#touchedAt = this.#clock.now();
+    const heard = this.#listeners.size - (this.#holds > 0 ? 1 : 0);
+    if (heard > 0) this.#emit(this.current);
+  }
+
+  /** Reads now, if anybody listens; otherwise when somebody does. Not sent when `needed` says no by the time its slot opens. */
+  refresh(needed: () => boolean = always): void {
+    if (this.#listeners.size === 0) this.#askedAt = Number.NEGATIVE_INFINITY;
+    else this.#requests = [...this.#requests.filter((isNeeded) => isNeeded()), needed];
+    this.#plan();
+  }
+
+  /** What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first read. */
+  doubt(problem: string): void {
+    if (this.#current.at < 0) return;
+    this.#emit({ ...this.#known(), stale: true, problem });
+    this.refresh();
+  }
+
+  #watch(freshMs: () => number): Observable<Snapshot<T>> {
+    return new Observable((subscriber) => {
+      const listener: Listener<T> = {
+        freshMs,
+        emit: (snapshot) => {
+          subscriber.next(snapshot);
+        },
+      };
+      if (this.#listeners.size === 0) this.#resume();
+      if (this.#current.at >= 0) subscriber.next(this.#asOf(freshMs()));
+      this.#listeners.add(listener);
+      this.#plan();
+      return () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size > 0) {
+          this.#plan();
+          return;
+        }
+        this.#disarm();
+        this.#withdraw();
+      };
+    });
+  }
+
+  /** For the first of new listeners: what was kept up meanwhile is as good as read now, unless a read was asked for. */
+  #resume(): void {
+    if (this.#current.stale || this.#askedAt === Number.NEGATIVE_INFINITY || !this.#kept()) return;
+    this.#askedAt = this.#clock.now();
+    this.#readAt = this.#askedAt;
+  }
+
+  /** Nobody listens any more. What was never answered is asked for at once by whoever comes next. */
+  #withdraw(): void {
+    if (this.#reading === undefined) return;
+    this.#reading.unsubscribe();
+    this.#reading = undefined;
+    this.#askedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** While nobody listened the value was not kept up. */
+  #asOf(wantedMs: number): Snapshot<T> {
+    const snapshot = this.current;
+    if (snapshot.stale || this.#clock.now() - this.#readAt <= wantedMs) return snapshot;
+    return { ...this.#known(), stale: true, problem: "read longer ago than asked" };
+  }
+
+  #emit(snapshot: Snapshot<T>): void {
+    this.#current = snapshot;
+    this.#latest = undefined;
+    for (const listener of [...this.#listeners]) listener.emit(snapshot);
+  }
+
+  #known(): Pick<Snapshot<T>, "value" | "at"> {
+    const { value, at } = this.current;
     return { value, at };
-  };
-  const interval = (): number => {
+  }
+
+  #interval(): number {
     let least = Number.POSITIVE_INFINITY;
-    for (const listener of listeners) least = Math.min(least, listener.freshMs());
+    for (const { freshMs } of this.#listeners) least = Math.min(least, freshMs());
     return least;
-  };
-  const settle = (reading_: Reading<T>): void => {
-    reading = undefined;
-    if (reading_.kind === "withdrawn") {
-      // As if it had never been asked for; one that the timetable asked for is tried again, after a pause.
-      if (requested) askedAt = askedBefore;
-      else failures++;
-      plan();
-      return;
+  }
+
+  /** When the next read is due by the timetable; what was never asked for is due at once, however long it would keep. */
+  #dueAt(interval: number): number {
+    if (this.#askedAt === Number.NEGATIVE_INFINITY) return this.#askedAt;
+    const pause = this.#failures === 0 ? interval : Math.min(interval, retryMs * 2 ** (this.#failures - 1));
+    return this.#askedAt + pause;
+  }
+
+  /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans anew. */
+  #plan(): void {
+    if (this.#listeners.size === 0) return;
+    const at = this.#nextAt();
+    if (at >= this.#timerAt) return;
+    this.#disarm();
+    this.#timerAt = at;
+    this.#timer = this.#clock.setTimer(at, () => {
+      this.#timer = undefined;
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#wake();
+    });
+  }
+
+  #nextAt(): number {
+    const interval = this.#interval();
+    if (this.#reading !== undefined) {
+      return this.#current.stale || this.#overdue ? Number.POSITIVE_INFINITY : this.#readAt + staleAfter * interval;
     }
-    overdue = false;
-    failures = reading_.kind === "value" ? 0 : failures + 1;
-    if (reading_.kind === "value") {
-      readAt = clock.now();
-      emit({ value: reading_.value, at: readAt, stale: false });
-    } else {
-      const { kind: _, ...why } = reading_;
-      emit({ ...known(), stale: true, ...why });
+    const now = this.#clock.now();
+    return this.#requests.length > 0 ? now : Math.max(now, this.#dueAt(interval));
+  }
+
+  #wake(): void {
+    if (this.#listeners.size > 0 && this.#nextAt() <= this.#clock.now()) {
+      if (this.#reading === undefined) this.#start();
+      else {
+        this.#overdue = true;
+        this.#emit({ ...this.#known(), stale: true, problem: "the service has not answered in time" });
+      }
     }
-    plan();
-  };
-  const start = (): void => {
-    timer?.cancel();
-    timer = undefined;
-    if (reading !== undefined) return;
-    const before = askedAt;
-    const asked = requests;
+    this.#plan();
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #start(): void {
+    const before = this.#askedAt;
+    const asked = this.#requests;
     // Without requests the timetable asked for it; a requested one may become due while it waits.
-    const needed = (): boolean => asked.length === 0 || clock.now() >= dueAfter(before, interval()) || asked.some((isNeeded) => isNeeded());
-    requests = [];
-    requested = asked.length > 0;
-    askedBefore = before;
-    askedAt = clock.now();
+    const needed = (): boolean =>
+      asked.length === 0 ||
+      before === Number.NEGATIVE_INFINITY ||
+      this.#clock.now() >= before + this.#interval() ||
+      asked.some((isNeeded) => isNeeded());
+    this.#requests = [];
+    this.#requested = asked.length > 0;
+    this.#askedBefore = before;
+    this.#askedAt = this.#clock.now();
     let result: Reading<T> | undefined;
-    const under = read(needed).subscribe({
+    const under = this.#read(needed).subscribe({
       next: (value) => {
         result = value;
       },
       error: (error: unknown) => {
-        settle({ kind: "failed", problem: String(error) });
+        this.#settle({ kind: "failed", problem: String(error) });
       },
       complete: () => {
-        settle(result ?? { kind: "failed", problem: "the read ended without a value" });
+        this.#settle(result ?? { kind: "failed", problem: "the read ended without a value" });
       },
     });
     // A read that settled at once has already planned the next one.
-    if (!under.closed) reading = under;
-  };
-  const plan = (): void => {
-    timer?.cancel();
-    timer = undefined;
-    if (listeners.size === 0) return;
-    const every = interval();
-    const lateAt = readAt + staleAfter * every;
-    if (reading !== undefined) {
-      if (current.stale || overdue || lateAt === Number.POSITIVE_INFINITY) return;
-      timer = clock.setTimer(lateAt, () => {
-        overdue = true;
-        emit({ ...known(), stale: true, problem: "the service has not answered in time" });
-      });
+    if (!under.closed) this.#reading = under;
+  }
+
+  #settle(reading: Reading<T>): void {
+    this.#reading = undefined;
+    if (reading.kind === "withdrawn") {
+      // As if it had never been asked for; one that the timetable asked for is tried again, after a pause.
+      if (this.#requested) this.#askedAt = this.#askedBefore;
+      else this.#failures++;
+      this.#plan();
       return;
     }
-    const pause = failures === 0 ? every : Math.min(every, retryMs * 2 ** (failures - 1));
-    const dueAt = requests.length > 0 ? clock.now() : Math.max(clock.now(), dueAfter(askedAt, pause));
-    if (dueAt === Number.POSITIVE_INFINITY) return;
-    timer = clock.setTimer(dueAt, () => {
-      start();
-      plan();
-    });
-  };
-  /** For the first of new listeners: what was kept up meanwhile is as good as read now, unless a read was asked for. */
-  const resume = (): void => {
-    if (current.stale || askedAt === Number.NEGATIVE_INFINITY || !kept()) return;
-    askedAt = clock.now();
-    readAt = askedAt;
-  };
-  /** While nobody listened the value was not kept up. */
-  const asOf = (wantedMs: number): Snapshot<T> => {
-    const snapshot = fresh();
-    if (snapshot.stale || clock.now() - readAt <= wantedMs) return snapshot;
-    return { ...known(), stale: true, problem: "read longer ago than asked" };
-  };
-  const watchAs = (wantedMs: () => number): Observable<Snapshot<T>> =>
-    new Observable((subscriber) => {
-      const listener = {
-        freshMs: wantedMs,
-        emit: (snapshot: Snapshot<T>) => {
-          subscriber.next(snapshot);
-        },
-      };
-      if (listeners.size === 0) resume();
-      if (current.at >= 0) subscriber.next(asOf(wantedMs()));
-      listeners.add(listener);
-      plan();
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0) {
-          plan();
-          return;
-        }
-        timer?.cancel();
-        timer = undefined;
-        if (reading === undefined) return;
-        reading.unsubscribe();
-        reading = undefined;
-        // It was never answered: whoever comes next does not wait for the interval.
-        askedAt = Number.NEGATIVE_INFINITY;
-      };
-    });
-
-  const refresh = (needed: () => boolean = always): void => {
-    if (listeners.size === 0) askedAt = Number.NEGATIVE_INFINITY;
-    else requests = [...requests.filter((isNeeded) => isNeeded()), needed];
-    plan();
-  };
-
-  return {
-    value$: watchAs(typeof freshMs === "number" ? () => freshMs : freshMs),
-    watch: (wantedMs) => watchAs(() => wantedMs),
-    get current() {
-      return fresh();
-    },
-    touch: (latest) => {
-      if (current.at < 0) return;
-      touched = { latest, at: clock.now() };
-      if (listeners.size > 0) emit(fresh());
-    },
-    refresh,
-    doubt: (problem) => {
-      if (current.at < 0) return;
-      emit({ ...known(), stale: true, problem });
-      refresh();
-    },
-  };
-};
+    this.#overdue = false;
+    this.#failures = reading.kind === "value" ? 0 : this.#failures + 1;
+    if (reading.kind === "value") {
+      this.#readAt = this.#clock.now();
+      this.#emit({ value: reading.value, at: this.#readAt, stale: false });
+    } else {
+      const { kind: _, ...why } = reading;
+      this.#emit({ ...this.#known(), stale: true, ...why });
+    }
+    this.#plan();
+  }
+}

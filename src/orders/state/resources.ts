@@ -13,9 +13,10 @@ import { instTypeOf } from "../../contract/inst-id.ts";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../../contract/schemas.ts";
 import { isPositive } from "../../decimal.ts";
 import type { EventLog } from "../../journal/event-log.ts";
-import { createOrderLists } from "./order-lists.ts";
-import { createOrderStore, type OrderStore } from "./order-store.ts";
-import { createResource, failedReading, type Reading, type Resource } from "./polled-resource.ts";
+import { OrderLists } from "./order-lists.ts";
+import { OrderStore } from "./order-store.ts";
+import { PolledResource } from "./polled-resource.ts";
+import { failedReading, type Reading } from "./reading.ts";
 
 /** Milliseconds a value may be old while somebody listens, by resource. */
 export interface Freshness {
@@ -36,11 +37,11 @@ export const defaultFreshness: Freshness = {
 };
 
 export interface Resources {
-  readonly instruments: Resource<ReadonlyMap<string, InstrumentRecord>>;
-  readonly pending: Resource<readonly OrderRecord[]>;
-  readonly history: Resource<readonly OrderRecord[]>;
-  readonly balances: Resource<readonly BalanceRecord[]>;
-  readonly positions: Resource<readonly PositionRecord[]>;
+  readonly instruments: PolledResource<ReadonlyMap<string, InstrumentRecord>>;
+  readonly pending: PolledResource<readonly OrderRecord[]>;
+  readonly history: PolledResource<readonly OrderRecord[]>;
+  readonly balances: PolledResource<readonly BalanceRecord[]>;
+  readonly positions: PolledResource<readonly PositionRecord[]>;
   readonly store: OrderStore;
 }
 
@@ -69,10 +70,10 @@ const instrumentMap = (records: readonly InstrumentRecord[]): ReadonlyMap<string
 
 export const createResources = (options: ResourcesOptions): Resources => {
   const { clock, contract, gateway, journal, pushes$, pushing$, freshness, listFixed = false } = options;
-  const store = createOrderStore();
+  const store = new OrderStore();
   const call = { class: "read", owner: "engine" } as const;
   let pushing = false;
-  const { pending, history } = createOrderLists({
+  const { pending, history } = new OrderLists({
     clock,
     gateway,
     journal,
@@ -86,19 +87,19 @@ export const createResources = (options: ResourcesOptions): Resources => {
     store,
     pending,
     history,
-    instruments: createResource<ReadonlyMap<string, InstrumentRecord>>({
+    instruments: new PolledResource<ReadonlyMap<string, InstrumentRecord>>({
       clock,
       initial: new Map(),
       freshMs: listFixed ? Number.POSITIVE_INFINITY : contract.profile.instruments.refreshMs,
       read: () => gateway.read("instruments", {}, call).pipe(map((outcome) => reading(outcome, instrumentMap))),
     }),
-    balances: createResource<readonly BalanceRecord[]>({
+    balances: new PolledResource<readonly BalanceRecord[]>({
       clock,
       initial: [],
       freshMs: freshness.balancesMs,
       read: () => gateway.read("spotBalance", {}, call).pipe(map((outcome) => reading(outcome, (records) => records))),
     }),
-    positions: createResource<readonly PositionRecord[]>({
+    positions: new PolledResource<readonly PositionRecord[]>({
       clock,
       initial: [],
       freshMs: freshness.positionsMs,

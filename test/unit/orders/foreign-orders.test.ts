@@ -13,7 +13,7 @@ const stage = () => {
   const known = new Map<string, OrderRecord>();
   const see = (ordId: string, state: OrderRecord["state"], updatedAt = "1000"): void => {
     const record = orderRecord({ ordId, state, updatedAt });
-    foreign.take({ record, previous: known.get(ordId) });
+    foreign.take(record, known.get(ordId));
     known.set(ordId, record);
   };
   const begin = (): void => journal.append({ type: "engine.started", strategies: [], plugins: [] });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { compare } from "../../../src/decimal.ts";
-import { createOrderStore, mergeRecords } from "../../../src/orders/state/order-store.ts";
+import { mergeRecords, OrderStore } from "../../../src/orders/state/order-store.ts";
 import { orderRecord as record } from "../../support/harness/order-record.ts";
 import { bid, ready } from "../../support/harness/orders.ts";
 
@@ -20,7 +20,7 @@ const anyRecord = fc
   .map((over) => record(over as Partial<OrderRecord>));
 
 const told = (records: readonly OrderRecord[]): OrderRecord => {
-  const store = createOrderStore();
+  const store = new OrderStore();
   for (const one of records) store.merge(one);
   return store.find({ ordId: "5" }) as OrderRecord;
 };
@@ -42,8 +42,8 @@ describe("merging", () => {
   it("never lets filled size fall nor a final state become another", () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 6 }), (records) => {
-        const store = createOrderStore();
-        store.changes$.subscribe(({ record: next, previous }) => {
+        const store = new OrderStore();
+        store.onChange((next, previous) => {
           if (previous === undefined) return;
           expect(compare(next.accFillSz || "0", previous.accFillSz || "0")).toBeGreaterThanOrEqual(0);
           if (previous.state === "filled" || previous.state === "canceled") expect(["filled", "canceled"]).toContain(next.state);
@@ -82,11 +82,10 @@ describe("merging", () => {
 
 describe("the store", () => {
   it("lists active orders from new to old by ids of any length", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     for (const ordId of ["9", "1000000000000000001", "10", "1000000000000000000", "99"]) store.merge(record({ ordId, clOrdId: "" }));
     store.merge(record({ ordId: "99", clOrdId: "", state: "filled" }));
     expect(store.active().map(({ ordId }) => ordId)).toEqual(["1000000000000000001", "1000000000000000000", "10", "9"]);
-    expect(store.activeCount).toBe(4);
     expect(store.finished().map(({ ordId }) => ordId)).toEqual(["99"]);
   });
 
@@ -95,14 +94,14 @@ describe("the store", () => {
       ["7", "8"],
       ["8", "7"],
     ]) {
-      const store = createOrderStore();
+      const store = new OrderStore();
       for (const ordId of ids) store.merge(record({ ordId }));
       expect(store.find({ clOrdId: "c" })?.ordId).toBe("8");
     }
   });
 
   it("keeps a thousand finished orders", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     for (let i = 1; i <= 1_005; i++) store.merge(record({ ordId: String(i), clOrdId: `c${i}`, state: "canceled" }));
     expect(store.finished()).toHaveLength(1_000);
     expect(store.find({ clOrdId: "c5" })).toBeUndefined();
@@ -110,7 +109,7 @@ describe("the store", () => {
   });
 
   it("does not change a list it gave away", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     store.merge(record());
     const list = store.active();
     store.merge(record({ state: "filled" }));

@@ -9,8 +9,8 @@ import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
 import { EventLog } from "../../../../src/journal/event-log.ts";
 import type { Event } from "../../../../src/journal/events.ts";
-import { createOrderLists } from "../../../../src/orders/state/order-lists.ts";
-import { createOrderStore } from "../../../../src/orders/state/order-store.ts";
+import { OrderLists } from "../../../../src/orders/state/order-lists.ts";
+import { OrderStore } from "../../../../src/orders/state/order-store.ts";
 import { orderRecord } from "../../../support/harness/order-record.ts";
 
 const record = (ordId: string, over: Partial<OrderRecord> = {}): OrderRecord => orderRecord({ ordId, clOrdId: `c${ordId}`, ...over });
@@ -41,10 +41,10 @@ const setting = (over: Partial<Record<Listing, Answer>> = {}) => {
   const journal = new EventLog(() => clock.now());
   const anomalies: Event[] = [];
   journal.attach((event) => anomalies.push(event));
-  const store = createOrderStore();
+  const store = new OrderStore();
   const pushes$ = new Subject<OrderRecord>();
   const gateway = { read } as unknown as Gateway;
-  const lists = createOrderLists({
+  const lists = new OrderLists({
     clock,
     gateway,
     journal,
@@ -55,7 +55,18 @@ const setting = (over: Partial<Record<Listing, Answer>> = {}) => {
     historyFreshMs: 30_000,
   });
   const askedFor = (endpoint: Listing) => asked.filter((one) => one.endpoint === endpoint);
-  return { clock, answers, asked, askedFor, anomalies, store, pushes$, ...lists, to: (at: number) => clock.advanceTo(at) };
+  return {
+    clock,
+    answers,
+    asked,
+    askedFor,
+    anomalies,
+    store,
+    pushes$,
+    pending: lists.pending,
+    history: lists.history,
+    to: (at: number) => clock.advanceTo(at),
+  };
 };
 /** Listens to the pending list from `at` on, which reads it there. */
 const listed = (it: ReturnType<typeof setting>, at: number): void => {

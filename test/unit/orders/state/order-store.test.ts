@@ -3,12 +3,12 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
-import { createOrderStore, hasFills, mergeRecords, type OrderStore } from "../../../../src/orders/state/order-store.ts";
+import { mergeRecords, OrderStore } from "../../../../src/orders/state/order-store.ts";
 import { orderRecord as record } from "../../../support/harness/order-record.ts";
 
 const ids = (records: readonly OrderRecord[]): string[] => records.map(({ ordId }) => ordId);
 const setting = (...records: readonly Partial<OrderRecord>[]) => {
-  const store = createOrderStore();
+  const store = new OrderStore();
   for (const over of records) store.merge(record(over));
   return store;
 };
@@ -54,9 +54,9 @@ describe("of two records of one order", () => {
 
 describe("news", () => {
   it("is a record that says more; the same again is none", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     const heard: (string | undefined)[][] = [];
-    store.changes$.subscribe(({ record: next, previous }) => heard.push([previous?.state, next.state]));
+    store.onChange((next, previous) => heard.push([previous?.state, next.state]));
     expect(store.merge(record())).toBe(true);
     expect(store.merge(record())).toBe(false);
     expect(store.merge(record({ state: "filled", accFillSz: "10" }))).toBe(true);
@@ -73,7 +73,6 @@ describe("news", () => {
     store.merge(record({ ordId: "9", state: "canceled" }));
     expect(ids(store.active())).toEqual(["4", "3"]);
     expect(ids(store.finished())).toEqual(["9", "1"]);
-    expect(store.activeCount).toBe(2);
   });
 });
 
@@ -81,7 +80,7 @@ describe("an order that is forgotten", () => {
   it("is in no list any more, and that is said once", () => {
     const store = setting({ ordId: "5" }, { ordId: "6" });
     const forgotten: string[] = [];
-    store.forgotten$.subscribe(({ ordId }) => forgotten.push(ordId));
+    store.onForgotten(({ ordId }) => forgotten.push(ordId));
     store.forget("5");
     store.forget("5");
     expect(forgotten).toEqual(["5"]);
@@ -106,7 +105,7 @@ describe("an order that is forgotten", () => {
   it("stays when it is over, or was never heard of", () => {
     const store = setting({ ordId: "5", state: "filled" }, { ordId: "6" });
     const forgotten: OrderRecord[] = [];
-    store.forgotten$.subscribe((one) => forgotten.push(one));
+    store.onForgotten((one) => forgotten.push(one));
     for (const ordId of ["5", "4", "7"]) store.forget(ordId);
     expect(forgotten).toEqual([]);
     expect(ids(store.finished())).toEqual(["5"]);
@@ -118,7 +117,7 @@ describe("an order that was cancelled", () => {
   it("is ending until it is over", () => {
     const store = setting({ ordId: "5" }, { ordId: "6" });
     store.ending("5");
-    expect(["5", "6"].map(store.isEnding)).toEqual([true, false]);
+    expect(["5", "6"].map((ordId) => store.isEnding(ordId))).toEqual([true, false]);
     store.merge(record({ ordId: "5", state: "canceled" }));
     expect(store.isEnding("5")).toBe(false);
   });
@@ -133,7 +132,7 @@ describe("an order that was cancelled", () => {
   it("is not ending when it is over already, or was never heard of", () => {
     const store = setting({ ordId: "5", state: "filled" });
     for (const ordId of ["5", "6"]) store.ending(ordId);
-    expect(["5", "6"].map(store.isEnding)).toEqual([false, false]);
+    expect(["5", "6"].map((ordId) => store.isEnding(ordId))).toEqual([false, false]);
   });
 });
 
@@ -159,7 +158,7 @@ describe("finished orders", () => {
   const span = (from: number, to: number): string[] => Array.from({ length: from - to + 1 }, (_, index) => String(from - index));
 
   it("are kept by a thousand, the last first, however many came before", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     for (const last of [1_000, 1_001, 1_999, 2_000, 2_001, 2_500, 3_100]) {
       finish(store, 1 + Number(store.finished()[0]?.ordId ?? "0"), last);
       expect(ids(store.finished())).toEqual(span(last, last - 999));
@@ -169,7 +168,7 @@ describe("finished orders", () => {
   });
 
   it("of which more is heard keep their place and are still dropped once", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     finish(store, 1, 2);
     for (const fee of ["1", "2", "3"]) store.merge(record({ ordId: "1", clOrdId: "c1", state: "canceled", fee }));
     expect(store.finished().map(({ ordId, fee }) => `${ordId} ${fee}`)).toEqual(["2 0", "1 3"]);
@@ -178,19 +177,9 @@ describe("finished orders", () => {
   });
 
   it("leave the client's id to another order when they are dropped", () => {
-    const store = createOrderStore();
+    const store = new OrderStore();
     finish(store, 2, 1_002);
     store.merge(record({ ordId: "1", clOrdId: "c2" }));
     expect(store.find({ clOrdId: "c2" })?.ordId).toBe("1");
   });
-});
-
-it.each([
-  ["", false],
-  ["0", false],
-  ["0.00", false],
-  ["0.01", true],
-  ["10", true],
-])("a filled size of %j counts as fills: %s", (accFillSz, has) => {
-  expect(hasFills(record({ accFillSz }))).toBe(has);
 });

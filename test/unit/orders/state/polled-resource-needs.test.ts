@@ -4,13 +4,14 @@
 import { EMPTY, type Observable, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { createResource, type Reading, type Snapshot } from "../../../../src/orders/state/polled-resource.ts";
+import { PolledResource, type Snapshot } from "../../../../src/orders/state/polled-resource.ts";
+import type { Reading } from "../../../../src/orders/state/reading.ts";
 
 /** Every read is answered by hand; `needed` of each is kept, to ask it when its slot would open. */
 const setting = (startAt = 1_000) => {
   const clock = createVirtualClock(startAt);
   const reads: { readonly needed: () => boolean; readonly answer$: Subject<Reading<number>> }[] = [];
-  const resource = createResource<number>({
+  const resource = new PolledResource<number>({
     clock,
     initial: 0,
     freshMs: 100,
@@ -121,7 +122,7 @@ describe("what is told of a value", () => {
     const clock = createVirtualClock(0);
     const read = (): Observable<Reading<number>> => EMPTY;
     const seen: (string | undefined)[] = [];
-    createResource<number>({ clock, initial: 0, freshMs: 100, read }).value$.subscribe(({ problem }) => seen.push(problem));
+    new PolledResource<number>({ clock, initial: 0, freshMs: 100, read }).value$.subscribe(({ problem }) => seen.push(problem));
     clock.advanceTo(0);
     expect(seen).toEqual(["the read ended without a value"]);
   });
@@ -170,7 +171,7 @@ describe("what is told of a value", () => {
       { kind: "value", value: 3 },
     ];
     const read = () => of(answers.shift() as Reading<number>);
-    const resource = createResource<number>({ clock, initial: 0, freshMs: 100, read });
+    const resource = new PolledResource<number>({ clock, initial: 0, freshMs: 100, read });
     resource.value$.subscribe();
     clock.advanceTo(100);
     resource.touch(() => 2);

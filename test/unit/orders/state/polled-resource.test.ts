@@ -4,13 +4,14 @@
 import { type Observable, of, Subject, take, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import { createResource, type Reading, type Snapshot } from "../../../../src/orders/state/polled-resource.ts";
+import { PolledResource, type Snapshot } from "../../../../src/orders/state/polled-resource.ts";
+import type { Reading } from "../../../../src/orders/state/reading.ts";
 
 const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (() => number) = 100, kept?: () => boolean) => {
   const clock = createVirtualClock(1_000);
   const open: Subject<Reading<number>>[] = [];
   let reads = 0;
-  const resource = createResource<number>({
+  const resource = new PolledResource<number>({
     clock,
     initial: 0,
     freshMs,
