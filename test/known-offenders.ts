@@ -118,10 +118,6 @@ export const unusedExports: readonly string[] = [
   "src/backtest/sweep/shared-market.ts shareTape",
   "src/backtest/sweep/thread.ts Ended",
   // cli
-  "src/cli/io.ts CaptureOptions",
-  "src/cli/io.ts CapturedIo",
-  "src/cli/io.ts Host",
-  "src/cli/io.ts capturedIo",
   "src/cli/run.ts CreateEngine",
   "src/cli/run.ts RunningEngine",
   "src/cli/watchdog-child.ts starterBeside",

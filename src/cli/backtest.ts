@@ -8,7 +8,7 @@
  */
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { RunOptions } from "../backtest/runner.ts";
 import { withDetails } from "../backtest/with-details.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -22,6 +22,7 @@ import { reportText } from "../report/report-text.ts";
 import { tearsheet } from "../report/tearsheet.ts";
 import { unacceptedIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
+import { seedOf } from "./option-values.ts";
 import { progressLine } from "./run-progress.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
@@ -57,12 +58,6 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .option("--details <file>", "write fills, orders' lives, equity, positions, prices and the quota by minute as JSON")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
-};
-
-const seedOf = (text: string): number => {
-  const seed = Number(text);
-  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(seed)) return seed;
-  throw new InvalidArgumentError(`Write a whole number from 0 to ${Number.MAX_SAFE_INTEGER}.`);
 };
 
 const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestParts): Promise<void> => {

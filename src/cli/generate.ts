@@ -3,12 +3,13 @@
  *
  * Invariants: the same command gives the same contentHash everywhere; the manifest's source repeats the command that made it.
  */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { SluiceError } from "../errors.ts";
 import { checkWritable, writeFixture } from "../market/tape/fixture.ts";
 import { defaultStartAt, generateTape, instrumentFor } from "../market/tape/generate.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import type { CliIo } from "./io.ts";
+import { wholeFrom } from "./option-values.ts";
 
 interface Given {
   readonly out: string;
@@ -28,8 +29,8 @@ export const addGenerateCommand = (program: Command, io: CliIo): void => {
     .requiredOption("--out <dir>", "folder of the new fixture")
     .requiredOption("--instrument <instId...>", "one or more product ids, such as BTC-USDT-SWAP")
     .option("--seed <text>", "what chance grows from; the same seed gives the same market", "1")
-    .option("--minutes <n>", "length of the market", wholeNumber, 60)
-    .option("--quotes-per-minute <n>", "how often the best prices change, on average", wholeNumber, 120)
+    .option("--minutes <n>", "length of the market", wholeFrom(0, 999_999_999), 60)
+    .option("--quotes-per-minute <n>", "how often the best prices change, on average", wholeFrom(0, 999_999_999), 120)
     .option("--start <instant>", "first instant, ISO 8601 in UTC", new Date(defaultStartAt).toISOString())
     .option("--force", "replace the fixture that --out holds")
     .option("--json", "print one JSON object")
@@ -50,11 +51,6 @@ const generate = ({ out, seed, minutes, instrument, quotesPerMinute, start, forc
     `--instrument ${instrument.join(" ")}`,
   ].join(" ");
   return writeFixture(out, tape, { source: `A synthetic market, made by: ${command}` }, { force });
-};
-
-const wholeNumber = (text: string): number => {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Give a whole number.");
 };
 
 const instantOf = (text: string): number => {

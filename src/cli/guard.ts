@@ -11,13 +11,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { CutRun } from "../verify/compare/cut-run.ts";
 import type { Runner } from "../verify/compare/look-ahead.ts";
 import type { Observed } from "../verify/compare/observed.ts";
 import type { CliIo } from "./io.ts";
+import { seedOf, wholeFrom } from "./option-values.ts";
 
 interface Flags {
   readonly fixture?: string;
@@ -43,22 +44,14 @@ export const addGuardCommand = (program: Command, io: CliIo): void => {
     .description("Say whether the strategies of a config see the future: rerun the backtest on recordings that end at random instants.")
     .argument("<config>", "config file, such as config/backtest.ts")
     .option("--fixture <dir>", "recorded market, instead of the config's")
-    .option("--cuts <n>", "how many instants to end at", wholeOf(1, 1_000), 8)
-    .option("--seed <n>", "seed of the instants", wholeOf(0, Number.MAX_SAFE_INTEGER), 1)
+    .option("--cuts <n>", "how many instants to end at", wholeFrom(1, 1_000), 8)
+    .option("--seed <n>", "seed of the instants", seedOf, 1)
     .option("--json", "print the result as one JSON document")
     .addOption(new Option("--errand <json>").hideHelp())
     .action((path: string, flags: Flags) =>
       flags.errand === undefined ? guard(path, flags, io) : run(path, JSON.parse(flags.errand) as Errand),
     );
 };
-
-const wholeOf =
-  (from: number, to: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (/^\d{1,16}$/.test(text) && value >= from && value <= to) return value;
-    throw new InvalidArgumentError(`Write a whole number from ${from} to ${to}.`);
-  };
 
 const guard = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   const [{ lookAhead }, { lookAheadText }] = await Promise.all([

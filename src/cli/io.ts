@@ -36,7 +36,7 @@ type StopSignal = (typeof stopSignals)[number];
 export type StopReason = StopSignal | "unread";
 
 /** The part of the process that a command line touches. */
-export type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off" | "kill" | "pid">;
+type Host = Pick<NodeJS.Process, "stdout" | "stderr" | "env" | "on" | "off" | "kill" | "pid">;
 
 const columnsDefault = 100;
 /** Two signals closer than this are one request that came on two ways. */
@@ -161,47 +161,6 @@ const createStops = () => {
 const columnsOf = (terminal: number | undefined, variable: string | undefined): number => {
   const asked = Number(variable);
   return terminal ?? (Number.isInteger(asked) && asked > 0 ? asked : columnsDefault);
-};
-
-export interface CapturedIo extends CliIo {
-  /** Everything written so far. */
-  readonly outText: string;
-  readonly errText: string;
-  /** Asks the running command to stop, as Ctrl-C would. */
-  stop(reason?: StopReason): void;
-}
-
-export interface CaptureOptions {
-  readonly isTty?: boolean;
-  readonly columns?: number;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Keeps what is written, for tests and for programs that embed the command line. */
-export const capturedIo = ({ isTty = false, columns = columnsDefault, env = {} }: CaptureOptions = {}): CapturedIo => {
-  const written = { out: "", err: "" };
-  const stops = createStops();
-  return {
-    out: (text) => {
-      written.out += text;
-    },
-    err: (text) => {
-      written.err += text;
-    },
-    isTty,
-    columns,
-    env: (name) => env[name],
-    onStop: stops.add,
-    get outText() {
-      return written.out;
-    },
-    get errText() {
-      return written.err;
-    },
-    stop: (reason = "SIGINT") => {
-      stops.call(reason);
-    },
-  };
 };
 
 /** Colour where a person is watching, unless NO_COLOR holds anything; FORCE_COLOR asks for it anywhere. */

@@ -4,7 +4,7 @@
  * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (engine-run.ts); what was recorded is finished also when stopping is abandoned or a strategy failed.
  * Not here: what a session is (verify/session/session-records.ts), how it is recorded (verify/session/recorded-engine.ts).
  */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
@@ -13,6 +13,7 @@ import type { Event } from "../journal/events.ts";
 import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
+import { secondsOf } from "./option-values.ts";
 import { count, createTally, eventLine } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 
@@ -43,14 +44,6 @@ export const addRecordCommand = (program: Command, io: CliIo, parts: RecordParts
       if (flags.out === undefined) throw new SluiceError("USAGE", "record: name a new folder for the session with --out DIR.");
       return record(path, flags.out, flags, io, parts);
     });
-};
-
-const secondsMax = 366 * 86_400;
-
-const secondsOf = (text: string): number => {
-  const seconds = Number(text);
-  if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;
-  throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
 };
 
 const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts: RecordParts): Promise<void> => {

@@ -5,7 +5,7 @@
  * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
  * Not here: what the engine does (engine/engine.ts), what lines look like (run-progress.ts), what became of orders (run-orders.ts).
  */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -20,6 +20,7 @@ import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { checkEnvironment, placeOf } from "./live-place.ts";
+import { secondsOf } from "./option-values.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
@@ -67,14 +68,6 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--reset-risk-counters", "count positions and losses for risk limits from now on, without the previous runs of this journal")
     .option("--json", "print every event as a line of JSON")
     .action((path: string, flags: Flags) => run(path, flags, io, parts));
-};
-
-const secondsMax = 366 * 86_400;
-
-const secondsOf = (text: string): number => {
-  const seconds = Number(text);
-  if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;
-  throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
 };
 
 const settleMs = 10_000;

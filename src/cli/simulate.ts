@@ -7,11 +7,12 @@
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Failure, SimulateOptions, Summary } from "../verify/simulation/simulate.ts";
 import type { CliIo } from "./io.ts";
+import { seedOf, wholeFrom } from "./option-values.ts";
 
 interface Flags {
   readonly seeds: number;
@@ -24,16 +25,6 @@ interface Flags {
   readonly trace?: true;
   readonly json?: true;
 }
-
-const wholeFrom =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (/^\d{1,16}$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`);
-  };
-
-const seedOf = wholeFrom(0, Number.MAX_SAFE_INTEGER);
 
 export const addSimulateCommand = (program: Command, io: CliIo): void => {
   program

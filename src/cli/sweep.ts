@@ -22,6 +22,7 @@ import { type ErrorCode, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { counted, duration } from "../report/number-format.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
+import { seedOf, wholeFrom } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
 export interface SweepParts {
@@ -61,7 +62,7 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     )
     .addOption(new Option("--grid", "try every combination (this is the default)").conflicts("random"))
     .option("--random <n>", "try this many combinations drawn by chance", wholeFrom(1, 1_000_000))
-    .option("--seed <n>", "seed of the draw and of all chance in the runs, instead of the config's", wholeFrom(0, Number.MAX_SAFE_INTEGER))
+    .option("--seed <n>", "seed of the draw and of all chance in the runs, instead of the config's", seedOf)
     .option("--max <n>", "most combinations that may be tried", wholeFrom(1, 1_000_000), 1_000)
     .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeFrom(1, 1_000))
     .option("--train <share>", "share of each fold on which options are chosen (default 0.7)", shareOf)
@@ -79,14 +80,6 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--json", "print everything as one JSON document")
     .action((path: string, flags: Flags) => sweep(path, flags, io, parts));
 };
-
-const wholeFrom =
-  (from: number, to: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (/^\d{1,16}$/.test(text) && value >= from && value <= to) return value;
-    throw new InvalidArgumentError(`Write a whole number from ${from} to ${to}.`);
-  };
 
 const shareOf = (text: string): number => {
   const share = Number(text);

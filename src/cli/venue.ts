@@ -27,6 +27,7 @@ import type { VenueServer } from "../venue/server/server.ts";
 import { createVenue, type Venue } from "../venue/venue.ts";
 import { check } from "./check.ts";
 import { type CliIo, inkOf } from "./io.ts";
+import { wholeFrom } from "./option-values.ts";
 import { keysFor, type NamedKey, userIds, writeKeys } from "./venue-keys.ts";
 import { askedLine, openLine, readyLine, readyText } from "./venue-text.ts";
 
@@ -52,7 +53,7 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
   program
     .command("venue")
     .description("Open the embedded service on this machine: HTTP and WebSocket, with a market, keys and limits, until Ctrl-C.")
-    .option("--port <n>", "port to listen on; 0 takes a free one", portOf, 0)
+    .option("--port <n>", "port to listen on; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--fixture <dir>", "recorded market to play; a made one when left out")
     .option("--instruments <list>", "products of the made market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP,BTC-USDT)", listOf)
@@ -64,11 +65,6 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .option("--json", "print one line of JSON when ready, and nothing else")
     .option("--check <url>", "open nothing: ask the service at this address, rule by rule, as `sluice check` does")
     .action((flags: Flags) => (flags.check === undefined ? serve(flags, io, parts) : check(flags.check, flags, io, parts)));
-};
-
-const portOf = (text: string): number => {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError("Write a port from 0 to 65535.");
 };
 
 const speedMax = 10_000;

@@ -6,7 +6,7 @@
  * says that nothing it answers for was seen left, 1 that something is, or may be.
  * Not here: when it acts (engine/watchdog/heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { filter, firstValueFrom, map, merge, NEVER, Subject, Subscription, take, tap } from "rxjs";
 import { after, type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -15,6 +15,7 @@ import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogOptions 
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type CliIo, printable } from "./io.ts";
+import { wholeFrom } from "./option-values.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 
 export interface WatchdogParts {
@@ -36,7 +37,11 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
     .command("watchdog")
     .description("Watch an engine from a process of its own, and cancel its orders when it falls silent. Until Ctrl-C.")
     .argument("<config>", 'the config file of the engine; it is asked with the command "watchdog", so that it may name other keys')
-    .option("--silence-ms <n>", "cancel after so many milliseconds without a beat (default: the config's, or 15000)", silenceOf)
+    .option(
+      "--silence-ms <n>",
+      "cancel after so many milliseconds without a beat (default: the config's, or 15000)",
+      wholeFrom(500, 3_600_000, "milliseconds"),
+    )
     .addOption(
       new Option("--scope <what>", "orders of the config's instance (default), or every order of its users").choices(["instance", "user"]),
     )
@@ -49,12 +54,6 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
       "\nExit codes: 0 nothing it answers for is left, 1 something is or may be left, or it cannot do its work, 2 wrong usage or config.",
     )
     .action((path: string, flags: Flags) => watchdog(path, flags, io, parts));
-};
-
-const silenceOf = (text: string): number => {
-  const ms = Number(text);
-  if (/^\d+$/.test(text) && ms >= 500 && ms <= 3_600_000) return ms;
-  throw new InvalidArgumentError("Write whole milliseconds from 500 to 3600000, such as 15000.");
 };
 
 /** What is said besides: no engine sends a heartbeat, so that nothing is protected. `heard`: one did before. */

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { leaksIn, odd } from "../../support/harness/secret-search.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
-import { type CaptureOptions, capturedIo } from "../../../src/cli/io.ts";
 import { type CliParts, main } from "../../../src/cli/main.ts";
+import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { sampleReport } from "../../support/harness/sample-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-backtest-"));

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EMPTY, from, Observable } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
-import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import type { PositionEnding } from "../../../src/index.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-close-"));
 afterAll(() => {

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Examination, ExamineOptions } from "../../../src/verify/doctor/doctor.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { examination, finding } from "../../support/harness/examinations.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-doctor-"));

@@ -1,8 +1,9 @@
 import { EventEmitter } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { capturedIo, colourOf, type Host, inkOf, processIo } from "../../../src/cli/io.ts";
+import { colourOf, inkOf, processIo } from "../../../src/cli/io.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 
 describe("the captured streams", () => {
   it("keep results and messages apart, in order", () => {
@@ -36,7 +37,7 @@ describe("the process behind the command line", () => {
     const killed: unknown[] = [];
     const clock = createVirtualClock(0);
     const methods = { on: signals.on.bind(signals), off: signals.off.bind(signals), kill: (...given: unknown[]) => killed.push(given) };
-    const host = { stdout, stderr, env, pid: 7, ...methods } as unknown as Host;
+    const host = { stdout, stderr, env, pid: 7, ...methods } as unknown as Parameters<typeof processIo>[0];
     return { io: processIo(host, clock), stdout, stderr, signals, clock, killed };
   };
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 
 const loaded = vi.hoisted(() => new Set<string>());
 /** The command as it is, noted down when its file was fetched and it joins the program. */

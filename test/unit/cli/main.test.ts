@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
-import { type CaptureOptions, capturedIo } from "../../../src/cli/io.ts";
 import { type CliParts, main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type ErrorCode, errorCodes, SluiceError } from "../../../src/errors.ts";
 import type { RunReport } from "../../../src/report/report.ts";
 import { reportText } from "../../../src/report/report-text.ts";
+import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-main-"));

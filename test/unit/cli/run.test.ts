@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BehaviorSubject, Subject } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
-import { type CaptureOptions, capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import type { CreateEngine, RunningEngine } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -12,6 +11,7 @@ import { SluiceError } from "../../../src/errors.ts";
 import type { QuotaState } from "../../../src/host/context.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
+import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { orderRecord, quotaState } from "../../support/harness/records.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-run-"));

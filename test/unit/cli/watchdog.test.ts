@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Subject } from "rxjs";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import { keepWatchdog, starterBeside } from "../../../src/cli/watchdog-child.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -12,6 +11,7 @@ import type { Ears, Listen } from "../../../src/engine/watchdog/ipc.ts";
 import type { Report } from "../../../src/engine/watchdog/messages.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Event } from "../../../src/journal/events.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-watchdog-cli-"));
 afterAll(() => {

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { concat, NEVER, of } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
-import { capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { monitorForeignUsage } from "../../../src/engine/foreign-usage-monitor.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type CapturedIo, capturedIo } from "../../../src/cli/io.ts";
 import { main } from "../../../src/cli/main.ts";
 import { credentialsFromFile } from "../../../src/client/transport/secrets.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
+import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
 import { signedHeaders, startAt, until } from "../../support/harness/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-venue-"));

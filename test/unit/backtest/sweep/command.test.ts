@@ -5,10 +5,10 @@ import { backtest } from "../../../../src/backtest/backtest-service.ts";
 import { constant } from "../../../../src/backtest/latency.ts";
 import { runBacktest } from "../../../../src/backtest/runner.ts";
 import type { SweepReport } from "../../../../src/backtest/sweep/sweep-report.ts";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
 import { loadConfigFile } from "../../../../src/host/load.ts";
 import ladder from "../../../../strategies/ladder.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 import { folder, marketOf, stand } from "../../../support/harness/sweep.ts";
 
 const sweep = async (...argv: readonly string[]) => {

@@ -7,10 +7,10 @@ import { Command } from "commander";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { addGenerateCommand } from "../../../../src/cli/generate.ts";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { type FixtureManifest, readFixture } from "../../../../src/market/tape/fixture.ts";
 import { type GenerateOptions, generateTape, instrumentFor } from "../../../../src/market/tape/generate.ts";
 import type { QuoteSeries, Tape, TradeSeries } from "../../../../src/market/tape/tape.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 
 const demo = fileURLToPath(new URL("../../../fixtures/demo", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "sluice-generate-"));

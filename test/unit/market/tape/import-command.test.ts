@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, describe, expect, it } from "vitest";
 import { addImportCommand } from "../../../../src/cli/import.ts";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { readFixture } from "../../../../src/market/tape/fixture.ts";
 import { importRecording } from "../../../../src/market/tape/import.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 
 const home = mkdtempSync(join(tmpdir(), "sluice-import-command-"));
 afterAll(() => {

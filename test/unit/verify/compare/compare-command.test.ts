@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { map, take } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
 import journalFile from "../../../../plugins/journal-file.ts";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
 import { backtest, constant, lognormal, readSession, runBacktest, type Strategy } from "../../../../src/index.ts";
 import { compareRuns } from "../../../../src/verify/compare/comparison.ts";
@@ -14,6 +13,7 @@ import { readRun, runOfSession } from "../../../../src/verify/compare/read-run.t
 import { backtestOfSession } from "../../../../src/verify/compare/session-backtest.ts";
 import averageCross from "../../../../strategies/average-cross.ts";
 import joinBest from "../../../../strategies/join-best.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 import { type ArenaOptions, calm, configOf, stored, strategy, swap } from "../../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../../support/harness/generated-market.ts";
 import { record } from "../../../support/harness/session.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 import { calm, stored, swap } from "../../../support/harness/backtest.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-guard-"));

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-record-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

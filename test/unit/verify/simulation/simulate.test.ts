@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import { concat, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import shipped from "../../../../config/backtest.ts";
-import { capturedIo } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
 import { markNames } from "../../../../src/verify/simulation/coverage-marks.ts";
 import { runScenario } from "../../../../src/verify/simulation/scenario.ts";
 import { joinSummaries, simulate } from "../../../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../../../src/verify/simulation/simulated-market.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 import { closed, strategy } from "../../../support/harness/backtest.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));

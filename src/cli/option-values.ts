@@ -1,0 +1,28 @@
+/**
+ * Values of command-line options: numbers within bounds.
+ *
+ * Invariants: a text that is no such number is wrong usage, and the message says what to write.
+ */
+import { InvalidArgumentError } from "commander";
+
+type Read = (text: string) => number;
+
+/** `what` names the values, as in "Write a port from 0 to 65535." */
+export const wholeFrom =
+  (least: number, most: number, what = "a whole number"): Read =>
+  (text) => {
+    const value = Number(text);
+    if (/^\d{1,16}$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Write ${what} from ${least} to ${most}.`);
+  };
+
+export const seedOf = wholeFrom(0, Number.MAX_SAFE_INTEGER);
+
+const secondsMax = 366 * 86_400;
+
+/** How long a command runs. */
+export const secondsOf: Read = (text) => {
+  const seconds = Number(text);
+  if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;
+  throw new InvalidArgumentError(`Write a number of seconds above 0 and up to ${secondsMax}, such as 90 or 0.5.`);
+};
