@@ -117,10 +117,6 @@ export const unusedExports: readonly string[] = [
   "src/backtest/sweep/selection-bias.ts expectedMaximum",
   "src/backtest/sweep/shared-market.ts shareTape",
   "src/backtest/sweep/thread.ts Ended",
-  // cli
-  "src/cli/run.ts CreateEngine",
-  "src/cli/run.ts RunningEngine",
-  "src/cli/watchdog-child.ts starterBeside",
   // client
   "src/client/gateway.ts LateInput",
   // client/live

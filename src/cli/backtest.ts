@@ -21,7 +21,7 @@ import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { tearsheet } from "../report/tearsheet.ts";
 import { unacceptedIn } from "../report/warnings.ts";
-import { type CliIo, colourOf, printable } from "./io.ts";
+import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";
 import { progressLine } from "./run-progress.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
@@ -87,9 +87,10 @@ type Run = (config: unknown, options?: RunOptions) => Promise<RunReport>;
 const runOf =
   (runBacktest: RunBacktest, flags: Flags, io: CliIo, clock: Clock): Run =>
   (config, options = {}) => {
-    const progress = io.isTty ? progressOn(io, clock) : undefined;
+    const startedAt = clock.now();
+    const progress = transientLine(io, clock);
     const print = (line: string): void => {
-      progress?.clear();
+      progress.clear();
       io.err(`${printable(line)}\n`);
     };
     return runBacktest(config, {
@@ -97,9 +98,13 @@ const runOf =
       ...(flags.fixture !== undefined && { fixture: flags.fixture }),
       ...(flags.seed !== undefined && { seed: flags.seed }),
       ...(!flags.limits && { limits: false }),
-      ...(progress && { onProgress: progress.show }),
+      ...(io.isTty && {
+        onProgress: (done: Progress) => {
+          progress.show(() => progressLine(done, clock.now() - startedAt, io.columns));
+        },
+      }),
       ...options,
-    }).finally(() => progress?.clear());
+    }).finally(progress.clear);
   };
 
 interface Told {
@@ -145,24 +150,6 @@ const textOf = (kept: RunReport, lifted: RunReport | undefined, io: CliIo): stri
 
 /** Loaded when it is needed: help and mistakes should not wait for an engine. */
 const runner = async (): Promise<RunBacktest> => (await import("../backtest/runner.ts")).runBacktest;
-
-const redrawMs = 100;
-
-const progressOn = (io: CliIo, clock: Clock): { show: (progress: Progress) => void; clear: () => void } => {
-  const startedAt = clock.now();
-  let drawnAt = Number.NEGATIVE_INFINITY;
-  return {
-    show: (progress) => {
-      const now = clock.now();
-      if (now - drawnAt < redrawMs) return;
-      drawnAt = now;
-      io.err(`\r${progressLine(progress, now - startedAt, io.columns)}\u001b[K`);
-    },
-    clear: () => {
-      if (Number.isFinite(drawnAt)) io.err("\r\u001b[K");
-    },
-  };
-};
 
 const failWithStrategies = ({ perStrategy }: RunReport): void => {
   const failed = Object.entries(perStrategy).filter(([, { state }]) => state === "failed");

@@ -6,7 +6,6 @@
  * cancelled also on Ctrl-C. 0 nothing failed, 1 a rule failed or an order was left, 2 wrong usage.
  * Not here: the rules (conformance/), what the profile assumes beyond them (doctor/).
  */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { httpTransport } from "../client/transport/http.ts";
 import { createServiceTime } from "../client/transport/service-time.ts";
@@ -14,14 +13,13 @@ import { openWebSocket } from "../client/transport/socket.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
-import type { ProfileOverrides } from "../contract/profile.ts";
 import { decimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { findingsDocument, findingsText, isClean, summaryOf } from "../verify/conformance/findings.ts";
-import type { SuiteResult } from "../verify/conformance/suite.ts";
 import type { OrderHints } from "../verify/conformance/test-orders.ts";
 import { keysFromEnv, keysFromFile } from "./check-keys.ts";
-import { type CliIo, inkOf, printable } from "./io.ts";
+import { type CliIo, inkOf, printable, transientLine } from "./io.ts";
+import { readOverrides } from "./profile-file.ts";
 
 export interface CheckParts {
   readonly clock?: Clock;
@@ -61,19 +59,8 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
     .action((url: string, flags: CheckFlags) => check(url, flags, io, parts));
 };
 
-/** Checks and prints, and fails by name when a rule is broken. */
-export const check = async (url: string, flags: CheckFlags, io: CliIo, parts: CheckParts = {}): Promise<void> => {
-  const result = await checkServer(url, flags, io, parts);
-  if (!isClean(result)) throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(result)}`);
-};
-
-/** Checks, prints and tells what was found; nothing is left open afterwards. */
-const checkServer = async (
-  url: string,
-  flags: CheckFlags,
-  io: CliIo,
-  { clock = createSystemClock() }: CheckParts = {},
-): Promise<SuiteResult> => {
+/** Checks and prints, and fails by name when a rule is broken; nothing is left open afterwards. */
+const check = async (url: string, flags: CheckFlags, io: CliIo, { clock = createSystemClock() }: CheckParts): Promise<void> => {
   askFirst(url, flags);
   const contract = createContract(flags.profile === undefined ? {} : readOverrides(flags.profile));
   const { profile } = contract;
@@ -87,6 +74,7 @@ const checkServer = async (
   const unknown = flags.only?.find((start) => !rules.some(({ id }) => id.startsWith(start)));
   if (unknown !== undefined)
     throw new SluiceError("USAGE", `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`);
+  const progress = transientLine(io);
   try {
     const result = await checkService({
       contract,
@@ -99,12 +87,14 @@ const checkServer = async (
       stop: stopOf(io),
       ...(wsUrl !== undefined && { socket: { url: wsUrl, open: openWebSocket } }),
       ...(flags.only && { only: flags.only }),
-      ...(io.isTty && { onRule: ({ id, title }) => io.err(`\r${printable(`${id} ${title}`).slice(0, io.columns - 1)}\u001b[K`) }),
+      onRule: ({ id, title }) => {
+        progress.show(() => `${id} ${title}`);
+      },
     });
     io.out(flags.json ? `${JSON.stringify(findingsDocument(url, result))}\n` : findingsText(result, { ...inkOf(io), plain: printable }));
-    return result;
+    if (!isClean(result)) throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(result)}`);
   } finally {
-    if (io.isTty) io.err("\r\u001b[K");
+    progress.clear();
     await wire.close();
   }
 };
@@ -129,14 +119,4 @@ const askFirst = (url: string, { placesOrders }: CheckFlags): void => {
     "USAGE",
     `check places and cancels orders, and ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`,
   );
-};
-
-const readOverrides = (path: string): ProfileOverrides => {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    throw new SluiceError("USAGE", `--profile: ${path} cannot be read as JSON (${(error as NodeJS.ErrnoException).code ?? "syntax"}).`);
-  }
-  return value as ProfileOverrides;
 };

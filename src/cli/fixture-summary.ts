@@ -4,6 +4,7 @@
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
 import type { FixtureManifest } from "../market/tape/fixture.ts";
+import { grouped } from "../report/number-format.ts";
 
 export const fixtureSummary = (dir: string, manifest: FixtureManifest, json: boolean): string =>
   json ? `${JSON.stringify({ fixture: dir, ...manifest })}\n` : `${linesOf(dir, manifest).join("\n")}\n`;
@@ -29,6 +30,3 @@ const feedLines = ({ feed }: FixtureManifest): readonly string[] => {
   const behind = feed.clockBehindMs === 0 ? "" : `; the recorder's clock was at least ${feed.clockBehindMs} ms behind the exchange's`;
   return [`  feed: median ${at(0.5)}, 99 % within ${at(0.99)}${behind}`];
 };
-
-/** Thousands set apart, without the host's locale. */
-const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");

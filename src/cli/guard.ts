@@ -10,15 +10,15 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type Command, Option } from "commander";
 import { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { CutRun } from "../verify/compare/cut-run.ts";
 import type { Runner } from "../verify/compare/look-ahead.ts";
 import type { Observed } from "../verify/compare/observed.ts";
-import type { CliIo } from "./io.ts";
+import { type CliIo, transientLine } from "./io.ts";
 import { seedOf, wholeFrom } from "./option-values.ts";
+import { starterBeside } from "./starter.ts";
 
 interface Flags {
   readonly fixture?: string;
@@ -59,11 +59,14 @@ const guard = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
     import("../verify/compare/look-ahead-text.ts"),
   ]);
   const { cuts, seed } = flags;
+  const progress = transientLine(io);
   const report = await lookAhead(runnerOf(path, flags.fixture), {
     cuts,
     seed,
-    ...(io.isTty && { onProgress: (done: number, all: number) => io.err(done === all ? "\r\u001b[K" : `\rrun ${done} of ${all}\u001b[K`) }),
-  });
+    onProgress: (done, all) => {
+      progress.show(() => `run ${done} of ${all}`);
+    },
+  }).finally(progress.clear);
   io.out(flags.json ? `${JSON.stringify(report)}\n` : lookAheadText(report));
   if (report.verdict === "blind") return;
   const names = report.glimpses.map(({ strategy }) => strategy).join(", ");
@@ -87,7 +90,7 @@ const inProcess = async (path: string, order: CutRun): Promise<Observed & { read
   const folder = mkdtempSync(join(tmpdir(), "sluice-guard-"));
   const errand: Errand = { ...order, answer: join(folder, "answer.json") };
   try {
-    const said = await ended([sluice(), "guard", path, "--errand", JSON.stringify(errand)]);
+    const said = await ended([starterBeside(import.meta.url), "guard", path, "--errand", JSON.stringify(errand)]);
     const answer = existsSync(errand.answer) ? (JSON.parse(readFileSync(errand.answer, "utf8")) as Answer) : undefined;
     if (answer === undefined) throw new SluiceError("STRATEGY_FAILED", `${path}: the run ended without a result. ${said.trim()}`);
     if ("seen" in answer) return answer.seen;
@@ -96,12 +99,6 @@ const inProcess = async (path: string, order: CutRun): Promise<Observed & { read
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-};
-
-/** The program itself: beside this file in a checkout, in the source folder of an installed package. */
-const sluice = (): string => {
-  const [beside, installed] = ["./sluice.mjs", "../../src/cli/sluice.mjs"].map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  return (existsSync(beside ?? "") ? beside : installed) as string;
 };
 
 /** What the process complained of. What strategies print is not ours to pass on. */

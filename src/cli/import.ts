@@ -34,7 +34,12 @@ export const addImportCommand = (program: Command, io: CliIo): void => {
     .option("--tick-size <step>", "price step; found from the data when left out")
     .option("--lot-size <step>", "quantity step; found from the data when left out")
     .option("--symbol <symbol>", "which symbol to take from a recording of several")
-    .option("--disorder-ms <n>", "how far receive times may fall back and still be sorted", wholeFrom(0, 999_999_999), 1_000)
+    .option(
+      "--disorder-ms <n>",
+      "how far receive times may fall back and still be sorted",
+      wholeFrom(0, 999_999_999, "whole milliseconds"),
+      1_000,
+    )
     .addOption(new Option("--axis <clock>", "messages: whose time dates the rows").choices(["receive", "exchange"]).default("receive"))
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
     .option("--force", "replace the fixture that --out holds")

@@ -9,9 +9,9 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { type Ink, ink } from "../report/ansi.ts";
+import { type Ink, ink, printable } from "../report/ansi.ts";
 
-export { printable } from "../report/ansi.ts";
+export { printable };
 
 export interface CliIo {
   /** Results. The text is written as it is: end lines with "\n". */
@@ -161,6 +161,27 @@ const createStops = () => {
 const columnsOf = (terminal: number | undefined, variable: string | undefined): number => {
   const asked = Number(variable);
   return terminal ?? (Number.isInteger(asked) && asked > 0 ? asked : columnsDefault);
+};
+
+const redrawMs = 100;
+
+/** A line of progress on a terminal, rewritten in place; nothing elsewhere. With a clock it is redrawn ten times a second at most. */
+export const transientLine = (io: CliIo, clock?: Pick<Clock, "now">) => {
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let isDrawn = false;
+  return {
+    show: (text: () => string): void => {
+      const now = clock?.now() ?? 0;
+      if (!io.isTty || (clock !== undefined && now - drawnAt < redrawMs)) return;
+      drawnAt = now;
+      isDrawn = true;
+      io.err(`\r${printable(text()).slice(0, io.columns - 1)}\u001b[K`);
+    },
+    clear: (): void => {
+      if (isDrawn) io.err("\r\u001b[K");
+      isDrawn = false;
+    },
+  };
 };
 
 /** Colour where a person is watching, unless NO_COLOR holds anything; FORCE_COLOR asks for it anywhere. */

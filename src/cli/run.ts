@@ -27,12 +27,12 @@ import { listenForStop } from "./shutdown-signals.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
-export interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "pending$" | "start"> {
+interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "pending$" | "start"> {
   /** `settleMs`: how long to look for orders whose outcome is not known before leaving them. */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
 }
 
-export type CreateEngine = (config: unknown, options: EngineOptions) => RunningEngine;
+type CreateEngine = (config: unknown, options: EngineOptions) => RunningEngine;
 
 export interface RunParts {
   readonly createEngine?: CreateEngine;

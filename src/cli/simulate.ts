@@ -11,7 +11,7 @@ import type { Command } from "commander";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Failure, SimulateOptions, Summary } from "../verify/simulation/simulate.ts";
-import type { CliIo } from "./io.ts";
+import { type CliIo, transientLine } from "./io.ts";
 import { seedOf, wholeFrom } from "./option-values.ts";
 
 interface Flags {
@@ -76,16 +76,13 @@ const here = async (path: string, flags: Flags, io: CliIo): Promise<Summary | un
       throw new SluiceError("INVARIANT_VIOLATED", `Seed ${flags.seed} breaks ${violation.invariant}: ${violation.text}`);
     return undefined;
   }
-  let told = 0;
-  return simulate(config, {
-    ...options,
-    onSeed: (seed) => {
-      told++;
-      if (io.isTty) io.err(`\r${told} of ${options.seeds} stories, seed ${seed}\u001b[K`);
-    },
-  }).finally(() => {
-    if (io.isTty) io.err("\r\u001b[K");
-  });
+  let done = 0;
+  const progress = transientLine(io);
+  const onSeed = (seed: number): void => {
+    done++;
+    progress.show(() => `${done} of ${options.seeds} scenarios, seed ${seed}`);
+  };
+  return simulate(config, { ...options, onSeed }).finally(progress.clear);
 };
 
 const run = promisify(execFile);

@@ -21,7 +21,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { type ErrorCode, SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { counted, duration } from "../report/number-format.ts";
-import { type CliIo, colourOf, printable } from "./io.ts";
+import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf, wholeFrom } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
@@ -108,12 +108,15 @@ const sweep = async (path: string, flags: Flags, io: CliIo, { clock = createSyst
   const most = Math.min(threads, runsOf(plan));
   const on = `${flags.jobs === undefined && most > 1 ? "up to " : ""}${counted(most, "thread")}`;
   io.err(`${printable(announcement(plan, runsOf(plan), on))}\n`);
-  const progress = progressOn(io, clock);
+  const startedAt = clock.now();
+  const progress = transientLine(io, clock);
   const report = await runSweep(plan, {
     threads,
     ...(flags.jobs === undefined ? { sparing: clock } : {}),
     ...(file === undefined ? {} : { file }),
-    onProgress: progress.show,
+    onProgress: (run) => {
+      progress.show(() => progressText(run, clock.now() - startedAt));
+    },
     onStop: (stop) => io.onStop(stop),
   }).finally(progress.clear);
   await tell(report, flags, io);
@@ -161,23 +164,9 @@ const announcement = ({ space, points, windows, fixture, manifest }: SweepPlan, 
   return `${counted(runs, "run")} of ${fixture} (${span}) on ${threads}: ${counted(points.length, "point")} of ${grid}${folds}`;
 };
 
-const redrawMs = 100;
-
-const progressOn = (io: CliIo, clock: Clock): { show: (progress: SweepProgress) => void; clear: () => void } => {
-  const startedAt = clock.now();
-  let drawnAt = Number.NEGATIVE_INFINITY;
-  return {
-    show: ({ done, wanted, kept }) => {
-      const now = clock.now();
-      if (!io.isTty || now - drawnAt < redrawMs) return;
-      drawnAt = now;
-      const left = done > kept ? `, ${duration(((now - startedAt) / (done - kept)) * (wanted - done))} left` : "";
-      io.err(`\r${done} of ${wanted} runs${left}\u001b[K`);
-    },
-    clear: () => {
-      if (Number.isFinite(drawnAt)) io.err("\r\u001b[K");
-    },
-  };
+const progressText = ({ done, wanted, kept }: SweepProgress, elapsedMs: number): string => {
+  const left = done > kept ? `, ${duration((elapsedMs / (done - kept)) * (wanted - done))} left` : "";
+  return `${done} of ${wanted} runs${left}`;
 };
 
 const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void> => {

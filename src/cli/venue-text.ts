@@ -4,6 +4,7 @@
  * Invariants: the line for programs is one line of JSON; nothing here reads the time or touches a stream.
  */
 
+import { counted, grouped } from "../report/number-format.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { NamedKey } from "./venue-keys.ts";
 
@@ -62,10 +63,6 @@ interface Counts {
   readonly sockets: number;
 }
 
-const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-
-const several = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
-
 /** What was asked for since `before`, and what came of it. */
 export const askedLine = (now: MeterReport, before?: MeterReport): string => {
   const since = (pick: (report: MeterReport) => number): number => pick(now) - (before === undefined ? 0 : pick(before));
@@ -74,7 +71,7 @@ export const askedLine = (now: MeterReport, before?: MeterReport): string => {
     .filter(([, count]) => count > 0)
     .map(([layer, count]) => `${grouped(count)} over the ${layer} layer`);
   return [
-    several(
+    counted(
       since((report) => report.requests),
       "request",
     ),
@@ -84,4 +81,4 @@ export const askedLine = (now: MeterReport, before?: MeterReport): string => {
 };
 
 export const openLine = ({ connections, sockets }: Counts): string =>
-  `${several(connections, "connection")}, ${several(sockets, "socket")}`;
+  `${counted(connections, "connection")}, ${counted(sockets, "socket")}`;

@@ -7,7 +7,6 @@
  * Not here: the server (venue/server/), the market (backtest/serve/market-replay.ts), the wording (venue-text.ts).
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Clock, every } from "../clock/clock.ts";
@@ -16,7 +15,6 @@ import { type Contract, createContract } from "../contract/contract.ts";
 import { asyncApi } from "../contract/documents/asyncapi.ts";
 import { openApi } from "../contract/documents/openapi.ts";
 import { parseInstId } from "../contract/inst-id.ts";
-import type { ProfileOverrides } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import { readFixture } from "../market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../market/tape/generate.ts";
@@ -25,9 +23,9 @@ import { createRandom } from "../random.ts";
 import { type FaultPlan, parseFaultPlan } from "../venue/server/fault-plan.ts";
 import type { VenueServer } from "../venue/server/server.ts";
 import { createVenue, type Venue } from "../venue/venue.ts";
-import { check } from "./check.ts";
 import { type CliIo, inkOf } from "./io.ts";
 import { wholeFrom } from "./option-values.ts";
+import { readJson, readOverrides } from "./profile-file.ts";
 import { keysFor, type NamedKey, userIds, writeKeys } from "./venue-keys.ts";
 import { askedLine, openLine, readyLine, readyText } from "./venue-text.ts";
 
@@ -46,7 +44,6 @@ interface Flags {
   readonly limits: boolean;
   readonly keys?: string;
   readonly json?: true;
-  readonly check?: string;
 }
 
 export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts = {}): void => {
@@ -63,8 +60,7 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .option("--no-limits", "count requests and refuse none")
     .option("--keys <file>", "write the keys to a file that only its owner may read")
     .option("--json", "print one line of JSON when ready, and nothing else")
-    .option("--check <url>", "open nothing: ask the service at this address, rule by rule, as `sluice check` does")
-    .action((flags: Flags) => (flags.check === undefined ? serve(flags, io, parts) : check(flags.check, flags, io, parts)));
+    .action((flags: Flags) => serve(flags, io, parts));
 };
 
 const speedMax = 10_000;
@@ -177,24 +173,6 @@ const balancesFor = ({ instruments }: Tape): Readonly<Record<string, string>> =>
   const parts = instruments.map(({ instId }) => parseInstId(instId, "venue"));
   const bases = parts.filter(({ instType }) => instType === "SPOT").map(({ base }) => [base, "10"]);
   return { ...Object.fromEntries(bases), ...Object.fromEntries(parts.map(({ quote }) => [quote, "10000"])) };
-};
-
-const readJson = (path: string): unknown => {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as unknown;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new SluiceError(
-      "CONFIG_INVALID",
-      code === undefined ? `${path}: is not JSON (${message}).` : `${path}: cannot be read (${code}).`,
-    );
-  }
-};
-
-const readOverrides = (path: string): ProfileOverrides => {
-  const value = readJson(path);
-  if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
-  throw new SluiceError("PROFILE_INVALID", `${path}: expected an object of groups, such as {"limits": {"anchor": "sliding"}}.`);
 };
 
 const notesOf = ({ limits, faults, profile }: Flags): readonly string[] => [

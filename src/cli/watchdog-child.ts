@@ -5,23 +5,17 @@
  * ended while the engine still trades is started again, now and then; where one already watches, the new one makes way.
  */
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { filter, type Observable, type Subscription, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Event } from "../journal/events.ts";
+import { starterBeside } from "./starter.ts";
 
 /** Gives the number of the process, where it could be started. */
 export type StartChild = (argv: readonly string[], logPath: string) => number | undefined;
 
 const againMs = 30_000;
-
-/** Here in a checkout; in a package this file is built, and the starter stands beside the sources. */
-export const starterBeside = (file: string): string => {
-  const beside = fileURLToPath(new URL("./sluice.mjs", file));
-  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", file));
-};
 
 const startChild: StartChild = (argv, logPath) => {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });

@@ -40,7 +40,7 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
     .option(
       "--silence-ms <n>",
       "cancel after so many milliseconds without a beat (default: the config's, or 15000)",
-      wholeFrom(500, 3_600_000, "milliseconds"),
+      wholeFrom(500, 3_600_000, "whole milliseconds"),
     )
     .addOption(
       new Option("--scope <what>", "orders of the config's instance (default), or every order of its users").choices(["instance", "user"]),

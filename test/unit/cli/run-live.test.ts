@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { NEVER, Subject } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
-import type { CreateEngine } from "../../../src/cli/run.ts";
+import type { RunParts } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Event, EventBody, OrderPhase } from "../../../src/journal/events.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { orderRecord } from "../../support/harness/records.ts";
+
+type CreateEngine = NonNullable<RunParts["createEngine"]>;
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-live-"));
 afterAll(() => {

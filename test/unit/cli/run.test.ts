@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { BehaviorSubject, Subject } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
-import type { CreateEngine, RunningEngine } from "../../../src/cli/run.ts";
+import type { RunParts } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { SluiceError } from "../../../src/errors.ts";
@@ -13,6 +13,9 @@ import type { Event, EventBody } from "../../../src/journal/events.ts";
 import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { orderRecord, quotaState } from "../../support/harness/records.ts";
+
+type CreateEngine = NonNullable<RunParts["createEngine"]>;
+type RunningEngine = ReturnType<CreateEngine>;
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-run-"));
 const config = join(folder, "config.mjs");

@@ -126,7 +126,7 @@ describe("sluice check", () => {
   it.each([
     ["no such rule", ["--only", "77"], 'no rule begins with "77"'],
     ["a file that is not there", ["--keys", "/nowhere/keys.json"], "cannot be read (ENOENT)"],
-    ["an odd profile", ["--profile", "/nowhere/profile.json"], "cannot be read as JSON"],
+    ["an odd profile", ["--profile", "/nowhere/profile.json"], "cannot be read (ENOENT)"],
     ["a price that is none", ["--px", "1e3"], '--px: "1e3" is not a decimal'],
     ["an unknown flag", ["--fast"], "unknown option '--fast'"],
   ])("ends with 2 for %s", async (_, flags, message) => {
@@ -203,12 +203,6 @@ describe("sluice check of a service that is not on this machine", () => {
       expect([code, err.includes(refusal)]).toEqual([2, false]);
     },
   );
-
-  it("is refused by the service's own command as well", async () => {
-    const io = capturedIo();
-    expect(await main(["venue", "--check", "https://0.0.0.0:9"], io)).toBe(2);
-    expect(io.errText).toContain("sluice check … --places-orders");
-  });
 
   it("is told of in the help", async () => {
     const { code, out } = await run(["--help"]);

@@ -1,0 +1,11 @@
+/**
+ * The script that starts the program, for processes that a command starts.
+ */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Beside `file` in a checkout; in a package `file` is built, and the script stands beside the sources. */
+export const starterBeside = (file: string): string => {
+  const beside = fileURLToPath(new URL("./sluice.mjs", file));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", file));
+};
