@@ -18,18 +18,6 @@ export const cyclicFiles: readonly string[] = [
   "src/report/returns.ts",
   "src/report/tearsheet-money.ts",
   "src/report/tearsheet-trades.ts",
-  // venue
-  // verify/session
-  "src/verify/session/disk-port.ts",
-  "src/verify/session/divergence.ts",
-  "src/verify/session/input-sequencer.ts",
-  "src/verify/session/recorded-market.ts",
-  "src/verify/session/recorded-stream.ts",
-  "src/verify/session/recorder.ts",
-  "src/verify/session/recording-clock.ts",
-  "src/verify/session/replay-script.ts",
-  "src/verify/session/session-file.ts",
-  "src/verify/session/session-records.ts",
 ];
 
 /** Functions and methods that are too long. */
@@ -77,7 +65,6 @@ export const longFunctions: readonly string[] = [
   "src/orders/placement.ts createPlacement",
   "src/orders/reconciliation.ts createReconciliation",
   "src/orders/slots.ts createSlots",
-  // orders/state
   // report
   "src/report/trade-statistics.ts createTradeStatistics",
   // scheduler
@@ -89,13 +76,8 @@ export const longFunctions: readonly string[] = [
   "src/scheduler/quota/server-clock.ts createServerClock",
   // scheduler
   "src/scheduler/scheduler.ts createScheduler",
-  // venue
   // venue/server
   "src/venue/server/http-handler.ts createHttpHandler",
-  // venue
-  // verify/session
-  "src/verify/session/input-sequencer.ts createInputSequencer",
-  "src/verify/session/replay-script.ts createReplayScript",
   // verify/simulation
   "src/verify/simulation/environment.ts createEnvironment",
   "src/verify/simulation/fault-handlers.ts processActs",

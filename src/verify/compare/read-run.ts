@@ -12,7 +12,7 @@ import type { Event } from "../../journal/events.ts";
 import { readManifest } from "../../market/tape/fixture.ts";
 import type { RunReport } from "../../report/report.ts";
 import { readSession, type Session } from "../session/session-file.ts";
-import { type ConfigFacts, parseJson, sessionFile } from "../session/session-records.ts";
+import { comparableFacts, parseJson, sessionFile } from "../session/session-records.ts";
 import { createRunReader } from "./run-reader.ts";
 import type { OrderSpec, RunFacts, RunRecord } from "./run-record.ts";
 
@@ -118,20 +118,6 @@ const reportBeside = (path: string): RunReport | undefined => {
   return isReport(value) ? value : undefined;
 };
 
-/** What of a config decides a run. */
-export const configOf = ({ strategies, orders, quota, freshness, profile }: ConfigFacts): unknown =>
-  JSON.parse(
-    JSON.stringify({
-      strategies: Object.fromEntries(
-        strategies.map(({ name, user, options }) => [name, user === undefined ? (options ?? null) : { user, options }]),
-      ),
-      orders,
-      quota,
-      freshness,
-      profile,
-    }),
-  );
-
 export const runOfSession = (session: Session): RunRecord => {
   const { header, name, notes } = session;
   const chronicle = createRunReader();
@@ -154,7 +140,14 @@ export const runOfSession = (session: Session): RunRecord => {
 const factsOfSession = ({ header, name }: Session): RunFacts => {
   const { seed, limits, service, assumptions } = header;
   const market = existsSync(join(name, "manifest.json")) ? readManifest(name).contentHash : undefined;
-  return { seed: String(seed), limits, service, config: configOf(header), ...split(assumptions), ...(market !== undefined && { market }) };
+  return {
+    seed: String(seed),
+    limits,
+    service,
+    config: comparableFacts(header, "profile"),
+    ...split(assumptions),
+    ...(market !== undefined && { market }),
+  };
 };
 
 /** Notes the content of a placement by its id. */

@@ -17,8 +17,9 @@ import { ensureMarket } from "../session/market-fixture.ts";
 import { configFacts } from "../session/recorded-engine.ts";
 import type { Session } from "../session/session-file.ts";
 import { latencyOf } from "../session/session-latency.ts";
+import { comparableFacts } from "../session/session-records.ts";
 import { medianAck } from "./cause.ts";
-import { configOf, factsOfReport, noteSent } from "./read-run.ts";
+import { factsOfReport, noteSent } from "./read-run.ts";
 import { createRunReader, type RunReader } from "./run-reader.ts";
 import type { RunRecord } from "./run-record.ts";
 
@@ -48,7 +49,7 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
     kind: "backtest",
     notes,
     feeSign: createContract(profile).profile.order.feeSign,
-    facts: { ...factsOfReport(report), config: configOf({ ...configFacts(config, header.config, limits), profile }) },
+    facts: { ...factsOfReport(report), config: comparableFacts({ ...configFacts(config, header.config, limits), profile }, "profile") },
   });
   return { ...run, totals: { ...run.totals, pnl: report.pnl } };
 };

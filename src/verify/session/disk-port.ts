@@ -9,16 +9,7 @@ import { createHash } from "node:crypto";
 import type { Disk, DiskFile } from "../../journal/disk.ts";
 import type { InputSequencer } from "./input-sequencer.ts";
 import type { ReplayScript } from "./replay-script.ts";
-import { codeIn, type Entry, errorOf } from "./session-records.ts";
-
-/** `target` is the name of a file, or the number of the question that opened one. */
-export interface DiskQuestion {
-  readonly op: "list" | "read" | "create" | "open" | "truncate" | "rename" | "remove" | "append" | "sync" | "close" | "lock" | "unlock";
-  readonly target?: string | number;
-  readonly to?: string | number;
-  readonly size?: number;
-  readonly sha256?: string;
-}
+import { codeIn, type DiskQuestion, type Entry, errorOf } from "./session-records.ts";
 
 type Ask = (question: DiskQuestion, bytes?: Uint8Array) => Promise<unknown>;
 

@@ -8,42 +8,15 @@
 
 import type { Clock } from "../../clock/clock.ts";
 import { letPromisesSettle } from "../../clock/microtasks.ts";
+import { messageOf } from "../../errors.ts";
 import { outside } from "../../host/execution-context.ts";
 import type { EntryBody, Output, Reply, SessionRecord, TapeRow } from "./session-records.ts";
 
 export interface RecordWriter {
   write(record: SessionRecord): void;
-  /** Nothing waits any more: what was written should be where a crash cannot take it. */
+  /** No input waits: what was written should be where a crash cannot take it. */
   flush(): void;
   end(reason: string): void;
-}
-
-export interface InputSequencer {
-  readonly now: () => number;
-  readonly wallNow: () => number;
-  /** Lets `run` in at once or when its turn comes. `body` is asked then; undefined, as when nobody waits any more, skips it. */
-  enter(body: () => EntryBody | undefined, run: () => void): void;
-  /**
-   * For what cannot wait, as it is asked for a reply: goes in at once. Other code of the machine runs only when the promises of
-   * the entry before have settled, so the order is one that a replay can keep.
-   */
-  interject(body: EntryBody, run: () => void): void;
-  /** Runs a call of the engine into the service. */
-  asking<T>(call: () => T): T;
-  /** True inside such a call. */
-  readonly asked: boolean;
-  /** The engine does something; without an entry that caused it, it becomes one that cannot be replayed. */
-  touch(): void;
-  note(output: Output): void;
-  reply(reply: Reply): void;
-  /** Something that does not enter the engine. */
-  keep(row: TapeRow): void;
-  /** Runs when nothing is written any more. */
-  onClose(run: () => void): void;
-  /** Resolves when nothing is in and nothing waits. */
-  readonly settled: () => Promise<void>;
-  /** Nothing is written from here on; whatever happens goes straight through. */
-  close(reason: string): void;
 }
 
 interface Waiting {
@@ -53,145 +26,187 @@ interface Waiting {
 
 const waitingMax = 100_000;
 
-/** `onGivenUp` is told why, when recording cannot go on. */
-export const createInputSequencer = (clock: Clock, writer: RecordWriter, onGivenUp: (why: string) => void): InputSequencer => {
-  /** Those before `first` have had their turn: taking from the front of a long list would move all of it. */
-  let waiting: Waiting[] = [];
-  let first = 0;
-  let busy = false;
-  let holds = 0;
-  let depth = 0;
-  let closed = false;
-  let now = clock.now();
-  let wall = clock.wallNow();
-  let idle: (() => void)[] = [];
-  const closers: (() => void)[] = [];
+export class InputSequencer {
+  readonly #clock: Clock;
+  readonly #writer: RecordWriter;
+  readonly #onGivenUp: (why: string) => void;
+  readonly #closers: (() => void)[] = [];
+  /** Those before `#first` have been processed: taking from the front of a long list would move all of it. */
+  #waiting: Waiting[] = [];
+  #first = 0;
+  #busy = false;
+  #holds = 0;
+  #depth = 0;
+  #closed = false;
+  #now: number;
+  #wall: number;
+  #idle: (() => void)[] = [];
 
-  const guard = (work: () => void): void => {
-    if (closed) return;
+  /** `onGivenUp` gets the reason when recording cannot go on. */
+  constructor(clock: Clock, writer: RecordWriter, onGivenUp: (why: string) => void) {
+    this.#clock = clock;
+    this.#writer = writer;
+    this.#onGivenUp = onGivenUp;
+    this.#now = clock.now();
+    this.#wall = clock.wallNow();
+  }
+
+  now(): number {
+    return this.#busy && !this.#closed ? this.#now : Math.max(this.#now, this.#clock.now());
+  }
+
+  wallNow(): number {
+    return this.#busy && !this.#closed ? this.#wall : this.#clock.wallNow();
+  }
+
+  /** True while a call of the engine into the service runs. */
+  get asked(): boolean {
+    return this.#depth > 0;
+  }
+
+  /** Processes an input at once or in its turn. `body` is asked then; undefined, as when it is not needed any more, skips it. */
+  enter(body: () => EntryBody | undefined, run: () => void): void {
+    const one = { body, run };
+    outside(() => {
+      if (this.#closed && this.#waiting.length === 0) pass(one);
+      else if (this.#busy || this.#waiting.length > 0) this.#waiting.push(one);
+      else this.#process(one);
+    });
+    if (this.#waiting.length - this.#first > waitingMax && !this.#closed)
+      this.#giveUp(`more than ${waitingMax} entries waited for their turn`);
+  }
+
+  /**
+   * For what cannot wait, as it is asked for a reply: processed at once. Other code of the machine runs only when the promises of
+   * the entry before have settled, so the order is one that a replay can keep.
+   */
+  interject(body: EntryBody, run: () => void): void {
+    outside(() => {
+      if (!this.#closed) this.#begin(body);
+      run();
+    });
+  }
+
+  /** Runs a call of the engine into the service. */
+  asking<T>(call: () => T): T {
+    this.#depth++;
+    try {
+      // What the service begins, such as a socket, is not the strategy's that made it do so.
+      return outside(call);
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  /** The engine does something; without an entry that caused it, it becomes one that cannot be replayed. */
+  touch(): void {
+    if (!this.#busy && !this.#closed) outside(() => this.#begin({ in: "stray" }));
+  }
+
+  note(output: Output): void {
+    this.touch();
+    this.#write(output);
+  }
+
+  reply(reply: Reply): void {
+    this.#write(reply);
+  }
+
+  /** Records what does not enter the engine. */
+  keep(row: TapeRow): void {
+    this.#write(row);
+  }
+
+  /** Runs when nothing is written any more. */
+  onClose(run: () => void): void {
+    this.#closers.push(run);
+  }
+
+  /** Resolves when nothing is processed and nothing waits. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#busy && this.#waiting.length === 0) resolve();
+      else this.#idle.push(resolve);
+    });
+  }
+
+  /** Nothing is written from here on; inputs go straight through. */
+  close(reason: string): void {
+    this.#end(reason);
+    const late = this.#waiting.slice(this.#first);
+    this.#waiting = [];
+    this.#first = 0;
+    // They are not in the session any more, but what waits for one, as a journal for its disk, gets it.
+    for (const one of late) pass(one);
+  }
+
+  #guard(work: () => void): void {
+    if (this.#closed) return;
     try {
       work();
     } catch (error) {
-      giveUp(`the session could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      this.#giveUp(`the session could not be written: ${messageOf(error)}`);
     }
-  };
-  const giveUp = (why: string): void => {
-    close(why);
-    onGivenUp(why);
-  };
-  const close = (reason: string): void => {
-    if (closed) return;
-    guard(() => {
-      writer.end(reason);
-    });
-    closed = true;
-    for (const run of closers) run();
-  };
-  const write = (record: SessionRecord): void => {
-    guard(() => {
-      writer.write(record);
-    });
-  };
-  const begin = (body: EntryBody): void => {
-    busy = true;
-    holds++;
-    now = Math.max(now, clock.now());
-    wall = clock.wallNow();
-    write({ ...body, now, ...(wall !== now && { wall }) });
+  }
+
+  #giveUp(why: string): void {
+    this.#end(why);
+    this.#onGivenUp(why);
+  }
+
+  #end(reason: string): void {
+    if (this.#closed) return;
+    this.#guard(() => this.#writer.end(reason));
+    this.#closed = true;
+    for (const run of this.#closers) run();
+  }
+
+  #write(record: SessionRecord): void {
+    this.#guard(() => this.#writer.write(record));
+  }
+
+  #begin(body: EntryBody): void {
+    this.#busy = true;
+    this.#holds++;
+    this.#now = Math.max(this.#now, this.#clock.now());
+    this.#wall = this.#clock.wallNow();
+    this.#write({ ...body, now: this.#now, ...(this.#wall !== this.#now && { wall: this.#wall }) });
     // The next turn of the machine: by then every promise that could settle has settled.
-    void letPromisesSettle().then(release);
-  };
-  const letIn = ({ body, run }: Waiting): boolean => {
+    void letPromisesSettle().then(() => this.#release());
+  }
+
+  #process({ body, run }: Waiting): boolean {
     const entry = body();
     if (entry === undefined) return false;
-    begin(entry);
+    this.#begin(entry);
     run();
     return true;
-  };
-  const take = (): Waiting | undefined => {
-    const next = waiting[first++];
-    if (next === undefined || (first > 1_024 && first * 2 > waiting.length)) {
-      waiting = waiting.slice(first);
-      first = 0;
+  }
+
+  #take(): Waiting | undefined {
+    const next = this.#waiting[this.#first++];
+    if (next === undefined || (this.#first > 1_024 && this.#first * 2 > this.#waiting.length)) {
+      this.#waiting = this.#waiting.slice(this.#first);
+      this.#first = 0;
     }
     return next;
-  };
-  const pass = ({ body, run }: Waiting): void => {
-    if (body() !== undefined) run();
-  };
-  const release = (): void => {
-    if (--holds > 0) return;
-    busy = false;
-    let next = take();
-    // After the end of recording nobody has to wait for anybody.
-    for (; next !== undefined; next = take()) {
-      if (closed) pass(next);
-      else if (letIn(next)) return;
-    }
-    guard(() => {
-      writer.flush();
-    });
-    const resolve = idle;
-    idle = [];
-    for (const one of resolve) one();
-  };
-  const enter: InputSequencer["enter"] = (body, run) => {
-    const one = { body, run };
-    outside(() => {
-      if (closed && waiting.length === 0) pass(one);
-      else if (busy || waiting.length > 0) waiting.push(one);
-      else letIn(one);
-    });
-    if (waiting.length - first > waitingMax && !closed) giveUp(`more than ${waitingMax} entries waited for their turn`);
-  };
-  const touch = (): void => {
-    if (!busy && !closed) outside(() => begin({ in: "stray" }));
-  };
+  }
 
-  return {
-    now: () => (busy && !closed ? now : Math.max(now, clock.now())),
-    wallNow: () => (busy && !closed ? wall : clock.wallNow()),
-    enter,
-    touch,
-    interject: (body, run) => {
-      outside(() => {
-        if (!closed) begin(body);
-        run();
-      });
-    },
-    asking: (call) => {
-      depth++;
-      try {
-        // What the service begins, such as a socket, is not the strategy's that made it do so.
-        return outside(call);
-      } finally {
-        depth--;
-      }
-    },
-    get asked() {
-      return depth > 0;
-    },
-    note: (output) => {
-      touch();
-      write(output);
-    },
-    reply: write,
-    keep: write,
-    onClose: (run) => {
-      closers.push(run);
-    },
-    settled: () =>
-      new Promise((resolve) => {
-        if (!busy && waiting.length === 0) resolve();
-        else idle.push(resolve);
-      }),
-    close: (reason) => {
-      close(reason);
-      const late = waiting.slice(first);
-      waiting = [];
-      first = 0;
-      // Nobody is told of them in the session any more, but whoever waits for one, as a journal for its disk, gets it.
-      for (const one of late) pass(one);
-    },
-  };
+  #release(): void {
+    if (--this.#holds > 0) return;
+    this.#busy = false;
+    // After the end of recording nothing has to wait.
+    for (let next = this.#take(); next !== undefined; next = this.#take()) {
+      if (this.#closed) pass(next);
+      else if (this.#process(next)) return;
+    }
+    this.#guard(() => this.#writer.flush());
+    const resolve = this.#idle;
+    this.#idle = [];
+    for (const one of resolve) one();
+  }
+}
+
+const pass = ({ body, run }: Waiting): void => {
+  if (body() !== undefined) run();
 };

@@ -5,6 +5,7 @@
  * a book is written whole once and then as the levels that changed (a quantity of "0" removes a level).
  * Not here: fixtures (market-fixture.ts).
  */
+import type { Observable } from "rxjs";
 import { approximate, compare } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
 import type { BookLevel, BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
@@ -46,6 +47,24 @@ export const readName = (text: string): StreamName | undefined => {
 
 /** Quotes and books begin with the latest one. */
 export const keepsLatest = (kind: StreamKind): boolean => kind === "quotes" || kind === "books";
+
+/** A market that opens each stream once; one that `open` refuses is asked for again each time. */
+export const marketOver = (open: (name: StreamName, stream: string) => Observable<MarketValue>, lastPx: Market["lastPx"]): Market => {
+  const streams = new Map<string, Observable<MarketValue>>();
+  const once = (name: StreamName): Observable<MarketValue> => {
+    const stream = spellName(name);
+    const made = streams.get(stream) ?? open(name, stream);
+    streams.set(stream, made);
+    return made;
+  };
+  return {
+    trades: (instId) => once({ kind: "trades", instId }) as Observable<Trade>,
+    quotes: (instId) => once({ kind: "quotes", instId }) as Observable<Quote>,
+    books: (instId) => once({ kind: "books", instId }) as Observable<BookView>,
+    candles: (instId, barMs) => once({ kind: "candles", instId, barMs }) as Observable<Candle>,
+    lastPx,
+  };
+};
 
 export const streamOf = (market: Market, { kind, instId, barMs = 0 }: StreamName) =>
   kind === "candles" ? market.candles(instId, barMs) : market[kind](instId);

@@ -1,18 +1,11 @@
 /**
  * One stream of the service for many listeners in the engine: subscribed once, when the first of them comes.
  *
- * Invariants: recording and replay share this file, so that who hears what, and in which order, is the same in both; a listener
- * that comes later gets the latest value where the stream keeps one; the source is let go with the last listener.
+ * Invariants: recording and replay share this file, so that each listener gets the same values in the same order in both; one
+ * that comes later gets the latest value where the stream keeps one; the source is released with the last listener.
  */
 import { Observable } from "rxjs";
 import { HotStream } from "../../market/hot-stream.ts";
-
-export interface Multicast<T> {
-  readonly stream: Observable<T>;
-  readonly observed: boolean;
-  next(value: T): void;
-  complete(): void;
-}
 
 interface MulticastOptions<T> {
   /** Whether a new listener begins with the latest value. */
@@ -24,31 +17,39 @@ interface MulticastOptions<T> {
   readonly unwatch: () => void;
 }
 
-export const createMulticast = <T>({ keeps, onError, watch, unwatch }: MulticastOptions<T>): Multicast<T> => {
-  let latest: T | undefined;
-  let over = false;
-  const hot = new HotStream<T>({ onError, latest: () => latest });
-  const stream = new Observable<T>((subscriber) => {
-    if (!hot.observed && !over) latest = watch();
-    hot.subscribe(subscriber);
-    return () => {
-      if (hot.observed || over) return;
-      latest = undefined;
-      unwatch();
-    };
-  });
-  return {
-    stream,
-    get observed() {
-      return hot.observed;
-    },
-    next: (value) => {
-      if (keeps) latest = value;
-      hot.next(value);
-    },
-    complete: () => {
-      over = true;
-      hot.complete();
-    },
-  };
-};
+export class Multicast<T> {
+  readonly stream: Observable<T>;
+  readonly #hot: HotStream<T>;
+  readonly #keeps: boolean;
+  #latest: T | undefined;
+  #over = false;
+
+  constructor({ keeps, onError, watch, unwatch }: MulticastOptions<T>) {
+    const hot = new HotStream<T>({ onError, latest: () => this.#latest });
+    this.#hot = hot;
+    this.#keeps = keeps;
+    this.stream = new Observable<T>((subscriber) => {
+      if (!hot.observed && !this.#over) this.#latest = watch();
+      hot.subscribe(subscriber);
+      return () => {
+        if (hot.observed || this.#over) return;
+        this.#latest = undefined;
+        unwatch();
+      };
+    });
+  }
+
+  get observed(): boolean {
+    return this.#hot.observed;
+  }
+
+  next(value: T): void {
+    if (this.#keeps) this.#latest = value;
+    this.#hot.next(value);
+  }
+
+  complete(): void {
+    this.#over = true;
+    this.#hot.complete();
+  }
+}

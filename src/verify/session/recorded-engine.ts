@@ -37,7 +37,7 @@ export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => Ses
   engine.events$.subscribe((event) => {
     turns.note({ out: "event", event: eventFacts(event) });
   });
-  return { ...asked(engine, turns), settled: turns.settled };
+  return { ...asked(engine, turns), settled: () => turns.settled() };
 };
 
 /** An event without its number and instant: both follow from its place in the session. */

@@ -1,18 +1,17 @@
 /**
  * The market as a recorded engine sees it: each stream followed once, each question and its answer written down.
  *
- * Invariants: a stream the service refuses is asked for again each time; one it gave is the same object ever after; the trades of
- * every instrument asked about are kept besides, because a backtest without trades hardly fills anything.
+ * Invariants: each stream is the same object ever after; the trades of every instrument asked about are kept besides, because a backtest without trades hardly fills anything.
  */
 import type { Observable } from "rxjs";
-import type { BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
+import { messageOf } from "../../errors.ts";
+import type { Market, Trade } from "../../market/market-data.ts";
 import type { InputSequencer } from "./input-sequencer.ts";
-import { codecOf, keepsLatest, type MarketValue, type StreamName, spellName, streamOf } from "./market-rows.ts";
+import { codecOf, keepsLatest, type MarketValue, marketOver, type StreamName, spellName, streamOf } from "./market-rows.ts";
 import { recordedStream } from "./recorded-stream.ts";
 import { codeIn } from "./session-records.ts";
 
 export const recordedMarket = (inner: Market, turns: InputSequencer, onError: (error: unknown) => void): Market => {
-  const streams = new Map<string, Observable<MarketValue>>();
   const kept = new Set<string>();
 
   const ask = <T>(question: Parameters<InputSequencer["note"]>[0], answer: () => T): T => {
@@ -37,34 +36,25 @@ export const recordedMarket = (inner: Market, turns: InputSequencer, onError: (e
       keeping.unsubscribe();
     });
   };
-  const open = (name: StreamName): Observable<MarketValue> => {
-    const stream = spellName(name);
-    const known = streams.get(stream);
-    if (known !== undefined) return known;
+  const open = (name: StreamName, stream: string): Observable<MarketValue> => {
     const source = ask({ out: "open", stream }, () => streamOf(inner, name) as Observable<MarketValue>);
     const keeps = keepsLatest(name.kind);
     const made = recordedStream<MarketValue>({ stream, keeps, source, turns, onError, ends: true, ...codecOf(name) });
-    streams.set(stream, made);
     keepTrades(name.instId);
     return made;
   };
-  return {
-    trades: (instId) => open({ kind: "trades", instId }) as Observable<Trade>,
-    quotes: (instId) => open({ kind: "quotes", instId }) as Observable<Quote>,
-    books: (instId) => open({ kind: "books", instId }) as Observable<BookView>,
-    candles: (instId, barMs) => open({ kind: "candles", instId, barMs }) as Observable<Candle>,
-    lastPx: (instId) =>
-      ask({ out: "lastPx", instId }, () => {
-        const px = inner.lastPx(instId);
-        turns.reply({ re: "value", value: px ?? null });
-        return px;
-      }),
-  };
+  return marketOver(open, (instId) =>
+    ask({ out: "lastPx", instId }, () => {
+      const px = inner.lastPx(instId);
+      turns.reply({ re: "value", value: px ?? null });
+      return px;
+    }),
+  );
 };
 
 /** What a call that threw looks like in a session. */
 const thrownReply = (error: unknown) => ({
   re: "thrown" as const,
   ...codeIn(error),
-  message: error instanceof Error ? error.message : String(error),
+  message: messageOf(error),
 });

@@ -6,7 +6,7 @@
  */
 import { type Observable, Subscription } from "rxjs";
 import type { InputSequencer } from "./input-sequencer.ts";
-import { createMulticast } from "./multicast.ts";
+import { Multicast } from "./multicast.ts";
 
 interface RecordedStream<T> {
   readonly stream: string;
@@ -42,7 +42,7 @@ export const recordedStream = <T>({
         return { in: "stream", stream, value: row };
       },
       () => {
-        fan.next(given);
+        multicast.next(given);
       },
     );
   };
@@ -50,7 +50,7 @@ export const recordedStream = <T>({
     turns.enter(
       () => (watching === own ? { in: "end", stream } : undefined),
       () => {
-        fan.complete();
+        multicast.complete();
       },
     );
   };
@@ -82,6 +82,6 @@ export const recordedStream = <T>({
     turns.note({ out: "unwatch", stream });
     turns.asking(() => own?.unsubscribe());
   };
-  const fan = createMulticast<T>({ keeps, onError, watch, unwatch });
-  return fan.stream;
+  const multicast = new Multicast<T>({ keeps, onError, watch, unwatch });
+  return multicast.stream;
 };

@@ -9,7 +9,7 @@ import { Observable, type Observer } from "rxjs";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../../client/service-port.ts";
 import { limitHeaders } from "../../contract/limits.ts";
 import type { Transport, WireResponse } from "../../contract/transport.ts";
-import { createInputSequencer, type InputSequencer, type RecordWriter } from "./input-sequencer.ts";
+import { InputSequencer, type RecordWriter } from "./input-sequencer.ts";
 import { recordedMarket } from "./recorded-market.ts";
 import { recordedStream } from "./recorded-stream.ts";
 import { recordingClock } from "./recording-clock.ts";
@@ -45,7 +45,7 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
       ...(listFixed && { listFixed }),
       assumptions,
     });
-    const own = createInputSequencer(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
+    const own = new InputSequencer(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
     turns = own;
     own.enter(
       () => ({ in: "open" }),

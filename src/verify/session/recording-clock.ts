@@ -9,8 +9,8 @@ import type { InputSequencer } from "./input-sequencer.ts";
 export const recordingClock = (inner: Clock, turns: InputSequencer): Clock => {
   let count = 0;
   return {
-    now: turns.now,
-    wallNow: turns.wallNow,
+    now: () => turns.now(),
+    wallNow: () => turns.wallNow(),
     setTimer: (due, run) => {
       turns.touch();
       const timer = count++;

@@ -11,9 +11,8 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Transport, WireResponse } from "../../contract/transport.ts";
 import { never } from "../../errors.ts";
 import { outside } from "../../host/execution-context.ts";
-import type { BookView, Candle, Market, Quote, Trade } from "../../market/market-data.ts";
-import { checkRow, codecOf, keepsLatest, type MarketValue, type StreamName, spellName } from "./market-rows.ts";
-import { createMulticast, type Multicast } from "./multicast.ts";
+import { checkRow, codecOf, keepsLatest, type MarketValue, marketOver, type StreamName } from "./market-rows.ts";
+import { Multicast } from "./multicast.ts";
 import type { ReplayScript } from "./replay-script.ts";
 import { type Entry, errorOf, type Reply, type SessionHeader } from "./session-records.ts";
 
@@ -44,10 +43,10 @@ export const replayedService = (header: SessionHeader, script: ReplayScript, env
         });
         return;
       case "stream":
-        tell(entry.stream, (fan) => fan.take(entry.value));
+        tell(entry.stream, entry);
         return;
       case "end":
-        tell(entry.stream, (fan) => fan.complete());
+        tell(entry.stream, "end");
         return;
       case "trouble":
         env.onError(new Error(entry.message));
@@ -147,17 +146,10 @@ const scriptedTransport = (script: ReplayScript) => {
   return { transport, answer };
 };
 
-/** A stream of the session, whatever its values are. */
-interface Told {
-  readonly observed: boolean;
-  readonly take: (row: unknown) => void;
-  readonly complete: () => void;
-}
-
 const scriptedStreams = (header: SessionHeader, script: ReplayScript, { onError }: ServiceEnv) => {
-  const fans = new Map<string, Told>();
-  const follow = <T>(stream: string, keeps: boolean, decode: (row: unknown) => T): Multicast<T> => {
-    const fan = createMulticast<T>({
+  const streams = new Map<string, { readonly multicast: Multicast<unknown>; readonly decode: (row: unknown) => unknown }>();
+  const follow = <T>(stream: string, keeps: boolean, decode: (row: unknown) => T): Observable<T> => {
+    const multicast = new Multicast<T>({
       keeps,
       onError,
       watch: () => {
@@ -168,57 +160,31 @@ const scriptedStreams = (header: SessionHeader, script: ReplayScript, { onError 
         script.act({ out: "unwatch", stream });
       },
     });
-    fans.set(stream, {
-      get observed() {
-        return fan.observed;
-      },
-      take: (row) => {
-        fan.next(decode(row));
-      },
-      complete: () => {
-        fan.complete();
-      },
-    });
-    return fan;
+    streams.set(stream, { multicast: multicast as Multicast<unknown>, decode });
+    return multicast.stream;
   };
-  const tell = (stream: string, give: (fan: Told) => void): void => {
-    const fan = fans.get(stream);
-    if (fan?.observed === true) give(fan);
-    else script.fail("undeliverable", `nobody listens to ${stream}`);
+  /** Hands on a row of the stream, or its end. */
+  const tell = (stream: string, row: { readonly value: unknown } | "end"): void => {
+    const one = streams.get(stream);
+    if (one?.multicast.observed !== true) script.fail("undeliverable", `nothing listens to ${stream}`);
+    else if (row === "end") one.multicast.complete();
+    else one.multicast.next(one.decode(row.value));
   };
   const users = header.users.map(
     (user): ServiceUser => ({
       ...user,
-      pushes$: follow(`pushes ${user.uid}`, false, (row) => row as never).stream,
-      pushing$: follow(`pushing ${user.uid}`, true, (row) => row as boolean).stream,
+      pushes$: follow(`pushes ${user.uid}`, false, (row) => row as never),
+      pushing$: follow(`pushing ${user.uid}`, true, (row) => row as boolean),
     }),
   );
-  return { users, tell, market: scriptedMarket(script, follow) };
-};
-
-const scriptedMarket = (
-  script: ReplayScript,
-  follow: (stream: string, keeps: boolean, decode: (row: unknown) => MarketValue) => Multicast<MarketValue>,
-): Market => {
-  const streams = new Map<string, Observable<MarketValue>>();
-  const open = (name: StreamName): Observable<MarketValue> => {
-    const stream = spellName(name);
-    const known = streams.get(stream);
-    if (known !== undefined) return known;
+  const open = (name: StreamName, stream: string): Observable<MarketValue> => {
     orThrow(script.act({ out: "open", stream }));
     const codec = codecOf(name);
-    const made = follow(stream, keepsLatest(name.kind), (row) => {
+    return follow(stream, keepsLatest(name.kind), (row) => {
       checkRow(name, row, stream);
       return codec.decode(row);
-    }).stream;
-    streams.set(stream, made);
-    return made;
+    });
   };
-  return {
-    trades: (instId) => open({ kind: "trades", instId }) as Observable<Trade>,
-    quotes: (instId) => open({ kind: "quotes", instId }) as Observable<Quote>,
-    books: (instId) => open({ kind: "books", instId }) as Observable<BookView>,
-    candles: (instId, barMs) => open({ kind: "candles", instId, barMs }) as Observable<Candle>,
-    lastPx: (instId) => (orThrow(script.act({ out: "lastPx", instId })) as string | null) ?? undefined,
-  };
+  const lastPx = (instId: string): string | undefined => (orThrow(script.act({ out: "lastPx", instId })) as string | null) ?? undefined;
+  return { users, tell, market: marketOver(open, lastPx) };
 };

@@ -16,10 +16,10 @@ import { outside } from "../../host/execution-context.ts";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
 import { type Divergence, differences, type FieldDifference } from "./divergence.ts";
 import { configFacts, eventFacts } from "./recorded-engine.ts";
-import { createReplayScript, type ReplayScript } from "./replay-script.ts";
+import { ReplayScript } from "./replay-script.ts";
 import { type ReplayedService, replayedService } from "./replayed-service.ts";
 import type { Session } from "./session-file.ts";
-import type { Call, ConfigFacts, Entry, StateStream } from "./session-records.ts";
+import { type Call, comparableFacts, type Entry, type StateStream } from "./session-records.ts";
 
 export interface ReplayReport {
   readonly divergence: Divergence | undefined;
@@ -52,7 +52,7 @@ export const replay = (session: Session): Replay => {
     const until = leave(ip);
     script.act({ out: "leave", ...(until !== undefined && { until }) });
   };
-  const script: ReplayScript = createReplayScript(session, askLeave);
+  const script: ReplayScript = new ReplayScript(session, askLeave);
   const disk = replayedDisk(script);
   const open = (env: ServiceEnv): ReplayedService => {
     if (service !== undefined) throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");
@@ -85,7 +85,7 @@ export const replay = (session: Session): Replay => {
     else if (entry.in === "leave") outside(() => askLeave(entry.ip));
     else if (entry.in === "disk") {
       if (disk.waits(entry.disk)) outside(() => disk.answer(entry));
-      else script.fail("undeliverable", "nobody asked the journal's folder for it");
+      else script.fail("undeliverable", "nothing asked the journal's folder for it");
     } else if (entry.in === "stray") script.fail("stray", "nothing");
     else to.deliver(entry);
   };
@@ -159,23 +159,7 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
     events: counts.entries,
     facts: counts.facts,
     lastedMs: now - startedAt,
-    changed: changes(header, configFacts(config, header.config, limits)),
+    changed: differences(comparableFacts(header, "plugins"), comparableFacts(configFacts(config, header.config, limits), "plugins")),
     notes: session.notes,
   };
-};
-
-const changes = (header: ConfigFacts, facts: ConfigFacts): readonly FieldDifference[] => {
-  const part = ({ strategies, plugins, orders, quota, freshness }: ConfigFacts): unknown =>
-    JSON.parse(
-      JSON.stringify({
-        strategies: Object.fromEntries(
-          strategies.map(({ name, user, options }) => [name, user === undefined ? (options ?? null) : { user, options }]),
-        ),
-        plugins,
-        orders,
-        quota,
-        freshness,
-      }),
-    );
-  return differences(part(header), part(facts));
 };

@@ -15,7 +15,6 @@ import { parseHuman } from "../../contract/validate.ts";
 import { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "../../errors.ts";
 import type { Config } from "../../host/config.ts";
 import type { StreamsOfState } from "../../host/context.ts";
-import type { DiskQuestion } from "./disk-port.ts";
 
 export const sessionFormat = "sluice-session/1";
 export const sessionFile = "session.ndjson";
@@ -35,6 +34,13 @@ export interface ConfigFacts {
   readonly strategies: readonly { readonly name: string; readonly user?: string; readonly options: unknown }[];
   readonly plugins: readonly string[];
 }
+
+/** What of a config decides a run, as JSON has it, with the part named. */
+export const comparableFacts = (facts: ConfigFacts, part: "plugins" | "profile"): unknown => {
+  const { strategies, orders, quota, freshness, [part]: more } = facts;
+  const options = strategies.map(({ name, user, options }) => [name, user === undefined ? (options ?? null) : { user, options }]);
+  return JSON.parse(JSON.stringify({ strategies: Object.fromEntries(options), orders, quota, freshness, [part]: more }));
+};
 
 export interface ServiceFacts {
   readonly service: string;
@@ -97,6 +103,15 @@ export type EntryBody =
 
 /** `now` is the engine's clock; `wall` the calendar where it differs. */
 export type Entry = EntryBody & { readonly now: number; readonly wall?: number };
+
+/** What the engine asks of its journal's folder. `target` is the name of a file, or the number of the question that opened one. */
+export interface DiskQuestion {
+  readonly op: "list" | "read" | "create" | "open" | "truncate" | "rename" | "remove" | "append" | "sync" | "close" | "lock" | "unlock";
+  readonly target?: string | number;
+  readonly to?: string | number;
+  readonly size?: number;
+  readonly sha256?: string;
+}
 
 export type Output =
   | ({ readonly out: "request"; readonly request: number } & WireRequest)

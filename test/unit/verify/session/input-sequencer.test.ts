@@ -2,7 +2,7 @@ import { asyncScheduler, Subscription } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { inside } from "../../../../src/host/execution-context.ts";
-import { createInputSequencer } from "../../../../src/verify/session/input-sequencer.ts";
+import { InputSequencer } from "../../../../src/verify/session/input-sequencer.ts";
 import { recordingClock } from "../../../../src/verify/session/recording-clock.ts";
 import { testClock } from "../../../support/contracts/clock.ts";
 import { memory } from "../../../support/harness/session.ts";
@@ -11,7 +11,7 @@ const stage = () => {
   const clock = createVirtualClock(1_000);
   const { records, ends, sink } = memory();
   const givenUp: string[] = [];
-  const turns = createInputSequencer(clock, sink, (why) => givenUp.push(why));
+  const turns = new InputSequencer(clock, sink, (why) => givenUp.push(why));
   const enter = (message: string, run: () => void = () => undefined): void => {
     turns.enter(() => ({ in: "trouble", message }), run);
   };
@@ -114,7 +114,7 @@ describe("turns", () => {
   it("give the recording up when it cannot be written, and let everything through from then on", async () => {
     const { clock, sink, givenUp } = stage();
     let full = false;
-    const turns = createInputSequencer(
+    const turns = new InputSequencer(
       clock,
       {
         ...sink,
