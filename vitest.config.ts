@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // The same random stories every time: a run that fails can be run again.
-    setupFiles: ["test/support/seed.ts"],
+    setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     // Left to itself it keeps a core free, which is half of a small machine; much of the suite waits for processes of its own.
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { concat, map, NEVER, of, timer } from "rxjs";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import consolePanel from "../../../plugins/console-panel.ts";
 import journalFile from "../../../plugins/journal-file.ts";
 import killSwitch from "../../../plugins/kill-switch.ts";
 import { definePlugin, type Event } from "../../../src/index.ts";
 import { calm, closed, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const dir = stored(calm(60));
-const folder = mkdtempSync(join(tmpdir(), "sluice-plugins-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("plugins");
 
 const recorder = (events: Event[]) =>
   definePlugin({ name: "recorder", options: closed, setup: ({ events$ }) => events$.subscribe((event) => events.push(event)) })({});

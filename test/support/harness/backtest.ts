@@ -1,8 +1,5 @@
-/** A small market to run strategies in: fixtures written once a process into a temporary folder, and short ways to run on them. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** A small market to run strategies in: fixtures written into temporary folders, and short ways to run on them. */
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import {
   backtest,
   constant,
@@ -23,18 +20,17 @@ import {
 } from "../../../src/index.ts";
 import type { TapeInstrument } from "../../../src/market/tape/tape.ts";
 import { type Column, seriesOf } from "../../../src/market/tape/tape.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 export const swap = "BTC-USDT-SWAP";
 export const startAt = 1_704_067_200_000;
 export const btc: TapeInstrument = { instId: swap, tickSize: "0.1", lotSize: "0.001" };
 
-const root = mkdtempSync(join(tmpdir(), "sluice-arena-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 let count = 0;
 
 /** Writes the tape as a fixture and returns its folder. */
 export const stored = (tape: Tape, name = `tape-${count++}`): string => {
-  const dir = join(root, name);
+  const dir = join(temporaryFolder("market"), name);
   writeFixture(dir, tape, { source: "test" });
   return dir;
 };

@@ -1,17 +1,13 @@
 /** A stranger's folder and the real program in it. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
-export const folder = mkdtempSync(join(tmpdir(), "sluice-stranger-"));
+export const folder = temporaryFolder("stranger");
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
 
 export const file = (name: string, content: string | Uint8Array): string => {
   writeFileSync(join(folder, name), content);

@@ -5,13 +5,14 @@
 import { createHmac } from "node:crypto";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRandom } from "../../../src/random.ts";
 import type { FaultPlan } from "../../../src/venue/server/faults.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
-import { startVenueServer, type VenueServer, type VenueServerOptions } from "../../../src/venue/server/server.ts";
+import { startVenueServer, type VenueServerOptions } from "../../../src/venue/server/server.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
 import { everything, instruments } from "./venue.ts";
 
@@ -110,13 +111,6 @@ export interface SettingOptions extends Partial<Omit<VenueServerOptions, "venue"
   readonly faults?: FaultPlan;
 }
 
-const running: VenueServer[] = [];
-
-/** For afterEach. */
-export const closeServers = async (): Promise<void> => {
-  await Promise.all(running.splice(0).map((server) => server.close()));
-};
-
 export const serverSetting = async ({ profile = {}, limits = false, faults = {}, ...rest }: SettingOptions = {}) => {
   const clock = createVirtualClock(startAt);
   const contract = createContract(profile);
@@ -144,7 +138,7 @@ export const serverSetting = async ({ profile = {}, limits = false, faults = {},
     ipOf: ({ headers }) => String(headers["x-test-ip"] ?? "10.0.0.1"),
     ...rest,
   });
-  running.push(server);
+  onTestFinished(() => server.close());
   const port = Number(new URL(server.url).port);
 
   /** The bytes of the head are node's; path and query are sent as given. */

@@ -1,8 +1,6 @@
 /** Records engines on a virtual clock into temporary folders, and replays what was recorded. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import type { ServiceEnv } from "../../../src/client/service-port.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -20,12 +18,11 @@ import type { SessionSink } from "../../../src/verify/session/recorder.ts";
 import { type ReplayReport, replaySession } from "../../../src/verify/session/replayer.ts";
 import { createSessionFile, readSession } from "../../../src/verify/session/session-file.ts";
 import type { SessionRecord } from "../../../src/verify/session/session-records.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "sluice-session-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 let count = 0;
 
-export const newFolder = (): string => join(root, `session-${count++}`);
+export const newFolder = (): string => join(temporaryFolder("session"), `session-${count++}`);
 
 export const closed = { type: "object", additionalProperties: false, properties: {} } as const;
 

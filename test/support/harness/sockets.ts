@@ -1,8 +1,8 @@
 /** A service with sockets on the loopback, on a clock that moves when told, and clients that write down what they hear. */
 import { createHmac } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
@@ -11,7 +11,7 @@ import { createRandom } from "../../../src/random.ts";
 import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.ts";
 import { createKeyring, type ServerKey } from "../../../src/venue/server/keyring.ts";
 import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
-import { attachSockets, type Sockets } from "../../../src/venue/server/sockets.ts";
+import { attachSockets } from "../../../src/venue/server/sockets.ts";
 import type { Venue, VenueOptions } from "../../../src/venue/venue.ts";
 import { setting } from "./venue.ts";
 
@@ -112,16 +112,6 @@ export interface RigOptions {
   readonly backlogBytesMax?: number;
 }
 
-const opened: { server: Server; sockets: Sockets; clients: WebSocket[] }[] = [];
-
-afterEach(async () => {
-  for (const { server, sockets, clients } of opened.splice(0)) {
-    await sockets.close();
-    for (const client of clients) client.terminate();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
-
 export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan, backlogBytesMax }: RigOptions = {}) => {
   const contract = createContract(profile);
   const clock = createVirtualClock(startAt);
@@ -155,7 +145,11 @@ export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan
     ...(backlogBytesMax === undefined ? {} : { backlogBytesMax }),
   });
   const clients: WebSocket[] = [];
-  opened.push({ server, sockets, clients });
+  onTestFinished(async () => {
+    await sockets.close();
+    for (const client of clients) client.terminate();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const { port } = server.address() as AddressInfo;
   const url = `ws://127.0.0.1:${port}${contract.profile.websocket.path}`;
   const open = (at = url, clientOptions: ClientOptions = { perMessageDeflate: false }): Client => {

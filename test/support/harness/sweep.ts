@@ -1,21 +1,16 @@
 /** Small markets and sweeps over the stand's config, for tests that run real threads. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { readVariation } from "../../../src/backtest/sweep/space.ts";
 import { planSweep, type SweepOptions, type SweepPlan } from "../../../src/backtest/sweep/sweep-plan.ts";
 import { loadConfigFile } from "../../../src/host/load.ts";
 import { writeFixture } from "../../../src/market/tape/fixture.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { generateTapeFor } from "./generated-market.ts";
 
 export const stand = fileURLToPath(new URL("../configs/sweep.ts", import.meta.url));
 
-export const folder = mkdtempSync(join(tmpdir(), "sluice-sweep-test-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+export const folder = temporaryFolder("sweep-test");
 
 /** A generated market of one swap; the folder it lies in. */
 export const marketOf = (minutes: number, seed = "test"): string => {

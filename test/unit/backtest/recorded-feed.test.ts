@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { constant, fromFixture, ways, writeFixture } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
 import { quoteTape } from "../../support/harness/backtest.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "sluice-recorded-feed-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("recorded-feed");
 const tape = quoteTape([[0, 1, 1, 2, 1]]);
 const told = join(home, "told");
 writeFixture(told, tape, { source: "test", feed: { clockBehindMs: 1_270, delaysMs: Array.from({ length: 41 }, (_, step) => step / 4) } });

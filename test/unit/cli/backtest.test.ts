@@ -1,18 +1,17 @@
 /** What `sluice backtest` writes besides its report: a tearsheet, details, and what the limits cost. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
 import { type CliParts, main } from "../../../src/cli/main.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { sampleReport } from "../../support/harness/sample-report.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-backtest-"));
+const folder = temporaryFolder("backtest");
 const at = (name: string): string => join(folder, name);
 const config = at("config.mjs");
 writeFileSync(config, "export default { service: { kind: 'backtest' } };");
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const calls: RunOptions[] = [];
 const configs: unknown[] = [];

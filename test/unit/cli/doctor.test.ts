@@ -1,18 +1,15 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Examination, ExamineOptions } from "../../../src/verify/doctor/doctor.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { examination, finding } from "../../support/harness/examinations.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
+const folder = temporaryFolder("doctor");
 const confirmation = join(folder, "kept", "confirmed.json");
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
 beforeEach(() => {
   rmSync(join(folder, "kept"), { recursive: true, force: true });
 });

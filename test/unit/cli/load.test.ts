@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { isSluiceError } from "../../../src/errors.ts";
 import { loadConfigFile } from "../../../src/host/load.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-load-"));
+const folder = temporaryFolder("load");
 const at = (name: string): string => join(folder, name);
 
 const files: Readonly<Record<string, string>> = {
@@ -37,9 +37,6 @@ const files: Readonly<Record<string, string>> = {
 beforeAll(() => {
   for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
   mkdirSync(at("none"));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 const failure = async (name: string): Promise<{ code: string; message: string }> => {

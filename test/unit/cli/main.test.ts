@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
 import { type CliParts, main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -10,13 +9,11 @@ import type { RunReport } from "../../../src/report/report.ts";
 import { reportText } from "../../../src/report/report-text.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-main-"));
+const folder = temporaryFolder("main");
 const config = join(folder, "config.mjs");
 writeFileSync(config, "export default ({ command }) => ({ command });");
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
 
 const sluice = async (argv: readonly string[], parts: CliParts = {}, look: CaptureOptions = {}) => {
   const io = capturedIo(look);

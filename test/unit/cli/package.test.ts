@@ -4,14 +4,14 @@
  * Without a network: what it depends on is linked from this folder's `node_modules`.
  */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "sluice-package-"));
+const folder = temporaryFolder("package");
 const clone = join(folder, "clone");
 const project = join(folder, "project");
 const installed = join(project, "node_modules", "sluice");
@@ -61,9 +61,6 @@ beforeAll(async () => {
   for (const name of Object.keys(manifest.dependencies)) link(join(root, "node_modules", name), join(project, "node_modules", name));
   writeFileSync(join(project, "package.json"), '{"name":"somebody","private":true,"type":"module"}');
 }, 180_000);
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
 
 describe("a package packed from a clone that was never built", () => {
   it("holds the build, its types, the command and what a user copies, and no tests or sources", () => {

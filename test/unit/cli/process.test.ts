@@ -1,16 +1,13 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const bin = fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "sluice-process-"));
+const folder = temporaryFolder("process");
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
 
 const file = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);

@@ -1,21 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NEVER, Subject } from "rxjs";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import type { RunParts } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Event, EventBody, OrderPhase } from "../../../src/journal/events.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { orderRecord } from "../../support/harness/records.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 type CreateEngine = NonNullable<RunParts["createEngine"]>;
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-live-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder("live");
 
 const configFor = (name: string, config: object): string => {
   const path = join(folder, `${name}.mjs`);

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BehaviorSubject, Subject } from "rxjs";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import type { RunParts } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -13,16 +12,14 @@ import type { Event, EventBody } from "../../../src/journal/events.ts";
 import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { orderRecord, quotaState } from "../../support/harness/records.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 type CreateEngine = NonNullable<RunParts["createEngine"]>;
 type RunningEngine = ReturnType<CreateEngine>;
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-run-"));
+const folder = temporaryFolder("run");
 const config = join(folder, "config.mjs");
 writeFileSync(config, "export default ({ command }) => ({ command });");
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
 
 /** A promise and what fulfils it. */
 const gate = (): readonly [Promise<void>, () => void] => {

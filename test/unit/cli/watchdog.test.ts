@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Subject } from "rxjs";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { starterBeside } from "../../../src/cli/starter.ts";
 import { keepWatchdog } from "../../../src/cli/watchdog-child.ts";
@@ -13,11 +12,9 @@ import type { Report } from "../../../src/engine/watchdog/messages.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { capturedIo } from "../../support/captured-io.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-watchdog-cli-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder("watchdog-cli");
 const file = (name: string, text: string): string => {
   const path = join(folder, `${name}.mjs`);
   writeFileSync(path, text);

@@ -1,9 +1,8 @@
 /** What was decided about trading holds in the next life, and for what was already on its way out. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { concat, NEVER, of } from "rxjs";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { monitorForeignUsage } from "../../../src/engine/foreign-usage-monitor.ts";
@@ -12,6 +11,7 @@ import type { Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { begun, crash, far, lifeOf, pass, resting, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const modes = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type === "mode.changed" ? [`${event.mode}: ${event.reason}`] : []));
@@ -200,8 +200,7 @@ describe("a journal of a later version", () => {
 });
 
 describe("sluice run", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-decisions-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("decisions");
   const given = async (journal: string, ...argv: string[]) => {
     const path = join(folder, `${journal === "" ? "without" : "with"}.mjs`);
     writeFileSync(path, `export default { service: { kind: "none" }, strategies: []${journal} };`);

@@ -1,14 +1,14 @@
 /** The journal that outlives the process: what it promises, crash by crash and bit by bit. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fileDisk } from "../../../src/journal/file-disk.ts";
 import { genesis, lineOf, readChain } from "../../../src/journal/record-chain.ts";
 import { openWriteAheadLog, type WriteAheadLog, type WriteAheadLogOptions } from "../../../src/journal/write-ahead-log.ts";
 import { createRandom } from "../../../src/random.ts";
 import { type MemoryDisk, memoryDisk } from "../../support/harness/memory-disk.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const owner = { service: "http://127.0.0.1:8080", user: "main", instance: "main" };
 const opened = async (disk: MemoryDisk, options: Partial<WriteAheadLogOptions> = {}): Promise<WriteAheadLog> =>
@@ -269,8 +269,7 @@ describe("a journal", () => {
 });
 
 describe("on a real disk", () => {
-  const root = mkdtempSync(join(tmpdir(), "sluice-journal-"));
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder("journal");
 
   it("the same, in files that are the owner's alone, and half-made files are passed over", async () => {
     const folder = join(root, "deep", "er");

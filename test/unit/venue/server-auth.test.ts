@@ -1,20 +1,9 @@
 /** Who may come in over the wire, and how those are answered who may not. */
 import { createHmac } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createKeyring } from "../../../src/venue/server/keyring.ts";
-import {
-  type Call,
-  closeServers,
-  keys,
-  type Setting,
-  type Style,
-  serverSetting,
-  signatureOf,
-  startAt,
-} from "../../support/harness/server.ts";
-
-afterEach(closeServers);
+import { type Call, keys, type Setting, type Style, serverSetting, signatureOf, startAt } from "../../support/harness/server.ts";
 
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";

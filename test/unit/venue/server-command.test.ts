@@ -1,22 +1,19 @@
 /** `sluice venue` as a function and, once, as a process. */
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { credentialsFromFile } from "../../../src/client/transport/secrets.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
 import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
 import { signedHeaders, startAt, until } from "../../support/harness/server.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-venue-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder("venue");
 const file = (name: string, value: unknown): string => {
   const path = join(folder, name);
   writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));

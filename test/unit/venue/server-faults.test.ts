@@ -1,11 +1,10 @@
 /** Every kind of fault in HTTP, as a client on the other end of the wire meets it. */
 import type { IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { HttpFaultRule } from "../../../src/venue/server/faults.ts";
 import {
   type Call,
-  closeServers,
   keys,
   rawTalk,
   type Setting,
@@ -16,8 +15,6 @@ import {
   toTheEnd,
   until,
 } from "../../support/harness/server.ts";
-
-afterEach(closeServers);
 
 const pending = "/api/v1/trade/orders/pending";
 const order = "/api/v1/trade/order";

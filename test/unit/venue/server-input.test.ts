@@ -1,10 +1,8 @@
 /** What strangers send: odd, malformed, too large, too slow. There is always an HTTP answer or a closed socket. */
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { queryOf } from "../../../src/venue/server/parse-request.ts";
-import { closeServers, keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "../../support/harness/server.ts";
-
-afterEach(closeServers);
+import { keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until } from "../../support/harness/server.ts";
 
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";

@@ -1,18 +1,16 @@
 /** The real socket between an engine and its watchdog, on this machine. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type IpcAddress, ipcPath, tripRecordPath } from "../../../../src/engine/watchdog/ipc-address.ts";
 import { socketDial, socketListen } from "../../../../src/engine/watchdog/ipc-socket.ts";
 import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
 import { fileTripRecord } from "../../../../src/engine/watchdog/trip-record.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-line-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder("line");
 let count = 0;
 const meeting = (over: Partial<IpcAddress> = {}): IpcAddress => ({
   service: `test ${count++}`,

@@ -1,22 +1,19 @@
 /** The made market is the same everywhere, plausible, and the committed demo is what its manifest says. */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addGenerateCommand } from "../../../../src/cli/generate.ts";
 import { type FixtureManifest, readFixture } from "../../../../src/market/tape/fixture.ts";
 import { type GenerateOptions, generateTape, instrumentFor } from "../../../../src/market/tape/generate.ts";
 import type { QuoteSeries, Tape, TradeSeries } from "../../../../src/market/tape/tape.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const demo = fileURLToPath(new URL("../../../fixtures/demo", import.meta.url));
-const home = mkdtempSync(join(tmpdir(), "sluice-generate-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("generate");
 
 const options: GenerateOptions = { seed: 7, minutes: 10, instruments: ["BTC-USDT-SWAP", "ETH-USDT"].map(instrumentFor) };
 

@@ -1,9 +1,8 @@
 /** Fixtures come back exactly as written, or are refused by file, expectation and finding. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { parseHuman } from "../../../../src/contract/validate.ts";
 import { readFixture, readManifest, writeFixture } from "../../../../src/market/tape/fixture.ts";
 import { blockRows, decodeSeries, encodeSeries } from "../../../../src/market/tape/fixture-blocks.ts";
@@ -11,20 +10,18 @@ import { isPlainManifest, manifestSchema } from "../../../../src/market/tape/fix
 import { seriesBuilder } from "../../../../src/market/tape/series-builder.ts";
 import { columnsOf, createTape, seriesOf, type Tape, type TapeInstrument } from "../../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../../src/random.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const instruments: readonly TapeInstrument[] = [
   { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" },
   { instId: "ETH-USDT", tickSize: "0.01", lotSize: "0.0001" },
 ];
 
-const home = mkdtempSync(join(tmpdir(), "sluice-fixture-"));
+const home = temporaryFolder("fixture");
 let dir = "";
 let counter = 0;
 beforeEach(() => {
   dir = join(home, `case-${counter++}`);
-});
-afterAll(() => {
-  rmSync(home, { recursive: true });
 });
 
 const everyKind = (): Tape => {

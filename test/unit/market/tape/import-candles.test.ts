@@ -1,16 +1,13 @@
 /** Candle files become bars that are visible when they have closed, or are refused by line and value. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type RecordingOptions, readRecording } from "../../../../src/market/tape/import.ts";
 import type { CandleSeries } from "../../../../src/market/tape/tape.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "sluice-candles-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("candles");
 
 const header = "timestamp,open,high,low,close,volume";
 let counter = 0;

@@ -1,18 +1,15 @@
 /** `sluice import` writes a fixture and says what is in it, or throws what main.ts will tell. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addImportCommand } from "../../../../src/cli/import.ts";
 import { readFixture } from "../../../../src/market/tape/fixture.ts";
 import { importRecording } from "../../../../src/market/tape/import.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "sluice-import-command-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("import-command");
 const csv = join(home, "bars.csv");
 writeFileSync(csv, "timestamp,open,high,low,close,volume\n2022-01-01 00:00:00,1,2,1,2,3\n2022-01-01 00:01:00,2,2,1,1,4.5\n");
 

@@ -1,17 +1,14 @@
 /** Recorded messages become exact rows, or are refused by file, line and value. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { grid } from "../../../../src/decimal.ts";
 import { type RecordingOptions, readRecording } from "../../../../src/market/tape/import.ts";
 import type { Series, Tape } from "../../../../src/market/tape/tape.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "sluice-import-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("import");
 
 const base = 1_723_161_255_088n;
 /** A line received `ms` milliseconds (and `ns` nanoseconds) into the recording. */

@@ -1,16 +1,13 @@
 /** Which of two messages is newer: by what the exchange says of them, where the order of their arrival says something else. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { grid } from "../../../../src/decimal.ts";
 import { type RecordingOptions, readRecording } from "../../../../src/market/tape/import.ts";
 import type { Tape } from "../../../../src/market/tape/tape.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "sluice-import-order-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("import-order");
 
 const base = 1_723_161_255_088;
 /** A line received `ms` milliseconds and `ns` nanoseconds into the recording. */

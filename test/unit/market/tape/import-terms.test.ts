@@ -1,8 +1,7 @@
 /** Funding rates, mark prices and changes of rules are merged into a recording by time, or refused by file, line and value. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { lastPrices } from "../../../../src/backtest/last-prices.ts";
 import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
 import { readFixture, writeFixture } from "../../../../src/market/tape/fixture.ts";
@@ -10,11 +9,9 @@ import { type RecordingOptions, readRecording } from "../../../../src/market/tap
 import { columnsOf, createTape, type Series, seriesOf, type Tape } from "../../../../src/market/tape/tape.ts";
 import { coverageOf } from "../../../../src/report/coverage.ts";
 import { gapsOf } from "../../../../src/report/coverage-text.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "sluice-terms-"));
-afterAll(() => {
-  rmSync(home, { recursive: true });
-});
+const home = temporaryFolder("terms");
 
 let counter = 0;
 const stored = (lines: readonly string[]): string => {

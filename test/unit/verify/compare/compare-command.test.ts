@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { map, take } from "rxjs";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import journalFile from "../../../../plugins/journal-file.ts";
 import { main } from "../../../../src/cli/main.ts";
 import { backtest, constant, lognormal, readSession, runBacktest, type Strategy } from "../../../../src/index.ts";
@@ -17,10 +16,10 @@ import { capturedIo } from "../../../support/captured-io.ts";
 import { type ArenaOptions, calm, configOf, stored, strategy, swap } from "../../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../../support/harness/generated-market.ts";
 import { record } from "../../../support/harness/session.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-compare-"));
+const folder = temporaryFolder("compare");
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let count = 0;
 
 /** Runs and leaves a journal and the report beside it; returns the journal's path. */

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { calm, stored, swap } from "../../../support/harness/backtest.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-guard-"));
+const folder = temporaryFolder("guard");
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const said = async (...argv: readonly string[]) => {
   const io = capturedIo({ env: { NO_COLOR: "1" } });
