@@ -30,7 +30,6 @@ export const longFunctions: readonly string[] = [
   // backtest
   "src/backtest/skip-ahead.ts createSkipAhead",
   // client
-  "src/client/gateway.ts createGateway",
   // client/live
   "src/client/live/bar-streams.ts createBarStreams",
   // client/transport
@@ -100,7 +99,7 @@ export const unusedExports: readonly string[] = [
   "src/backtest/sweep/shared-market.ts shareTape",
   "src/backtest/sweep/thread.ts Ended",
   // client
-  "src/client/gateway.ts LateInput",
+  "src/client/gateway.ts Call",
   // client/live
   "src/client/live/live-market.ts LiveMarket",
   "src/client/live/size-unit-confirmation.ts SizeUnitConfirmation",

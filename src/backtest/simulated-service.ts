@@ -162,9 +162,9 @@ const wireTo = (
     },
   });
   return {
-    transport: (request) => {
+    transport: (request, sink) => {
       if (watch !== undefined) arrivals.set(request, watch(request));
-      return transport(request);
+      transport(request, sink);
     },
     watchSends: (watcher) => {
       watch = watcher;

@@ -1,39 +1,49 @@
 /**
- * The one door to the service: check the input, wait for a slot, send, read the answer, say how it ended.
+ * The one way to the service: checks an input, has it queued, decodes how it ended.
  *
  * Invariants: a call that is not valid is refused here and costs nothing; what may not be repeated is never repeated; a read
- * that cannot be answered is tried again a bounded number of times; identical reads that still wait share one flight; a read
- * nobody needs any more when its slot opens is not sent.
- * Not here: quota (scheduler/), what the records mean to anyone (resources/, orders/).
+ * that cannot be answered is tried again a bounded number of times; identical reads that still wait share one request; a read
+ * that is not needed any more when its slot opens is not sent.
+ * Not here: quota (scheduler/), encoding and decoding (codec.ts), what follows from records (orders/).
  */
-import { defer, finalize, map, type Observable, of, ReplaySubject, retry, share, switchMap, tap, throwError } from "rxjs";
-import { after, type Clock } from "../clock/clock.ts";
+import { Observable } from "rxjs";
+import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
 import type { WireRequest } from "../contract/transport.ts";
-import { requestProblems } from "../contract/validate.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ActionClass } from "../journal/events.ts";
-import type { Account, Ending } from "../scheduler/action.ts";
+import type { Account, Action, Ending } from "../scheduler/action.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
+import { decode, encode, inputProblem } from "./codec.ts";
 import type { Outcome } from "./outcome.ts";
-import { parseResponse } from "./parse-response.ts";
+import { SharedRead } from "./shared-read.ts";
 import { unlistedIn, unlistedText } from "./unlisted.ts";
 
 export interface CallOptions {
   readonly class: ActionClass;
   readonly owner: string;
-  readonly deadlineAt?: number;
+}
+
+/** One call as its owner sees it: its input is asked for when its slot opens, its outcome told once. */
+export interface Call<E extends EndpointName> extends CallOptions {
+  readonly endpoint: E;
   /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
   readonly permission?: string;
+  /** Elements of a batch that is put together already; 1 when left out. */
+  readonly elements?: number;
   /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
-  readonly elementsNow?: () => number;
+  elementsNow?(): number;
+  /** What to send as of now, of at most so many elements; undefined withdraws the call. */
+  input(elementsMax: number): InputOf<E> | undefined;
+  /** Called once, perhaps before `submit` returns; not at all after a withdrawal. */
+  done(outcome: Outcome<RecordOf<E>>): void;
 }
 
 export interface ReadOptions extends CallOptions {
   /**
-   * Whether the answer is still needed, asked when the slot opens; a read that is not ends as `dropped`. A shared flight leaves
-   * as long as anybody on it needs it.
+   * Whether the answer is still needed, asked when the slot opens; a read that is not ends as `dropped`. A shared read leaves
+   * as long as one of its listeners needs it.
    */
   readonly needed?: () => boolean;
 }
@@ -49,12 +59,11 @@ export interface User {
   readonly keys: readonly KeyGrant[];
 }
 
-/** Input now, or what to send when the slot opens, of at most so many elements; undefined then withdraws the call. */
-export type LateInput<E extends EndpointName> = InputOf<E> | ((elementsMax: number) => InputOf<E> | undefined);
-
 export interface Gateway {
-  /** Emits one outcome and completes; never errors. Unsubscribing before the call left withdraws it. */
-  call<E extends EndpointName>(endpoint: E, input: LateInput<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>>;
+  /** Queues a call. Throws QUEUE_FULL. The returned function withdraws it before it left, and stops listening in any case. */
+  submit<E extends EndpointName>(call: Call<E>): () => void;
+  /** `submit` of a known input as a stream: one outcome and completion; errors with QUEUE_FULL only. */
+  call<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>>;
   /** Like `call` for a read that may share an identical one still waiting, and is repeated when no answer was read. */
   read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>>;
   /** Names of the keys that may make this call. */
@@ -69,167 +78,164 @@ interface GatewayOptions {
   readonly user: User;
 }
 
-const readTries = 3;
-const readPauseMs = 1_000;
 const unreadableMax = 1_000;
 const always = (): boolean => true;
-
-/** A read on its way to its slot, and what each of its listeners says of the need for it. */
-interface SharedRead<E extends EndpointName> {
-  readonly outcome$: Observable<Outcome<RecordOf<E>>>;
-  readonly needs: Set<() => boolean>;
-}
-
-const join = <E extends EndpointName>({ outcome$, needs }: SharedRead<E>, needed: () => boolean): Observable<Outcome<RecordOf<E>>> =>
-  defer(() => {
-    // Listeners may bring the same function; each counts by itself.
-    const need = (): boolean => needed();
-    needs.add(need);
-    return outcome$.pipe(finalize(() => needs.delete(need)));
-  });
-
-class Again extends Error {}
+const nothing = (): void => undefined;
 
 const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "refused" }> => ({ kind: "refused", status: 0, code: "local", msg });
 
-const hasId = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): boolean =>
-  ordId !== undefined || clOrdId !== undefined;
+export const createGateway = (options: GatewayOptions): Gateway => new ServiceGateway(options);
 
-/** What is wrong with a call, by its schema and by the rules that span fields. */
-const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown): string | undefined => {
-  const problems = requestProblems(contract.endpoints[endpoint].input, input);
-  if (problems.length > 0) return problems.join("; ");
-  if (endpoint === "getOrder" && !hasId(input as InputOf<"getOrder">)) return "request: give ordId or clOrdId.";
-  if (endpoint === "cancelBatch" && !(input as InputOf<"cancelBatch">).every(hasId)) return "request: give every element ordId or clOrdId.";
-  return undefined;
-};
-
-export const createGateway = ({ clock, contract, scheduler, journal, user }: GatewayOptions): Gateway => {
-  const shared = new Map<string, SharedRead<EndpointName>>();
+class ServiceGateway implements Gateway {
+  readonly contract: Contract;
+  readonly #clock: Clock;
+  readonly #scheduler: Scheduler;
+  readonly #journal: EventLog;
+  readonly #user: User;
+  readonly #accounts = new Map<string, Account>();
+  readonly #reads = new Map<string, SharedRead<unknown>>();
   /** Records that could not be read, as they were told. */
-  const unreadable = new Set<string>();
+  readonly #unreadable = new Set<string>();
   /** Statuses and codes on no list, told once each. */
-  const unlisted = new Set<string>();
-  const accounts = new Map<string, Account>();
+  readonly #unlisted = new Set<string>();
 
-  const keysFor = (endpoint: EndpointName, permission: string = contract.endpoints[endpoint].permission): readonly string[] => {
-    const able = user.keys.filter(({ permissions }) => permission === "none" || permissions.includes(permission));
-    return able.map(({ name }) => name);
-  };
-  const accountFor = (endpoint: EndpointName, permission: string): Account => {
-    let account = accounts.get(permission);
+  constructor({ clock, contract, scheduler, journal, user }: GatewayOptions) {
+    this.contract = contract;
+    this.#clock = clock;
+    this.#scheduler = scheduler;
+    this.#journal = journal;
+    this.#user = user;
+  }
+
+  keysFor(endpoint: EndpointName): readonly string[] {
+    return this.#account(this.contract.endpoints[endpoint].permission).keys;
+  }
+
+  submit<E extends EndpointName>(call: Call<E>): () => void {
+    const { permission = this.contract.endpoints[call.endpoint].permission } = call;
+    const account = this.#account(permission);
+    if (account.keys.length > 0 || permission === "none") return this.#scheduler.submit(new CallAction(this, call, account));
+    call.done(refusedHere(`no key of user ${this.#user.uid} has the permission "${permission}"`));
+    return nothing;
+  }
+
+  call<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>> {
+    return new Observable((subscriber) => {
+      const done = (outcome: Outcome<RecordOf<E>>): void => {
+        subscriber.next(outcome);
+        subscriber.complete();
+      };
+      const problem = inputProblem(this.contract, endpoint, input);
+      const elements = Array.isArray(input) ? input.length : 1;
+      if (problem === undefined) return this.submit({ ...options, endpoint, elements, input: () => input, done });
+      done(refusedHere(problem));
+      return undefined;
+    });
+  }
+
+  read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> {
+    const { class: kind, owner, needed = always } = options;
+    const name = `${endpoint} ${kind} ${JSON.stringify(input)}`;
+    const waiting = this.#reads.get(name) as SharedRead<RecordOf<E>> | undefined;
+    if (waiting !== undefined) return waiting.join(needed);
+    const read = new SharedRead<RecordOf<E>>(
+      this.#clock,
+      (isNeeded, done) => this.submit({ endpoint, class: kind, owner, input: () => (isNeeded() ? input : undefined), done }),
+      () => {
+        if (this.#reads.get(name) === read) this.#reads.delete(name);
+      },
+    );
+    this.#reads.set(name, read as SharedRead<unknown>);
+    return read.join(needed);
+  }
+
+  /** The outcome of a call, after it was journalled. */
+  outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
+    const outcome = decode(this.contract, endpoint, ending, this.#clock.now());
+    if (ending.kind !== "dropped") this.#note(endpoint, ending, outcome);
+    return outcome;
+  }
+
+  #account(permission: string): Account {
+    let account = this.#accounts.get(permission);
     if (account === undefined) {
+      const { uid, ip, keys } = this.#user;
       // Signing the public list costs weight 2 and brings the user's counters, which a start needs.
-      account = { uid: user.uid, ip: user.ip, keys: keysFor(endpoint, permission) };
-      accounts.set(permission, account);
+      const able = keys.filter(({ permissions }) => permission === "none" || permissions.includes(permission));
+      account = { uid, ip, keys: able.map(({ name }) => name) };
+      this.#accounts.set(permission, account);
     }
     return account;
-  };
+  }
 
-  const requestOf = (endpoint: EndpointName, input: unknown, key: string | undefined): WireRequest => {
-    const { method, path } = contract.endpoints[endpoint];
-    return method === "GET"
-      ? { endpoint, method, path, query: input as Record<string, string>, body: undefined, key }
-      : { endpoint, method, path, query: {}, body: input, key };
-  };
-
-  const outcomeOf = <E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> => {
-    switch (ending.kind) {
-      case "answered":
-        return parseResponse<RecordOf<E>>(endpoint, ending.response, contract, clock.now());
-      case "lost":
-        return { kind: "unknown", message: ending.message };
-      case "dropped":
-        return { kind: "dropped", reason: ending.reason };
-    }
-  };
+  #note(endpoint: EndpointName, ending: Exclude<Ending, { kind: "dropped" }>, outcome: Outcome<unknown>): void {
+    const status = ending.kind === "answered" ? ending.response.status : 0;
+    const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
+    const code = outcome.kind === "refused" ? outcome.code : "";
+    this.#journal.append({ type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
+    if (outcome.kind === "done") this.#noteUnread(endpoint, outcome);
+    const strange = unlistedIn(endpoint, outcome, this.contract.profile);
+    if (strange === undefined || this.#unlisted.has(`${strange.status} ${strange.code}`)) return;
+    this.#unlisted.add(`${strange.status} ${strange.code}`);
+    this.#journal.append({ type: "anomaly", what: "answer.unlisted", detail: unlistedText(endpoint, strange, this.contract.profile) });
+  }
 
   /** A record that cannot be read stays in a list for days: each is told once. */
-  const tellUnread = (endpoint: EndpointName, { problems, unread = [] }: Extract<Outcome<unknown>, { kind: "done" }>): void => {
+  #noteUnread(endpoint: EndpointName, { problems, unread = [] }: Extract<Outcome<unknown>, { kind: "done" }>): void {
+    if (problems.length === 0) return;
     for (const [index, problem] of problems.entries()) {
       const { ordId = "", clOrdId = "" } = unread[index] ?? {};
       const name =
         ordId === "" && clOrdId === ""
           ? `${endpoint}: ${problem}`
           : `${endpoint}: order ${ordId || clOrdId}: ${problem.replace(/^data\[\d+\]/, "")}`;
-      if (unreadable.has(name)) continue;
-      if (unreadable.size === unreadableMax) unreadable.clear();
-      unreadable.add(name);
-      journal.append({ type: "anomaly", what: "answer.unreadable", detail: name });
+      if (this.#unreadable.has(name)) continue;
+      if (this.#unreadable.size === unreadableMax) this.#unreadable.clear();
+      this.#unreadable.add(name);
+      this.#journal.append({ type: "anomaly", what: "answer.unreadable", detail: name });
     }
-  };
-  const note = (endpoint: EndpointName, ending: Ending, outcome: Outcome<unknown>): void => {
-    const status = ending.kind === "answered" ? ending.response.status : 0;
-    const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
-    const code = outcome.kind === "refused" ? outcome.code : "";
-    journal.append({ type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
-    if (outcome.kind === "done") tellUnread(endpoint, outcome);
-    const strange = unlistedIn(endpoint, outcome, contract.profile);
-    if (strange === undefined || unlisted.has(`${strange.status} ${strange.code}`)) return;
-    unlisted.add(`${strange.status} ${strange.code}`);
-    journal.append({ type: "anomaly", what: "answer.unlisted", detail: unlistedText(endpoint, strange, contract.profile) });
-  };
+  }
+}
 
-  const call = <E extends EndpointName>(endpoint: E, input: LateInput<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>> =>
-    defer(() => {
-      const { weight, permission: usual } = contract.endpoints[endpoint];
-      const { permission = usual, ...rest } = options;
-      const account = accountFor(endpoint, permission);
-      if (account.keys.length === 0 && permission !== "none") {
-        return of(refusedHere(`no key of user ${user.uid} has the permission "${permission}"`));
-      }
-      let problem = typeof input === "function" ? undefined : inputProblem(contract, endpoint, input);
-      if (problem !== undefined) return of(refusedHere(problem));
-      const elements = Array.isArray(input) ? input.length : 1;
-      const build = (key: string | undefined, elementsMax: number): WireRequest | undefined => {
-        if (typeof input !== "function") return requestOf(endpoint, input, key);
-        const late = input(elementsMax);
-        if (late === undefined) return undefined;
-        problem = inputProblem(contract, endpoint, late);
-        return problem === undefined ? requestOf(endpoint, late, key) : undefined;
-      };
-      const elementWeight = endpoint === "cancelBatch" ? contract.profile.weights.perCancelElement : 0;
-      return scheduler.schedule({ endpoint, weight, elements, elementWeight, account, build, ...rest }).pipe(
-        map((ending): Outcome<RecordOf<E>> => {
-          if (ending.kind === "dropped") return problem === undefined ? outcomeOf(endpoint, ending) : refusedHere(problem);
-          const outcome = outcomeOf(endpoint, ending);
-          note(endpoint, ending, outcome);
-          return outcome;
-        }),
-      );
-    });
+/** A call as the scheduler sees it. */
+class CallAction<E extends EndpointName> implements Action {
+  readonly endpoint: E;
+  readonly class: ActionClass;
+  readonly owner: string;
+  readonly weight: number;
+  readonly account: Account;
+  readonly elements: number;
+  readonly elementWeight: number;
+  readonly #gateway: ServiceGateway;
+  readonly #call: Call<E>;
+  #problem: string | undefined;
 
-  const launch = <E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions, unshare: () => void): SharedRead<E> => {
-    const needs = new Set<() => boolean>();
-    let tries = 0;
-    const late = (): InputOf<E> | undefined => {
-      // From here on an answer may be older than a newcomer's question.
-      unshare();
-      return [...needs].some((needed) => needed()) ? input : undefined;
-    };
-    const outcome$ = call(endpoint, late, options).pipe(
-      switchMap((outcome) => {
-        const again = (outcome.kind === "limited" || outcome.kind === "unknown") && ++tries < readTries;
-        return again ? throwError(() => new Again(outcome.kind)) : of(outcome);
-      }),
-      retry({ delay: () => after(clock, readPauseMs * (tries + 1)) }),
-      tap({ finalize: unshare }),
-      share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: true }),
-    );
-    return { outcome$, needs };
-  };
+  constructor(gateway: ServiceGateway, call: Call<E>, account: Account) {
+    const { endpoints, profile } = gateway.contract;
+    this.endpoint = call.endpoint;
+    this.class = call.class;
+    this.owner = call.owner;
+    this.weight = endpoints[call.endpoint].weight;
+    this.account = account;
+    this.elements = call.elements ?? 1;
+    this.elementWeight = call.endpoint === "cancelBatch" ? profile.weights.perCancelElement : 0;
+    this.#gateway = gateway;
+    this.#call = call;
+  }
 
-  const read = <E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> => {
-    const { needed = always, ...rest } = options;
-    const name = `${endpoint} ${options.class} ${JSON.stringify(input)}`;
-    const waiting = shared.get(name) as SharedRead<E> | undefined;
-    if (waiting !== undefined) return join(waiting, needed);
-    const flight: SharedRead<E> = launch(endpoint, input, rest, () => {
-      if ((shared.get(name) as SharedRead<E> | undefined) === flight) shared.delete(name);
-    });
-    shared.set(name, flight as SharedRead<EndpointName>);
-    return join(flight, needed);
-  };
+  elementsNow(): number {
+    return this.#call.elementsNow?.() ?? 1;
+  }
 
-  return { call, read, keysFor };
-};
+  build(key: string | undefined, elementsMax: number): WireRequest | undefined {
+    const input = this.#call.input(elementsMax);
+    if (input === undefined) return undefined;
+    const { contract } = this.#gateway;
+    this.#problem = inputProblem(contract, this.endpoint, input);
+    return this.#problem === undefined ? encode(contract, this.endpoint, input, key) : undefined;
+  }
+
+  done(ending: Ending): void {
+    this.#call.done(this.#problem === undefined ? this.#gateway.outcomeOf(this.endpoint, ending) : refusedHere(this.#problem));
+  }
+}

@@ -1,11 +1,11 @@
 /**
  * How a request reaches the service: one function type, wrapped.
  *
- * Invariants: a transport emits exactly one response and completes, or errors when no answer was read; any HTTP status is a
- * response; it never repeats a request; the code JOURNAL_FAILED of an error says that nothing was sent; unsubscribing stops listening but does not take a sent request back.
- * Not here: when to send (scheduler/), what an answer means (gateway/).
+ * Invariants: a transport calls its sink once, with the response or with a failure when no answer was read; any HTTP status is a
+ * response; it never repeats a request; the code JOURNAL_FAILED of a failure says that
+ * nothing was sent. A request that was sent is not taken back: a sink that is closed ignores what comes.
+ * Not here: when to send (scheduler/), what an answer means (client/parse-response.ts).
  */
-import type { Observable } from "rxjs";
 import type { EndpointName } from "./endpoints.ts";
 
 export interface WireRequest {
@@ -27,9 +27,38 @@ export interface WireResponse {
   readonly body: unknown;
 }
 
-export type Transport = (request: WireRequest) => Observable<WireResponse>;
+/** Receives the end of one request: one of the two calls, once. What comes after it, or after the sink was closed, is ignored. */
+export interface ResponseSink {
+  response(response: WireResponse): void;
+  failed(error: unknown): void;
+  /** Nothing is expected any more: a request that has not left yet need not leave. */
+  readonly closed: boolean;
+}
+
+export type Transport = (request: WireRequest, sink: ResponseSink) => void;
 export type Interceptor = (next: Transport) => Transport;
 
-/** Wraps `transport`; the first interceptor is outermost. */
-export const compose = (transport: Transport, ...interceptors: readonly Interceptor[]): Transport =>
-  interceptors.reduceRight((next, wrap) => wrap(next), transport);
+/** The sink behind a wrapper that reads what passes by: it is handed on untouched afterwards. */
+export const observing = (
+  sink: ResponseSink,
+  onResponse: (response: WireResponse) => void,
+  onFailed: (error: unknown) => void = () => undefined,
+): ResponseSink => ({
+  response: (response) => {
+    onResponse(response);
+    sink.response(response);
+  },
+  failed: (error) => {
+    onFailed(error);
+    sink.failed(error);
+  },
+  get closed() {
+    return sink.closed;
+  },
+});
+
+/** One request for its own sake, such as a probe's: no scheduler, no repetition. */
+export const responseTo = (transport: Transport, request: WireRequest): Promise<WireResponse> =>
+  new Promise((resolve, reject) => {
+    transport(request, { response: resolve, failed: reject, closed: false });
+  });

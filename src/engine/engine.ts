@@ -9,7 +9,6 @@ import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import { after } from "../clock/clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { compose } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
@@ -115,7 +114,7 @@ const assemble = (
   const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
   const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
-  const transport = compose(written, startWatch.interceptor, lifetime.interceptor);
+  const transport = startWatch.interceptor(written);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
   const quotes = createLastQuotes(service.market);
   const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
@@ -220,6 +219,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const end = async (): Promise<void> => {
     stopped$.next();
     parts.lifetime.end();
+    parts.scheduler.close();
     await service.stop();
     await parts.durable?.close();
   };

@@ -1,22 +1,19 @@
 /**
- * Where an engine ends: its timers and the requests it still listens to, taken away in one place when it has stopped.
+ * The engine's clock, whose timers end with the engine.
  *
- * Invariants: after the end no timer of the engine runs, nothing of it is sent, and no answer reaches it; what was sent goes on
- * its way, and what became of it is for the next life to find out; nothing is told to anybody because of the end.
+ * Invariants: after the end no timer of the engine runs and none is set; nothing is told to anybody because of the end.
+ * Not here: requests in flight (scheduler/scheduler.ts).
  */
-import { Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
-import type { Interceptor } from "../contract/transport.ts";
 
 interface Lifetime {
   readonly clock: Clock;
-  readonly interceptor: Interceptor;
   end(): void;
 }
 
 export const createLifetime = (clock: Clock): Lifetime => {
   const timers = new Set<Timer>();
-  const flights = new Subscription();
+  let ended = false;
   const idle: Timer = { cancel: () => undefined };
 
   return {
@@ -24,7 +21,7 @@ export const createLifetime = (clock: Clock): Lifetime => {
       now: () => clock.now(),
       wallNow: () => clock.wallNow(),
       setTimer: (at, run) => {
-        if (flights.closed) return idle;
+        if (ended) return idle;
         const inner = clock.setTimer(at, () => {
           timers.delete(timer);
           run();
@@ -39,15 +36,8 @@ export const createLifetime = (clock: Clock): Lifetime => {
         return timer;
       },
     },
-    interceptor: (next) => (request) =>
-      new Observable((subscriber) => {
-        if (flights.closed) return undefined;
-        const flight = next(request).subscribe(subscriber);
-        flights.add(flight);
-        return flight;
-      }),
     end: () => {
-      flights.unsubscribe();
+      ended = true;
       for (const timer of timers) timer.cancel();
     },
   };

@@ -7,7 +7,6 @@
  * process until somebody resumes; one engine at a time uses a journal.
  */
 import { resolve } from "node:path";
-import { defer, from, type Observable, switchMap } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord, PlaceBody } from "../contract/schemas.ts";
@@ -164,10 +163,18 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
       await store.commit();
       return { life: intents.life, open, held: decisions.held(), judged, holdings: holdings.all(), repaired: store.repaired };
     },
-    interceptor:
-      (next) =>
-      (request): Observable<never> | ReturnType<typeof next> =>
-        request.endpoint === "placeOrder" ? defer(() => from(writeDown(request)).pipe(switchMap(() => next(request)))) : next(request),
+    interceptor: (next) => (request, sink) => {
+      if (request.endpoint !== "placeOrder") {
+        next(request, sink);
+        return;
+      }
+      const send = (): void => {
+        if (!sink.closed) next(request, sink);
+      };
+      void writeDown(request).then(send, (error: unknown) => {
+        sink.failed(error);
+      });
+    },
     decide: (mode, reason) => {
       decide({ strategy: "", mode, reason });
     },

@@ -5,10 +5,10 @@
  * the service cannot be ends the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
  * Not here: reading (initial-sync.ts), how long a start may take without a rate limit (there too).
  */
-import { type Observable, ReplaySubject, takeUntil, tap } from "rxjs";
+import { type Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { limitedStatus } from "../contract/limits.ts";
-import type { Interceptor, WireRequest, WireResponse } from "../contract/transport.ts";
+import { type Interceptor, observing, type WireRequest, type WireResponse } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 
@@ -107,18 +107,18 @@ export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions)
       isOn = false;
       timer?.cancel();
     },
-    interceptor: (next) => (request) =>
-      isOn
-        ? next(request).pipe(
-            tap({
-              next: (response) => {
-                if (isOn) answered(request, response);
-              },
-              error: (error: unknown) => {
-                if (isOn) lost(error);
-              },
-            }),
-          )
-        : next(request),
+    interceptor: (next) => (request, sink) => {
+      if (!isOn) {
+        next(request, sink);
+        return;
+      }
+      const onResponse = (response: WireResponse): void => {
+        if (isOn && !sink.closed) answered(request, response);
+      };
+      const onFailed = (error: unknown): void => {
+        if (isOn && !sink.closed) lost(error);
+      };
+      next(request, observing(sink, onResponse, onFailed));
+    },
   };
 };

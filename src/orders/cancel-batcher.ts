@@ -13,6 +13,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Profile } from "../contract/profile.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { CancelBody, ElementResult } from "../contract/schemas.ts";
+import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { isResting, type TrackedOrder } from "./tracked-order.ts";
 
@@ -121,14 +122,15 @@ export const createCancelBatcher = ({ clock, gateway, profile, weigh, onSent, on
       return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
     };
     const elementsNow = (): number => choose(lane.orders, elementsMax, () => undefined).length;
-    gateway.call("cancelBatch", late, { class: lane.class, owner: "engine", elementsNow }).subscribe({
-      next: (outcome) => {
-        finish(lane, batch, outcome);
-      },
-      error: (error: unknown) => {
-        finish(lane, batch, { kind: "dropped", reason: error instanceof Error ? error.message : String(error) });
-      },
-    });
+    const done = (outcome: Outcome<ElementResult>): void => {
+      finish(lane, batch, outcome);
+    };
+    try {
+      gateway.submit({ endpoint: "cancelBatch", class: lane.class, owner: "engine", elementsNow, input: late, done });
+    } catch (error) {
+      if (!isSluiceError(error)) throw error;
+      done({ kind: "dropped", reason: error.message });
+    }
   };
 
   return {

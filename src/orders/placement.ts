@@ -13,6 +13,7 @@ import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
+import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
@@ -112,7 +113,7 @@ export const createPlacement = (options: PlacementOptions): Placement => {
   return {
     laneOf,
     unqueue: (slot) => {
-      slot.queued?.subscription.unsubscribe();
+      slot.queued?.withdraw();
       slot.queued = undefined;
     },
     queue: (slot) => {
@@ -131,18 +132,28 @@ export const createPlacement = (options: PlacementOptions): Placement => {
         slot.queued = undefined;
         refuse(slot, wish, { approved: false, reason });
       };
-      const call = { class: classOf(wish), owner: slot.strategy, permission: permissionOf(wish) };
-      const subscription = gateway.call("placeOrder", late, call).subscribe({
-        next: (outcome) => {
-          if (order !== undefined) read(order, outcome);
-          else if (outcome.kind === "refused") failed(outcome.msg);
-          else slot.queued = undefined;
-        },
-        error: (error: unknown) => {
-          failed(error instanceof Error ? error.message : String(error));
-        },
-      });
-      if (order === undefined && !subscription.closed) slot.queued = { subscription, lane: laneOf(wish) };
+      let ended = false;
+      const done = (outcome: Outcome<ElementResult>): void => {
+        ended = true;
+        if (order !== undefined) read(order, outcome);
+        else if (outcome.kind === "refused") failed(outcome.msg);
+        else slot.queued = undefined;
+      };
+      try {
+        const permission = permissionOf(wish);
+        const withdraw = gateway.submit({
+          endpoint: "placeOrder",
+          class: classOf(wish),
+          owner: slot.strategy,
+          permission,
+          input: late,
+          done,
+        });
+        if (order === undefined && !ended) slot.queued = { withdraw, lane: laneOf(wish) };
+      } catch (error) {
+        if (!isSluiceError(error)) throw error;
+        failed(error.message);
+      }
     },
   };
 };

@@ -6,7 +6,6 @@
  * hold is surplus.
  * Not here: what is done with orders (order-manager.ts), finding them (orders/state/).
  */
-import type { Subscription } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
 import { mayWait, takeNote } from "./conflation.ts";
@@ -34,7 +33,7 @@ export interface Slot {
   wish: WantedOrder | undefined;
   order: TrackedOrder | undefined;
   /** The placement that waits, and the lane it waits in. */
-  queued: { readonly subscription: Subscription; readonly lane: string } | undefined;
+  queued: { readonly withdraw: () => void; readonly lane: string } | undefined;
   settledMark: string | undefined;
   /** The settled wish was refused by a rule and may pass when instruments change. */
   refused: boolean;

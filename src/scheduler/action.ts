@@ -1,5 +1,5 @@
 /**
- * What waits for its turn: an action without content, and how it ended.
+ * An action as the scheduler sees it: queued without content, built when its slot opens, told how it ended.
  *
  * Invariants: what is sent is asked for once, when the slot has opened; every action ends once.
  */
@@ -34,6 +34,8 @@ export interface Action {
    * slot has opened.
    */
   build(key: string | undefined, elementsMax: number): WireRequest | undefined;
+  /** How it ended; called once, and not at all for an action that was withdrawn. */
+  done(ending: Ending): void;
 }
 
 export type Ending =

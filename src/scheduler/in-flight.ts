@@ -1,19 +1,20 @@
 /**
- * Requests under way: from the byte that leaves to the first thing that is heard.
+ * Requests in flight: from the byte that leaves to the response or the failure.
  *
- * Invariants: every lease given here ends once, whatever the transport does: one answer settles it, a failure or an end without
- * an answer loses it; what could not be written down was not sent.
+ * Invariants: every lease given here ends once, whatever the transport does: a response settles it, a failure loses it; what could not be written down was not sent.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Transport, WireRequest } from "../contract/transport.ts";
 import { isSluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Ending } from "./action.ts";
-import type { QueuedAction, ResponseSink } from "./queued-action.ts";
+import type { Landing, QueuedAction } from "./queued-action.ts";
 import type { Lease, QuotaPort } from "./quota/port.ts";
 
-interface InFlight extends ResponseSink {
+interface InFlight extends Landing {
   send(request: WireRequest, lease: Lease, entry: QueuedAction): void;
+  /** From now on nothing is sent and no answer is taken in. */
+  close(): void;
   readonly count: number;
 }
 
@@ -25,12 +26,8 @@ export const createInFlight = (
   landed: (entry: QueuedAction, ending: Ending) => void,
 ): InFlight => {
   let count = 0;
+  let closed = false;
   const waitedMs = ({ sentAt, submittedAt }: QueuedAction): number => sentAt - submittedAt;
-  const lose = (entry: QueuedAction, lease: Lease, message: string): void => {
-    port.lose(lease, clock.now());
-    count--;
-    landed(entry, { kind: "lost", message, waitedMs: waitedMs(entry) });
-  };
   return {
     get count() {
       return count;
@@ -38,7 +35,19 @@ export const createInFlight = (
     send: (request, lease, entry) => {
       count++;
       entry.lease = lease;
-      transport(request).subscribe(entry);
+      if (closed) return;
+      try {
+        transport(request, entry);
+      } catch (error) {
+        if (entry.closed) throw error;
+        entry.failed(error);
+      }
+    },
+    get closed() {
+      return closed;
+    },
+    close: () => {
+      closed = true;
     },
     answered: (entry, lease, response) => {
       const now = clock.now();
@@ -48,16 +57,14 @@ export const createInFlight = (
       landed(entry, { kind: "answered", response, waitedMs: waitedMs(entry), elapsedMs: now - entry.sentAt });
     },
     failed: (entry, lease, error) => {
-      if (!isSluiceError(error) || error.code !== "JOURNAL_FAILED") {
-        lose(entry, lease, error instanceof Error ? error.message : String(error));
+      count--;
+      if (isSluiceError(error) && error.code === "JOURNAL_FAILED") {
+        port.release(lease);
+        landed(entry, { kind: "dropped", reason: "unwritten" });
         return;
       }
-      port.release(lease);
-      count--;
-      landed(entry, { kind: "dropped", reason: "unwritten" });
-    },
-    ended: (entry, lease) => {
-      lose(entry, lease, "the transport ended without an answer");
+      port.lose(lease, clock.now());
+      landed(entry, { kind: "lost", message: error instanceof Error ? error.message : String(error), waitedMs: waitedMs(entry) });
     },
   };
 };

@@ -5,15 +5,15 @@
  * order of their heads. While somebody probes, the lightest call comes first.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
-import type { Account, Action, Ending } from "./action.ts";
+import type { Account, Action } from "./action.ts";
 import { classRules, createFairShares } from "./priority.ts";
 import { PriorityQueue } from "./priority-queue.ts";
-import { type Lane, QueuedAction, type ResponseSink, type UserRound } from "./queued-action.ts";
+import { type Landing, type Lane, QueuedAction, type UserRound } from "./queued-action.ts";
 import type { Charge } from "./quota/layers.ts";
 import type { Ledger } from "./quota/ledger.ts";
 
 interface Lanes {
-  add(action: Action, now: number, done: (ending: Ending) => void): QueuedAction;
+  add(action: Action, now: number): QueuedAction;
   take(lane: Lane): void;
   /** Takes a waiting entry out; false when it has left already. */
   withdraw(entry: QueuedAction): boolean;
@@ -25,7 +25,7 @@ interface Lanes {
 /** Owners for whom `apart` holds get lanes of their own, so that they can be held back without holding back others. */
 export const createLanes = (
   ledger: Pick<Ledger, "probing" | "turns">,
-  landing: ResponseSink,
+  landing: Landing,
   shares: Readonly<Record<string, number>> | undefined,
   apart: (owner: string) => boolean,
 ): Lanes => {
@@ -110,12 +110,12 @@ export const createLanes = (
     get count() {
       return count;
     },
-    add: (action, now, done) => {
+    add: (action, now) => {
       const lane = laneOf(action);
       const share = fair.of(action.owner, now);
       const key = share.enter(action.weight, now) - classRules[action.class].headStartMs;
       sequence++;
-      const entry = new QueuedAction(sequence, action, lane, share, now, done);
+      const entry = new QueuedAction(sequence, action, lane, share, now);
       lane.queue.push(entry, key, sequence);
       // What is not the new head leaves the order of the lanes alone.
       if (sorted && lane.queue.head() === entry) sorted = false;
@@ -148,7 +148,7 @@ export const createLanes = (
 
 const compare = (a: Lane, b: Lane): number => a.order - b.order || a.key - b.key || a.age - b.age;
 
-const openLane = (action: Action, owner: string | undefined, age: number, party: UserRound, landing: ResponseSink): Lane => {
+const openLane = (action: Action, owner: string | undefined, age: number, party: UserRound, landing: Landing): Lane => {
   const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
   const { ip, uid, keys } = account;
   const charge = (key: string | undefined): Charge => ({

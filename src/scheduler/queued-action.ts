@@ -6,20 +6,21 @@
  * Not here: what the first word does (in-flight.ts), who goes next (lanes.ts).
  */
 
-import type { WireResponse } from "../contract/transport.ts";
+import type { ResponseSink, WireResponse } from "../contract/transport.ts";
 import type { ActionClass } from "../journal/events.ts";
-import type { Account, Action, Ending } from "./action.ts";
+import type { Account, Action } from "./action.ts";
 import type { Share } from "./priority.ts";
 import type { PriorityQueue, Queued } from "./priority-queue.ts";
 import type { Charge } from "./quota/layers.ts";
 import type { Rank } from "./quota/ledger.ts";
 import type { Lease } from "./quota/port.ts";
 
-/** Where the first word of a request under way is heard. */
-export interface ResponseSink {
+/** Where the end of a request in flight is taken in. */
+export interface Landing {
   answered(entry: QueuedAction, lease: Lease, response: WireResponse): void;
   failed(entry: QueuedAction, lease: Lease, error: unknown): void;
-  ended(entry: QueuedAction, lease: Lease): void;
+  /** Nothing is taken in any more. */
+  readonly closed: boolean;
 }
 
 /** All lanes of one user. */
@@ -40,7 +41,7 @@ export interface Lane {
   readonly queue: PriorityQueue<QueuedAction>;
   /** One charge per key that may carry the call. */
   readonly charges: readonly Charge[];
-  readonly landing: ResponseSink;
+  readonly landing: Landing;
   /** The spell in which nothing of this lane could leave; another begins when quota comes back and at each wake. */
   blockedIn: number;
   /** Leave was asked for and has not been answered yet. */
@@ -53,7 +54,7 @@ export interface Lane {
   readonly owner: string | undefined;
 }
 
-export class QueuedAction implements Queued {
+export class QueuedAction implements Queued, ResponseSink {
   readonly order: number;
   readonly action: Action;
   readonly lane: Lane;
@@ -62,38 +63,35 @@ export class QueuedAction implements Queued {
   sentAt: number;
   /** While it is under way. */
   lease: Lease | undefined = undefined;
-  done: ((ending: Ending) => void) | undefined;
+  /** It was withdrawn, or told its end: its owner is not called any more. */
+  over = false;
   /** It is no longer in its lane: sent, dropped or withdrawn. */
   removed = false;
 
-  constructor(order: number, action: Action, lane: Lane, share: Share, now: number, done: (ending: Ending) => void) {
+  constructor(order: number, action: Action, lane: Lane, share: Share, now: number) {
     this.order = order;
     this.action = action;
     this.lane = lane;
     this.share = share;
     this.submittedAt = now;
     this.sentAt = now;
-    this.done = done;
   }
 
-  next(response: WireResponse): void {
+  response(response: WireResponse): void {
     const { lease } = this;
-    if (lease === undefined) return;
+    if (lease === undefined || this.lane.landing.closed) return;
     this.lease = undefined;
     this.lane.landing.answered(this, lease, response);
   }
 
-  error(error: unknown): void {
+  failed(error: unknown): void {
     const { lease } = this;
-    if (lease === undefined) return;
+    if (lease === undefined || this.lane.landing.closed) return;
     this.lease = undefined;
     this.lane.landing.failed(this, lease, error);
   }
 
-  complete(): void {
-    const { lease } = this;
-    if (lease === undefined) return;
-    this.lease = undefined;
-    this.lane.landing.ended(this, lease);
+  get closed(): boolean {
+    return this.lease === undefined || this.lane.landing.closed;
   }
 }

@@ -2,10 +2,9 @@
  * Decides which waiting action leaves next, and when. The only place that waits.
  *
  * Invariants: an action leaves only with a grant on all its layers; what to send is asked for when its slot has opened, so a
- * wish that was replaced or withdrawn costs nothing; the queue is bounded; an action unsubscribed before it left never leaves.
- * Not here: the arithmetic of quota (quota/), what an answer means (gateway/).
+ * wish that was replaced or withdrawn costs nothing; the queue is bounded; an action withdrawn before it left never leaves.
+ * Not here: the arithmetic of quota (quota/), what an answer means (client/parse-response.ts).
  */
-import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Transport } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
@@ -21,10 +20,13 @@ import { type Grant, type Lease, localPort, type QuotaPort } from "./quota/port.
 import { createWakeup } from "./wakeup.ts";
 
 export interface Scheduler {
-  /** Emits the ending once and completes. Errors only with QUEUE_FULL. Unsubscribing before it was sent withdraws it. */
-  schedule(action: Action): Observable<Ending>;
-  /** The same without a stream: calls back once. The returned function withdraws, and is deaf to an answer that comes later. */
-  submit(action: Action, done: (ending: Ending) => void): () => void;
+  /**
+   * Queues an action, or sends it at once where there is quota; `done` may be called before this returns. Throws QUEUE_FULL.
+   * The returned function withdraws the action: it is not sent if it still waits, and not told its end in any case.
+   */
+  submit(action: Action): () => void;
+  /** The end of everything: nothing is sent any more and no answer is taken in. */
+  close(): void;
   readonly queued: number;
   readonly inFlight: number;
 }
@@ -117,9 +119,9 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   };
 
   const finish = (entry: QueuedAction, ending: Ending): void => {
-    const { done } = entry;
-    entry.done = undefined;
-    done?.(ending);
+    if (entry.over) return;
+    entry.over = true;
+    entry.action.done(ending);
   };
   const drop = (entry: QueuedAction, reason: "withdrawn" | "deadline"): void => {
     journal.append({ type: "action.dropped", action: entry.order, endpoint: entry.action.endpoint, reason });
@@ -234,14 +236,14 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     }
   };
 
-  const enter = (action: Action, done: (ending: Ending) => void): QueuedAction => {
+  const submit = (action: Action): (() => void) => {
     if (lanes.count >= queueMax) {
       const text = `The request queue holds ${queueMax} actions; "${action.owner}" adds faster than the quota allows. Ask less often.`;
       throw new SluiceError("QUEUE_FULL", text);
     }
     const now = clock.now();
     const { rank } = classRules[action.class];
-    const entry = lanes.add(action, now, done);
+    const entry = lanes.add(action, now);
     if (rank !== "ordinary") ledger.noteExit(now);
     if (action.deadlineAt !== undefined) {
       clock.setTimer(action.deadlineAt, () => {
@@ -249,26 +251,17 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       });
     }
     if (entry.lane.blockedIn !== spell) pump();
-    return entry;
-  };
-
-  const submit = (action: Action, done: (ending: Ending) => void): (() => void) => {
-    const entry = enter(action, done);
     return () => {
-      entry.done = undefined;
+      entry.over = true;
       lanes.withdraw(entry);
     };
   };
 
   return {
     submit,
-    schedule: (action) =>
-      new Observable((subscriber) =>
-        submit(action, (ending) => {
-          subscriber.next(ending);
-          subscriber.complete();
-        }),
-      ),
+    close: () => {
+      flights.close();
+    },
     get queued() {
       return lanes.count;
     },

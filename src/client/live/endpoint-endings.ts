@@ -3,24 +3,23 @@
  *
  * Invariants: answers are handed on untouched; what the header says is told cut and as text.
  */
-import { tap } from "rxjs";
 import type { EndpointName } from "../../contract/endpoints.ts";
-import type { Interceptor } from "../../contract/transport.ts";
+import { type Interceptor, observing, type WireResponse } from "../../contract/transport.ts";
 import type { OnAnomaly } from "../transport/socket-channel.ts";
 
 const textMax = 60;
 
 export const noteEndings = (note: OnAnomaly): Interceptor => {
   const told = new Set<EndpointName>();
-  return (next) => (request) =>
-    next(request).pipe(
-      tap(({ headers }) => {
-        const { endpoint, method, path } = request;
-        const { sunset, deprecation } = headers;
-        if ((sunset === undefined && deprecation === undefined) || told.has(endpoint)) return;
-        told.add(endpoint);
-        const until = sunset === undefined ? "" : `; it ends ${sunset.slice(0, textMax)}`;
-        note("endpoint.deprecated", `${method} ${path} is deprecated by the service${until}. Look for a newer version of the interface.`);
-      }),
-    );
+  return (next) => (request, sink) => {
+    const onResponse = ({ headers }: WireResponse): void => {
+      const { endpoint, method, path } = request;
+      const { sunset, deprecation } = headers;
+      if ((sunset === undefined && deprecation === undefined) || told.has(endpoint)) return;
+      told.add(endpoint);
+      const until = sunset === undefined ? "" : `; it ends ${sunset.slice(0, textMax)}`;
+      note("endpoint.deprecated", `${method} ${path} is deprecated by the service${until}. Look for a newer version of the interface.`);
+    };
+    next(request, observing(sink, onResponse));
+  };
 };

@@ -10,7 +10,6 @@ import type { Clock } from "../../clock/clock.ts";
 import { afterArrivals, createSystemClock } from "../../clock/system-clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { type Environment, websocketLimits } from "../../contract/limits.ts";
-import { compose } from "../../contract/transport.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
 import { readBaseUrl } from "../transport/base-url.ts";
@@ -145,7 +144,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   const refusal = refusalOf(options, contract);
   return {
     clock,
-    transport: compose(http.transport, listed.watch, noteEndings(anomalies.note)),
+    transport: listed.watch(noteEndings(anomalies.note)(http.transport)),
     market,
     users: pushed.map(({ user }) => user),
     ordersRefused: () => refusal,

@@ -3,12 +3,11 @@
  *
  * Invariants: the bytes signed are the bytes sent; nothing is repeated and no redirect followed; every request ends by its
  * deadline; an answer is read whole, within a bound, or it is none; no message holds a header, a query or a text of the other
- * side; a request nobody listens to any more is still read to its end.
+ * side; a request nobody listens to any more is still read to its end, so that its connection can serve again.
  * Not here: when to send (scheduler/), what an answer means (gateway/), connections (connections.ts).
  */
 import { type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions, validateHeaderName } from "node:http";
 import { request as secureRequest } from "node:https";
-import { Observable } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { authHeaderNames, queryText } from "../../contract/signing.ts";
@@ -95,18 +94,12 @@ export const httpTransport = (options: HttpOptions): HttpTransport => {
   };
 
   return {
-    transport: (request) =>
-      // No teardown: a request that was sent is read to its end, so that its connection can serve again.
-      new Observable((subscriber) => {
-        send(request, (end) => {
-          if (isSluiceError(end)) {
-            subscriber.error(end);
-            return;
-          }
-          subscriber.next(end);
-          subscriber.complete();
-        });
-      }),
+    transport: (request, sink) => {
+      send(request, (end) => {
+        if (isSluiceError(end)) sink.failed(end);
+        else sink.response(end);
+      });
+    },
     open: connections.open,
     close: () => {
       closing = true;

@@ -4,7 +4,6 @@
  * Invariants: the handler runs at the instant the request would arrive; an answer is delivered once; a handler that returns
  * undefined has dropped the request, which then fails like a lost connection after `timeoutMs`.
  */
-import { Observable } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
 import { SluiceError } from "../../errors.ts";
@@ -29,20 +28,15 @@ interface InProcessOptions {
 
 export const inProcess =
   ({ clock, latency, timeoutMs, handle }: InProcessOptions): Transport =>
-  (request) =>
-    new Observable((subscriber) => {
-      const sentAt = clock.now();
-      const trip = latency.trip?.();
-      clock.setTimer(sentAt + (trip?.entryMs ?? latency.entryMs()), () => {
-        const response = handle(request, clock.now());
-        const answerAt = response === undefined ? sentAt + timeoutMs : clock.now() + (trip?.responseMs ?? latency.responseMs());
-        clock.setTimer(answerAt, () => {
-          if (response === undefined || answerAt - sentAt > timeoutMs) {
-            subscriber.error(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
-            return;
-          }
-          subscriber.next(response);
-          subscriber.complete();
-        });
+  (request, sink) => {
+    const sentAt = clock.now();
+    const trip = latency.trip?.();
+    clock.setTimer(sentAt + (trip?.entryMs ?? latency.entryMs()), () => {
+      const response = handle(request, clock.now());
+      const answerAt = response === undefined ? sentAt + timeoutMs : clock.now() + (trip?.responseMs ?? latency.responseMs());
+      clock.setTimer(answerAt, () => {
+        if (response !== undefined && answerAt - sentAt <= timeoutMs) sink.response(response);
+        else sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
       });
     });
+  };

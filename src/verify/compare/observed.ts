@@ -153,10 +153,10 @@ const createDesk = (note: (decision: Decision) => void) => {
   })({});
   const watchedTransport =
     (transport: OpenService["transport"], now: () => number): OpenService["transport"] =>
-    (request) => {
+    (request, sink) => {
       const { endpoint, method, body } = request;
       if (method === "POST") note({ at: now(), ...homeOf(body), kind: "sends", what: JSON.stringify({ endpoint, body }) });
-      return transport(request);
+      transport(request, sink);
     };
   return { plugin, watched: watchedTransport };
 };

@@ -73,9 +73,9 @@ const overheard = (spec: BacktestSpec, chronicle: RunReader): BacktestSpec => ({
     const opened = spec.openWith(env, overrides);
     return {
       ...opened,
-      transport: (request) => {
+      transport: (request, sink) => {
         if (request.endpoint === "placeOrder") noteSent(chronicle.sent, request.body);
-        return opened.transport(request);
+        opened.transport(request, sink);
       },
     };
   },

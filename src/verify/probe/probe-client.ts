@@ -10,7 +10,7 @@ import { after, type Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Endpoint, EndpointName } from "../../contract/endpoints.ts";
 import type { LayerName } from "../../contract/limits.ts";
-import type { Transport, WireRequest } from "../../contract/transport.ts";
+import { responseTo, type Transport, type WireRequest } from "../../contract/transport.ts";
 import { type Charge, Pacing } from "./pacing.ts";
 import { type Reply, replyOf } from "./reply.ts";
 
@@ -102,7 +102,7 @@ export class ProbeClient {
     const sentAt = this.clock.now();
     const answered = this.pacing.count(charge, sentAt);
     try {
-      const response = await firstValueFrom(this.#transport(request));
+      const response = await responseTo(this.#transport, request);
       return replyOf(request, response, sentAt, this.clock.now());
     } finally {
       answered(this.clock.now());

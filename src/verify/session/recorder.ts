@@ -5,10 +5,10 @@
  * reach it; everything that comes from outside waits its turn (input-sequencer.ts), except what a call of the engine gets back at once.
  * Not here: what somebody asks of the engine (recorded-engine.ts), files (session-file.ts).
  */
-import { Observable, type Observer } from "rxjs";
+import type { Observable } from "rxjs";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../../client/service-port.ts";
 import { limitHeaders } from "../../contract/limits.ts";
-import type { Transport, WireResponse } from "../../contract/transport.ts";
+import type { ResponseSink, Transport, WireResponse } from "../../contract/transport.ts";
 import { InputSequencer, type RecordWriter } from "./input-sequencer.ts";
 import { recordedMarket } from "./recorded-market.ts";
 import { recordedStream } from "./recorded-stream.ts";
@@ -141,40 +141,37 @@ const recordedTransport = (
     body: copy(body),
   });
   let count = 0;
-  return (wire) =>
-    new Observable((subscriber) => {
-      const request = count++;
-      turns.note({ out: "request", request, ...wire });
-      const waits = (): boolean => !subscriber.closed;
-      const listener: Partial<Observer<WireResponse>> = {
-        next: (response) => {
-          const answer = cleaned(response);
-          turns.enter(
-            () => (waits() ? { in: "answer", request, ...answer } : undefined),
-            () => {
-              subscriber.next(answer);
-              subscriber.complete();
-            },
-          );
-        },
-        error: (thrown: unknown) => {
-          const code = codeIn(thrown);
-          const error = String(copy(thrown instanceof Error ? thrown.message : String(thrown)));
-          turns.enter(
-            () => (waits() ? { in: "failure", request, error, ...code } : undefined),
-            () => subscriber.error(errorOf(error, code.code)),
-          );
-        },
-        // After an answer nobody waits any more by the time this has its turn.
-        complete: () => {
-          turns.enter(
-            () => (waits() ? { in: "failure", request } : undefined),
-            () => subscriber.complete(),
-          );
-        },
-      };
-      return turns.asking(() => inner(wire).subscribe(listener));
+  return (wire, sink) => {
+    const request = count++;
+    turns.note({ out: "request", request, ...wire });
+    const recording: ResponseSink = {
+      response: (response) => {
+        const answer = cleaned(response);
+        turns.enter(
+          () => (sink.closed ? undefined : { in: "answer", request, ...answer }),
+          () => {
+            sink.response(answer);
+          },
+        );
+      },
+      failed: (thrown) => {
+        const code = codeIn(thrown);
+        const error = String(copy(thrown instanceof Error ? thrown.message : String(thrown)));
+        turns.enter(
+          () => (sink.closed ? undefined : { in: "failure", request, error, ...code }),
+          () => {
+            sink.failed(errorOf(error, code.code));
+          },
+        );
+      },
+      get closed() {
+        return sink.closed;
+      },
+    };
+    turns.asking(() => {
+      inner(wire, recording);
     });
+  };
 };
 
 const recordedUser = (

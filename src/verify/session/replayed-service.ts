@@ -5,10 +5,10 @@
  * it gets back at once now.
  * Not here: the order of things (replay-script.ts), who turns the pages (replayer.ts).
  */
-import { Observable, type Subscriber } from "rxjs";
+import type { Observable } from "rxjs";
 import type { OpenService, ServiceEnv, ServiceUser } from "../../client/service-port.ts";
 import type { Clock } from "../../clock/clock.ts";
-import type { Transport, WireResponse } from "../../contract/transport.ts";
+import type { ResponseSink, Transport } from "../../contract/transport.ts";
 import { never } from "../../errors.ts";
 import { outside } from "../../host/execution-context.ts";
 import { checkRow, codecOf, keepsLatest, type MarketValue, marketOver, type StreamName } from "./market-rows.ts";
@@ -31,15 +31,13 @@ export const replayedService = (header: SessionHeader, script: ReplayScript, env
         fire(entry.timer, entry.due);
         return;
       case "answer":
-        answer(entry.request, (subscriber) => {
-          subscriber.next({ status: entry.status, headers: entry.headers, body: entry.body });
-          subscriber.complete();
+        answer(entry.request, (sink) => {
+          sink.response({ status: entry.status, headers: entry.headers, body: entry.body });
         });
         return;
       case "failure":
-        answer(entry.request, (subscriber) => {
-          if (entry.error === undefined) subscriber.complete();
-          else subscriber.error(errorOf(entry.error, entry.code));
+        answer(entry.request, (sink) => {
+          sink.failed(errorOf(entry.error ?? "the transport ended without an answer", entry.code));
         });
         return;
       case "stream":
@@ -127,21 +125,18 @@ const scriptedClock = (script: ReplayScript): { readonly clock: Clock; readonly 
 };
 
 const scriptedTransport = (script: ReplayScript) => {
-  const waiting = new Map<number, Subscriber<WireResponse>>();
+  const waiting = new Map<number, ResponseSink>();
   let count = 0;
-  const transport: Transport = (wire) =>
-    new Observable((subscriber) => {
-      const request = count++;
-      waiting.set(request, subscriber);
-      script.act({ out: "request", request, ...wire });
-      return () => {
-        waiting.delete(request);
-      };
-    });
-  const answer = (request: number, give: (subscriber: Subscriber<WireResponse>) => void): void => {
-    const subscriber = waiting.get(request);
-    if (subscriber === undefined) script.fail("undeliverable", `nobody waits for the answer to request ${request}`);
-    else give(subscriber);
+  const transport: Transport = (wire, sink) => {
+    const request = count++;
+    waiting.set(request, sink);
+    script.act({ out: "request", request, ...wire });
+  };
+  const answer = (request: number, give: (sink: ResponseSink) => void): void => {
+    const sink = waiting.get(request);
+    waiting.delete(request);
+    if (sink === undefined || sink.closed) script.fail("undeliverable", `nobody waits for the answer to request ${request}`);
+    else give(sink);
   };
   return { transport, answer };
 };

@@ -5,8 +5,8 @@
  * asked; a fault meets one request and is used up, but an outage, which meets all it is about until it ends; after `timeoutMs` on the sender's clock nothing is listened to any more.
  * Not here: pushes (pushes.ts), what the faults are (fault.ts).
  */
-import { Observable } from "rxjs";
 import type { Latency } from "../../client/transport/in-process.ts";
+import type { Timer } from "../../clock/clock.ts";
 import type { VirtualClock } from "../../clock/virtual-clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
 import { SluiceError } from "../../errors.ts";
@@ -38,7 +38,8 @@ interface NetworkOptions {
 }
 
 export interface Network {
-  transportOf(sender: Sender): Transport;
+  /** The way of one process; after `close` nothing of it is sent and no answer reaches it. */
+  join(sender: Sender): { readonly send: Transport; close(): void };
   /** From now on the fault waits for the first request it fits. */
   arm(fault: Fault): void;
   /** No fault any more, nor one that is armed from now on. */
@@ -142,25 +143,28 @@ export const createNetwork = (options: NetworkOptions): Network => {
       armed = [];
       outages = [];
     },
-    transportOf: (sender) => (request) =>
-      new Observable((subscriber) => {
-        if (!sender.clock.alive) return undefined;
+    join: (sender) => {
+      const deadlines = new Set<Timer>();
+      let closed = false;
+      const send: Transport = (request, sink) => {
+        if (closed || !sender.clock.alive) return;
         const fault = take(request);
         sender.sent(request);
         const sentAt = time.now();
-        const fail = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
+        const deadline = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
+          deadlines.delete(deadline);
           sender.unheard(request);
-          subscriber.error(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
+          sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
         });
+        deadlines.add(deadline);
         const tell = (response: WireResponse): void => {
           sender.clock.deliver(() => {
-            if (subscriber.closed) return;
-            fail.cancel();
+            if (!deadlines.delete(deadline)) return;
+            deadline.cancel();
             sender.heard(request, response);
             if (!sender.clock.alive) return;
-            subscriber.next(response);
-            if (fault?.kind === "double-answer") subscriber.next(response);
-            subscriber.complete();
+            sink.response(response);
+            if (fault?.kind === "double-answer") sink.response(response);
           });
         };
         const entryMs = latency.entryMs() + (fault?.kind === "delay-request" ? fault.size : 0);
@@ -178,10 +182,14 @@ export const createNetwork = (options: NetworkOptions): Network => {
             tell(response);
           });
         });
-        return () => {
-          fail.cancel();
-        };
-      }),
+      };
+      const close = (): void => {
+        closed = true;
+        for (const deadline of deadlines) deadline.cancel();
+        deadlines.clear();
+      };
+      return { send, close };
+    },
   };
 };
 

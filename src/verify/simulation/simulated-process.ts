@@ -116,13 +116,14 @@ export const startSimulatedProcess = (
     },
   };
   let forbiddenByJournal: string | undefined;
+  const line = network.join(sender);
   const service: ServiceSpec = {
     kind: "simulation",
     open: ({ onError }) => {
       feed = createFeed(tape.instruments, { onError });
       return {
         clock,
-        transport: network.transportOf(sender),
+        transport: line.send,
         market: feed,
         users: users.map((user) => ({
           ...user,
@@ -131,7 +132,9 @@ export const startSimulatedProcess = (
         ordersRefused: () => environment.refusal,
         assumptions: [],
         start: () => undefined,
-        stop: () => undefined,
+        stop: () => {
+          line.close();
+        },
       };
     },
   };

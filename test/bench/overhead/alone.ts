@@ -4,14 +4,13 @@
  * Invariants: no promise, no closure and no request of an action's own, so that only our own work and memory is seen; the clock
  * is told, the answers are at hand; all wait first, as after a start, and then leave one by one.
  */
-import { Observable, type Observer } from "rxjs";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
-import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
+import type { ResponseSink, Transport, WireRequest } from "../../../src/contract/transport.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
-import type { Action, Ending } from "../../../src/scheduler/action.ts";
+import type { Action } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
@@ -31,6 +30,7 @@ const latencyMs = 20;
 const account = { uid: "user", ip: "home", keys: ["key"] };
 export const request: WireRequest = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "key" };
 const build = (): WireRequest => request;
+let ended = 0;
 const action = (owner: string, endpoint: EndpointName, kind: ActionClass, weight: number): Action => ({
   endpoint,
   class: kind,
@@ -38,6 +38,9 @@ const action = (owner: string, endpoint: EndpointName, kind: ActionClass, weight
   weight,
   account,
   build,
+  done: (ending) => {
+    if (ending.kind === "answered") ended++;
+  },
 });
 const actions = ["one", "two", "three"].flatMap((owner) => [
   action(owner, "placeOrder", "place", 10),
@@ -47,21 +50,17 @@ const actions = ["one", "two", "three"].flatMap((owner) => [
 
 /** Every call that arrived at one instant is answered at one instant. */
 export const transportOn = (clock: VirtualClock): Transport => {
-  let arriving: Observer<WireResponse>[] = [];
+  let arriving: ResponseSink[] = [];
   const answerAll = (): void => {
     const answered = arriving;
     arriving = [];
     const headers = { date: new Date(clock.now()).toUTCString(), "x-ratelimit-uid-weight-used": "0" };
-    for (const observer of answered) {
-      observer.next({ status: 200, headers, body: undefined });
-      observer.complete();
-    }
+    for (const sink of answered) sink.response({ status: 200, headers, body: undefined });
   };
-  return () =>
-    new Observable((subscriber) => {
-      if (arriving.length === 0) clock.setTimer(clock.now() + latencyMs, answerAll);
-      arriving.push(subscriber);
-    });
+  return (_, sink) => {
+    if (arriving.length === 0) clock.setTimer(clock.now() + latencyMs, answerAll);
+    arriving.push(sink);
+  };
 };
 
 /**
@@ -75,10 +74,6 @@ export const costsOf = (calls: number, perSecond: number, waves: number, collect
   const ledger = createLedger({ layers, startedAt: clock.now() });
   const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, transport: transportOn(clock), journal, queueMax: calls });
-  let ended = 0;
-  const done = (ending: Ending): void => {
-    if (ending.kind === "answered") ended++;
-  };
   const wave = (): Costs => {
     const startAt = clock.now();
     ended = 0;
@@ -86,7 +81,7 @@ export const costsOf = (calls: number, perSecond: number, waves: number, collect
     collect();
     const heapBefore = process.memoryUsage().heapUsed;
     const submitted = stopwatch(calls);
-    for (let i = 0; i < calls; i++) scheduler.submit(actions[i % actions.length] as Action, done);
+    for (let i = 0; i < calls; i++) scheduler.submit(actions[i % actions.length] as Action);
     const submit = submitted();
     if (scheduler.queued < calls) throw new Error(`${calls - scheduler.queued} of ${calls} calls did not wait`);
     collect();

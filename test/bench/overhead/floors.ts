@@ -1,32 +1,34 @@
 /**
- * The parts of an action's cost, each by itself: what nobody can go below who has a queue, charges three layers and listens to an
- * Observable.
+ * The parts of an action's cost, each by itself: what nobody can go below who has a queue, charges three layers and hears one
+ * answer.
  *
  * Invariants: the same clock, transport and charges as the whole (alone.ts), so that the parts can be held against it; each part
  * keeps its memory as the whole does, all submitted before the first ends.
  */
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import type { WireResponse } from "../../../src/contract/transport.ts";
+import type { ResponseSink } from "../../../src/contract/transport.ts";
 import { PriorityQueue, type Queued } from "../../../src/scheduler/priority-queue.ts";
 import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Rank, type Ticket } from "../../../src/scheduler/quota/ledger.ts";
 import { day, request, transportOn } from "./alone.ts";
 import { type Spent, stopwatch } from "./stopwatch.ts";
 
-/** The same calls through the same transport with nobody to schedule them: an Observable, its subscription, an answer. */
+/** The same calls through the same transport with nobody to schedule them: a sink and an answer. */
 export const bare = (calls: number, collect: () => void): Spent => {
   const clock = createVirtualClock(day);
   const transport = transportOn(clock);
   let ended = 0;
-  const observer = {
-    next: (response: WireResponse): void => {
-      if (response.status === 200) ended++;
+  const sink: ResponseSink = {
+    response: ({ status }) => {
+      if (status === 200) ended++;
     },
+    failed: () => undefined,
+    closed: false,
   };
   collect();
   const spent = stopwatch(calls);
-  for (let i = 0; i < calls; i++) transport(request).subscribe(observer);
+  for (let i = 0; i < calls; i++) transport(request, sink);
   clock.advanceTo(day + 1_000);
   const result = spent();
   if (ended < calls) throw new Error(`${calls - ended} of ${calls} calls did not end`);

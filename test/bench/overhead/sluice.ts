@@ -3,7 +3,6 @@
  *
  * Invariants: the same layers as in use, only with other capacities; the journal has no reader, as in a default engine.
  */
-import { Observable } from "rxjs";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
@@ -28,16 +27,14 @@ export const createTurn = (weightPerMinute: number, callsPerSecond: number): Tur
   const ledger = createLedger({ layers, startedAt: clock.now() });
   const sends = new WeakMap<WireRequest, () => Promise<unknown>>();
   // The window's use is told as nothing at all, so the ledger's own count stands, as in a burst whose answers are under way.
-  const transport: Transport = (request) =>
-    new Observable((subscriber) => {
-      void sends
-        .get(request)?.()
-        .then(() => {
-          const date = new Date(clock.wallNow()).toUTCString();
-          subscriber.next({ status: 200, headers: { date, "x-ratelimit-uid-weight-used": "0" }, body: undefined });
-          subscriber.complete();
-        });
-    });
+  const transport: Transport = (request, sink) => {
+    void sends
+      .get(request)?.()
+      .then(() => {
+        const date = new Date(clock.wallNow()).toUTCString();
+        sink.response({ status: 200, headers: { date, "x-ratelimit-uid-weight-used": "0" }, body: undefined });
+      });
+  };
   const scheduler = createScheduler({ clock, ledger, transport, journal: new EventLog(() => clock.now()) });
   return ({ weight, urgent }, send) =>
     new Promise((resolve) => {
@@ -46,6 +43,14 @@ export const createTurn = (weightPerMinute: number, callsPerSecond: number): Tur
         sends.set(request, send);
         return request;
       };
-      scheduler.submit({ endpoint: "getOrder", class: urgent ? "emergency" : "read", owner: "bench", weight, account, build }, resolve);
+      scheduler.submit({
+        endpoint: "getOrder",
+        class: urgent ? "emergency" : "read",
+        owner: "bench",
+        weight,
+        account,
+        build,
+        done: resolve,
+      });
     });
 };

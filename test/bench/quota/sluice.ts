@@ -1,14 +1,8 @@
-/**
- * Our own scheduler and ledger, wired as the engine wires them, with the bench's clock and wire plugged in.
- *
- * Invariants: nothing is tuned for a scenario; the configuration is the default one.
- */
-import { from } from "rxjs";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
-import type { WireResponse } from "../../../src/contract/transport.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
+import type { Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
@@ -36,25 +30,27 @@ const create =
       clock,
       ledger,
       journal,
-      transport: (request) =>
-        from(
-          (tasks.get(request) as Task).send().then(({ status, headers }: Answer): WireResponse => ({ status, headers, body: undefined })),
-        ),
+      transport: (request, sink) => {
+        void (tasks.get(request) as Task).send().then(
+          ({ status, headers }: Answer) => {
+            sink.response({ status, headers, body: undefined });
+          },
+          (error: unknown) => {
+            sink.failed(error);
+          },
+        );
+      },
     });
     const submit = (task: Task): Promise<void> =>
       new Promise((resolve, reject) => {
         const request = { endpoint: endpoints[task.kind], method: "GET", path: "", query: {}, body: undefined, key: "key" } as const;
         tasks.set(request, task);
         const { endpoint } = request;
-        scheduler
-          .schedule({ endpoint, class: classOf(task), owner: "bench", weight: task.weight, account, build: () => request })
-          .subscribe({
-            next: (ending) => {
-              if (ending.kind === "answered" && ending.response.status === 429) submit(task).then(resolve, reject);
-              else resolve();
-            },
-            error: reject,
-          });
+        const done = (ending: Ending): void => {
+          if (ending.kind === "answered" && ending.response.status === 429) submit(task).then(resolve, reject);
+          else resolve();
+        };
+        scheduler.submit({ endpoint, class: classOf(task), owner: "bench", weight: task.weight, account, build: () => request, done });
       });
     return { submit };
   };

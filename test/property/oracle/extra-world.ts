@@ -1,10 +1,3 @@
-/**
- * A client against the service's own meter, both built from one profile that has layers besides the three.
- *
- * Invariants: everything follows from the plan; the service's clock is the client's shifted and stretched; batches are put
- * together as they leave, from whatever waits by then.
- */
-import { Observable } from "rxjs";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type Contract, createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
@@ -86,26 +79,25 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory
   const random = createRandom(`extra ${plan.seed}`);
   const contract = createContract({ limits: { extraLayers: plan.layers } });
   const service: Service = { contract, meter: new RateLimiter(contract, true), now, refusals: [], passed: [] };
-  const transport: Transport = ({ endpoint, body }) =>
-    new Observable((subscriber) => {
-      const { thereMs, backMs } = legsOf(plan.network, random, now());
-      clock.setTimer(clock.now() + thereMs, () => {
-        const status = judge(service, endpoint, Array.isArray(body) ? body.length : 1) ? 200 : 429;
-        const headers = headersOf(service);
-        clock.setTimer(clock.now() + backMs, () => {
-          subscriber.next({ status, headers, body: undefined });
-          subscriber.complete();
-        });
+  const transport: Transport = ({ endpoint, body }, sink) => {
+    const { thereMs, backMs } = legsOf(plan.network, random, now());
+    clock.setTimer(clock.now() + thereMs, () => {
+      const status = judge(service, endpoint, Array.isArray(body) ? body.length : 1) ? 200 : 429;
+      const headers = headersOf(service);
+      clock.setTimer(clock.now() + backMs, () => {
+        sink.response({ status, headers, body: undefined });
       });
     });
+  };
   const ledger = createLedger({ layers: layersOf(contract), startedAt });
   const journal = new EventLog(() => clock.now());
   const scheduler = createScheduler({ clock, ledger, port: portOf(ledger), transport, journal });
 
+  const done = (): void => undefined;
   const ask = (endpoint: EndpointName, kind: ActionClass): void => {
     const { weight, method, path } = contract.endpoints[endpoint];
     const build = (key: string | undefined) => ({ endpoint, method, path, query: {}, body: undefined, key });
-    scheduler.submit({ endpoint, class: kind, owner: "test", weight, account, build }, () => undefined);
+    scheduler.submit({ endpoint, class: kind, owner: "test", weight, account, build, done });
   };
   let pool = 0;
   let queued = false;
@@ -122,7 +114,7 @@ export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory
       return { endpoint: "cancelBatch" as const, method, path, query: {}, body, key };
     };
     const elementsNow = (): number => Math.min(pool, elementsMax);
-    scheduler.submit({ endpoint: "cancelBatch", class: "cancel", owner: "test", weight, account, build, elementsNow }, () => undefined);
+    scheduler.submit({ endpoint: "cancelBatch", class: "cancel", owner: "test", weight, account, build, elementsNow, done });
   };
   for (let burst = 0; burst < bursts; burst++) {
     clock.setTimer(startedAt + 40_000 * random.next(), () => {

@@ -1,11 +1,3 @@
-/**
- * One life of a client against the metered service: the real scheduler and ledger, time that is only told, and an adversary
- * who owns the network, the skew and the moments of submission.
- *
- * Invariants: everything follows from the plan; the service's clock is the client's shifted, stretched and never shown but
- * through `Date`; a call that was lost has landed before the client gives it up, or never lands.
- */
-import { Observable } from "rxjs";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
@@ -104,31 +96,30 @@ const responseOf = (stage: Stage, { refusedBy, ipUsed, keyUsed, uidUsed }: Judge
 
 const transportOf =
   (stage: Stage): Transport =>
-  (request) =>
-    new Observable((subscriber) => {
-      const { clock, random, plan } = stage;
-      const sentAt = clock.now();
-      const lost = random.next() < plan.lostShare;
-      const lands = !lost || random.next() < 0.5;
-      const { thereMs, backMs } = legsOf(plan.network, random, stage.serviceNow());
-      const caller = callerOf(request);
-      const weight = Number(request.query["weight"]);
-      if (lost) clock.setTimer(sentAt + thereMs + 500 * random.next(), () => subscriber.error(new Error("the line went dead")));
-      if (!lands) return;
-      clock.setTimer(sentAt + Math.min(thereMs, timeoutMs), () => {
-        const judgement = stage.meter.judge(stage.serviceNow(), caller, weight, false);
-        noteRefusal(stage, caller, sentAt, weight, judgement);
-        const response = responseOf(stage, judgement, caller);
-        const minute = Math.floor(stage.serviceNow() / 60_000);
-        if (lost) return;
-        clock.setTimer(clock.now() + backMs, () => {
-          const mark = `${caller.uid} ${minute}`;
-          if (judgement.refusedBy === "uid" && !stage.readAt.has(mark)) stage.readAt.set(mark, clock.now());
-          subscriber.next(response);
-          subscriber.complete();
-        });
+  (request, sink) => {
+    const { clock, random, plan } = stage;
+    const sentAt = clock.now();
+    const lost = random.next() < plan.lostShare;
+    const lands = !lost || random.next() < 0.5;
+    const { thereMs, backMs } = legsOf(plan.network, random, stage.serviceNow());
+    const caller = callerOf(request);
+    const weight = Number(request.query["weight"]);
+    const cut = new Error("the line went dead");
+    if (lost) clock.setTimer(sentAt + thereMs + 500 * random.next(), () => sink.failed(cut));
+    if (!lands) return;
+    clock.setTimer(sentAt + Math.min(thereMs, timeoutMs), () => {
+      const judgement = stage.meter.judge(stage.serviceNow(), caller, weight, false);
+      noteRefusal(stage, caller, sentAt, weight, judgement);
+      const response = responseOf(stage, judgement, caller);
+      const minute = Math.floor(stage.serviceNow() / 60_000);
+      if (lost) return;
+      clock.setTimer(clock.now() + backMs, () => {
+        const mark = `${caller.uid} ${minute}`;
+        if (judgement.refusedBy === "uid" && !stage.readAt.has(mark)) stage.readAt.set(mark, clock.now());
+        sink.response(response);
       });
     });
+  };
 
 interface Kind {
   readonly endpoint: EndpointName;
@@ -175,25 +166,24 @@ const loadOn = (stage: Stage, scheduler: Scheduler, account: Account, exitWaitsM
   const ask = (kind: Kind, then: () => void): void => {
     const lone = kind === exit && exits === 0;
     if (kind === exit) exits++;
-    scheduler
-      .schedule({
-        ...kind,
-        account,
-        owner: `owner-${random.whole(1, 3)}`,
-        build: (key) => ({
-          endpoint: kind.endpoint,
-          method: "GET",
-          path: "",
-          query: { uid: account.uid, ip: account.ip, weight: String(kind.weight) },
-          body: undefined,
-          key,
-        }),
-      })
-      .subscribe((ending) => {
+    scheduler.submit({
+      ...kind,
+      account,
+      owner: `owner-${random.whole(1, 3)}`,
+      build: (key) => ({
+        endpoint: kind.endpoint,
+        method: "GET",
+        path: "",
+        query: { uid: account.uid, ip: account.ip, weight: String(kind.weight) },
+        body: undefined,
+        key,
+      }),
+      done: (ending) => {
         if (kind === exit) exits--;
         if (lone && ending.kind === "answered") exitWaitsMs.push(ending.waitedMs);
         then();
-      });
+      },
+    });
   };
   const keepAsking = (): void => {
     if (clock.now() >= endsAt) return;

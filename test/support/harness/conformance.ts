@@ -1,8 +1,3 @@
-/**
- * A service on a virtual clock for the suite to knock at: whole, or with one defect wrapped around it.
- */
-import { map, of } from "rxjs";
-import { after } from "../../../src/clock/clock.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type Contract, createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
@@ -62,13 +57,17 @@ export const patient = (profile: ProfileOverrides = {}, defect: Defect = {}): Pa
   const unharmed: Handle = (request, now) => venue.handle(request, now);
   const handle = defect.wrap?.(unharmed, venue) ?? unharmed;
   const seen: VenueRequest[] = [];
-  const transport: Transport = ({ method, path, query, body, key }) => {
+  const transport: Transport = ({ method, path, query, body, key }, sink) => {
     const request = { method, path, query, body, key, ip: "1.1.1.1" };
     seen.push(request);
     clock.advanceTo(clock.now() + tripMs);
     const response = handle(request, clock.now());
     const delayMs = defect.delay?.(response) ?? 0;
-    return delayMs === 0 ? of(response) : after(clock, delayMs).pipe(map(() => response));
+    const answer = (): void => {
+      sink.response(response);
+    };
+    if (delayMs === 0) answer();
+    else clock.setTimer(clock.now() + delayMs, answer);
   };
   return { venue, clock, contract, transport, seen };
 };

@@ -1,5 +1,5 @@
 /** One life after another of an engine, on one journal and one service, killed wherever a test says. */
-import { concat, NEVER, Observable, of } from "rxjs";
+import { concat, NEVER, type Observable, of } from "rxjs";
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
@@ -117,30 +117,28 @@ export const lifeOf = (world: World) => {
       throw error;
     }
   };
-  const transport: Transport = (request) =>
-    new Observable((subscriber) => {
-      if (!alive) return undefined;
-      const { endpoint } = request;
-      if (writes.includes(endpoint)) doing(`send ${endpoint}`);
-      const answers = wireOf(endpoint === "placeOrder" ? world.placementMs : 20)(request).subscribe({
-        next: (response) => {
-          if (!alive) return;
-          try {
-            if (writes.includes(endpoint)) doing(`answer ${endpoint}`);
-          } catch {
-            return;
-          }
-          subscriber.next(response);
-          subscriber.complete();
-        },
-        error: (error: unknown) => {
-          if (alive) subscriber.error(error);
-        },
-      });
-      return () => {
-        answers.unsubscribe();
-      };
+  const transport: Transport = (request, sink) => {
+    if (!alive) return;
+    const { endpoint } = request;
+    if (writes.includes(endpoint)) doing(`send ${endpoint}`);
+    wireOf(endpoint === "placeOrder" ? world.placementMs : 20)(request, {
+      response: (response) => {
+        if (!alive) return;
+        try {
+          if (writes.includes(endpoint)) doing(`answer ${endpoint}`);
+        } catch {
+          return;
+        }
+        sink.response(response);
+      },
+      failed: (error) => {
+        if (alive) sink.failed(error);
+      },
+      get closed() {
+        return sink.closed;
+      },
     });
+  };
   const service: ServiceSpec = {
     // A lock is the machine's: whoever tests at the same time has another name.
     kind: `world ${process.pid} ${process.env["VITEST_POOL_ID"] ?? ""} ${world.instance}`,

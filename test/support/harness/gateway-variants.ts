@@ -1,10 +1,7 @@
-/**
- * Stand-ins for the gateway in which a rule of the queue does not hold.
- */
-import { defer, forkJoin, map, type Observable, of, ReplaySubject, switchMap } from "rxjs";
-import type { CallOptions, Gateway, LateInput } from "../../../src/client/gateway.ts";
+import type { Call, Gateway } from "../../../src/client/gateway.ts";
 import type { Outcome } from "../../../src/client/outcome.ts";
-import type { CancelBody, ElementResult } from "../../../src/contract/schemas.ts";
+import type { EndpointName } from "../../../src/contract/endpoints.ts";
+import type { ElementResult } from "../../../src/contract/schemas.ts";
 
 type CancelOutcome = Outcome<ElementResult>;
 
@@ -18,42 +15,47 @@ const joined = (outcomes: readonly CancelOutcome[]): CancelOutcome => {
   return { kind: "done", records, problems: [], at: 0 };
 };
 
-const cancelSingly = (gateway: Gateway, late: () => CancelBody | undefined, options: CallOptions): Observable<CancelOutcome> =>
-  defer(() => {
-    const others: Observable<CancelOutcome>[] = [];
-    const first = gateway.call(
-      "cancelBatch",
-      () => {
-        const [head, ...rest] = late() ?? [];
-        for (const element of rest) {
-          const outcome$ = new ReplaySubject<CancelOutcome>(1);
-          gateway.call("cancelBatch", [element], options).subscribe(outcome$);
-          others.push(outcome$);
-        }
-        return head === undefined ? undefined : [head];
-      },
-      options,
-    );
-    return first.pipe(switchMap((outcome) => forkJoin([of(outcome), ...others]).pipe(map(joined))));
+const cancelSingly = (gateway: Gateway, call: Call<"cancelBatch">): (() => void) => {
+  const outcomes: (CancelOutcome | undefined)[] = [undefined];
+  const note = (index: number) => (outcome: CancelOutcome) => {
+    outcomes[index] = outcome;
+    if (!outcomes.includes(undefined)) call.done(joined(outcomes as CancelOutcome[]));
+  };
+  return gateway.submit({
+    endpoint: "cancelBatch",
+    class: call.class,
+    owner: call.owner,
+    input: () => {
+      const [head, ...rest] = call.input(Number.POSITIVE_INFINITY) ?? [];
+      for (const element of rest) {
+        const index = outcomes.push(undefined) - 1;
+        gateway.submit({ endpoint: "cancelBatch", class: call.class, owner: call.owner, input: () => [element], done: note(index) });
+      }
+      return head === undefined ? undefined : [head];
+    },
+    done: note(0),
   });
+};
+
+const withDoor = (gateway: Gateway, door: Partial<Gateway>): Gateway => ({
+  submit: (call) => gateway.submit(call),
+  call: (endpoint, input, options) => gateway.call(endpoint, input, options),
+  read: (endpoint, input, options) => gateway.read(endpoint, input, options),
+  keysFor: (endpoint) => gateway.keysFor(endpoint),
+  ...door,
+});
 
 /** Every cancel is a call of its own. */
 export const singly = (gateway: Gateway): Gateway => {
-  const call = (endpoint: string, input: unknown, options: CallOptions): unknown =>
-    endpoint === "cancelBatch" && typeof input === "function"
-      ? cancelSingly(gateway, input as () => CancelBody | undefined, options)
-      : gateway.call(endpoint as "cancelBatch", input as LateInput<"cancelBatch">, options);
-  return { ...gateway, call: call as Gateway["call"] };
+  const submit = (call: Call<EndpointName>): (() => void) =>
+    call.endpoint === "cancelBatch" ? cancelSingly(gateway, call as unknown as Call<"cancelBatch">) : gateway.submit(call);
+  return withDoor(gateway, { submit: submit as Gateway["submit"] });
 };
 
 /** Reads that share nothing: what they cost does not depend on how long they waited. */
-export const unshared = (gateway: Gateway): Gateway => ({
-  ...gateway,
-  read: (endpoint, input, options) => gateway.call(endpoint, input, options),
-});
+export const unshared = (gateway: Gateway): Gateway =>
+  withDoor(gateway, { read: (endpoint, input, { class: kind, owner }) => gateway.call(endpoint, input, { class: kind, owner }) });
 
 /** Reads are sent whether anybody still needs them or not. */
-export const unconditional = (gateway: Gateway): Gateway => ({
-  ...gateway,
-  read: (endpoint, input, options) => gateway.read(endpoint, input, { ...options, needed: () => true }),
-});
+export const unconditional = (gateway: Gateway): Gateway =>
+  withDoor(gateway, { read: (endpoint, input, options) => gateway.read(endpoint, input, { ...options, needed: () => true }) });

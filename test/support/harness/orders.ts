@@ -108,7 +108,7 @@ export const createRig = (options: RigOptions = {}) => {
     }
     return undefined;
   };
-  const transport: Transport = (request) => {
+  const transport: Transport = (request, sink) => {
     const fault = faultOf(request);
     if (fault?.outMs !== undefined && fault.outMs > timeoutMs) {
       // It arrives when nobody waits for the answer any more.
@@ -123,7 +123,7 @@ export const createRig = (options: RigOptions = {}) => {
       entryMs: () => Math.min(latencyMs + (fault?.outMs ?? 0), timeoutMs),
       responseMs: () => latencyMs + (fault?.backMs ?? 0),
     };
-    return inProcess({
+    const wire = inProcess({
       clock,
       latency: road,
       timeoutMs,
@@ -135,7 +135,8 @@ export const createRig = (options: RigOptions = {}) => {
             : venue.handle({ method, path, query, body, key, ip: "1.1.1.1" }, at);
         return fault?.answer === undefined ? real : fault.answer(real);
       },
-    })(request);
+    });
+    wire(request, sink);
   };
   const journal = new EventLog(() => clock.now());
   const events: Event[] = [];

@@ -45,17 +45,14 @@ export const createClient = (baseUrl: string, part: Partial<HttpOptions> = {}): 
     clock,
     send: (request) =>
       new Promise((resolve) => {
-        let told = "";
-        http.transport(request).subscribe({
-          next: ({ status, body }) => {
-            told += `${status} ${body === undefined ? "no body" : JSON.stringify(body)}`;
+        http.transport(request, {
+          response: ({ status, body }) => {
+            resolve(`${status} ${body === undefined ? "no body" : JSON.stringify(body)}`);
           },
-          error: (error: unknown) => {
-            resolve(`${told}${isSluiceError(error) ? `${error.code} ${error.message}` : String(error)}`);
+          failed: (error) => {
+            resolve(isSluiceError(error) ? `${error.code} ${error.message}` : String(error));
           },
-          complete: () => {
-            resolve(told);
-          },
+          closed: false,
         });
       }),
   };

@@ -11,6 +11,7 @@ import type { CandleSeries, Series } from "../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../src/random.ts";
 import type { FillVolume } from "../../../src/venue/queue-model.ts";
 import { candleTape, startAt, swap } from "../../support/harness/backtest.ts";
+import { responsesOf } from "../../support/transports.ts";
 
 const barMs = 60_000;
 const coins = ["BTC-USDT", "ETH-USDT"];
@@ -172,9 +173,9 @@ describe("rows of a service that nobody waits at", () => {
             let seen = 0;
             const send = (path: string, body: object): void => {
               const request = { method: "POST", path: `/api/v1/${path}`, query: {}, body, key: "u-1", ip: "local" };
-              simulated
-                .transport({ ...request, endpoint: "placeOrder" } as never)
-                .subscribe(({ body: said }) => tell(JSON.stringify(said)));
+              responsesOf(simulated.transport, { ...request, endpoint: "placeOrder" } as never).subscribe(({ body: said }) =>
+                tell(JSON.stringify(said)),
+              );
             };
             const trade = (count: number): void => {
               const side = count % 2 === 0 ? "buy" : "sell";

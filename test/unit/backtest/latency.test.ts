@@ -12,6 +12,7 @@ import { readSession } from "../../../src/verify/session/session-file.ts";
 import { configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
 import { linesOf, newFolder, record, rewrite } from "../../support/harness/session.ts";
+import { responsesOf } from "../../support/transports.ts";
 
 const draws = (make: ReturnType<typeof lognormal>, seed: number, count = 4_001): number[] => {
   const latency = make.make(createRandom(seed));
@@ -98,7 +99,7 @@ describe("recorded delays", () => {
       told.push(at);
       return { status: 200, headers: {}, body: "" };
     };
-    inProcess({ clock, latency, timeoutMs: 1_000, handle })({} as WireRequest).subscribe(() => told.push(clock.now()));
+    responsesOf(inProcess({ clock, latency, timeoutMs: 1_000, handle }), {} as WireRequest).subscribe(() => told.push(clock.now()));
     clock.advanceTo(1_000);
     expect(told).toEqual([30, 100]);
   });

@@ -11,6 +11,7 @@ import { emptyColumns, type Series, type SeriesKind, seriesOf } from "../../../s
 import { createRandom } from "../../../src/random.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
 import { btc, quoteTape, run, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { responsesOf } from "../../support/transports.ts";
 
 describe("what strategies see", () => {
   const rows = Array.from({ length: 80 }, (_, index) => [
@@ -198,9 +199,15 @@ describe("a service without orders", () => {
     service.apply(0, startAt);
     const lever = (text: string) => {
       const body = { instId: swap, lever: text, mgnMode: "isolated" };
-      service
-        .transport({ endpoint: "setLeverage", method: "POST", path: "/api/v1/account/set-leverage", query: {}, body, key: "u-1" })
-        .subscribe();
+      const request = {
+        endpoint: "setLeverage",
+        method: "POST",
+        path: "/api/v1/account/set-leverage",
+        query: {},
+        body,
+        key: "u-1",
+      } as const;
+      responsesOf(service.transport, request).subscribe();
       (service.clock as VirtualClock).advanceTo(service.clock.now() + 50);
     };
     lever("20");

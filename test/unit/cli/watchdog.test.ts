@@ -21,17 +21,14 @@ const file = (name: string, text: string): string => {
   return path;
 };
 /** A service that lists nothing, and refuses everything where asked to. */
-const service = (
-  over = "",
-  beats: string = "watchdog: {},",
-) => `import { delay, of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
+const service = (over = "", beats: string = "watchdog: {},") => `import { of, NEVER } from ${JSON.stringify(import.meta.resolve("rxjs"))};
 import { createSystemClock } from ${JSON.stringify(fileURLToPath(new URL("../../../src/clock/system-clock.ts", import.meta.url)))};
 const ok = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
 const keys = [{ name: "k", permissions: ["read", "trade_futures"] }];
 export default ({ command }) => ({
   service: { kind: "live", baseUrl: "https://x", environment: "testnet", open: () => ({
     clock: createSystemClock(),
-    transport: (request) => { if (command !== "watchdog") throw new Error(command); return of(${over === "" ? "ok" : over}).pipe(delay(1)); },
+    transport: (request, sink) => { if (command !== "watchdog") throw new Error(command); setTimeout(() => sink.response(${over === "" ? "ok" : over}), 1); },
     market: {}, users: [{ uid: "main", ip: "local", keys, pushes$: NEVER, pushing$: of(false) }], watchful: true, assumptions: [], start: () => {}, stop: () => {},
   }) },
   strategies: [{ kind: "strategy", name: "s", options: {}, start: () => ({}) }],

@@ -41,7 +41,8 @@ describe("a call that is not valid", () => {
   ])("is refused here, decided now or late: %s", (_, endpoint, input, text) => {
     const rig = ready();
     const now = listen(rig.gateway.call(endpoint, input as never, call));
-    const late = listen(rig.gateway.call(endpoint, (() => input) as never, call));
+    const late: string[] = [];
+    rig.gateway.submit({ ...call, endpoint, input: () => input as never, done: (outcome) => late.push(spell(outcome)) });
     const read = listen(rig.gateway.read(endpoint, input as never, call));
     rig.run();
     for (const seen of [now, late, read]) expect(seen).toEqual([expect.stringMatching(text)]);
@@ -59,7 +60,8 @@ describe("a call that is not valid", () => {
 
   it("withdraws itself when there is nothing to send any more", () => {
     const rig = ready();
-    const seen = listen(rig.gateway.call("getOrder", () => undefined, call));
+    const seen: string[] = [];
+    rig.gateway.submit({ ...call, endpoint: "getOrder", input: () => undefined, done: (outcome) => seen.push(spell(outcome)) });
     rig.run();
     expect(seen).toEqual(["dropped: withdrawn"]);
   });

@@ -1,5 +1,5 @@
 /** What a start says while it waits, and what ends it at once. */
-import { EMPTY, NEVER, of, throwError } from "rxjs";
+import { EMPTY, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Transport, WireRequest } from "../../../src/contract/transport.ts";
@@ -17,12 +17,14 @@ const request = {
 } as unknown as WireRequest;
 const lost =
   (code: string): Transport =>
-  () =>
-    throwError(() => new SluiceError("OUTCOME_UNKNOWN", `instruments: no answer was read (${code}) after 2 ms.`));
+  (_, sink) => {
+    sink.failed(new SluiceError("OUTCOME_UNKNOWN", `instruments: no answer was read (${code}) after 2 ms.`));
+  };
 const status =
   (code: number): Transport =>
-  () =>
-    of({ status: code, headers: {}, body: undefined });
+  (_, sink) => {
+    sink.response({ status: code, headers: {}, body: undefined });
+  };
 
 const stage = (baseUrl?: string) => {
   const clock = createVirtualClock(0);
@@ -40,9 +42,7 @@ const stage = (baseUrl?: string) => {
   });
   watch.begin();
   const ask = (transport: Transport): void => {
-    watch
-      .interceptor(transport)(request)
-      .subscribe({ error: () => undefined });
+    watch.interceptor(transport)(request, { response: () => undefined, failed: () => undefined, closed: false });
   };
   return { clock, journal, told, watch, ask, end: () => end };
 };
@@ -80,7 +80,7 @@ describe("a start", () => {
 
   it("tells of an answer that does not come", () => {
     const { clock, told, ask } = stage(url);
-    ask(() => NEVER);
+    ask(() => undefined);
     clock.advanceTo(5_000);
     expect(told).toEqual([`3000 ${url} has not answered for 3 s`]);
   });
@@ -115,8 +115,8 @@ describe("a start", () => {
 
   it("tells what the service refuses, in its own words", () => {
     const { ask, end, told } = stage(url);
-    ask(() => of({ status: 200, headers: {}, body: { code: "152409", msg: "signature verification failed", data: [] } }));
-    ask(() => of({ status: 200, headers: {}, body: { code: "0", msg: "", data: [] } }));
+    ask((_, sink) => sink.response({ status: 200, headers: {}, body: { code: "152409", msg: "signature verification failed", data: [] } }));
+    ask((_, sink) => sink.response({ status: 200, headers: {}, body: { code: "0", msg: "", data: [] } }));
     expect(told).toEqual(["0 the service refuses GET /api/v1/common/instruments: 152409 signature verification failed"]);
     expect(end()).toBe("");
   });

@@ -1,5 +1,4 @@
 /** What one strategy may spend a minute, whatever the others leave. */
-import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
@@ -22,20 +21,20 @@ const stage = (budgets: Readonly<Record<string, number>>) => {
     journal,
     budgets,
     ledger: createLedger({ layers: [], startedAt: 0, quietMs: 0 }),
-    transport: () => of({ status: 200, headers: {}, body: undefined }),
+    transport: (_, sink) => {
+      sink.response({ status: 200, headers: {}, body: undefined });
+    },
   });
   const ask = (owner: string, kind: ActionClass = "place") =>
-    scheduler.submit(
-      {
-        endpoint: "placeOrder",
-        class: kind,
-        owner,
-        weight: 10,
-        account,
-        build: () => ({ endpoint: "placeOrder", method: "POST", path: "", query: {}, body: undefined, key: "k" }),
-      },
-      () => undefined,
-    );
+    scheduler.submit({
+      endpoint: "placeOrder",
+      class: kind,
+      owner,
+      weight: 10,
+      account,
+      build: () => ({ endpoint: "placeOrder", method: "POST", path: "", query: {}, body: undefined, key: "k" }),
+      done: () => undefined,
+    });
   return { clock, sent, ask };
 };
 

@@ -1,5 +1,4 @@
 /** The quota port when it answers late, says no, forgets, or fails: the scheduler must be honest either way. */
-import { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
@@ -58,31 +57,27 @@ const stage = (make: (clock: VirtualClock) => QuotaPort) => {
     journal,
     ledger: createLedger({ layers: [], startedAt: 0 }),
     port: make(clock),
-    transport: (request) =>
-      new Observable((subscriber) => {
-        sent.push({ name: request.path, at: clock.now() });
-        clock.setTimer(clock.now() + 10, () => {
-          subscriber.next({ status: 200, headers: {}, body: undefined });
-          subscriber.complete();
-        });
-      }),
+    transport: (request, sink) => {
+      sent.push({ name: request.path, at: clock.now() });
+      clock.setTimer(clock.now() + 10, () => {
+        sink.response({ status: 200, headers: {}, body: undefined });
+      });
+    },
   });
   const endings: Record<string, Ending> = {};
   const ask = (name: string, more: Partial<Action> = {}) =>
-    scheduler.submit(
-      {
-        endpoint: "getOrder",
-        class: "read",
-        owner: "test",
-        weight: 5,
-        account,
-        build: () => ({ endpoint: "getOrder", method: "GET", path: name, query: {}, body: undefined, key: "k" }),
-        ...more,
-      },
-      (ending) => {
+    scheduler.submit({
+      endpoint: "getOrder",
+      class: "read",
+      owner: "test",
+      weight: 5,
+      account,
+      build: () => ({ endpoint: "getOrder", method: "GET", path: name, query: {}, body: undefined, key: "k" }),
+      done: (ending) => {
         endings[name] = ending;
       },
-    );
+      ...more,
+    });
   /** Moves time in small steps and lets promises settle in between. */
   const run = async (until: number): Promise<void> => {
     while (clock.now() < until) {
@@ -210,11 +205,19 @@ describe("on a clock that goes on while calls leave", () => {
       port,
       journal: new EventLog(() => 0),
       ledger: createLedger({ layers: [], startedAt: 0 }),
-      transport: () => new Observable(() => undefined),
+      transport: () => undefined,
     });
     const request = { endpoint: "getOrder", method: "GET", path: "", query: {}, body: undefined, key: "k" } as const;
     const ask = (): unknown =>
-      scheduler.submit({ endpoint: "getOrder", class: "read", owner: "test", weight: 5, account, build: () => request }, () => undefined);
+      scheduler.submit({
+        endpoint: "getOrder",
+        class: "read",
+        owner: "test",
+        weight: 5,
+        account,
+        build: () => request,
+        done: () => undefined,
+      });
     for (let call = 0; call < 200; call++) ask();
     asked.length = 0;
     virtual.advanceTo(1_010);

@@ -1,5 +1,4 @@
 /** Who leaves next, and when: the scheduler with the real ledger on a clock that is only told. */
-import { Observable, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
@@ -39,15 +38,13 @@ const stage = (options: Options = {}) => {
   const journal = new EventLog(() => clock.now());
   journal.attach((event) => events.push(event));
   const respond = (): WireResponse => ({ status: 200, headers: { date: new Date(clock.now()).toUTCString() }, body: undefined });
-  const transport: Transport = (request) => {
+  const transport: Transport = (request, sink) => {
     sent.push({ name: request.path, key: request.key, at: clock.now() - noon });
-    if (options.answerMs === undefined) return of(respond());
-    return new Observable((subscriber) => {
-      clock.setTimer(clock.now() + (options.answerMs ?? 0), () => {
-        subscriber.next(respond());
-        subscriber.complete();
-      });
-    });
+    const answer = (): void => {
+      sink.response(respond());
+    };
+    if (options.answerMs === undefined) answer();
+    else clock.setTimer(clock.now() + options.answerMs, answer);
   };
   const scheduler = createScheduler({ clock, ledger, journal, transport, ...options });
   if (options.cold !== true) {
@@ -60,22 +57,21 @@ const stage = (options: Options = {}) => {
   const endings: Record<string, Ending> = {};
   const built: string[] = [];
   const submit = (name: string, kind: ActionClass = "read", given: Partial<Action> = {}) =>
-    scheduler
-      .schedule({
-        endpoint: kind === "cancel" || kind === "emergency" ? "cancelBatch" : "getOrder",
-        class: kind,
-        owner: "one",
-        weight: kind === "cancel" || kind === "emergency" ? 15 : 5,
-        account,
-        build: (key): WireRequest => {
-          built.push(name);
-          return { endpoint: "getOrder", method: "GET", path: name, query: {}, body: undefined, key };
-        },
-        ...given,
-      })
-      .subscribe((ending) => {
+    scheduler.submit({
+      endpoint: kind === "cancel" || kind === "emergency" ? "cancelBatch" : "getOrder",
+      class: kind,
+      owner: "one",
+      weight: kind === "cancel" || kind === "emergency" ? 15 : 5,
+      account,
+      build: (key): WireRequest => {
+        built.push(name);
+        return { endpoint: "getOrder", method: "GET", path: name, query: {}, body: undefined, key };
+      },
+      done: (ending) => {
         endings[name] = ending;
-      });
+      },
+      ...given,
+    });
   const names = (): string[] => sent.map(({ name }) => name);
   /** Uses up what this second gives, so that what follows has to queue; those calls are not listed. */
   const fill = (kind: ActionClass = "emergency", calls = 10): void => {
@@ -219,15 +215,15 @@ describe("late decisions", () => {
   it("one withdrawn before it was sent never leaves and is never built", () => {
     const { clock, scheduler, submit, built, fill, endings } = stage();
     fill();
-    submit("a").unsubscribe();
+    submit("a")();
     expect(scheduler.queued).toBe(0);
     clock.advanceTo(noon + 5_000);
     expect([built, endings["a"]]).toEqual([[], undefined]);
   });
 
-  it("unsubscribing after it was sent takes nothing back", () => {
+  it("withdrawing after it was sent takes nothing back", () => {
     const { clock, scheduler, submit, endings } = stage({ answerMs: 50 });
-    submit("a").unsubscribe();
+    submit("a")();
     expect(scheduler.inFlight).toBe(1);
     clock.advanceTo(noon + 1_000);
     expect([scheduler.inFlight, endings["a"]]).toEqual([0, undefined]);
@@ -263,44 +259,70 @@ describe("endings", () => {
     expect(endings["a"]).toMatchObject({ kind: "answered", waitedMs: 200, elapsedMs: 40 });
   });
 
-  it.each([
-    ["fails", throwError(() => new Error("line dead")), "line dead"],
-    ["ends without an answer", new Observable<never>((subscriber) => subscriber.complete()), "the transport ended without an answer"],
-  ] as const)("a transport that %s leaves the call lost, charged and settled", (_, outcome, message) => {
-    const { scheduler, submit, endings, ledger } = stage({ transport: () => outcome });
+  it.each<[string, Transport]>([
+    ["fails", (_, sink) => sink.failed(new Error("line dead"))],
+    [
+      "throws",
+      () => {
+        throw new Error("line dead");
+      },
+    ],
+  ])("a transport that %s leaves the call lost, charged and settled", (_, transport) => {
+    const { scheduler, submit, endings, ledger } = stage({ transport });
     submit("a");
-    expect(endings["a"]).toEqual({ kind: "lost", message, waitedMs: 0 });
+    expect(endings["a"]).toEqual({ kind: "lost", message: "line dead", waitedMs: 0 });
     expect(scheduler.inFlight).toBe(0);
     expect(ledger.state(noon + 500).find(({ layer }) => layer === "key")?.used).toBe(1);
+  });
+
+  it("a second word of a transport is ignored", () => {
+    const answer: WireResponse = { status: 200, headers: {}, body: undefined };
+    const twice: Transport = (_, sink) => {
+      sink.response(answer);
+      sink.response(answer);
+      sink.failed(new Error("late"));
+    };
+    const ended: string[] = [];
+    const { scheduler, submit } = stage({ transport: twice });
+    submit("a", "read", { done: ({ kind }) => ended.push(kind) });
+    expect([ended, scheduler.inFlight]).toEqual([["answered"], 0]);
+  });
+
+  it("nothing is sent after the end, and no answer is taken in", () => {
+    const { clock, scheduler, submit, names, endings, ledger } = stage({ answerMs: 40 });
+    submit("a");
+    scheduler.close();
+    submit("b");
+    clock.advanceTo(noon + 5_000);
+    expect(names()).toEqual(["a"]);
+    expect(endings).toEqual({});
+    expect(ledger.state(clock.now()).find(({ layer }) => layer === "uid")?.used).toBe(10);
   });
 
   it("a full queue refuses, and says who fills it", () => {
     const { scheduler, submit, fill } = stage({ queueMax: 3 });
     fill("emergency", 10);
     for (let i = 0; i < 3; i++) submit(`r${i}`);
-    let message = "";
-    scheduler
-      .schedule({ endpoint: "getOrder", class: "read", owner: "greedy", weight: 5, account, build: () => undefined })
-      .subscribe({ error: (error: Error) => (message = error.message) });
-    expect(message).toBe('The request queue holds 3 actions; "greedy" adds faster than the quota allows. Ask less often.');
+    expect(() => submit("more", "read", { owner: "greedy" })).toThrow(
+      'The request queue holds 3 actions; "greedy" adds faster than the quota allows. Ask less often.',
+    );
     expect(scheduler.queued).toBe(3);
   });
 
   it("an action submitted while another ends is sent in its turn", () => {
     const { scheduler, submit, names } = stage();
     const chain = (left: number): void => {
-      scheduler
-        .schedule({
-          endpoint: "getOrder",
-          class: "read",
-          owner: "one",
-          weight: 1,
-          account,
-          build: (key) => ({ endpoint: "getOrder", method: "GET", path: `chain ${left}`, query: {}, body: undefined, key }),
-        })
-        .subscribe(() => {
+      scheduler.submit({
+        endpoint: "getOrder",
+        class: "read",
+        owner: "one",
+        weight: 1,
+        account,
+        build: (key) => ({ endpoint: "getOrder", method: "GET", path: `chain ${left}`, query: {}, body: undefined, key }),
+        done: () => {
           if (left > 0) chain(left - 1);
-        });
+        },
+      });
     };
     chain(3);
     submit("after");

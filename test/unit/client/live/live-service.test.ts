@@ -16,6 +16,7 @@ import type { WireRequest } from "../../../../src/contract/transport.ts";
 import { isSluiceError } from "../../../../src/errors.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { createNetwork, type FakeSocket, obedient } from "../../../support/harness/fake-sockets.ts";
+import { responsesOf, streamed } from "../../../support/transports.ts";
 
 const canary = "canary-secret-text";
 const credentials = (apiKey = "key-1") => createCredentials({ apiKey, secretKey: canary, passphrase: "phrase" });
@@ -285,7 +286,7 @@ describe("the list of products", () => {
     expect([listed.isListed("A-USDT"), listed.contractValue("A-USDT")]).toEqual([undefined, undefined]);
     const response = answer([{ instId: "A-USDT", tickSz: "0.1", lotSz: "1", ctVal: "0.01", more: 1 }]);
     const before = structuredClone(response);
-    expect(await firstValueFrom(listed.watch(() => of(response))(request))).toBe(response);
+    expect(await firstValueFrom(responsesOf(listed.watch(streamed(() => of(response))), request))).toBe(response);
     expect(response).toEqual(before);
     expect([listed.isListed("A-USDT"), listed.contractValue("A-USDT"), listed.isListed("B-USDT")]).toEqual([true, "0.01", false]);
   });
@@ -293,7 +294,7 @@ describe("the list of products", () => {
   it("is not taken from a failure, a part of it or another call", async () => {
     const listed = createInstrumentCache(createContract());
     const pass = async (response: ReturnType<typeof answer>, more: Partial<WireRequest>): Promise<unknown> =>
-      firstValueFrom(listed.watch(() => of(response))({ ...request, ...more }));
+      firstValueFrom(responsesOf(listed.watch(streamed(() => of(response))), { ...request, ...more }));
     await pass({ ...answer([]), status: 500 }, {});
     await pass(answer([{ instId: "A-USDT", tickSize: "1", lotSize: "1" }]), { query: { instId: "A-USDT" } });
     await pass(answer([]), { endpoint: "positions" });

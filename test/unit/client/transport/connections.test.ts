@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { HttpOptions } from "../../../../src/client/transport/http.ts";
 import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
 import { type Client, createClient, moment, requestOf, startedAt, until } from "../../../support/harness/transport.ts";
+import { responsesOf } from "../../../support/transports.ts";
 import { goodBody } from "./wire-faults.ts";
 
 const open: { server?: RawServer; client?: Client } = {};
@@ -140,7 +141,6 @@ describe("connections", () => {
 
   it("are none before the first request", async () => {
     const { client, server } = await facing(answering);
-    client.transport(requestOf("positions"));
     await moment();
     expect([client.open(), server.connections.length]).toEqual([0, 0]);
     await client.close();
@@ -171,10 +171,9 @@ describe("a request nobody listens to any more", () => {
       else socket.write(good);
     });
     const heard: string[] = [];
-    const listening = client
-      .transport(requestOf("placeOrder"))
-      .subscribe({ next: () => heard.push("next"), error: () => heard.push("error") });
-    listening.unsubscribe();
+    responsesOf(client.transport, requestOf("placeOrder"))
+      .subscribe({ next: () => heard.push("next"), error: () => heard.push("error") })
+      .unsubscribe();
     await server.arrived(1);
     sockets[0]?.write(good);
     await until(() => client.clock.pending === 0);
@@ -186,7 +185,7 @@ describe("a request nobody listens to any more", () => {
 
   it("still ends by its deadline", async () => {
     const { client, server } = await facing(() => undefined);
-    client.transport(requestOf("placeOrder")).subscribe().unsubscribe();
+    responsesOf(client.transport, requestOf("placeOrder")).subscribe().unsubscribe();
     await server.arrived(1);
     client.clock.advanceTo(startedAt + 10_000);
     await until(() => client.open() === 0);

@@ -21,6 +21,7 @@ import {
   swap,
   until,
 } from "../../../support/harness/transport.ts";
+import { responsesOf } from "../../../support/transports.ts";
 import { goodBody } from "./wire-faults.ts";
 
 const open: { server?: RawServer; client?: Client; nets: Server[] } = { nets: [] };
@@ -119,7 +120,7 @@ describe("what is kept of the headers", () => {
       { headers: ["x-used-weight"] },
     );
     const heard: unknown[] = [];
-    client.transport(requestOf("positions")).subscribe(({ headers }) => heard.push(headers));
+    responsesOf(client.transport, requestOf("positions")).subscribe(({ headers }) => heard.push(headers));
     await until(() => heard.length > 0);
     expect(heard).toEqual([
       {
@@ -212,7 +213,9 @@ describe("an error", () => {
     const client = createClient(`http://127.0.0.1:${address.port}`);
     open.client = client;
     const heard: unknown[] = [];
-    client.transport(requestOf("getOrder", { query: { clOrdId: "asked" } })).subscribe({ error: (error: unknown) => heard.push(error) });
+    responsesOf(client.transport, requestOf("getOrder", { query: { clOrdId: "asked" } })).subscribe({
+      error: (error: unknown) => heard.push(error),
+    });
     await until(() => heard.length > 0);
     const text = inspect(heard, { depth: 9, showHidden: true }) + JSON.stringify(heard) + String(heard) + String((heard[0] as Error).stack);
     expect(text).not.toMatch(/CANARY|asked|x-api|secret/i);

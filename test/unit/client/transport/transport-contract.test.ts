@@ -1,7 +1,6 @@
 /** Both transports under the one suite of their contract. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { defer } from "rxjs";
 import { inProcess } from "../../../../src/client/transport/in-process.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { endpointNames } from "../../../../src/contract/contract.ts";
@@ -67,11 +66,10 @@ testTransport("http", async (respond) => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return {
-    transport: (request) =>
-      defer(() => {
-        count.sent++;
-        return client.transport(request);
-      }),
+    transport: (request, sink) => {
+      count.sent++;
+      client.transport(request, sink);
+    },
     // Every request under way has its deadline on the clock.
     settle: () => until(() => count.arrived === count.sent && client.clock.pending === count.held),
     expire: async () => {

@@ -1,11 +1,10 @@
 /** Batches that are put together as they leave: how many elements they are charged for, and how many they carry. */
-import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createGateway } from "../../../../src/client/gateway.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { ExtraLayer } from "../../../../src/contract/profile.ts";
-import type { WireRequest } from "../../../../src/contract/transport.ts";
+import type { Transport, WireRequest } from "../../../../src/contract/transport.ts";
 import { EventLog } from "../../../../src/journal/event-log.ts";
 import { createCancelBatcher } from "../../../../src/orders/cancel-batcher.ts";
 import type { TrackedOrder } from "../../../../src/orders/tracked-order.ts";
@@ -95,9 +94,9 @@ const stage = (...extraLayers: ExtraLayer[]) => {
   const ledger = warm(layersOf(contract));
   const journal = new EventLog(() => clock.now());
   const sent: { readonly at: number; readonly request: WireRequest }[] = [];
-  const transport = (request: WireRequest) => {
+  const transport: Transport = (request, sink) => {
     sent.push({ at: clock.now() - noon, request });
-    return of({ status: 200, headers: { date: new Date(clock.now()).toUTCString() }, body: { code: "0", msg: "", data: [] } });
+    sink.response({ status: 200, headers: { date: new Date(clock.now()).toUTCString() }, body: { code: "0", msg: "", data: [] } });
   };
   const scheduler = createScheduler({ clock, ledger, journal, transport });
   const user = { uid: "u", ip: "home", keys: [{ name: "k", permissions: ["trade_futures"] }] };

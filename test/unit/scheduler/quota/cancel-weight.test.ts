@@ -1,6 +1,5 @@
 /** A service that weighs each element of a batch: what the client charges, and that the service's own meter agrees. */
 import fc from "fast-check";
-import { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createGateway } from "../../../../src/client/gateway.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
@@ -106,20 +105,18 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
     told.elements += elements;
     return fine;
   };
-  const transport: Transport = ({ endpoint, body }) =>
-    new Observable((subscriber) => {
+  const transport: Transport = ({ endpoint, body }, sink) => {
+    clock.setTimer(clock.now() + random.whole(5, 60), () => {
+      const status = arrive(endpoint, Array.isArray(body) ? body.length : 0) ? 200 : 429;
+      const headers = {
+        date: new Date(serviceNow()).toUTCString(),
+        "x-ratelimit-uid-weight-used": String(meter.layers.uid.at("u", serviceNow()).used),
+      };
       clock.setTimer(clock.now() + random.whole(5, 60), () => {
-        const status = arrive(endpoint, Array.isArray(body) ? body.length : 0) ? 200 : 429;
-        const headers = {
-          date: new Date(serviceNow()).toUTCString(),
-          "x-ratelimit-uid-weight-used": String(meter.layers.uid.at("u", serviceNow()).used),
-        };
-        clock.setTimer(clock.now() + random.whole(5, 60), () => {
-          subscriber.next({ status, headers, body: { code: "0", msg: "", data: [] } });
-          subscriber.complete();
-        });
+        sink.response({ status, headers, body: { code: "0", msg: "", data: [] } });
       });
     });
+  };
   const events: Event[] = [];
   const journal = new EventLog(() => clock.now());
   journal.attach((event) => events.push(event));
@@ -139,7 +136,8 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
       pack();
       return body;
     };
-    gateway.call("cancelBatch", late, { ...cancels, elementsNow: () => Math.min(pool, elementsMax) }).subscribe();
+    const elementsNow = (): number => Math.min(pool, elementsMax);
+    gateway.submit({ ...cancels, endpoint: "cancelBatch", input: late, elementsNow, done: () => undefined });
   };
   for (let burst = 0; burst < 12; burst++) {
     clock.setTimer(startedAt + random.whole(0, 150_000), () => {

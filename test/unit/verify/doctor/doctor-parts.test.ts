@@ -1,8 +1,7 @@
-import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
-import type { WireRequest } from "../../../../src/contract/transport.ts";
+import type { Transport, WireRequest } from "../../../../src/contract/transport.ts";
 import { DoctorClient } from "../../../../src/verify/doctor/doctor-client.ts";
 import { boundsFound, feeSignOf, isNewestFirst, timeUnitOf } from "../../../../src/verify/doctor/listing.ts";
 import { type Call, readingOf, readingsOf } from "../../../../src/verify/doctor/spending.ts";
@@ -109,10 +108,10 @@ describe("cleaning up", () => {
     let late = "";
     const pages = () => [[], [orderRecord({ clOrdId: late, ordId: "7", state: "live", accFillSz: "0" })]][listings++] ?? [];
     let listings = 0;
-    const transport = (request: WireRequest) => {
+    const transport: Transport = (request, sink) => {
       requests.push(request);
       const data = request.endpoint === "pendingOrders" ? pages() : [];
-      return of({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
+      sink.response({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
     };
     const stop = new AbortController().signal;
     const client = new DoctorClient({ clock, contract, transport, keyFor: () => "key", weightMax: 0, stop });

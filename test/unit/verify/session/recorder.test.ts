@@ -7,6 +7,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { recorded } from "../../../../src/verify/session/recorder.ts";
 import { memory } from "../../../support/harness/session.ts";
+import { responsesOf, streamed } from "../../../support/transports.ts";
 
 describe("a recorded service", () => {
   const contract = createContract();
@@ -21,7 +22,7 @@ describe("a recorded service", () => {
         env = given;
         return {
           clock,
-          transport: () => NEVER,
+          transport: () => undefined,
           market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
           users: [{ uid: "u", ip: "i", keys: [{ name: "k", permissions: [] }], pushes$: NEVER, pushing$: of(false) }],
           assumptions: [],
@@ -49,9 +50,9 @@ describe("a recorded service", () => {
 
   it("lets the engine see of an answer what is written, and nothing else", async () => {
     const answers$ = new Subject<never>();
-    const { service, records, turns } = open({ transport: () => answers$ });
+    const { service, records, turns } = open({ transport: streamed(() => answers$) });
     const seen: unknown[] = [];
-    service.transport(request).subscribe((answer) => seen.push(answer));
+    responsesOf(service.transport, request).subscribe((answer) => seen.push(answer));
     const headers = { date: "now", "set-cookie": "a", "x-ratelimit-uid-weight-used": "4", authorization: "b" };
     answers$.next({ status: 200, headers, body: { msg: "key hunter2 is fine", odd: undefined, late: new Date(0) } } as never);
     await turns?.settled();
@@ -64,29 +65,21 @@ describe("a recorded service", () => {
     expect(records.at(-1)).toEqual({ in: "answer", request: 0, ...answer, now: 0 });
   });
 
-  it("writes how a request fails, and one that ends without an answer", async () => {
+  it("writes how a request fails, and nothing of one that is not waited for any more", async () => {
     const answers$ = new Subject<never>();
-    const { service, records, turns } = open({ transport: () => answers$ });
+    const { service, records, turns } = open({ transport: streamed(() => answers$) });
     const seen: string[] = [];
     const watch = (name: string) => ({
       error: (error: Error) => seen.push(`${name} ${error.message}`),
-      complete: () => seen.push(`${name} ended`),
     });
-    const gone = service.transport(request).subscribe(watch("gone"));
-    service.transport(request).subscribe(watch("one"));
+    const gone = responsesOf(service.transport, request).subscribe(watch("gone"));
+    responsesOf(service.transport, request).subscribe(watch("one"));
     answers$.error(new Error("no answer for hunter2"));
     gone.unsubscribe();
     await turns?.settled();
     expect(seen).toEqual(["one no answer for ***"]);
     const failures = records.filter((record) => "in" in record && record.in === "failure");
     expect(failures).toEqual([{ in: "failure", request: 1, error: "no answer for ***", now: 0 }]);
-    const silent$ = new Subject<never>();
-    const other = open({ transport: () => silent$ });
-    other.service.transport(request).subscribe(watch("two"));
-    silent$.complete();
-    await other.turns?.settled();
-    expect(seen.at(-1)).toBe("two ended");
-    expect(other.records.at(-1)).toEqual({ in: "failure", request: 0, now: 0 });
   });
 
   it("gives leave at once, in a call of the engine and between entries, and writes where it was asked", async () => {

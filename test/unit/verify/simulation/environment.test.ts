@@ -1,10 +1,10 @@
 /** What the rarer worlds of a story are made of: outages, lost memory, ids that come again, slots that hold one order too many. */
-import { concat, firstValueFrom, map, NEVER, range } from "rxjs";
+import { concat, map, NEVER, range } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { OrderRecord } from "../../../../src/contract/schemas.ts";
-import type { WireRequest, WireResponse } from "../../../../src/contract/transport.ts";
+import { responseTo, type WireRequest } from "../../../../src/contract/transport.ts";
 import { checkConfig } from "../../../../src/host/config.ts";
 import type { OrderPhase } from "../../../../src/journal/events.ts";
 import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
@@ -57,11 +57,11 @@ describe("an outage", () => {
       hush: () => undefined,
       nibble: () => undefined,
     });
-    const send = network.transportOf({ clock, sent: () => undefined, heard: () => undefined, unheard: () => undefined });
+    const { send } = network.join({ clock, sent: () => undefined, heard: () => undefined, unheard: () => undefined });
     const ask = async (endpoint: "getOrder" | "pendingOrders" | "placeOrder"): Promise<number> => {
       const method = endpoint === "placeOrder" ? "POST" : "GET";
       const request: WireRequest = { endpoint, method, path: "", query: {}, body: undefined, key: undefined };
-      const answer: Promise<WireResponse> = firstValueFrom(send(request));
+      const answer = responseTo(send, request);
       time.advanceTo(time.now() + 10);
       return (await answer).status;
     };
