@@ -42,6 +42,8 @@ export interface Order {
   value: Amount;
   cost: Amount;
   hold: Amount;
+  /** What pays for it; known from the first amount that is set aside. */
+  purse: Purse | undefined;
   /** Outside quantity in front of this order at its price; infinite while no recording has shown that price yet. */
   ahead: number;
   /** Outside quantity behind it, as far as the displayed quantity tells; counts only where cancels are shared out. */
@@ -117,9 +119,4 @@ export const purseOf = (account: Account, currency: string): Purse => {
     account.purses.set(currency, purse);
   }
   return purse;
-};
-
-export const availableOf = (account: Account, currency: string): Amount => {
-  const purse = account.purses.get(currency);
-  return purse === undefined ? 0n : purse.total - purse.frozen;
 };

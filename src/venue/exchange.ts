@@ -20,7 +20,7 @@ import { feeText, isOpen, leftOf, orderRecordOf, sideOf } from "./order.ts";
 import type { Matching } from "./queue-model.ts";
 import { dropOld } from "./retention.ts";
 import { reducibleLots, setHold, settle } from "./settlement.ts";
-import { type Fill, VenueEvents } from "./venue-events.ts";
+import { empty, type Fill, VenueEvents } from "./venue-events.ts";
 
 /** One product and its book; the same object however often it is listed anew or changed. */
 export interface Market {
@@ -89,7 +89,8 @@ export class Exchange {
     account.open.add(order);
     account.byOrdId.set(order.ordId, order);
     if (order.clOrdId !== "") account.byClOrdId.set(order.clOrdId, order);
-    this.#touch(order);
+    order.touched = true;
+    this.touched.push(order);
   }
 
   /** Ends an order that is not complete. */
@@ -100,7 +101,7 @@ export class Exchange {
     close(order);
     const market = this.markets.get(order.product.instId);
     if (market !== undefined) remove(market.book, order);
-    this.#touch(order);
+    if (!order.touched) this.#touch(order);
   }
 
   /** Products whose orders changed in this event. */
@@ -123,18 +124,18 @@ export class Exchange {
     const touched = this.touched;
     let last: Account | undefined;
     for (const { account } of touched) {
-      if (account !== last) this.#withdrawIdle(account, at);
+      if (account !== last && account.open.size > 0) this.#withdrawIdle(account, at);
       last = account;
     }
     const { events } = this;
-    for (const fill of this.#fills) events.tell("fill", fill);
+    for (const fill of this.#fills) events.tell({ kind: "fill", fill });
     const heard = events.listeners.order.length > 0;
     for (const order of touched) {
       order.touched = false;
-      if (heard) events.order(order.account.uid, Object.freeze(orderRecordOf(order, this.profile)), at);
+      if (heard) events.tell({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
     }
-    touched.length = 0;
-    this.#fills.length = 0;
+    empty(touched);
+    empty(this.#fills);
   }
 
   /** Reducing orders whose position is gone have nothing left to do. */
@@ -143,7 +144,6 @@ export class Exchange {
   }
 
   #touch(order: Order): void {
-    if (order.touched) return;
     order.touched = true;
     this.touched.push(order);
   }
@@ -158,11 +158,12 @@ export class Exchange {
     const schedule = this.schedules[instType];
     const value = worthOf(product, px, lots);
     const cost = settle(order, lots, value, ratesFor(schedule, account, instType, at), liquidity, at);
-    noteTraded(schedule, account, instType, value, at);
+    if (schedule.steps.length > 0) noteTraded(schedule, account, instType, value, at);
     if (instType === "SWAP") this.marketOf(instId).lookAt = at;
     if (!isOpen(order)) close(order);
-    this.#touch(order);
+    if (!order.touched) this.#touch(order);
     if (this.events.listeners.fill.length === 0) return;
+    const costText = spell(cost);
     this.#fills.push({
       uid: account.uid,
       instId,
@@ -171,8 +172,8 @@ export class Exchange {
       side: sideOf(order.sign),
       px: priceOf(product, px),
       qty: spell(baseOf(product, lots)),
-      fee: feeText(cost, this.profile),
-      cost: spell(cost),
+      fee: feeText(costText, this.profile),
+      cost: costText,
       liquidity,
       at,
     });

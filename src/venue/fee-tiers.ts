@@ -95,9 +95,8 @@ const tradedOf = (schedule: Schedule, account: Account, instType: InstType, at: 
 export const ratesFor = (schedule: Schedule, account: Account, instType: InstType, at: number): Rates =>
   schedule.steps.length === 0 ? schedule.flat : tradedOf(schedule, account, instType, at).rates;
 
-/** Counts what was traded. */
+/** Counts what was traded, for a schedule with tiers. */
 export const noteTraded = (schedule: Schedule, account: Account, instType: InstType, value: Amount, at: number): void => {
-  if (schedule.steps.length === 0) return;
   const { days, today } = tradedOf(schedule, account, instType, at);
   days.set(today, (days.get(today) ?? 0n) + value);
 };

@@ -88,7 +88,10 @@ export const createProduct = (listing: VenueInstrument, grid?: Grid): Product =>
   };
 };
 
-export const worthOf = (product: Product, px: number, lots: number): Amount => BigInt(px) * BigInt(lots) * product.cell;
+export const worthOf = (product: Product, px: number, lots: number): Amount => {
+  const cells = px * lots;
+  return (cells <= Number.MAX_SAFE_INTEGER ? BigInt(cells) : BigInt(px) * BigInt(lots)) * product.cell;
+};
 export const baseOf = (product: Product, lots: number): Amount => BigInt(lots) * product.lot;
 export const priceOf = (product: Product, px: number): string => spell(BigInt(px) * product.tick);
 

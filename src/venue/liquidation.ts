@@ -75,7 +75,7 @@ const liquidate = (on: Case, { instId, market, position }: Omit<Standing, "profi
   const { uid } = account;
   const told = { uid, instId, ordId: order.ordId, side: sideOf(order.sign), qty: spell(baseOf(market.product, order.done)) };
   const liquidation: Liquidation = { ...told, value: spell(order.value), fee: spell(fee), covered: spell(covered), at };
-  exchange.events.tell("liquidation", liquidation);
+  exchange.events.tell({ kind: "liquidation", liquidation });
 };
 
 const reviewCross = (on: Case, currency: string): void => {

@@ -9,7 +9,7 @@
  */
 import type { MarginMode } from "../contract/profile.ts";
 import type { BalanceRecord } from "../contract/schemas.ts";
-import { type Account, availableOf, type Position } from "./account.ts";
+import type { Account, Position } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
 import { doubleMark } from "./matching-engine.ts";
 import { type Amount, cover, magnitude, one, spell } from "./money.ts";
@@ -82,9 +82,8 @@ export const isCrossShort = (exchange: Exchange, account: Account, currency: str
   return spare < 0n;
 };
 
-/** What open cross positions have lost together, where that is not available for new orders. */
+/** What open cross positions have lost together. */
 const openLossOf = (exchange: Exchange, account: Account, currency: string): Amount => {
-  if (account.positions.size === 0 || !exchange.margins.countsLoss) return 0n;
   let profit = 0n;
   for (const [instId, position] of account.positions) {
     const market = exchange.marketOf(instId);
@@ -94,8 +93,11 @@ const openLossOf = (exchange: Exchange, account: Account, currency: string): Amo
 };
 
 /** What new orders may use. */
-export const freeOf = (exchange: Exchange, account: Account, currency: string): Amount =>
-  availableOf(account, currency) - openLossOf(exchange, account, currency);
+export const freeOf = (exchange: Exchange, account: Account, currency: string): Amount => {
+  const purse = account.purses.get(currency);
+  const available = purse === undefined ? 0n : purse.total - purse.frozen;
+  return account.positions.size === 0 || !exchange.margins.countsLoss ? available : available - openLossOf(exchange, account, currency);
+};
 
 export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: string): BalanceRecord[] =>
   [...account.purses]

@@ -48,15 +48,18 @@ const readLong = (text: unknown): Amount | undefined => {
   return negative ? -size : size;
 };
 
+/** What stands before the digits of an amount below one, by their number. */
+const leading = Array.from({ length: places + 1 }, (_, digits) => `0.${"0".repeat(places - digits)}`);
+
 /** Shortest decimal text of an amount. */
 export const spell = (value: Amount): string => {
   if (value === 0n) return "0";
-  const first = value < 0n ? 1 : 0;
-  let digits = String(value);
-  if (digits.length - first <= places) digits = (first === 0 ? "" : "-") + digits.slice(first).padStart(places + 1, "0");
+  if (value < 0n) return `-${spell(-value)}`;
+  const digits = String(value);
   const dot = digits.length - places;
   let end = digits.length;
   while (end > dot && digits.charCodeAt(end - 1) === zero) end--;
+  if (dot <= 0) return leading[digits.length] + digits.slice(0, end);
   return end === dot ? digits.slice(0, dot) : `${digits.slice(0, dot)}.${digits.slice(dot, end)}`;
 };
 

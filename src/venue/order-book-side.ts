@@ -75,7 +75,8 @@ export const join = (half: OrderBookSide, order: Order): void => {
 
 export const leave = (half: OrderBookSide, order: Order): void => {
   const index = half.orders.indexOf(order);
-  if (index >= 0) half.orders.splice(index, 1);
+  if (index < 0) return;
+  half.orders.splice(index, 1);
   setBest(half);
 };
 

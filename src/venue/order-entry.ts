@@ -43,7 +43,7 @@ const planOf = ({ order, offers }: Entry): Plan => {
 /** What a market order may cost: it has no price of its own, so the book's prices are taken. */
 const marketHold = ({ account, product, sign, lots, budget, openingLots }: Order, plan: Plan, rates: Rates): Amount => {
   if (product.instType === "SPOT" && sign === -1) return baseOf(product, budget === undefined ? lots : plan.lots);
-  const opening = plan.lots === 0 ? 0n : cover(plan.value, BigInt(Math.min(plan.lots, openingLots)), BigInt(plan.lots));
+  const opening = openingLots >= plan.lots ? plan.value : cover(plan.value, BigInt(openingLots), BigInt(plan.lots));
   return holdFor(account, product, sign, rates, plan.value, opening);
 };
 
@@ -94,7 +94,7 @@ const modeProblem = ({ profile }: Exchange, account: Account, { instId, mgnMode 
 };
 
 export const place = (exchange: Exchange, account: Account, body: PlaceBody, at: number): Answer => {
-  const entry = modeProblem(exchange, account, body) ?? readOrder(exchange, account, body, at);
+  const entry = (body.mgnMode && modeProblem(exchange, account, body)) ?? readOrder(exchange, account, body, at);
   if (isRefusal(entry)) return rejected(exchange, body, entry);
   if (body.mgnMode !== undefined) account.marginModes.set(body.instId, body.mgnMode);
   const refusal = enter(exchange, entry, at);

@@ -25,20 +25,15 @@ export const tradable = ({ markets, profile }: Exchange, instId: string): Market
   return market?.listed ? market : { code: profile.answers.instrumentCode, msg: `${instId} is not tradable.` };
 };
 
-const patterns = new Map<string, RegExp>();
-
-/** Made once: it is asked for with every order. */
-const patternOf = (source: string): RegExp => {
-  const pattern = patterns.get(source) ?? new RegExp(source);
-  patterns.set(source, pattern);
-  return pattern;
-};
+/** Made once for a profile: it is asked for with every order. */
+let idPattern = { source: "", pattern: /^/ };
 
 /** Why a client id cannot be used, if it cannot. */
 export const clientIdProblem = ({ profile }: Exchange, account: Account, clOrdId: string): Refusal | undefined => {
   const { clOrdIdPattern, duplicateClOrdId } = profile.order;
   if (clOrdId === "") return undefined;
-  if (!patternOf(clOrdIdPattern).test(clOrdId)) {
+  if (idPattern.source !== clOrdIdPattern) idPattern = { source: clOrdIdPattern, pattern: new RegExp(clOrdIdPattern) };
+  if (!idPattern.pattern.test(clOrdId)) {
     return { code: profile.answers.parameterCode, msg: `clOrdId does not match ${clOrdIdPattern}.` };
   }
   const known = account.byClOrdId.get(clOrdId);
@@ -142,6 +137,7 @@ const orderOf = ({ account, product, sign, ordType, clOrdId, reduceOnly, unit, s
   value: 0n,
   cost: 0n,
   hold: 0n,
+  purse: undefined,
   ahead: 0,
   behind: 0,
   touched: false,

@@ -39,13 +39,17 @@ export const timeText = (at: number, profile: Profile): string => {
   return lastTime.text;
 };
 
-/** A cost in the sign the profile gives to costs. */
-export const feeText = (cost: Amount, profile: Profile): string => spell(profile.order.feeSign === "negative_is_cost" ? -cost : cost);
+/** A cost, given as text, in the sign the profile gives to costs. */
+export const feeText = (cost: string, profile: Profile): string => {
+  if (profile.order.feeSign !== "negative_is_cost" || cost === "0") return cost;
+  return cost.startsWith("-") ? cost.slice(1) : `-${cost}`;
+};
 
 export const orderRecordOf = (order: Order, profile: Profile): OrderRecord => {
   const { product, done } = order;
   const { emptyDecimal } = profile.order;
   const base = baseOf(product, done);
+  const updatedAt = timeText(order.updatedAt, profile);
   return {
     instId: product.instId,
     ordId: order.ordId,
@@ -57,8 +61,8 @@ export const orderRecordOf = (order: Order, profile: Profile): OrderRecord => {
     state: order.state,
     avgPx: done === 0 ? emptyDecimal : spell(((order.value * one) / base / averageUnit) * averageUnit),
     accFillSz: done === 0 ? "0" : spell(filledOf(order, base)),
-    fee: feeText(order.cost, profile),
-    createdAt: timeText(order.createdAt, profile),
-    updatedAt: timeText(order.updatedAt, profile),
+    fee: feeText(spell(order.cost), profile),
+    createdAt: order.createdAt === order.updatedAt ? updatedAt : timeText(order.createdAt, profile),
+    updatedAt,
   };
 };

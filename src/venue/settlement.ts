@@ -53,7 +53,9 @@ export const orderHold = (order: Order, rates: Rates): Amount => {
 };
 
 export const setHold = (order: Order, hold: Amount): void => {
-  purseOf(order.account, payCurrencyOf(order.product, order.sign)).frozen += hold - order.hold;
+  order.purse ??= purseOf(order.account, payCurrencyOf(order.product, order.sign));
+  if (hold === order.hold) return;
+  order.purse.frozen += hold - order.hold;
   order.hold = hold;
 };
 
@@ -82,10 +84,10 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
   if (sign === 1 ? held < 0n : held > 0n) {
     const size = magnitude(held);
     const closing = size < base ? size : base;
-    const closedValue = cut(value, closing, base);
-    const released = cut(position.entry, closing, size);
+    const closedValue = closing === base ? value : cut(value, closing, base);
+    const released = closing === size ? position.entry : cut(position.entry, closing, size);
     purse.total -= (sign === 1 ? closedValue : -closedValue) + released;
-    position.extra -= cut(position.extra, closing, size);
+    if (position.extra !== 0n) position.extra -= cut(position.extra, closing, size);
     position.entry -= released;
     opened = base - closing;
     paid = value - closedValue;

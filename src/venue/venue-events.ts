@@ -65,9 +65,16 @@ interface Listeners {
   readonly liquidation: readonly ((liquidation: Liquidation) => void)[];
 }
 
+type News =
+  | { readonly kind: "order"; readonly uid: string; readonly record: Readonly<OrderRecord>; readonly at: number }
+  | { readonly kind: "fill"; readonly fill: Fill }
+  | { readonly kind: "funding"; readonly funding: Funding }
+  | { readonly kind: "liquidation"; readonly liquidation: Liquidation };
+
 export class VenueEvents {
   readonly listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = { order: [], fill: [], funding: [], liquidation: [] };
-  readonly #queue: (() => void)[] = [];
+  readonly #queue: News[] = [];
+  #next = 0;
   #delivering = false;
 
   /** Returns the way to stop listening. */
@@ -79,34 +86,51 @@ export class VenueEvents {
     };
   }
 
-  order(uid: string, record: Readonly<OrderRecord>, at: number): void {
-    this.#queue.push(() => {
-      for (const listener of this.listeners.order) listener(uid, record, at);
-    });
-  }
-
-  tell<K extends "fill" | "funding" | "liquidation">(kind: K, news: Parameters<Listeners[K][number]>[0]): void {
-    this.#queue.push(() => {
-      for (const listener of this.listeners[kind]) (listener as (what: typeof news) => void)(news);
-    });
+  tell(news: News): void {
+    this.#queue.push(news);
   }
 
   /** Delivers what is queued, unless a delivery is under way already. */
   deliver(): void {
-    if (!this.#delivering && this.#queue.length > 0) this.together(noEvents);
+    if (!this.#delivering && this.#queue.length > 0) this.together(undefined);
   }
 
   /** Applies `events`, and delivers what they led to after the last of them. */
-  together(events: () => void): void {
+  together(events: (() => void) | undefined): void {
     const outermost = !this.#delivering;
     this.#delivering = true;
     try {
-      events();
-      if (outermost) for (let news = this.#queue.shift(); news !== undefined; news = this.#queue.shift()) news();
+      events?.();
+      if (!outermost) return;
+      // What a listener that throws was told is not told again; the rest waits for the next delivery.
+      while (this.#next < this.#queue.length) this.#pass(this.#queue[this.#next++] as News);
+      this.#next = 0;
+      empty(this.#queue);
     } finally {
       if (outermost) this.#delivering = false;
     }
   }
+
+  #pass(news: News): void {
+    const { order, fill, funding, liquidation } = this.listeners;
+    switch (news.kind) {
+      case "order":
+        for (const listener of order) listener(news.uid, news.record, news.at);
+        break;
+      case "fill":
+        for (const listener of fill) listener(news.fill);
+        break;
+      case "funding":
+        for (const listener of funding) listener(news.funding);
+        break;
+      case "liquidation":
+        for (const listener of liquidation) listener(news.liquidation);
+        break;
+    }
+  }
 }
 
-const noEvents = (): void => undefined;
+/** Leaves an array empty without giving up its room, which the next event needs again. */
+export const empty = (array: unknown[]): void => {
+  while (array.length > 0) array.pop();
+};

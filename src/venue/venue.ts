@@ -142,7 +142,7 @@ const follow = (exchange: Exchange, market: Market, now: number): void => {
   if (exchange.touched.length > 0) exchange.tell(now);
   if (now < market.lookAt) return;
   review(exchange, market, now);
-  exchange.tell(now);
+  if (exchange.touched.length > 0) exchange.tell(now);
 };
 
 const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number): void => {
@@ -150,7 +150,7 @@ const fundingAt = (exchange: Exchange, instId: string, rate: string, now: number
     readAmount(rate) ?? refuse(`venue ${instId}: ${JSON.stringify(rate)} is not a funding rate. Write decimal text, such as "0.0001".`);
   const charged = chargeFunding(exchange, instId, amount, now);
   if (charged === undefined) return;
-  exchange.events.tell("funding", charged);
+  exchange.events.tell({ kind: "funding", funding: charged });
   const market = exchange.marketOf(instId);
   if (market.lookAt < Number.POSITIVE_INFINITY) market.lookAt = now;
   exchange.tell(now);
