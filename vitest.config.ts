@@ -1,19 +1,59 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Tests that take long, the longest first: begun at the end, they would leave the other workers idle. */
+const slow = [
+  "test/soak/growth.test.ts",
+  "test/unit/verify/simulation/canaries.test.ts",
+  "test/unit/engine/watchdog/processes.test.ts",
+  "test/unit/verify/compare/guard.test.ts",
+  "test/unit/verify/simulation/simulate.test.ts",
+  "test/unit/backtest/sweep/sweep.test.ts",
+  "test/acceptance/golden/golden.test.ts",
+];
+
+/** Tests that start processes and threads, or change what belongs to the whole process: each file has a process of its own. */
+const isolated = [
+  ...slow,
+  "test/acceptance/**/*.test.ts",
+  "test/bench/**/*.test.ts",
+  "test/unit/backtest/sweep/*.test.ts",
+  "test/unit/cli/*.test.ts",
+  "test/unit/engine/watchdog/processes.test.ts",
+  "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
+  "test/unit/venue/server-command.test.ts",
+];
+
+/** Isolated files first, the slow ones before all; then what shares a process, so that no worker ends between two of these. */
+class Sequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification): number => {
+      const place = slow.findIndex((name) => moduleId.endsWith(name));
+      return place !== -1 ? place : project.name === "isolated" ? slow.length : slow.length + 1;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   resolve: {
     alias: [{ find: /^sluice$/, replacement: fileURLToPath(new URL("./src/index.ts", import.meta.url)) }],
   },
   test: {
-    include: ["test/**/*.test.ts"],
-    // The same random stories every time: a run that fails can be run again.
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     // Left to itself it keeps a core free, which is half of a small machine; much of the suite waits for processes of its own.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // Without this the default tsconfig decides what is checked; a file it leaves out passes silently.
-    typecheck: { enabled: false, tsconfig: "./tsconfig.json", include: ["test/**/*.test-d.ts"] },
+    sequence: { sequencer: Sequencer },
+    projects: [
+      { extends: true, test: { name: "isolated", include: isolated } },
+      // Loading the sources takes most files longer than their tests.
+      {
+        extends: true,
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: ["**/node_modules/**", ...isolated], isolate: false },
+      },
+    ],
   },
 });
