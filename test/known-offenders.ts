@@ -107,7 +107,6 @@ export const unusedExports: readonly string[] = [
   "src/client/outcome.ts OutcomeKind",
   // client/transport
   "src/client/transport/http.ts HttpOptions",
-  "src/client/transport/http.ts HttpTransport",
   "src/client/transport/socket.ts SocketEvents",
   // contract
   "src/contract/order-states.ts isFinal",

@@ -7,7 +7,7 @@
  * Not here: the rules (conformance/), what the profile assumes beyond them (doctor/).
  */
 import type { Command } from "commander";
-import { httpTransport } from "../client/transport/http.ts";
+import { HttpTransport } from "../client/transport/http.ts";
 import { createServiceTime } from "../client/transport/service-time.ts";
 import { openWebSocket } from "../client/transport/socket.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -69,7 +69,7 @@ const check = async (url: string, flags: CheckFlags, io: CliIo, { clock = create
   const { instrument: instId, px, sz, ws: wsUrl = keySet.wsUrl } = flags;
   if (wsUrl !== undefined) askFirst(wsUrl, flags);
   const time = createServiceTime(clock);
-  const wire = httpTransport({ baseUrl: url, profile, signers: keySet.signers, clock, time });
+  const wire = new HttpTransport({ baseUrl: url, profile, signers: keySet.signers, clock, time });
   const { checkService, rules } = await import("../verify/conformance/suite.ts");
   const unknown = flags.only?.find((start) => !rules.some(({ id }) => id.startsWith(start)));
   if (unknown !== undefined)

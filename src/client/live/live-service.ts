@@ -13,7 +13,7 @@ import { type Environment, websocketLimits } from "../../contract/limits.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
 import { readBaseUrl } from "../transport/base-url.ts";
-import { httpTransport } from "../transport/http.ts";
+import { HttpTransport } from "../transport/http.ts";
 import { createServiceTime, type ServiceTime } from "../transport/service-time.ts";
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
@@ -110,7 +110,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   const anomalies = createAnomalies(env.onAnomaly);
   const time = createServiceTime(clock);
   const signers = signersOf(contract, users, env.faultyKeys === true);
-  const http = httpTransport({
+  const http = new HttpTransport({
     baseUrl,
     profile,
     signers,

@@ -1,21 +1,24 @@
 /**
- * Requests over HTTP/1.1: signed, sent once, answered once or not.
+ * HTTP/1.1 client of the service: requests are signed, sent once, and answered once or not.
  *
  * Invariants: the bytes signed are the bytes sent; nothing is repeated and no redirect followed; every request ends by its
- * deadline; an answer is read whole, within a bound, or it is none; no message holds a header, a query or a text of the other
- * side; a request nobody listens to any more is still read to its end, so that its connection can serve again.
- * Not here: when to send (scheduler/), what an answer means (gateway/), connections (connections.ts).
+ * deadline; an answer is read whole, within a bound, or it is none; bytes that arrive on a connection without a request end it, so
+ * that they are never read as an answer; no message holds a header, a query or a text of the other side; certificates are always
+ * verified, whatever the environment says.
+ * Not here: when to send (scheduler/), what an answer means (client/parse-response.ts), one request under way (http-exchange.ts).
  */
-import { type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions, validateHeaderName } from "node:http";
-import { request as secureRequest } from "node:https";
+import { validateHeaderName } from "node:http";
+import { createRequire } from "node:module";
+import type { Socket } from "node:net";
+import type { buildConnector, Dispatcher, Pool } from "undici";
 import type { Clock } from "../../clock/clock.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { authHeaderNames, queryText } from "../../contract/signing.ts";
-import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
+import type { Transport, WireRequest } from "../../contract/transport.ts";
 import { isSluiceError, SluiceError } from "../../errors.ts";
-import { encodingOf, keptHeaders, readJson, usualHeaders } from "./answer-body.ts";
+import { usualHeaders } from "./answer-body.ts";
 import { type Origin, readBaseUrl } from "./base-url.ts";
-import { createConnections } from "./connections.ts";
+import { codeOf, type ExchangeSetting, HttpExchange, unwritable } from "./http-exchange.ts";
 import type { ServiceTime } from "./service-time.ts";
 import type { Signer } from "./sign.ts";
 
@@ -38,82 +41,111 @@ export interface HttpOptions {
   readonly ca?: string;
 }
 
-export interface HttpTransport {
-  readonly transport: Transport;
+const timeoutMsDefault = 10_000;
+const bodyBytesDefault = 4 * 1_024 * 1_024;
+const socketsDefault = 128;
+const headerBytesMax = 16_384;
+/** Idle connections are given up before servers usually do: a request that meets a closing one is an unknown outcome. */
+const idleMs = 4_000;
+
+export class HttpTransport {
+  readonly #options: HttpOptions;
+  readonly #setting: ExchangeSetting;
+  readonly #underWay = new Set<HttpExchange>();
+  readonly #sockets = new Set<Socket>();
+  readonly #pool: Pool;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpOptions) {
+    const { profile, clock, time, timeoutMs = timeoutMsDefault, bodyBytesMax = bodyBytesDefault } = options;
+    checkHeaderNames(profile);
+    this.#options = options;
+    this.#setting = {
+      clock,
+      time,
+      timeoutMs,
+      bodyBytesMax,
+      kept: [...new Set([...usualHeaders, ...(options.headers ?? [])])],
+      authStatus: profile.answers.authStatus,
+      underWay: this.#underWay,
+    };
+    const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
+    // Loaded here, as most who load the package never open a connection and it takes a tenth of a second.
+    const undici = createRequire(import.meta.url)("undici") as typeof import("undici");
+    const connector = undici.buildConnector({ rejectUnauthorized: true, ...(options.ca === undefined ? {} : { ca: options.ca }) });
+    this.#pool = new undici.Pool(urlOf(origin), {
+      connections: options.sockets ?? socketsDefault,
+      connect: this.#watched(connector),
+      maxHeaderSize: headerBytesMax,
+      maxResponseSize: bodyBytesMax,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
+      // A request has one deadline, on the clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  readonly transport: Transport = (request, sink) => {
+    if (this.#closed !== undefined) {
+      sink.failed(new SluiceError("ENGINE_STATE", `${request.endpoint}: the transport is closed; nothing was sent.`));
+      return;
+    }
+    let written: Dispatcher.DispatchOptions;
+    try {
+      written = this.#written(request);
+    } catch (error) {
+      sink.failed(isSluiceError(error) ? error : unwritable(request.endpoint, codeOf(error)));
+      return;
+    }
+    this.#pool.dispatch(written, new HttpExchange(request.endpoint, this.#setting, sink));
+  };
+
+  /** Connections that stand now, or are being made. */
+  readonly open = (): number => this.#sockets.size;
+
   /** Ends what is under way and every connection; resolves when none is left. */
-  close(): Promise<void>;
-  /** Connections that stand now. */
-  readonly open: () => number;
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    for (const exchange of this.#underWay) exchange.lose("the transport was closed");
+    const ended = [...this.#sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all([this.#pool.destroy(), ...ended]);
+  }
+
+  #written({ endpoint, method, path, query: parameters, body: value, key }: WireRequest): Dispatcher.DispatchOptions {
+    const query = queryText(parameters);
+    const body = value === undefined ? "" : JSON.stringify(value);
+    const headers: Record<string, string> = { accept: "application/json", "accept-encoding": "identity" };
+    if (method === "POST") headers["content-type"] = "application/json";
+    if (key !== undefined) {
+      const { signers, time } = this.#options;
+      const signer = signers.get(key);
+      if (signer === undefined) {
+        throw new SluiceError("CONFIG_INVALID", `${endpoint}: there are no credentials for the key named "${key}"; nothing was sent.`);
+      }
+      Object.assign(headers, signer.headers({ method, path, query, body }, time.wallNow()));
+    }
+    return { method, path: query === "" ? path : `${path}?${query}`, headers, body: body === "" ? null : body };
+  }
+
+  /** Keeps account of the connections that `connect` makes. */
+  #watched(connect: buildConnector.connector): buildConnector.connector {
+    return (options, callback) => {
+      // What it returns is left out of its types.
+      const socket = connect(options, callback) as unknown as Socket;
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    };
+  }
 }
 
-const defaults = { timeoutMs: 10_000, bodyBytesMax: 4 * 1_024 * 1_024, sockets: 128 } as const;
-const headerBytesMax = 16_384;
-
-type Done = (end: WireResponse | SluiceError) => void;
-
-export const httpTransport = (options: HttpOptions): HttpTransport => {
-  const { clock, profile, timeoutMs = defaults.timeoutMs, sockets = defaults.sockets } = options;
-  checkHeaderNames(profile);
-  const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
-  const connections = createConnections(origin, sockets, options.ca);
-  const kept = [...new Set([...usualHeaders, ...(options.headers ?? [])])];
-  const flights = new Set<() => void>();
-  let closing = false;
-
-  const send = (request: WireRequest, done: Done): void => {
-    if (closing) {
-      done(new SluiceError("ENGINE_STATE", `${request.endpoint}: the transport is closed; nothing was sent.`));
-      return;
-    }
-    const sentAt = clock.now();
-    let sent: ClientRequest;
-    try {
-      sent = write(request, options, origin, connections.agent);
-    } catch (error) {
-      done(unsendable(request, error));
-      return;
-    }
-    const end = (result: WireResponse | SluiceError): void => {
-      if (!flights.delete(cut)) return;
-      timer.cancel();
-      done(result);
-    };
-    const lose = (why: string): void => {
-      if (!flights.has(cut)) return;
-      end(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: ${why} after ${Math.round(clock.now() - sentAt)} ms.`));
-      sent.destroy();
-    };
-    const cut = (): void => {
-      lose("the transport was closed");
-    };
-    const timer = clock.setTimer(sentAt + timeoutMs, () => {
-      lose("no answer was complete");
-    });
-    flights.add(cut);
-    listen(sent, { end, lose, kept, bytesMax: options.bodyBytesMax ?? defaults.bodyBytesMax, arrived: stamp(options, sentAt) });
-  };
-
-  return {
-    transport: (request, sink) => {
-      send(request, (end) => {
-        if (isSluiceError(end)) sink.failed(end);
-        else sink.response(end);
-      });
-    },
-    open: connections.open,
-    close: () => {
-      closing = true;
-      for (const cut of flights) cut();
-      return connections.close();
-    },
-  };
-};
-
-const stamp =
-  ({ clock, time, profile }: HttpOptions, sentAt: number) =>
-  ({ headers, statusCode }: IncomingMessage): void => {
-    time.observe(headers.date, sentAt, clock.now(), statusCode === profile.answers.authStatus);
-  };
+const urlOf = ({ secure, hostname, port }: Origin): string =>
+  `${secure ? "https" : "http"}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 
 /** A prefix from the profile that no header can carry would otherwise fail with the first order. */
 const checkHeaderNames = (profile: Profile): void => {
@@ -125,105 +157,4 @@ const checkHeaderNames = (profile: Profile): void => {
       throw new SluiceError("PROFILE_INVALID", text);
     }
   }
-};
-
-const unsendable = ({ endpoint }: WireRequest, error: unknown): SluiceError =>
-  isSluiceError(error)
-    ? error
-    : new SluiceError("CONFIG_INVALID", `${endpoint}: the request cannot be written (${codeOf(error)}); nothing was sent.`);
-
-const write = (
-  request: WireRequest,
-  options: HttpOptions,
-  { secure, hostname, port }: Origin,
-  agent: RequestOptions["agent"],
-): ClientRequest => {
-  const { method, path } = request;
-  const query = queryText(request.query);
-  const body = request.body === undefined ? "" : JSON.stringify(request.body);
-  const headers: Record<string, string | number> = { accept: "application/json", "accept-encoding": "identity" };
-  if (method === "POST") {
-    headers["content-type"] = "application/json";
-    headers["content-length"] = Buffer.byteLength(body);
-  }
-  if (request.key !== undefined) {
-    Object.assign(headers, signerOf(request, request.key, options).headers({ method, path, query, body }, options.time.wallNow()));
-  }
-  const sent = (secure ? secureRequest : plainRequest)({
-    method,
-    hostname,
-    port,
-    path: query === "" ? path : `${path}?${query}`,
-    headers,
-    agent,
-    maxHeaderSize: headerBytesMax,
-    insecureHTTPParser: false,
-  });
-  sent.end(body === "" ? undefined : body);
-  return sent;
-};
-
-const signerOf = ({ endpoint }: WireRequest, key: string, { signers }: HttpOptions): Signer => {
-  const signer = signers.get(key);
-  if (signer !== undefined) return signer;
-  throw new SluiceError("CONFIG_INVALID", `${endpoint}: there are no credentials for the key named "${key}"; nothing was sent.`);
-};
-
-interface Listener {
-  readonly end: (answer: WireResponse) => void;
-  readonly lose: (why: string) => void;
-  readonly arrived: (answer: IncomingMessage) => void;
-  readonly bytesMax: number;
-  readonly kept: readonly string[];
-}
-
-/** Whatever the connection does, one of `end` and `lose` is called; what is called after the first is not heard. */
-const listen = (sent: ClientRequest, listener: Listener): void => {
-  const { lose } = listener;
-  let answer: IncomingMessage | undefined;
-  sent.on("response", (response) => {
-    answer = response;
-    listener.arrived(response);
-    collect(response, listener);
-  });
-  sent.on("error", (error) => {
-    // Rubbish behind a whole answer ends the connection; the answer stands.
-    if (answer?.complete !== true) lose(`${answer === undefined ? "no answer was read" : "the answer was cut"} (${codeOf(error)})`);
-  });
-  sent.on("close", () => {
-    if (answer === undefined) lose("the connection ended without an answer");
-  });
-};
-
-const collect = (answer: IncomingMessage, { end, lose, bytesMax, kept }: Listener): void => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  answer.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > bytesMax) lose(`the answer is larger than ${bytesMax} bytes and was given up`);
-    else chunks.push(chunk);
-  });
-  answer.on("end", () => {
-    const status = answer.statusCode ?? 0;
-    const encoding = encodingOf(answer.headers);
-    if (!answer.complete) lose("the answer was cut");
-    else if (encoding !== undefined && status < 400)
-      lose(`the answer is compressed (${encoding}), which was not asked for, and was not read`);
-    else end({ status, headers: keptHeaders(answer.headers, kept), body: bodyOf(status, encoding, chunks) });
-  });
-  answer.on("close", () => {
-    lose("the answer was cut");
-  });
-};
-
-/** A redirect leads nowhere we go, and what cannot be read is no body: in both the status speaks alone. */
-const bodyOf = (status: number, encoding: string | undefined, chunks: readonly Buffer[]): unknown =>
-  (status >= 300 && status < 400) || encoding !== undefined
-    ? undefined
-    : readJson(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-
-/** The platform's word for it and nothing else: its messages may hold addresses and what was sent. */
-const codeOf = (error: unknown): string => {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? code : "unknown";
 };

@@ -6,7 +6,7 @@
 
 import { createGateway, type Gateway } from "../../../src/client/gateway.ts";
 import type { Outcome } from "../../../src/client/outcome.ts";
-import { type HttpOptions, type HttpTransport, httpTransport } from "../../../src/client/transport/http.ts";
+import { type HttpOptions, HttpTransport } from "../../../src/client/transport/http.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createServiceTime } from "../../../src/client/transport/service-time.ts";
 import { createSigner } from "../../../src/client/transport/sign.ts";
@@ -30,7 +30,7 @@ export const requestOf = (endpoint: EndpointName, part: Partial<WireRequest> = {
   return { endpoint, method, path, query: {}, body: method === "POST" ? { instId: swap } : undefined, key: "k1", ...part };
 };
 
-export interface Client extends HttpTransport {
+export interface Client extends Pick<HttpTransport, "transport" | "open" | "close"> {
   readonly clock: VirtualClock;
   /** How the request ended, as text: the status and the body, or the code and the message. */
   send(request: WireRequest): Promise<string>;
@@ -39,9 +39,11 @@ export interface Client extends HttpTransport {
 export const createClient = (baseUrl: string, part: Partial<HttpOptions> = {}): Client => {
   const clock = createVirtualClock(startedAt);
   const signers = new Map([["k1", createSigner(contract.profile, createCredentials(canary))]]);
-  const http = httpTransport({ baseUrl, profile: contract.profile, signers, clock, time: createServiceTime(clock), ...part });
+  const http = new HttpTransport({ baseUrl, profile: contract.profile, signers, clock, time: createServiceTime(clock), ...part });
   return {
-    ...http,
+    transport: http.transport,
+    open: http.open,
+    close: () => http.close(),
     clock,
     send: (request) =>
       new Promise((resolve) => {

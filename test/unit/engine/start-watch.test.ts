@@ -87,6 +87,7 @@ describe("a start", () => {
 
   it.each<[string, Transport, string]>([
     ["a host that does not exist", lost("ENOTFOUND"), `${url} cannot be reached (ENOTFOUND).`],
+    ["a server of another protocol", lost("HPE_INVALID"), `${url} cannot be reached (HPE_INVALID).`],
     ["another host by its certificate", lost("ERR_TLS_CERT_ALTNAME_INVALID"), `${url} cannot be reached (ERR_TLS_CERT_ALTNAME_INVALID).`],
   ])("ends at once at %s, and names it", (_, transport, words) => {
     const { ask, end, told } = stage(url);

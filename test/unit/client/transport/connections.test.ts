@@ -192,3 +192,24 @@ describe("a request nobody listens to any more", () => {
     expect(client.clock.pending).toBe(0);
   });
 });
+
+describe("a sink that throws", () => {
+  it("ends the process, as any uncaught error, and no connection", async () => {
+    const { client, server } = await facing(answering);
+    const handlers = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    const uncaught = new Promise((resolve) => process.once("uncaughtException", resolve));
+    try {
+      const response = (): void => {
+        throw new Error("a mistake of ours");
+      };
+      client.transport(requestOf("positions"), { response, failed: response, closed: false });
+      expect(await uncaught).toEqual(new Error("a mistake of ours"));
+    } finally {
+      for (const handler of handlers) process.on("uncaughtException", handler);
+    }
+    await moment();
+    expect(await client.send(requestOf("positions"))).toBe(ok);
+    expect(server.connections).toHaveLength(1);
+  });
+});

@@ -92,7 +92,7 @@ describe("what is sent", () => {
     const signer = { headers: () => ({ "x-api-sign": `${canary.secretKey}\r\nx-evil: 1` }), login: () => ({}) as never };
     const { client, server } = await facing(answering, { signers: new Map([["k1", signer]]) });
     const told = await client.send(requestOf("positions"));
-    expect(told).toBe("CONFIG_INVALID positions: the request cannot be written (ERR_INVALID_CHAR); nothing was sent.");
+    expect(told).toBe("CONFIG_INVALID positions: the request cannot be written (UND_ERR_INVALID_ARG); nothing was sent.");
     await moment();
     expect(server.requests).toEqual([]);
   });

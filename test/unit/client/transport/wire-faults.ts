@@ -67,9 +67,9 @@ const flood =
 const bracketText = `{"code":"1","msg":"${"[".repeat(50)}\\"${"[".repeat(50)}\\\\"}`;
 const bomb = gzipSync(Buffer.alloc(64 * 1_024 * 1_024, 32));
 const ok = `200 ${goodBody}`;
-const reset = /^OUTCOME_UNKNOWN \w+: no answer was read \(ECONNRESET\) after 0 ms\.$/;
+const reset = /^OUTCOME_UNKNOWN \w+: no answer was read \((ECONNRESET|UND_ERR_SOCKET)\) after 0 ms\.$/;
 const cut = /^OUTCOME_UNKNOWN \w+: the answer was cut( \([A-Z_]+\))? after 0 ms\.$/;
-const broken = /^OUTCOME_UNKNOWN \w+: (no answer was read|the answer was cut) \(HPE_[A-Z_]+\) after 0 ms\.$/;
+const broken = /^OUTCOME_UNKNOWN \w+: (no answer was read|the answer was cut) \((HPE_INVALID|UND_ERR_[A-Z_]+)\) after 0 ms\.$/;
 const late = /^OUTCOME_UNKNOWN \w+: no answer was complete after 10000 ms\.$/;
 const large = /^OUTCOME_UNKNOWN \w+: the answer is larger than 4194304 bytes and was given up after 0 ms\.$/;
 const compressed = /^OUTCOME_UNKNOWN \w+: the answer is compressed \((gzip|br)\), which was not asked for, and was not read after 0 ms\.$/;
@@ -114,6 +114,7 @@ const unread: readonly Row[] = [
   ["a status that is no number", bytes("HTTP/1.1 abc OK\r\n\r\n"), broken, "unknown", "unknown"],
   ["a header with a null byte", bytes("HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 0\r\n\r\n"), broken, "unknown", "unknown"],
   ["a header without a name", bytes("HTTP/1.1 200 OK\r\n: x\r\ncontent-length: 0\r\n\r\n"), broken, "unknown", "unknown"],
+  ["100 Continue, which nobody asked for", bytes("HTTP/1.1 100 Continue\r\n\r\n", good), /^OUTCOME_UNKNOWN \w+: no answer was read \(UND_ERR_SOCKET\) after 0 ms\.$/, "unknown", "unknown"],
   ["a switch of protocols", bytes("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"), /^OUTCOME_UNKNOWN \w+: .* after 0 ms\.$/, "unknown", "unknown"],
 ];
 
@@ -124,7 +125,6 @@ const whole: readonly Row[] = [
   ["chunks", bytes(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n${goodBody.slice(0, 3)}\r\n${(goodBody.length - 3).toString(16)};x=y\r\n${goodBody.slice(3)}\r\n0\r\nx-trailer: 1\r\n\r\n`), ok, "done", "done"],
   ["an older protocol that closes", thenEnd(`HTTP/1.0 200 OK\r\n\r\n${goodBody}`), ok, "done", "done"],
   ["an older protocol that was cut", thenEnd(`HTTP/1.0 200 OK\r\n\r\n${goodBody.slice(0, 30)}`), "200 no body", "unknown", "unknown"],
-  ["100 Continue first", bytes("HTTP/1.1 100 Continue\r\n\r\n", good), ok, "done", "done"],
   ["many interim answers first", bytes("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(200), good), ok, "done", "done"],
   ["rubbish behind it", bytes(good, "rubbish".repeat(10)), ok, "done", "done"],
   ["the same answer twice", bytes(good, good), ok, "done", "done"],

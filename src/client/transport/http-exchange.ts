@@ -1,0 +1,124 @@
+/**
+ * HTTP request under way: collects its answer until that is whole, cut, too large or too late.
+ *
+ * Invariants: it ends once, whatever the connection does; an answer that is not whole is an error that says so, and no message holds
+ * a text of the other side; while it is under way it has one timer and stands in the set of those that are.
+ * Not here: what is sent and over which connection (http.ts).
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import type { Clock, Timer } from "../../clock/clock.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import type { ResponseSink } from "../../contract/transport.ts";
+import { SluiceError } from "../../errors.ts";
+import { encodingOf, keptHeaders, readJson } from "./answer-body.ts";
+import type { ServiceTime } from "./service-time.ts";
+
+/** What all exchanges of a transport have in common. */
+export interface ExchangeSetting {
+  readonly clock: Clock;
+  readonly time: ServiceTime;
+  readonly timeoutMs: number;
+  readonly bodyBytesMax: number;
+  /** Names of the headers that are kept, in lower case. */
+  readonly kept: readonly string[];
+  /** Status by which the service refuses a signature, whose timestamp may then have been wrong. */
+  readonly authStatus: number;
+  readonly underWay: Set<HttpExchange>;
+}
+
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly #endpoint: EndpointName;
+  readonly #setting: ExchangeSetting;
+  readonly #sink: ResponseSink;
+  readonly #sentAt: number;
+  readonly #timer: Timer;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+
+  constructor(endpoint: EndpointName, setting: ExchangeSetting, sink: ResponseSink) {
+    this.#endpoint = endpoint;
+    this.#setting = setting;
+    this.#sink = sink;
+    this.#sentAt = setting.clock.now();
+    this.#timer = setting.clock.setTimer(this.#sentAt + setting.timeoutMs, () => this.lose("no answer was complete"));
+    setting.underWay.add(this);
+  }
+
+  /** Ends it without an answer. */
+  lose(why: string): void {
+    const { clock } = this.#setting;
+    const error = new SluiceError("OUTCOME_UNKNOWN", `${this.#endpoint}: ${why} after ${Math.round(clock.now() - this.#sentAt)} ms.`);
+    this.#end((sink) => sink.failed(error));
+    this.#controller?.abort(new Error("ended"));
+  }
+
+  /** Its turn on a connection. What ended in line is left out by throwing, which leaves the connection to the next. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (!this.#setting.underWay.has(this)) throw new Error("ended");
+    this.#controller = controller;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // An interim answer.
+    if (status < 200) return;
+    const { clock, time, authStatus } = this.#setting;
+    this.#status = status;
+    this.#headers = headers;
+    time.observe(headers.date, this.#sentAt, clock.now(), status === authStatus);
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const status = this.#status;
+    const encoding = encodingOf(this.#headers);
+    if (encoding !== undefined && status < 400) {
+      this.lose(`the answer is compressed (${encoding}), which was not asked for, and was not read`);
+      return;
+    }
+    // A redirect leads nowhere we go, and what cannot be read is no body: in both the status speaks alone.
+    const unread = encoding !== undefined || (status >= 300 && status < 400);
+    const [first, ...more] = this.#chunks;
+    const body = unread || first === undefined ? undefined : readJson(more.length === 0 ? first : Buffer.concat(this.#chunks));
+    const headers = keptHeaders(this.#headers, this.#setting.kept);
+    this.#end((sink) => sink.response({ status, headers, body }));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+    const code = codeOf(error);
+    if (code === "UND_ERR_INVALID_ARG" && this.#controller === undefined)
+      this.#end((sink) => sink.failed(unwritable(this.#endpoint, code)));
+    else if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
+      this.lose(`the answer is larger than ${this.#setting.bodyBytesMax} bytes and was given up`);
+    else this.lose(`${this.#status === 0 ? "no answer was read" : "the answer was cut"} (${code})`);
+  }
+
+  #end(tell: (sink: ResponseSink) => void): void {
+    if (!this.#setting.underWay.delete(this)) return;
+    this.#timer.cancel();
+    try {
+      tell(this.#sink);
+    } catch (error) {
+      // The library would take it for an error of the connection, and keep it to itself.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+/** What the request says cannot travel. */
+export const unwritable = (endpoint: EndpointName, code: string): SluiceError =>
+  new SluiceError("CONFIG_INVALID", `${endpoint}: the request cannot be written (${code}); nothing was sent.`);
+
+/** The error's code and nothing else: messages may hold addresses and what was sent. What is not HTTP has no code of its own. */
+export const codeOf = (error: unknown): string => {
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+  const word = code ?? (name === "HTTPParserError" ? "HPE_INVALID" : undefined);
+  return typeof word === "string" && /^[A-Z0-9_]{1,60}$/.test(word) ? word : "unknown";
+};
