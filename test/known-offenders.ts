@@ -45,8 +45,6 @@ export const longFunctions: readonly string[] = [
   "src/engine/placement-journal.ts createPlacementJournal",
   "src/engine/start-watch.ts createStartWatch",
   // engine/watchdog
-  "src/engine/watchdog/heartbeat-monitor.ts createHeartbeatMonitor",
-  "src/engine/watchdog/heartbeat.ts createHeartbeat",
   // host
   "src/host/isolation.ts run",
   "src/host/plugin-host.ts createPluginHost",
@@ -116,7 +114,6 @@ export const unusedExports: readonly string[] = [
   // src
   "src/decimal.ts isMultiple",
   // engine/watchdog
-  "src/engine/watchdog/messages.ts lineMax",
   // host
   "src/host/load.ts LoadOptions",
   "src/host/plugin-host.ts PluginParts",

@@ -1,5 +1,5 @@
 /**
- * `sluice watchdog <config>`: a process of its own that cancels everything when an engine falls silent.
+ * `sluice watchdog <config>`: a dead-man's switch in its own process: cancels an engine's orders when its heartbeat stops.
  *
  * Invariants: it places nothing; with --json stdout holds one line of JSON for each thing that happened and nothing else; a reader
  * who leaves does not end it; asked to stop while it cancels, it finishes first, and a second request abandons that; exit code 0
@@ -35,11 +35,11 @@ interface Flags {
 export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = {}): void => {
   program
     .command("watchdog")
-    .description("Watch an engine from a process of its own, and cancel its orders when it falls silent. Until Ctrl-C.")
+    .description("Dead-man's switch: watch an engine's heartbeat and cancel its orders when it stops. Until Ctrl-C.")
     .argument("<config>", 'the config file of the engine; it is asked with the command "watchdog", so that it may name other keys')
     .option(
       "--silence-ms <n>",
-      "cancel after so many milliseconds without a beat (default: the config's, or 15000)",
+      "cancel after this long without a heartbeat (default: the config's, or 15000)",
       wholeFrom(500, 3_600_000, "whole milliseconds"),
     )
     .addOption(
@@ -56,26 +56,26 @@ export const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogP
     .action((path: string, flags: Flags) => watchdog(path, flags, io, parts));
 };
 
-/** What is said besides: no engine sends a heartbeat, so that nothing is protected. `heard`: one did before. */
-type Idle = { readonly kind: "waiting"; readonly heard: boolean };
+/** Also reported: no engine sends a heartbeat, so that nothing is protected. `connectedBefore`: one did before. */
+type Idle = { readonly kind: "waiting"; readonly connectedBefore: boolean };
 
 const statusMs = 30_000;
 
-/** One that a run brought along and whose engine never spoke: its start has failed. */
+/** A watchdog that a run started and to which no engine connected: that start has failed. */
 const aloneMsMax = 120_000;
 const sayAlone = (io: CliIo) => (): void => {
-  io.err(`No engine was heard within ${aloneMsMax / 1_000} s.\n`);
+  io.err(`No engine connected within ${aloneMsMax / 1_000} s.\n`);
 };
 
 const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock(), listen }: WatchdogParts): Promise<void> => {
   const config = await loadConfigFile(path, { command: "watchdog", clock });
   if (flags.besideRun !== true) checkHeartbeat({ path, config, engine: await engineConfig(path, clock) });
   const news$ = new Subject<WatchdogNews>();
-  let heard = false;
+  let connected = false;
   const { silenceMs, scope } = flags;
   const keeper = createWatchdog(config, {
     tell: (news) => {
-      heard ||= news.kind === "armed";
+      connected ||= news.kind === "armed";
       say(news, flags.json === true, clock, io);
       news$.next(news);
     },
@@ -83,15 +83,16 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
     ...(scope === undefined ? {} : { scope }),
     ...(listen === undefined ? {} : { listen }),
   });
-  // Whoever reads its words may leave: it is needed most when everything else is gone.
+  // A closed output does not end it: it is needed most when everything else has ended.
   const stopping = listenForStop(io, { unread: false });
   const done$ = news$.pipe(filter(({ kind }) => kind === "goodbye" || kind === "over"));
   const sayIdle = (): void => {
-    if (keeper.state !== "armed" && keeper.state !== "cancelling") say({ kind: "waiting", heard }, flags.json === true, clock, io);
+    if (keeper.state !== "armed" && keeper.state !== "cancelling")
+      say({ kind: "waiting", connectedBefore: connected }, flags.json === true, clock, io);
   };
   const status = new Subscription();
   try {
-    const alone$ = flags.besideRun === true ? after(clock, aloneMsMax).pipe(filter(() => !heard)) : NEVER;
+    const alone$ = flags.besideRun === true ? after(clock, aloneMsMax).pipe(filter(() => !connected)) : NEVER;
     const ended = firstValueFrom(merge(stopping.first$, flags.once === true ? done$ : NEVER, alone$.pipe(tap(sayAlone(io)))));
     await keeper.start();
     sayIdle();
@@ -121,7 +122,7 @@ const engineConfig = async (path: string, clock: Clock): Promise<unknown> => {
 };
 
 const failIfLeft = ({ state }: Watchdog): void => {
-  if (state === "left") throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be cancelled: look at the service.");
+  if (state === "left") throw new SluiceError("OUTCOME_UNKNOWN", "Not everything could be canceled: look at the service.");
 };
 
 const say = (news: WatchdogNews | Idle, json: boolean, clock: Clock, io: CliIo): void => {
@@ -138,9 +139,9 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
     case "unproved":
       return `${news.user}: the service could not be read yet: ${news.why}`;
     case "waiting":
-      return news.heard ? "no engine is running: nothing is protected now" : "no engine has been heard: nothing is protected yet";
+      return news.connectedBefore ? "no engine is running: nothing is protected now" : "no engine has connected: nothing is protected yet";
     case "armed":
-      return `${news.again ? "a new engine took over" : "an engine is heard"}; after ${news.silenceMs / 1_000} s of silence its orders are canceled`;
+      return `${news.again ? "a new engine took over" : "an engine is connected"}; after ${news.silenceMs / 1_000} s of silence its orders are canceled`;
     case "disconnected":
       return "the engine's connection was lost; waiting for it to come back";
     case "goodbye":
@@ -149,8 +150,8 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
       return `tripped: ${news.reason}; canceling its orders`;
     case "taken-over":
       return "a new engine took over; nothing more is canceled";
-    case "undead":
-      return "the silent engine is heard again; its orders are checked once more";
+    case "reconnected":
+      return "the tripped engine has reconnected; its orders are checked again";
     case "listed":
       return `${news.user}: ${many(news.open)} open, ${news.gone} gone`;
     case "unread":
@@ -162,6 +163,6 @@ const wordsOf = (news: WatchdogNews | Idle): string => {
     case "over":
       return news.stuck === 0
         ? `flat: ${many(news.gone)} gone, none left`
-        : `${many(news.gone)} gone, ${many(news.stuck)} cannot be cancelled`;
+        : `${many(news.gone)} gone, ${many(news.stuck)} cannot be canceled`;
   }
 };

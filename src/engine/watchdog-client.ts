@@ -1,8 +1,8 @@
 /**
- * Whether an engine beats for a watchdog, and what stands still when it was taken for dead.
+ * The engine's heartbeat for a watchdog, if its config has one.
  *
- * Invariants: only an engine that trades over a network on the machine's own time beats, and only if its config says so; in a
- * backtest, a simulation or a recorded session there is nobody to beat for, and a recording says so.
+ * Invariants: only an engine that trades over a network on the machine's own clock sends one, and only if its config says so; a
+ * backtest, a simulation and a recorded session have none, and a recording says so.
  * Not here: the beat itself (engine/watchdog/heartbeat.ts).
  */
 import { randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import { type CheckedConfig, watchdogDefaults } from "../host/config.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { isOver } from "../orders/tracked-order.ts";
 import type { UserAccount } from "./user-account.ts";
-import { createHeartbeat, type Heartbeat } from "./watchdog/heartbeat.ts";
+import { Heartbeat } from "./watchdog/heartbeat.ts";
 import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
 import { meetingOf } from "./watchdog/watchdog.ts";
@@ -46,7 +46,7 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
   }
   const open = (): number =>
     accounts().reduce((count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length, 0);
-  const heartbeat = createHeartbeat({
+  const heartbeat = new Heartbeat({
     clock: service.clock,
     journal,
     dial: dial(meetingOf(config, service.users)),
@@ -59,7 +59,16 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
     },
   });
   return {
-    ...heartbeat,
+    start: () => {
+      heartbeat.start();
+    },
+    ready: () => {
+      heartbeat.ready();
+    },
+    refused: () => heartbeat.refused(),
+    stop: () => {
+      heartbeat.stop();
+    },
     end: async (cancelled) => {
       if (cancelled && open() > 0) {
         heartbeat.stop();

@@ -1,5 +1,5 @@
 /**
- * Startup check of a watchdog: an engine started with the same config sends its heartbeat, and to where this watchdog listens.
+ * Startup check of a watchdog: an engine with the same config sends its heartbeat, to the address at which this watchdog listens.
  *
  * Invariants: both sides are worked out as the processes themselves do it; where the engine's side of the config cannot be read,
  * as its keys are not this process's, only the watchdog's own side is checked.
@@ -36,11 +36,11 @@ export const checkHeartbeat = ({ path, config: own, engine: theirs }: HeartbeatC
   if (differences.length === 0) return;
   throw new SluiceError(
     "CONFIG_INVALID",
-    `${path}: the watchdog would not hear its engine: ${differences.join("; ")}. Make them the same for both commands.`,
+    `${path}: the watchdog would not receive the heartbeat of its engine: ${differences.join("; ")}. Make them the same for both commands.`,
   );
 };
 
-/** Nothing is asked of the service: opened, it only tells its users. */
+/** Opens the service for its list of users; no request is sent. */
 const meetingIn = (config: CheckedConfig): IpcAddress => {
   const ignore = (): undefined => undefined;
   const contract = createContract(config.profile);

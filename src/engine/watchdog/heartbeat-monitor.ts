@@ -1,14 +1,14 @@
 /**
- * Listens to an engine's heart and decides when it has stopped.
+ * Heartbeat monitor of the watchdog: trips when an engine has been silent for too long.
  *
- * Invariants: it acts on silence only, counted while it was awake itself, and never before an engine was heard; an orderly goodbye
- * ends the watch; a new engine that reports in time takes over without anything being cancelled, also in the middle of
- * cancelling; an engine that was taken for dead is told so for as long as it asks.
- * Not here: how silence is counted (silence.ts), what is done about it (watchdog.ts), how words travel (ipc-socket.ts).
+ * Invariants: it trips on silence only, counted while this process was awake itself, and never before an engine connected; an
+ * orderly goodbye ends the watch; a new engine that connects in time takes over without anything being canceled, also in the middle
+ * of canceling; a tripped engine is notified whenever it sends anything.
+ * Not here: how silence is counted (silence.ts), what is done about it (watchdog.ts), how messages travel (ipc-socket.ts).
  */
 import type { Subscription } from "rxjs";
 import { type Clock, every } from "../../clock/clock.ts";
-import type { Ears, Talk } from "./ipc.ts";
+import type { Connection, Receiver } from "./ipc.ts";
 import type { Report, Word } from "./messages.ts";
 import { beaten, noSilence, type Silence, tick, verdict } from "./silence.ts";
 
@@ -18,126 +18,123 @@ export type WatchNews =
   | { readonly kind: "disconnected" }
   | { readonly kind: "goodbye" }
   | { readonly kind: "tripped"; readonly reason: string }
-  /** A new engine reported while the orders of the old one were being cancelled. */
+  /** A new engine connected while the orders of the previous one were being canceled. */
   | { readonly kind: "taken-over" }
-  /** An engine that was taken for dead speaks again. */
-  | { readonly kind: "undead" };
+  /** A tripped engine connected again. */
+  | { readonly kind: "reconnected" };
 
-interface HeartbeatMonitorOptions {
+interface MonitorOptions {
   readonly clock: Clock;
   readonly silenceMs: number;
   readonly tell: (news: WatchNews) => void;
-  /** Cancels everything; called at each trip, and again when an engine that was taken for dead speaks. */
+  /** Cancels everything; called at each trip, and again when a tripped engine reconnects. */
   readonly act: (reason: string) => void;
-  /** A living engine looks after its orders itself. */
+  /** Stops canceling: a running engine looks after its orders itself. */
   readonly desist: () => void;
-  /** What was done last, for the next engine to know. */
+  /** What the last trip did, for the next engine. */
   readonly before: () => string | undefined;
-}
-
-interface HeartbeatMonitor {
-  readonly pickUp: (talk: Talk<Word>) => Ears<Report>;
-  /** Engines that are watched now: none or one. */
-  readonly armed: boolean;
-  stop(): void;
 }
 
 /** A start reads lists for a minute and a half at most; twice that and more is no start any more. */
 const unreadyMsMax = 300_000;
 const beatsLeast = 3;
-const deadMax = 100;
+const trippedMax = 100;
 
-export const createHeartbeatMonitor = ({ clock, tell, act, desist, before, ...options }: HeartbeatMonitorOptions): HeartbeatMonitor => {
-  /** Why each was taken for dead, oldest first. */
-  const dead = new Map<string, string>();
-  let session: string | undefined;
-  let talk: Talk<Word> | undefined;
-  let silence: Silence = noSilence;
-  let { silenceMs } = options;
-  const tickMs = Math.min(1_000, Math.max(50, Math.floor(silenceMs / 20)));
+export class HeartbeatMonitor {
+  readonly #options: MonitorOptions;
+  readonly #ticks: Subscription;
+  /** Why each session tripped, oldest first. */
+  readonly #tripped = new Map<string, string>();
+  #session: string | undefined;
+  #connection: Connection<Word> | undefined;
+  #silence: Silence = noSilence;
+  #silenceMs: number;
 
-  const bury = (name: string, reason: string): void => {
-    dead.set(name, reason);
-    const [oldest] = dead.keys();
-    if (dead.size > deadMax && oldest !== undefined) dead.delete(oldest);
-  };
-  const trip = (reason: string): void => {
-    if (session === undefined) return;
-    bury(session, reason);
-    talk?.say({ kind: "tripped", reason });
-    session = undefined;
-    talk = undefined;
-    tell({ kind: "tripped", reason });
-    act(reason);
-  };
-  const ticks: Subscription = every(clock, tickMs).subscribe(() => {
-    if (session === undefined) return;
-    silence = tick(silence, tickMs);
-    const reason = verdict(silence, silenceMs, unreadyMsMax);
-    if (reason !== undefined) trip(reason);
-  });
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+    this.#silenceMs = options.silenceMs;
+    const tickMs = Math.min(1_000, Math.max(50, Math.floor(options.silenceMs / 20)));
+    this.#ticks = every(options.clock, tickMs).subscribe(() => {
+      if (this.#session === undefined) return;
+      this.#silence = tick(this.#silence, tickMs);
+      const reason = verdict(this.#silence, this.#silenceMs, unreadyMsMax);
+      if (reason !== undefined) this.#trip(this.#session, reason);
+    });
+  }
 
-  const greet = (name: string, beatMs: number, from: Talk<Word>): void => {
-    const isWatched = session !== undefined;
-    const again = isWatched && session !== name;
-    const done = before();
-    silenceMs = Math.max(options.silenceMs, beatMs * beatsLeast);
-    silence = isWatched ? beaten(silence, false) : noSilence;
-    session = name;
-    talk = from;
-    desist();
-    from.say({ kind: "armed", silenceMs, ...(done === undefined ? {} : { before: done }) });
-    tell({ kind: "armed", silenceMs, again });
-  };
-  const haunt = (reason: string, from: Talk<Word>): void => {
-    from.say({ kind: "tripped", reason });
-    // It may have placed something before it knew; with another engine at work that one looks after it.
-    if (session !== undefined) return;
-    tell({ kind: "undead" });
-    act(reason);
-  };
+  /** An engine is watched now. */
+  get armed(): boolean {
+    return this.#session !== undefined;
+  }
 
-  return {
-    get armed() {
-      return session !== undefined;
-    },
-    pickUp: (from) => {
-      let name: string | undefined;
-      let told = false;
-      const hear = (report: Report): void => {
+  accept(connection: Connection<Word>): Receiver<Report> {
+    let name: string | undefined;
+    let notified = false;
+    return {
+      received: (report) => {
         if (report.kind === "hello") name = report.session;
-        if (name === undefined) {
-          from.hangUp();
-          return;
-        }
-        const reason = dead.get(name);
-        if (reason !== undefined) {
-          if (!told) haunt(reason, from);
-          else from.say({ kind: "tripped", reason });
-          told = true;
-        } else if (report.kind === "hello") greet(name, report.beatMs, from);
-        else if (name !== session) from.hangUp();
+        const reason = this.#tripped.get(name ?? "");
+        if (name === undefined) connection.close();
+        else if (reason !== undefined) {
+          this.#notifyTripped(reason, connection, notified);
+          notified = true;
+        } else if (report.kind === "hello") this.#arm(name, report.beatMs, connection);
+        else if (name !== this.#session) connection.close();
         else if (report.kind === "beat") {
-          silence = beaten(silence, report.ready);
-          from.say({ kind: "heard" });
+          this.#silence = beaten(this.#silence, report.ready);
+          connection.send({ kind: "heard" });
         } else {
-          session = undefined;
-          talk = undefined;
-          from.say({ kind: "farewell" });
-          tell({ kind: "goodbye" });
+          this.#release();
+          connection.send({ kind: "farewell" });
+          this.#options.tell({ kind: "goodbye" });
         }
-      };
-      return {
-        heard: hear,
-        ended: () => {
-          if (talk !== from) return;
-          talk = undefined;
-          tell({ kind: "disconnected" });
-        },
-      };
-    },
-    stop: () => {
-      ticks.unsubscribe();
-    },
-  };
-};
+      },
+      closed: () => {
+        if (this.#connection !== connection) return;
+        this.#connection = undefined;
+        this.#options.tell({ kind: "disconnected" });
+      },
+    };
+  }
+
+  stop(): void {
+    this.#ticks.unsubscribe();
+  }
+
+  #release(): void {
+    this.#session = undefined;
+    this.#connection = undefined;
+  }
+
+  #trip(session: string, reason: string): void {
+    this.#tripped.set(session, reason);
+    const [oldest] = this.#tripped.keys();
+    if (this.#tripped.size > trippedMax && oldest !== undefined) this.#tripped.delete(oldest);
+    this.#connection?.send({ kind: "tripped", reason });
+    this.#release();
+    this.#options.tell({ kind: "tripped", reason });
+    this.#options.act(reason);
+  }
+
+  #arm(session: string, beatMs: number, connection: Connection<Word>): void {
+    const { silenceMs, before, desist, tell } = this.#options;
+    const isWatched = this.#session !== undefined;
+    const again = isWatched && this.#session !== session;
+    const done = before();
+    this.#silenceMs = Math.max(silenceMs, beatMs * beatsLeast);
+    this.#silence = isWatched ? beaten(this.#silence, false) : noSilence;
+    this.#session = session;
+    this.#connection = connection;
+    desist();
+    connection.send({ kind: "armed", silenceMs: this.#silenceMs, ...(done === undefined ? {} : { before: done }) });
+    tell({ kind: "armed", silenceMs: this.#silenceMs, again });
+  }
+
+  #notifyTripped(reason: string, connection: Connection<Word>, notified: boolean): void {
+    connection.send({ kind: "tripped", reason });
+    // It may have placed something before it was notified. Where another engine runs, that one looks after it.
+    if (notified || this.#session !== undefined) return;
+    this.#options.tell({ kind: "reconnected" });
+    this.#options.act(reason);
+  }
+}

@@ -1,9 +1,9 @@
 /**
- * Where an engine and its watchdog meet: a name on this machine that both work out from the config.
+ * IPC address of an engine and its watchdog: a name on this machine that both derive from the config.
  *
- * Invariants: the folder is the user's own and closed to everybody else, on both sides, as whoever can speak here can keep a
- * watchdog quiet or send it away; the name follows from service, users and instance and from nothing that differs between starts.
- * Not here: speaking (ipc-socket.ts).
+ * Invariants: the folder is the user's own and closed to other users, on both sides, as any process that can connect here can keep a
+ * watchdog from tripping; the name depends on service, users and instance, and on nothing that differs between starts.
+ * Not here: the connection (ipc-socket.ts).
  */
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
@@ -29,9 +29,9 @@ export const ipcName = ({ service, users, instance }: IpcAddress): string => [se
 
 const hashOf = (meeting: IpcAddress): string => createHash("sha256").update(ipcName(meeting)).digest("hex").slice(0, 24);
 
-/** A folder of the user's own; made where it is not there, refused where others may enter it. */
+/** A folder of the user's own; created if missing, refused where others may enter it. */
 const folderOf = ({ dir = join(tmpdir(), `sluice-${uidNow() ?? "user"}`) }: IpcAddress): string => {
-  // What stands there already is looked at, not trusted.
+  // An existing folder is checked.
   if (!existsSync(dir)) mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (process.platform !== "win32") checkFolder(dir);
   return dir;
@@ -46,7 +46,7 @@ export const ipcPath = (meeting: IpcAddress): string => {
   throw refusal(`${dir}: the path of the watchdog's socket would have ${path.length} characters, and systems cut it at ${pathMax}`);
 };
 
-/** The file in which a watchdog leaves word of what it did. */
+/** The file in which a watchdog records its last trip. */
 export const tripRecordPath = (meeting: IpcAddress): string => join(folderOf(meeting), `${hashOf(meeting)}.last`);
 
 const checkFolder = (dir: string): void => {

@@ -1,35 +1,35 @@
 /**
- * The line between engine and watchdog as a local socket.
+ * The connection between engine and watchdog as a local socket.
  *
- * Invariants: one watchdog at a time listens at a name; what an earlier one left behind is cleared away only by the holder of the
- * lock; a peer that says what is no message is hung up on; a peer that does not read is hung up on before it costs memory.
+ * Invariants: one watchdog at a time listens at a name; a socket file of an earlier one is removed only by the holder of the lock; a
+ * peer that sends what is no message, or does not read what is sent, is disconnected.
  */
 import { chmodSync, rmSync } from "node:fs";
 import net from "node:net";
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { holdLock } from "../../journal/process-lock.ts";
-import type { Dial, Ears, Listen, Talk } from "./ipc.ts";
+import type { Connection, Dial, Listen, Receiver } from "./ipc.ts";
 import { type IpcAddress, ipcName, ipcPath } from "./ipc-address.ts";
 import { lineSplitter, type Report, readReport, readWord, type Word } from "./messages.ts";
 
-/** So much may wait for a peer that does not read: a frozen one is told a few words a second at most. */
+/** So much may be buffered for a peer that does not read. */
 const unreadBytesMax = 262_144;
 
-const talkOver = <Out>(socket: net.Socket): Talk<Out> => ({
-  say: (message) => {
+const connectionOver = <Out>(socket: net.Socket): Connection<Out> => ({
+  send: (message) => {
     if (socket.destroyed) return;
     if (socket.writableLength > unreadBytesMax) socket.destroy();
     else socket.write(`${JSON.stringify(message)}\n`);
   },
-  hangUp: () => {
+  close: () => {
     socket.end();
   },
 });
 
-const hear = <In>(socket: net.Socket, read: (line: string) => In | undefined, ears: () => Ears<In>): void => {
+const receive = <In>(socket: net.Socket, read: (line: string) => In | undefined, receiver: () => Receiver<In>): void => {
   let over = false;
   let why = "the connection ended";
-  const break_ = (reason: string): void => {
+  const disconnect = (reason: string): void => {
     why = reason;
     socket.destroy();
   };
@@ -38,51 +38,51 @@ const hear = <In>(socket: net.Socket, read: (line: string) => In | undefined, ea
     (line) => {
       const message = read(line);
       if (over || socket.destroyed) return;
-      if (message === undefined) break_("the other side said something that is no message; it may be another version");
-      else ears().heard(message);
+      if (message === undefined) disconnect("the other side sent something that is no message; it may be another version");
+      else receiver().received(message);
     },
     () => {
-      break_("the other side said more than a message holds");
+      disconnect("the other side sent a message that is too long");
     },
   );
   socket.on("data", (chunk) => {
     split(String(chunk));
   });
   socket.on("error", (error: NodeJS.ErrnoException) => {
-    why = error.code === "ENOENT" || error.code === "ECONNREFUSED" ? "nobody listens" : (error.code ?? "the connection failed");
+    why = error.code === "ENOENT" || error.code === "ECONNREFUSED" ? "no watchdog listens" : (error.code ?? "the connection failed");
   });
   socket.on("close", () => {
     over = true;
-    ears().ended(why);
+    receiver().closed(why);
   });
 };
 
 /** The engine's side. */
 export const socketDial = (meeting: IpcAddress): Dial => {
   const path = ipcPath(meeting);
-  return (ears) => {
+  return (receiver) => {
     const socket = net.connect(path);
-    // A watchdog is no reason to stay.
+    // The connection does not keep the process alive.
     socket.unref();
-    hear(socket, readWord, () => ears);
-    return talkOver<Report>(socket);
+    receive(socket, readWord, () => receiver);
+    return connectionOver<Report>(socket);
   };
 };
 
 /** The watchdog's side. */
 export const socketListen =
   (meeting: IpcAddress): Listen =>
-  async (pickUp) => {
+  async (accept) => {
     const unlock = await lockFor(meeting);
     const path = ipcPath(meeting);
-    // Whoever listened here is gone, as the lock is ours.
+    // The previous listener has ended, as the lock is ours.
     if (process.platform !== "win32") rmSync(path, { force: true });
     const open = new Set<net.Socket>();
     const server = net.createServer((socket) => {
       open.add(socket);
       socket.on("close", () => open.delete(socket));
-      const ears = pickUp(talkOver<Word>(socket));
-      hear(socket, readReport, () => ears);
+      const receiver = accept(connectionOver<Word>(socket));
+      receive(socket, readReport, () => receiver);
     });
     try {
       await new Promise<void>((resolve, reject) => {
@@ -99,7 +99,7 @@ export const socketListen =
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      // What was said last is still delivered.
+      // The last messages are still delivered.
       for (const socket of open) socket.destroySoon();
       await closed;
       await unlock();

@@ -1,24 +1,24 @@
 /**
- * The port between an engine and its watchdog: two processes of one machine, either of which may go and come back.
+ * The connection between an engine and its watchdog: two processes of one machine, either of which may go and come back.
  *
- * - Words arrive in the order in which they were said, or not at all; nobody waits for the other.
- * - `ended` is called once for every connection, also for one that was never made; nothing is heard afterwards.
- * - Ending says nothing about the other side's health: only silence does.
+ * - Messages arrive in the order in which they were sent, or not at all; neither side waits for the other.
+ * - `closed` is called once for every connection, also for one that was never made; nothing is received afterwards.
+ * - A closed connection says nothing about the other side's health: only silence does.
  */
 import type { Report, Word } from "./messages.ts";
 
-export interface Ears<In> {
-  readonly heard: (message: In) => void;
-  readonly ended: (why: string) => void;
+export interface Receiver<In> {
+  readonly received: (message: In) => void;
+  readonly closed: (why: string) => void;
 }
 
-export interface Talk<Out> {
-  readonly say: (message: Out) => void;
-  readonly hangUp: () => void;
+export interface Connection<Out> {
+  readonly send: (message: Out) => void;
+  readonly close: () => void;
 }
 
-/** An engine's side: makes one connection. `ended` is never called before this has returned. */
-export type Dial = (ears: Ears<Word>) => Talk<Report>;
+/** An engine's side: makes one connection. `closed` is never called before this has returned. */
+export type Dial = (receiver: Receiver<Word>) => Connection<Report>;
 
 /** A watchdog's side: takes every connection until the result is called. Rejects where another watchdog already listens. */
-export type Listen = (pickUp: (talk: Talk<Word>) => Ears<Report>) => Promise<() => Promise<void>>;
+export type Listen = (accept: (connection: Connection<Word>) => Receiver<Report>) => Promise<() => Promise<void>>;

@@ -1,23 +1,23 @@
 /**
- * What an engine and its watchdog say to each other: a line of JSON each.
+ * Messages between an engine and its watchdog: a line of JSON each.
  *
- * Invariants: a line that is too long or is none of these ends the conversation; nothing said here holds a key or an order.
+ * Invariants: a line that is too long or is none of these ends the connection; no message holds a key or an order.
  * Not here: how lines travel (ipc.ts), what follows from them (heartbeat.ts, heartbeat-monitor.ts).
  */
 import { requestProblems } from "../../contract/validate.ts";
 
-/** What an engine says. */
+/** Sent by an engine. */
 export type Report =
-  /** Said first on every connection. `session` is new with each engine, so that one taken for dead is known when it comes back. */
+  /** First on every connection. `session` is new with each engine, so that a tripped one is recognized when it reconnects. */
   | { readonly kind: "hello"; readonly version: 1; readonly session: string; readonly beatMs: number }
   /** `ready`: it has read the service's state and trades. */
   | { readonly kind: "beat"; readonly ready: boolean; readonly open: number }
-  /** It stops in order, and what rests may rest. */
+  /** It stops in order; open orders stay. */
   | { readonly kind: "goodbye" };
 
-/** What a watchdog says. */
+/** Sent by a watchdog. */
 export type Word =
-  /** `before`: what it did last, where it had to act. */
+  /** `before`: what the last trip did. */
   | { readonly kind: "armed"; readonly silenceMs: number; readonly before?: string }
   | { readonly kind: "heard" }
   | { readonly kind: "farewell" }
@@ -58,7 +58,7 @@ const reader =
 export const readReport = reader<Report>(reportSchema);
 export const readWord = reader<Word>(wordSchema);
 
-export const lineMax = 4_096;
+const lineMax = 4_096;
 
 /** Cuts what arrives into lines; calls `take` with each and `broken` once when a line grows beyond the bound. */
 export const lineSplitter = (take: (line: string) => void, broken: () => void): ((chunk: string) => void) => {

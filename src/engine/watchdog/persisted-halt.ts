@@ -1,13 +1,13 @@
 /**
- * A halt in the journal of an engine that was taken for dead: its next life starts halted, until somebody resumes.
+ * Persisted halt: after a trip the watchdog writes a halt into the engine's journal, so that its next run starts halted.
  *
  * Invariants: a journal has one owner, so this writes only while it holds the engine's own lock, for as long as one record takes,
- * and tries again while the engine has it; no journal is begun where none is; a segment is never ended here, as that takes a
- * snapshot by somebody who knows every kind of record; cancelling waits for none of this, and what fails here stops nothing.
- * What it cannot do: an engine that hangs keeps its lock. If it goes and the next one comes between two tries, or after the
- * watchdog has ended, the next one is not halted; it hears of the trip as what was done before. And a start that meets the moment
- * of writing is refused the lock, as beside any other owner: started again, it is halted.
- * Not here: what a halt means to the next life (engine/recovery.ts), taking it back (`--resume`).
+ * and retries while the engine holds it; no journal is created here; no segment is ended here, as the snapshot needs every kind of
+ * record; canceling does not wait for any of this, and a failure here stops nothing.
+ * Limits: a blocked engine keeps its lock. If it ends and the next one starts between two tries, or after the watchdog has ended, the
+ * next one is not halted; the trip is reported to it. A start at the moment of writing is refused the lock, as beside any other
+ * owner; the start after that is halted.
+ * Not here: what a halt means to the next run (engine/recovery.ts), resuming (`--resume`).
  */
 import { existsSync } from "node:fs";
 import { defer, from, repeat, type Subscription, takeWhile } from "rxjs";
@@ -22,16 +22,16 @@ export interface PersistedHaltOptions {
   readonly clock: Clock;
   /** Folder of the journal. */
   readonly dir: string;
-  /** Whose journal it is, as the engine writes it. */
+  /** The journal's owner, as the engine writes it. */
   readonly owner: Readonly<Record<string, string>>;
   /** Undefined where there is no such folder. */
   readonly openDisk?: ((dir: string) => Promise<Disk | undefined>) | undefined;
 }
 
 export type HaltState =
-  /** The engine still has its journal. */
+  /** The engine still holds its journal. */
   | { readonly kind: "held" }
-  /** The next life starts halted. `repaired`: what the dead one had left half written. */
+  /** The next run starts halted. `repaired`: what the last one had left half written. */
   | { readonly kind: "written"; readonly repaired?: string }
   /** It will not. */
   | { readonly kind: "failed"; readonly why: string };
@@ -41,7 +41,7 @@ export interface PersistedHalt {
   readonly state: HaltState | undefined;
   /** Writes it, as soon as the journal is free. */
   begin(reason: string): void;
-  /** Nothing is tried any more: a living engine has its journal. */
+  /** Stops trying: a running engine has its journal. */
   desist(): void;
   /** A last try where it still waits; nothing is being written afterwards. */
   end(): Promise<void>;
@@ -62,7 +62,7 @@ export const createPersistedHalt = ({ clock, dir, owner, openDisk = existing }: 
   const attempt = async (reason: string): Promise<HaltState> => {
     trying = trying.then(() => writeHalt(reason, openDisk, dir, owner));
     const result = await trying;
-    // Broken off meanwhile, it is nobody's any more.
+    // The result of an abandoned try does not count.
     if (due === reason) state = result;
     return result;
   };
@@ -96,7 +96,7 @@ export const createPersistedHalt = ({ clock, dir, owner, openDisk = existing }: 
   };
 };
 
-/** Never rejects: a journal that cannot be written is told of. */
+/** Never rejects: a failure is part of the result. */
 const writeHalt = async (
   reason: string,
   openDisk: NonNullable<PersistedHaltOptions["openDisk"]>,
@@ -113,7 +113,7 @@ const writeHalt = async (
       await unlock();
     }
   } catch (error) {
-    // The one thing that time mends: somebody has the lock.
+    // Another process holds the lock: to be tried again.
     if (isSluiceError(error) && error.code === "ENGINE_STATE") return held;
     return { kind: "failed", why: error instanceof Error ? error.message : String(error) };
   }
@@ -134,7 +134,7 @@ const append = async (reason: string, disk: Disk, owner: PersistedHaltOptions["o
   }
 };
 
-/** Somebody's halt of everything holds already: their reason stays. */
+/** A halt of everything holds already; its reason stays. */
 const isHalted = (past: readonly object[]): boolean => {
   const decisions = createDecisions();
   for (const record of past as readonly DecisionRecord[]) if (record.type === "mode") decisions.take(record);

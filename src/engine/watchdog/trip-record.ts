@@ -1,13 +1,13 @@
 /**
- * What a watchdog did last, kept for the next engine to hear of, also where another watchdog is there by then.
+ * The watchdog's last trip on disk, reported to the next engine, also by another watchdog process.
  *
- * Invariants: told once; a disk that fails costs the word and nothing else, as cancelling needs no disk.
+ * Invariants: reported once; a failing disk loses the record and nothing else, as canceling needs no disk.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 
 export interface TripRecord {
   note(text: string): void;
-  /** The last note, which is then forgotten. */
+  /** The last note, which is then removed. */
   readonly take: () => string | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The watchdog as a whole: (config) → a process's work. Watches one engine and cancels what it left behind.
+ * Dead-man's switch: watches the heartbeat of one engine and cancels its orders when it stops.
  *
- * Invariants: it places nothing and opens no stream; before it acts it asks the service once, so that keys that would be of no
- * use are found while there is time; each time it acts it learns anew where the quota stands; whether anything is left is said
- * from listings alone; an engine with a journal that was taken for dead starts halted the next time, as far as persisted-halt.ts can.
+ * Invariants: it places nothing and opens no stream; it queries the service once at the start, so that unusable
+ * keys are found in time; at each trip it reads the state of the quota again; whether anything is left is decided
+ * from listings alone; after a trip the next run of an engine with a journal starts halted, as far as persisted-halt.ts can.
  * Not here: words for people (cli/watchdog.ts).
  */
 import { resolve } from "node:path";
@@ -21,7 +21,7 @@ import { createRandom } from "../../random.ts";
 import { layersOf } from "../../scheduler/quota/layers.ts";
 import { createLedger } from "../../scheduler/quota/ledger.ts";
 import { createScheduler } from "../../scheduler/scheduler.ts";
-import { createHeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
+import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
 import { type IpcAddress, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
@@ -32,12 +32,12 @@ import { cancelOpen, listOpen, type WatchedUser } from "./watched-orders.ts";
 export type WatchdogNews =
   | WatchNews
   | (CancelNews & { readonly user: string })
-  /** The service answered: the keys can read, and so many orders of ours rest. */
+  /** The service answered: the keys can read, and so many of our orders are open. */
   | { readonly kind: "proved"; readonly user: string; readonly open: number }
   | { readonly kind: "unproved"; readonly user: string; readonly why: string }
   /**
    * All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel; `halt`: whether
-   * the engine's next life starts halted, where it has a journal.
+   * the engine's next run starts halted, where it has a journal.
    */
   | { readonly kind: "over"; readonly gone: number; readonly stuck: number; readonly halt?: HaltState };
 
@@ -49,24 +49,24 @@ export interface WatchdogOptions {
   readonly tell: (news: WatchdogNews) => void;
   /** What the socket is reached by, for tests. */
   readonly listen?: Listen;
-  /** Where word of what was done is left; beside the socket when left out. */
-  readonly deeds?: TripRecord;
+  /** Where the last trip is recorded; beside the socket when left out. */
+  readonly tripRecord?: TripRecord;
   /** Where the engine's journal is kept, for tests. */
   readonly openDisk?: PersistedHaltOptions["openDisk"];
 }
 
-/** `left`: nothing rests but orders that the service cannot cancel. */
+/** `left`: only orders that the service cannot cancel are open. */
 type WatchdogState = "waiting" | "armed" | "cancelling" | "flat" | "left";
 
 export interface Watchdog {
-  /** Listens, and asks the service whether the keys will do. Rejects when they will not, or when another watchdog is here. */
+  /** Listens, and checks the keys with the service. Rejects when they do not suffice, or when another watchdog listens. */
   start(): Promise<void>;
   readonly state: WatchdogState;
   /** Nothing is left afterwards, neither socket nor timer. */
   stop(): Promise<void>;
 }
 
-/** A service that does not answer at the start may do so later; nobody waits for it longer. */
+/** How long a start waits for the service; it may answer later. */
 const proofMsMax = 20_000;
 
 export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): IpcAddress => ({
@@ -76,15 +76,19 @@ export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users:
   dir: watchdog?.dir,
 });
 
-/** As the engine calls its journal's owner and finds its folder. */
-const standingHaltOf = (config: CheckedConfig, { clock, users }: OpenService, { openDisk }: WatchdogOptions): PersistedHalt | undefined => {
+/** With the owner and the folder of the journal as the engine derives them. */
+const persistedHaltOf = (
+  config: CheckedConfig,
+  { clock, users }: OpenService,
+  { openDisk }: WatchdogOptions,
+): PersistedHalt | undefined => {
   if (config.journal === undefined) return undefined;
   const { service, users: uids, instance } = meetingOf(config, users);
   const owner = { service, users: uids.join(", "), instance };
   return createPersistedHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
 };
 
-/** The part of a service and its config that cancelling needs, opened without a stream. */
+/** The service and its config as far as canceling needs them, opened without a stream. */
 const openFor = (input: unknown) => {
   const config = checkConfig(input);
   const contract = createContract(config.profile);
@@ -104,7 +108,7 @@ interface Door extends WatchedUser {
   readonly uid: string;
 }
 
-/** One queue and one ledger for all users, new each time: what was learned of the quota hours ago is worth nothing now. */
+/** One queue and one ledger for all users, new each time: an old state of the quota is of no use. */
 const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]): readonly Door[] => {
   const { clock, transport, users } = service;
   const journal = new EventLog(() => clock.now());
@@ -121,7 +125,7 @@ const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]):
   }));
 };
 
-/** Whether the keys will do, as far as that can be told without cancelling anything. */
+/** Whether the keys suffice, as far as that can be checked without canceling anything. */
 const prove = async ({ uid, clock, gateway, ...door }: Door, tell: WatchdogOptions["tell"]): Promise<void> => {
   if (gateway.keysFor("cancelBatch").length === 0) throw useless(uid, "no key has the permission to cancel");
   const listing$ = listOpen({ gateway, isOurs: door.isOurs }).pipe(takeUntil(after(clock, proofMsMax)));
@@ -148,14 +152,14 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
   const isOurs: Door["isOurs"] = ({ clOrdId }): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
   let acting: Subscription | undefined;
   let over: "flat" | "left" | undefined;
-  const deeds = options.deeds ?? fileTripRecord(tripRecordPath(meetingOf(config, service.users)));
-  const halt = standingHaltOf(config, service, options);
-  let hangUp: (() => Promise<void>) | undefined;
+  const tripRecord = options.tripRecord ?? fileTripRecord(tripRecordPath(meetingOf(config, service.users)));
+  const halt = persistedHaltOf(config, service, options);
+  let stopListening: (() => Promise<void>) | undefined;
 
   const act = (reason: string): void => {
     acting?.unsubscribe();
     over = undefined;
-    deeds.note(`${reason}; it could not see to the end what became of the orders`);
+    tripRecord.note(`${reason}; what became of the orders is not known`);
     let gone = 0;
     let stuck = 0;
     const works = doorsOf(opened, isOurs).map((door) => cancelOpen(door).pipe(map((news) => ({ ...news, user: door.uid }))));
@@ -169,13 +173,13 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
       complete: () => {
         acting = undefined;
         over = stuck === 0 ? "flat" : "left";
-        deeds.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} cancelled`);
+        tripRecord.note(`${reason}; ${gone} ${gone === 1 ? "order was" : "orders were"} canceled`);
         tell({ kind: "over", gone, stuck, ...(halt?.state && { halt: halt.state }) });
       },
     });
     halt?.begin(`the watchdog tripped: ${reason}`);
   };
-  const watch = createHeartbeatMonitor({
+  const monitor = new HeartbeatMonitor({
     clock: service.clock,
     silenceMs,
     tell,
@@ -187,22 +191,22 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
       over = undefined;
       halt?.desist();
     },
-    before: deeds.take,
+    before: tripRecord.take,
   });
 
   return {
     get state() {
       if (acting !== undefined) return "cancelling";
-      return watch.armed ? "armed" : (over ?? "waiting");
+      return monitor.armed ? "armed" : (over ?? "waiting");
     },
     start: async () => {
-      hangUp = await (options.listen ?? socketListen(meetingOf(config, service.users)))(watch.pickUp);
+      stopListening = await (options.listen ?? socketListen(meetingOf(config, service.users)))((connection) => monitor.accept(connection));
       await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, tell)));
     },
     stop: async () => {
-      watch.stop();
+      monitor.stop();
       acting?.unsubscribe();
-      await hangUp?.();
+      await stopListening?.();
       await halt?.end();
       await service.stop();
     },

@@ -1,9 +1,9 @@
 /** A watchdog and engines on one virtual clock, with a line in memory between them. */
 import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createHeartbeat, type Heartbeat } from "../../../src/engine/watchdog/heartbeat.ts";
-import { createHeartbeatMonitor, type WatchNews } from "../../../src/engine/watchdog/heartbeat-monitor.ts";
-import type { Dial, Ears, Talk } from "../../../src/engine/watchdog/ipc.ts";
+import { Heartbeat } from "../../../src/engine/watchdog/heartbeat.ts";
+import { HeartbeatMonitor, type WatchNews } from "../../../src/engine/watchdog/heartbeat-monitor.ts";
+import type { Connection, Dial, Receiver } from "../../../src/engine/watchdog/ipc.ts";
 import type { Report, Word } from "../../../src/engine/watchdog/messages.ts";
 import type { EventBody } from "../../../src/journal/events.ts";
 
@@ -77,7 +77,7 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
   let desisted = 0;
   let before: string | undefined;
   let listens = true;
-  const watch = createHeartbeatMonitor({
+  const watch = new HeartbeatMonitor({
     clock: process.clock,
     silenceMs,
     tell: (one) => news.push(one),
@@ -95,37 +95,37 @@ export const watchdogOn = ({ makeProcess }: World, silenceMs = 15_000) => {
     (caller: Process): Dial =>
     (ears) => {
       let isOpen = listens;
-      let mine: Ears<Report> | undefined;
+      let mine: Receiver<Report> | undefined;
       const end = (): void => {
         if (!isOpen) return;
         isOpen = false;
-        process.later(() => mine?.ended("the connection ended"));
+        process.later(() => mine?.closed("the connection ended"));
         caller.later(() => {
-          ears.ended("the connection ended");
+          ears.closed("the connection ended");
         });
       };
       if (!listens) {
         caller.clock.setTimer(caller.clock.now(), () => {
-          ears.ended("nobody listens");
+          ears.closed("no watchdog listens");
         });
-        return { say: () => undefined, hangUp: () => undefined };
+        return { send: () => undefined, close: () => undefined };
       }
       caller.ends.push(end);
       process.ends.push(end);
-      const back: Talk<Word> = {
-        say: (word) => {
-          if (isOpen) caller.clock.setTimer(caller.clock.now(), () => caller.later(() => ears.heard(word)));
+      const back: Connection<Word> = {
+        send: (word) => {
+          if (isOpen) caller.clock.setTimer(caller.clock.now(), () => caller.later(() => ears.received(word)));
         },
-        hangUp: end,
+        close: end,
       };
       process.later(() => {
-        mine = watch.pickUp(back);
+        mine = watch.accept(back);
       });
       return {
-        say: (report) => {
-          if (isOpen) process.later(() => mine?.heard(report));
+        send: (report) => {
+          if (isOpen) process.later(() => mine?.received(report));
         },
-        hangUp: end,
+        close: end,
       };
     };
   return {
@@ -148,7 +148,7 @@ export const engineOn = ({ makeProcess }: World, dialFrom: (caller: Process) => 
   const events: EventBody[] = [];
   const halts: string[] = [];
   let cleared = 0;
-  const heart: Heartbeat = createHeartbeat({
+  const heart: Heartbeat = new Heartbeat({
     clock: process.clock,
     journal: { append: (event) => events.push(event) },
     dial: dialFrom(process),

@@ -7,7 +7,7 @@ import { main } from "../../../src/cli/main.ts";
 import { starterBeside } from "../../../src/cli/starter.ts";
 import { keepWatchdog } from "../../../src/cli/watchdog-child.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { Ears, Listen } from "../../../src/engine/watchdog/ipc.ts";
+import type { Listen, Receiver } from "../../../src/engine/watchdog/ipc.ts";
 import type { Report } from "../../../src/engine/watchdog/messages.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Event } from "../../../src/journal/events.ts";
@@ -49,10 +49,13 @@ const keyless = file(
 const paper = file("paper", 'export default { service: { kind: "paper" }, strategies: [] };');
 
 /** Runs the command; `story` is told the engine's side of the line once it listens. */
-const watch = async (argv: readonly string[], story: (ears: Ears<Report>, io: ReturnType<typeof capturedIo>) => void | Promise<void>) => {
+const watch = async (
+  argv: readonly string[],
+  story: (ears: Receiver<Report>, io: ReturnType<typeof capturedIo>) => void | Promise<void>,
+) => {
   const io = capturedIo();
-  const listen: Listen = (pickUp) => {
-    const ears = pickUp({ say: () => undefined, hangUp: () => undefined });
+  const listen: Listen = (accept) => {
+    const ears = accept({ send: () => undefined, close: () => undefined });
     setTimeout(() => void story(ears, io), 20);
     return Promise.resolve(() => Promise.resolve());
   };
@@ -64,7 +67,7 @@ const hello: Report = { kind: "hello", version: 1, session: "a", beatMs: 100 };
 describe("sluice watchdog", () => {
   it("with --once ends with the engine's goodbye, and tells it in lines of JSON", async () => {
     const { code, out } = await watch([config, "--once", "--json"], async (ears, io) => {
-      ears.heard(hello);
+      ears.received(hello);
       await new Promise<void>((resolve) => {
         const look = setInterval(() => {
           if (!io.outText.includes("proved")) return;
@@ -72,7 +75,7 @@ describe("sluice watchdog", () => {
           resolve();
         }, 20);
       });
-      ears.heard({ kind: "goodbye" });
+      ears.received({ kind: "goodbye" });
     });
     const lines = out
       .trim()
@@ -87,12 +90,12 @@ describe("sluice watchdog", () => {
     const { code, err, out } = await watch([config], (ears, io) => {
       io.stop("unread");
       setTimeout(() => {
-        ears.heard(hello);
+        ears.received(hello);
         io.stop();
       }, 1_500);
     });
     expect([code, err]).toEqual([0, "The engine is not protected any more.\n"]);
-    expect(out).toContain("an engine is heard; after 15 s of silence its orders are canceled");
+    expect(out).toContain("an engine is connected; after 15 s of silence its orders are canceled");
     expect(out).toContain("the keys of main can read; 0 orders open");
   });
 
@@ -106,7 +109,7 @@ describe("sluice watchdog", () => {
       "an engine that sends its heartbeat elsewhere",
       [elsewhere],
       2,
-      /would not hear its engine: instance is "one" for `sluice run` and "main" for `sluice watchdog`; watchdog\.dir is "run" for .* and "watchdog" for/,
+      /would not receive the heartbeat of its engine: instance is "one" for `sluice run` and "main" for `sluice watchdog`; watchdog\.dir is "run" for .* and "watchdog" for/,
     ],
     ["no config", [join(folder, "nowhere.mjs")], 2, /no such file/],
   ])("refuses %s", async (_, argv, code, message) => {
@@ -122,7 +125,7 @@ describe("sluice watchdog while no engine is running", () => {
       setTimeout(() => io.stop(), 300);
     });
     expect(code).toBe(0);
-    expect(out).toMatch(/the keys of main can read; 0 orders open\n.* {2}no engine has been heard: nothing is protected yet\n$/);
+    expect(out).toMatch(/the keys of main can read; 0 orders open\n.* {2}no engine has connected: nothing is protected yet\n$/);
   });
 
   it("watches for `sluice run --watchdog`, whose config may leave it out, and where the engine's keys are not its own", async () => {
@@ -143,7 +146,7 @@ describe("sluice run --watchdog", () => {
     }, 20_000);
     clock.advanceTo(120_000);
     expect(await ended).toBe(0);
-    expect(io.errText).toBe("No engine was heard within 120 s.\n");
+    expect(io.errText).toBe("No engine connected within 120 s.\n");
   });
 
   it("is refused where orders end with the process", async () => {

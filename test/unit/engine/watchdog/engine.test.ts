@@ -5,7 +5,7 @@ import { inProcess } from "../../../../src/client/transport/in-process.ts";
 import type { Clock } from "../../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
-import type { Ears } from "../../../../src/engine/watchdog/ipc.ts";
+import type { Receiver } from "../../../../src/engine/watchdog/ipc.ts";
 import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
 import { createEngine, type Event, type ServiceSpec, type WantedOrder } from "../../../../src/index.ts";
 import type { Disk } from "../../../../src/journal/disk.ts";
@@ -45,7 +45,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
   };
   const wishes$ = new Subject<readonly WantedOrder[]>();
   const said: Report[] = [];
-  let ears: Ears<Word> | undefined;
+  let ears: Receiver<Word> | undefined;
   let hungUp = 0;
   const config = {
     service,
@@ -58,11 +58,11 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
     dial: () => (given) => {
       ears = given;
       return {
-        say: (report) => {
+        send: (report) => {
           said.push(report);
-          if (report.kind === "goodbye") ears?.heard({ kind: "farewell" });
+          if (report.kind === "goodbye") ears?.received({ kind: "farewell" });
         },
-        hangUp: () => {
+        close: () => {
           hungUp++;
         },
       };
@@ -92,7 +92,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
     run,
     settle,
     want: (...wanted: readonly WantedOrder[]) => wishes$.next(wanted),
-    hear: (word: Word) => ears?.heard(word),
+    hear: (word: Word) => ears?.received(word),
     stand: (ms: number) => {
       lost += ms;
     },
@@ -125,7 +125,7 @@ describe("an engine with a watchdog in its config", () => {
     want(far("a"));
     await run(900);
     expect(phases()).toEqual([]);
-    expect(events.filter(({ type }) => type === "order.refused")).toMatchObject([{ reason: expect.stringContaining("stood still") }]);
+    expect(events.filter(({ type }) => type === "order.refused")).toMatchObject([{ reason: expect.stringContaining("was blocked") }]);
     await run(2_000);
     hear({ kind: "heard" });
     await run(20_000);

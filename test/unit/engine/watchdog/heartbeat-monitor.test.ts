@@ -135,13 +135,13 @@ describe("an engine that was taken for dead", () => {
     here.run(20_000);
     expect(dog.acts).toHaveLength(1);
     // Before anything has arrived: the first timer that runs must not place.
-    expect(engine.heart.refused()).toContain("stood still");
+    expect(engine.heart.refused()).toContain("was blocked");
     engine.process.thaw();
     here.run(10);
     expect(engine.halts).toEqual(["the watchdog tripped: no beat for 15 s"]);
     expect(engine.types()).toEqual(["watchdog.armed", "watchdog.tripped"]);
     here.run(60_000);
-    expect(engine.heart.refused()).toContain("took this engine for dead");
+    expect(engine.heart.refused()).toContain("the watchdog tripped");
     expect(engine.halts).toHaveLength(1);
   });
 
@@ -151,7 +151,7 @@ describe("an engine that was taken for dead", () => {
     here.run(20_000);
     engine.process.thaw();
     here.run(60_000);
-    expect(dog.kinds()).toEqual(["armed", "tripped", "undead"]);
+    expect(dog.kinds()).toEqual(["armed", "tripped", "reconnected"]);
     expect(dog.acts).toEqual(["no beat for 15 s", "no beat for 15 s"]);
   });
 
@@ -174,7 +174,7 @@ describe("an engine that was taken for dead", () => {
     engine.process.thaw();
     here.run(10);
     expect(dog.acts).toEqual([]);
-    expect(engine.halts).toEqual([expect.stringMatching(/stood still for \d+ ms, and the watchdog is gone/)]);
+    expect(engine.halts).toEqual([expect.stringMatching(/was blocked for \d+ ms, and the watchdog is gone/)]);
   });
 
   it("does not make a living one of its successor's orders", () => {
@@ -206,7 +206,7 @@ describe("an engine without a watchdog", () => {
     here.run(5_000);
     expect(engine.events).toEqual([]);
     here.run(60_000);
-    expect(engine.events).toEqual([{ type: "watchdog.lost", reason: "nobody listens" }]);
+    expect(engine.events).toEqual([{ type: "watchdog.lost", reason: "no watchdog listens" }]);
     expect(engine.heart.refused()).toBeUndefined();
   });
 

@@ -28,11 +28,11 @@ const listening = async (where: IpcAddress, answer?: Word) => {
   const heard: Report[] = [];
   let closed = 0;
   const end = await socketListen(where)((talk) => ({
-    heard: (report) => {
+    received: (report) => {
       heard.push(report);
-      if (answer !== undefined) talk.say(answer);
+      if (answer !== undefined) talk.send(answer);
     },
-    ended: () => {
+    closed: () => {
       closed++;
     },
   }));
@@ -50,11 +50,11 @@ const dialled = (where: IpcAddress) => {
     tellWord = resolve;
   });
   const talk = socketDial(where)({
-    heard: (one) => {
+    received: (one) => {
       heard.push(one);
       tellWord();
     },
-    ended: (why) => tellEnd(why),
+    closed: (why) => tellEnd(why),
   });
   return { talk, heard, ended, word };
 };
@@ -65,8 +65,8 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
     const where = meeting();
     const dog = await listening(where, { kind: "heard" });
     const { talk, heard, word, ended } = dialled(where);
-    talk.say({ kind: "hello", version: 1, session: "a", beatMs: 50 });
-    talk.say(beat);
+    talk.send({ kind: "hello", version: 1, session: "a", beatMs: 50 });
+    talk.send(beat);
     await word;
     await dog.end();
     expect(await ended).toBe("the connection ended");
@@ -76,19 +76,19 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
   });
 
   it("where nobody listens it says so", async () => {
-    expect(await dialled(meeting()).ended).toBe("nobody listens");
+    expect(await dialled(meeting()).ended).toBe("no watchdog listens");
   });
 
   it("lets one watchdog listen at a name, and the next one when it has gone", async () => {
     const where = meeting();
     const first = await listening(where);
-    await expect(socketListen(where)(() => ({ heard: () => undefined, ended: () => undefined }))).rejects.toThrow(
+    await expect(socketListen(where)(() => ({ received: () => undefined, closed: () => undefined }))).rejects.toThrow(
       /Another watchdog of test \d+ \/ main \/ main/,
     );
     await first.end();
     await listening(where, { kind: "heard" });
     const { talk, word } = dialled(where);
-    talk.say(beat);
+    talk.send(beat);
     await word;
   });
 
@@ -98,7 +98,7 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
     writeFileSync(path, "left behind");
     await listening(where, { kind: "heard" });
     const { talk, word } = dialled(where);
-    talk.say(beat);
+    talk.send(beat);
     await word;
   });
 
@@ -120,7 +120,7 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
     stranger.write(text);
     await closed;
     const { talk, word } = dialled(where);
-    talk.say(beat);
+    talk.send(beat);
     await word;
     expect(dog.heard).toEqual([beat]);
   });

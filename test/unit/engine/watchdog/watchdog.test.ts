@@ -6,7 +6,7 @@ import { inProcess } from "../../../../src/client/transport/in-process.ts";
 import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import type { WireRequest, WireResponse } from "../../../../src/contract/transport.ts";
-import type { Ears, Listen } from "../../../../src/engine/watchdog/ipc.ts";
+import type { Listen, Receiver } from "../../../../src/engine/watchdog/ipc.ts";
 import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
 import type { TripRecord } from "../../../../src/engine/watchdog/trip-record.ts";
 import { createWatchdog, type WatchdogNews, type WatchdogOptions } from "../../../../src/engine/watchdog/watchdog.ts";
@@ -87,16 +87,16 @@ const setup = async ({
       stop: () => undefined,
     }),
   };
-  let ears: Ears<Report> | undefined;
+  let ears: Receiver<Report> | undefined;
   const words: Word[] = [];
-  const listen: Listen = async (pickUp) => {
-    ears = pickUp({ say: (word) => words.push(word), hangUp: () => undefined });
+  const listen: Listen = async (accept) => {
+    ears = accept({ send: (word) => words.push(word), close: () => undefined });
     return () => Promise.resolve();
   };
   const news: WatchdogNews[] = [];
   const config = { service, strategies: [strategy("s", { run: () => NEVER })], profile, instance: "one", ...(journal && { journal }) };
   let deed: string | undefined;
-  const deeds: TripRecord = {
+  const tripRecord: TripRecord = {
     note: (text) => {
       deed = text;
     },
@@ -106,7 +106,7 @@ const setup = async ({
       return text;
     },
   };
-  const keeper = createWatchdog(config, { tell: (one) => news.push(one), listen, deeds, ...options });
+  const keeper = createWatchdog(config, { tell: (one) => news.push(one), listen, tripRecord, ...options });
   const run = async (ms: number): Promise<void> => {
     const end = clock.now() + ms;
     await letPromisesSettle();
@@ -169,7 +169,7 @@ const setup = async ({
     quietly,
     resting,
     starting,
-    say: (report: Report): void => ears?.heard(report),
+    say: (report: Report): void => ears?.received(report),
     kinds: () => news.map(({ kind }) => kind).filter((kind) => kind !== "listed" && kind !== "unread"),
     calls: (endpoint: string) => sent.filter((request) => request.endpoint === endpoint).length,
   };
@@ -449,7 +449,7 @@ describe("a trip", () => {
     expect(keeper.state).toBe("cancelling");
     say({ ...hello, session: "b" });
     expect(keeper.state).toBe("armed");
-    expect(words.at(-1)).toMatchObject({ kind: "armed", before: expect.stringContaining("no beat for 15 s; it could not see") });
+    expect(words.at(-1)).toMatchObject({ kind: "armed", before: expect.stringContaining("no beat for 15 s; what became") });
     for (let second = 0; second < 30; second++) {
       say(beat);
       await run(1_000);
