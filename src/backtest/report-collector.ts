@@ -5,6 +5,7 @@
  * strategies made adds up to what the account made.
  * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
  */
+
 import { type Contract, createContract } from "../contract/contract.ts";
 import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
@@ -12,6 +13,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
+import { drawdownOf, type EquityPoint, thin } from "../report/equity.ts";
 import { createRestingOrders, type RestingOrders } from "../report/open-orders.ts";
 import {
   type Arrival,
@@ -23,7 +25,7 @@ import {
   waitedFor,
 } from "../report/quota-minutes.ts";
 import { createReasons, type Reasons } from "../report/rejection-reasons.ts";
-import { drawdownOf, type EquityPoint, hashOf, latenciesOf, type RunReport, type StrategyReport, thin, waitsOf } from "../report/report.ts";
+import { hashOf, latenciesOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
 import { type AskedByStrategies, type AskedWatch, watchAsked } from "../report/requested-data.ts";
 import { isAnnualised, returnsOf } from "../report/returns.ts";
 import { createTradeStatistics, type TradeStatistics } from "../report/trade-statistics.ts";

@@ -6,6 +6,7 @@
  * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
  * Not here: the report, which is complete without them (report.ts), who asks for them (backtest/with-details.ts).
  */
+
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
@@ -13,9 +14,9 @@ import type { Tape } from "../market/tape/tape.ts";
 import type { OrderUpdate } from "../orders/manual-orders.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
+import type { EquityPoint } from "./equity.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
-import type { EquityPoint } from "./report.ts";
 
 export interface FillDetail {
   readonly at: number;

@@ -6,10 +6,11 @@
  * Not here: what happened (the runner collects it), how it looks (report-text.ts).
  */
 import { createHash } from "node:crypto";
-import { add, compare, div, isPositive, mul, sub, toStep } from "../decimal.ts";
+import { add, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import { assert } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
 import type { Coverage } from "./coverage.ts";
+import type { Drawdown, EquityPoint } from "./equity.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
@@ -28,22 +29,10 @@ interface Waits {
 }
 
 /** From submission by the strategy to acceptance at the service, in milliseconds. */
-interface Latencies {
+export interface Latencies {
   readonly count: number;
   readonly p50: number;
   readonly p99: number;
-}
-
-export interface EquityPoint {
-  readonly at: number;
-  readonly equity: string;
-}
-
-interface Drawdown {
-  /** Deepest fall below an earlier high, in currency; "0" when equity never fell. */
-  readonly max: string;
-  /** Deepest fall as a share of the high it fell from, in percent with at most four digits. */
-  readonly maxPercent: string;
 }
 
 /** What was traded on one side of the fee schedule, in the run's currency. */
@@ -182,8 +171,6 @@ export interface Progress {
   readonly events: number;
 }
 
-export const equityPointsMax = 200;
-
 /** Nearest rank: the smallest value that at least the share `q` of all values does not exceed. 0 for none. */
 export const quantile = (values: readonly number[], q: number): number => rankIn(ascending(values), q);
 
@@ -205,51 +192,6 @@ const rankIn = (sorted: Float64Array, q: number): number => {
   // 0.07 * 100 is 7.000000000000001 in binary; without the rounding that would be the eighth rank.
   const rank = Math.ceil(Number((q * sorted.length).toFixed(9)));
   return sorted[Math.max(rank, 1) - 1] ?? 0;
-};
-
-/** Feed it every point, not the thinned ones: the deepest fall may lie between two of those. */
-export const drawdownOf = (equity: readonly EquityPoint[]): Drawdown => {
-  let high: string | undefined;
-  let max = "0";
-  let maxPercent = "0";
-  for (const { equity: value } of equity) {
-    if (high === undefined || compare(value, high) > 0) high = value;
-    const fall = sub(high, value);
-    if (compare(fall, max) > 0) max = fall;
-    // A share of nothing, or of a debt, says nothing.
-    const percent = isPositive(high) ? div(mul(fall, "100"), high, 4) : "0";
-    if (compare(percent, maxPercent) > 0) maxPercent = percent;
-  }
-  return { max, maxPercent };
-};
-
-/**
- * At most `pointsMax` points that keep the picture: the first and the last, and of each stretch in between its lowest and its
- * highest, so that thinning never hides a fall.
- */
-export const thin = (equity: readonly EquityPoint[], pointsMax: number = equityPointsMax): readonly EquityPoint[] => {
-  assert(pointsMax >= 4, `at least four points are kept, not ${pointsMax}`);
-  if (equity.length <= pointsMax) return equity;
-  const inner = equity.length - 2;
-  const stretches = Math.floor((pointsMax - 2) / 2);
-  const kept = new Set([0, equity.length - 1]);
-  for (let stretch = 0; stretch < stretches; stretch++) {
-    const from = 1 + Math.floor((stretch * inner) / stretches);
-    const to = 1 + Math.floor(((stretch + 1) * inner) / stretches);
-    for (const index of extremes(equity, from, to)) kept.add(index);
-  }
-  return equity.filter((_, index) => kept.has(index));
-};
-
-const extremes = (equity: readonly EquityPoint[], from: number, to: number): readonly [number, number] => {
-  const valueAt = (index: number): string => (equity[index] as EquityPoint).equity;
-  let low = from;
-  let high = from;
-  for (let index = from + 1; index < to; index++) {
-    if (compare(valueAt(index), valueAt(low)) < 0) low = index;
-    if (compare(valueAt(index), valueAt(high)) > 0) high = index;
-  }
-  return [low, high];
 };
 
 /** Fees as a share of the traded volume in basis points, nearest of two digits; "0" without volume. */

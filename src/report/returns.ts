@@ -5,8 +5,9 @@
  * equity over a risk-free rate of 0; a run of at least seven days is scaled to years of 365 days, a shorter one never: its ratios
  * are those of the run as it stands; a loss is never more than everything; only arithmetic that every machine rounds alike is used.
  */
+
 import { approximate, div, fromApproximate, isPositive, mul, sub } from "../decimal.ts";
-import type { EquityPoint } from "./report.ts";
+import type { EquityPoint } from "./equity.ts";
 
 export interface Returns {
   /** What volatility and ratios are scaled to: 365 days, or the run itself where it is shorter than seven. */

@@ -2,19 +2,8 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSluiceError } from "../../../src/errors.ts";
-import {
-  canonicalJson,
-  drawdownOf,
-  type EquityPoint,
-  equityPointsMax,
-  feeBpsOf,
-  grossOf,
-  hashOf,
-  latenciesOf,
-  quantile,
-  thin,
-  waitsOf,
-} from "../../../src/report/report.ts";
+import { drawdownOf, type EquityPoint, equityPointsMax, thin } from "../../../src/report/equity.ts";
+import { canonicalJson, feeBpsOf, grossOf, hashOf, latenciesOf, quantile, waitsOf } from "../../../src/report/report.ts";
 import { sampleReport } from "../../support/harness/sample-report.ts";
 
 const line = (...values: readonly string[]): EquityPoint[] => values.map((equity, at) => ({ at, equity }));

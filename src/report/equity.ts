@@ -1,0 +1,67 @@
+/**
+ * Equity of a run over time: its deepest fall, and a thinned copy that keeps the picture.
+ *
+ * Invariants: money is decimal text and exact; a share is of the high that equity fell from; thinning never hides a fall.
+ * Not here: returns and risk (returns.ts).
+ */
+import { compare, div, isPositive, mul, sub } from "../decimal.ts";
+import { assert } from "../errors.ts";
+
+export interface EquityPoint {
+  readonly at: number;
+  readonly equity: string;
+}
+
+export interface Drawdown {
+  /** Deepest fall below an earlier high, in currency; "0" when equity never fell. */
+  readonly max: string;
+  /** Deepest fall as a share of the high it fell from, in percent with at most four digits. */
+  readonly maxPercent: string;
+}
+
+export const equityPointsMax = 200;
+
+/** Feed it every point, not the thinned ones: the deepest fall may lie between two of those. */
+export const drawdownOf = (equity: readonly EquityPoint[]): Drawdown => {
+  let high: string | undefined;
+  let max = "0";
+  let maxPercent = "0";
+  for (const { equity: value } of equity) {
+    if (high === undefined || compare(value, high) > 0) high = value;
+    const fall = sub(high, value);
+    if (compare(fall, max) > 0) max = fall;
+    // A share of nothing, or of a debt, says nothing.
+    const percent = isPositive(high) ? div(mul(fall, "100"), high, 4) : "0";
+    if (compare(percent, maxPercent) > 0) maxPercent = percent;
+  }
+  return { max, maxPercent };
+};
+
+/**
+ * At most `pointsMax` points that keep the picture: the first and the last, and of each stretch in between its lowest and its
+ * highest, so that thinning never hides a fall.
+ */
+export const thin = (equity: readonly EquityPoint[], pointsMax: number = equityPointsMax): readonly EquityPoint[] => {
+  assert(pointsMax >= 4, `at least four points are kept, not ${pointsMax}`);
+  if (equity.length <= pointsMax) return equity;
+  const inner = equity.length - 2;
+  const stretches = Math.floor((pointsMax - 2) / 2);
+  const kept = new Set([0, equity.length - 1]);
+  for (let stretch = 0; stretch < stretches; stretch++) {
+    const from = 1 + Math.floor((stretch * inner) / stretches);
+    const to = 1 + Math.floor(((stretch + 1) * inner) / stretches);
+    for (const index of extremes(equity, from, to)) kept.add(index);
+  }
+  return equity.filter((_, index) => kept.has(index));
+};
+
+const extremes = (equity: readonly EquityPoint[], from: number, to: number): readonly [number, number] => {
+  const valueAt = (index: number): string => (equity[index] as EquityPoint).equity;
+  let low = from;
+  let high = from;
+  for (let index = from + 1; index < to; index++) {
+    if (compare(valueAt(index), valueAt(low)) < 0) low = index;
+    if (compare(valueAt(index), valueAt(high)) > 0) high = index;
+  }
+  return [low, high];
+};
