@@ -4,27 +4,17 @@
  * Invariants: without colour every helper returns its text unchanged; colour never carries meaning alone; a foreign text put
  * through `printable` moves no cursor, rings no bell and starts no new line.
  */
+import { stripVTControlCharacters, styleText } from "node:util";
 
 type Stroke = (text: string) => string;
-export type Ink = Readonly<Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", Stroke>>;
+export type Ink = Readonly<Record<(typeof strokes)[number], Stroke>>;
 
-const introducer = "\u001b[";
-const codes = new RegExp(`${introducer.replace("[", "\\[")}\\d+m`, "g");
-const wrap =
-  (open: number, close: number): Stroke =>
-  (text) =>
-    text === "" ? "" : `${introducer}${open}m${text}${introducer}${close}m`;
-const bare: Stroke = (text) => text;
-
-const coloured: Ink = {
-  bold: wrap(1, 22),
-  dim: wrap(2, 22),
-  red: wrap(31, 39),
-  green: wrap(32, 39),
-  yellow: wrap(33, 39),
-  cyan: wrap(36, 39),
-};
-const uncoloured: Ink = { bold: bare, dim: bare, red: bare, green: bare, yellow: bare, cyan: bare };
+const strokes = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
+const inkOf = (stroke: (name: (typeof strokes)[number]) => Stroke): Ink =>
+  Object.fromEntries(strokes.map((name) => [name, stroke(name)])) as Ink;
+// The caller decides about colour, not the process's own output.
+const coloured = inkOf((name) => (text) => (text === "" ? "" : styleText(name, text, { validateStream: false })));
+const uncoloured = inkOf(() => (text) => text);
 
 export const ink = (colour: boolean): Ink => (colour ? coloured : uncoloured);
 
@@ -41,7 +31,8 @@ const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han
 const columnsOf = (char: string): number => (wide.test(char) ? 2 : /\p{Mark}/u.test(char) ? 0 : 1);
 
 /** Columns a text fills; colour fills none. */
-export const widthOf = (text: string): number => Array.from(text.replace(codes, "")).reduce((total, char) => total + columnsOf(char), 0);
+export const widthOf = (text: string): number =>
+  Array.from(stripVTControlCharacters(text)).reduce((total, char) => total + columnsOf(char), 0);
 
 export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
 export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text;
