@@ -5,7 +5,8 @@
  * line shows the range of each dot column, so that a spike between two dots is never lost.
  * Not here: which values (report.ts thins them), how a label is spelled (the caller's `label`).
  */
-import { padEnd, padStart, widthOf } from "./ansi.ts";
+import { padStart, widthOf } from "./ansi.ts";
+import { timeAxis } from "./ticks.ts";
 
 interface ChartPoint {
   readonly at: number;
@@ -109,38 +110,4 @@ const dots = (ranges: readonly Range[], low: number, high: number, width: number
       String.fromCharCode(blank + char.charCodeAt(0)),
     ),
   );
-};
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
-const steps = [
-  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1_000),
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minute),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * hour),
-  ...[1, 2, 7, 14, 28, 91, 182, 364].map((days) => days * day),
-];
-
-/** A rule with ticks at round instants (UTC) and their names below, which may reach `overhang` columns beyond it. */
-export const timeAxis = (startAt: number, endAt: number, width: number, overhang = 0): readonly [string, string] => {
-  const spanMs = endAt - startAt;
-  const step =
-    steps.find((candidate) => (candidate / spanMs) * width >= nameOf(startAt, candidate, spanMs).length + 3) ?? steps.at(-1) ?? day;
-  const rule = Array.from({ length: width }, () => "─");
-  let names = "";
-  for (let at = Math.ceil(startAt / step) * step; at <= endAt && spanMs > 0; at += step) {
-    const column = Math.min(width - 1, Math.floor(((at - startAt) / spanMs) * width));
-    const name = nameOf(at, step, spanMs);
-    if (column + name.length > width + overhang) break;
-    rule[column] = "┬";
-    names = `${padEnd(names, column + 1)}${name}`;
-  }
-  return [`└${rule.join("")}`, names];
-};
-
-const nameOf = (at: number, step: number, spanMs: number): string => {
-  const iso = new Date(at).toISOString();
-  if (step >= day) return iso.slice(0, 10);
-  if (spanMs > day) return iso.slice(5, 16).replace("T", " ");
-  return step >= minute ? iso.slice(11, 16) : iso.slice(11, 19);
 };

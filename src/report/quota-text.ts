@@ -5,51 +5,24 @@
  */
 import { type LayerName, layers } from "../contract/limits.ts";
 import { padEnd, padStart, widthOf, wrapped } from "./ansi.ts";
-import { counted, duration, grouped, percent } from "./number-format.ts";
+import { duration, grouped, percent } from "./number-format.ts";
 import type { QuotaMinute, WaitedFor } from "./quota-minutes.ts";
+import { delayFacts, quotaSentence, waitNames, windowNames } from "./run-facts.ts";
 import type { Page } from "./text-layout.ts";
 
 export const quotaText = (page: Page): readonly string[] => {
-  const {
-    report: { quota: used, latency },
-    paint,
-  } = page;
-  const refusals = used.rejected429 === 0 ? paint.green("no 429") : paint.red(`${grouped(used.rejected429)} × 429`);
-  const blocked = used.blockedMinutes === 0 ? "no minute blocked" : paint.red(`${counted(used.blockedMinutes, "minute")} blocked`);
-  const { heldMs } = used;
+  const { report, paint } = page;
   return [
-    ...(["uid", "key", "ip"] as const).map((name) => peakBar(name, used.perLayerPeak[name], page)),
+    ...(["uid", "key", "ip"] as const).map((name) => peakBar(name, report.quota.perLayerPeak[name], page)),
     ...overTime(page),
     "",
-    `${counted(used.requests, "request")}, weight ${grouped(used.weight)}, ${refusals}, ${blocked}, reserve used ${used.reserveUsed === 0 ? "never" : counted(used.reserveUsed, "time")}`,
+    quotaSentence(report, paint.red),
     "",
-    ...waits(
-      [
-        ["scheduling delay", heldMs, `max ${duration(heldMs.max)}`],
-        ["submit to placed", latency.place, counted(latency.place.count, "order")],
-        ["submit to canceled", latency.cancel, counted(latency.cancel.count, "cancel")],
-      ],
-      page,
+    ...delayFacts(report).map(
+      ({ what, p50, p99, note }) => `${padEnd(what, 20)}p50 ${padStart(p50, 9)}   p99 ${padStart(p99, 9)}   ${paint.dim(note)}`,
     ),
     ...waitedBy(page),
   ];
-};
-
-type Sample = { readonly count: number; readonly p50: number; readonly p99: number };
-
-const waits = (rows: readonly (readonly [string, Sample, string])[], { paint }: Page): readonly string[] =>
-  rows.map(([label, { count, p50, p99 }, note]) => {
-    const told = (ms: number): string => padStart(count === 0 ? "-" : duration(ms), 9);
-    const figures = `${padEnd(label, 20)}p50 ${told(p50)}   p99 ${told(p99)}   `;
-    return `${figures}${paint.dim(count === 0 ? "none" : note)}`;
-  });
-
-const waitNames: Readonly<Record<WaitedFor, string>> = {
-  uid: "weight",
-  key: "the key's second",
-  ip: "the address",
-  other: "other layers",
-  turn: "earlier actions",
 };
 
 const waitedBy = ({ report: { quota }, width }: Page): readonly string[] => {
@@ -60,8 +33,6 @@ const waitedBy = ({ report: { quota }, width }: Page): readonly string[] => {
   const lines = wrapped(`${duration(quota.heldMs.total)}: ${parts.join(", ")}`, width - 20);
   return lines.map((line, index) => `${padEnd(index === 0 ? "delayed in all" : "", 20)}${line}`);
 };
-
-const windowNames: Readonly<Record<LayerName, string>> = { uid: "weight a minute", key: "requests a second", ip: "requests a minute" };
 
 /** Peak of the fullest window against what it holds. */
 const peakBar = (name: LayerName, peak: number, { width, paint }: Page): string => {

@@ -5,16 +5,17 @@
  * signs already say; foreign words are made printable and cut to their column.
  * Not here: the figures (report.ts), the equity line (chart.ts), how a number is spelled (number-format.ts).
  */
-import { abs, approximate, compare, div, isPositive, isZero, mul } from "../decimal.ts";
+import { approximate, compare } from "../decimal.ts";
 import { cut, padEnd, padStart, printable, widthOf, wrapped } from "./ansi.ts";
 import { chart } from "./chart.ts";
 import { coverageText } from "./coverage-text.ts";
-import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "./number-format.ts";
+import { amount, counted, duration, grouped, minuteOf } from "./number-format.ts";
 import { quotaText } from "./quota-text.ts";
 import type { RejectionReason } from "./rejection-reasons.ts";
-import { feeBpsOf, grossOf, type Liquidity, type RunReport } from "./report.ts";
+import type { RunReport } from "./report.ts";
+import { moneyFacts, orderFacts, positionColumns, positionRows } from "./run-facts.ts";
 import { strategyTable } from "./strategy-table.ts";
-import { beside, type Fact, facts, gain, type Look, type Page, pageOf, printed, table, title } from "./text-layout.ts";
+import { beside, facts, type Look, type Page, pageOf, printed, table, title, toned } from "./text-layout.ts";
 import { returnFacts, tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -24,7 +25,7 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...headline(page),
     ...equitySection(page),
     "",
-    ...beside({ name: "Money", lines: money(page) }, { name: "Orders", lines: orders(page) }, page),
+    ...beside({ name: "Money", lines: money(page) }, { name: "Orders", lines: facts(orderFacts(report, page.places), page.paint) }, page),
     "",
     title(page, "Returns"),
     ...returns(page),
@@ -36,10 +37,10 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...quotaText(page),
     "",
     title(page, "Strategies"),
-    ...strategyTable(report, page),
+    ...strategyTable(page),
     "",
     ...positions(page),
-    ...turnedDown(page),
+    ...rejections(page),
     title(page, "Recording"),
     ...coverageText(page),
     "",
@@ -87,61 +88,12 @@ const equitySection = (page: Page): readonly string[] => {
   return [title(page, heading), ...rows];
 };
 
-const money = (page: Page): readonly string[] => {
-  const { report, paint, places } = page;
-  const { pnl, fees, volume, turnover, drawdown, equity, realised, unrealised, elsewhere } = report;
-  const start = equity[0]?.equity ?? "0";
-  const earned = compare(fees, "0") < 0;
-  const cost = abs(fees);
-  const share = isPositive(start) ? `${signed(div(mul(pnl, "100"), start, 4), 2)} %` : "";
-  return facts(
-    [
-      ["result", gain(pnl, page), share],
-      ["before fees", signed(grossOf(report), places)],
-      ["  realised", signed(realised, places), "closed"],
-      ["  unrealised", signed(unrealised, places), "still held"],
-      ...(isZero(elsewhere) ? [] : [["  elsewhere", signed(elsewhere, places), "of others"] satisfies Fact]),
-      [earned ? "rebates earned" : "fees paid", amount(cost, places), `${amount(feeBpsOf(cost, volume), 2)} bp`],
-      ...fundingFacts(page),
-      ["volume", amount(volume, places), `${amount(turnover, 2)} × equity`],
-      ["drawdown", amount(drawdown.max, places), `${amount(drawdown.maxPercent, 2)} %`],
-    ],
+/** The result is in colour. */
+const money = ({ report, places, paint }: Page): readonly string[] =>
+  facts(
+    moneyFacts(report, places).map(([label, value, note = ""], index) => [label, index === 0 ? toned(value, paint) : value, note]),
     paint,
   );
-};
-
-/** What the service charged or paid beside fees; left out where it did not. */
-const fundingFacts = ({ report: { funding, liquidations }, places }: Page): readonly Fact[] => [
-  ...(funding === undefined
-    ? []
-    : [[compare(funding, "0") < 0 ? "funding received" : "funding paid", amount(abs(funding), places), "longs and shorts"] satisfies Fact]),
-  ...(liquidations === undefined
-    ? []
-    : ([
-        ["LIQUIDATED", counted(liquidations.count, "position"), amount(liquidations.value, places)],
-        ["  fee", amount(liquidations.fees, places), `${amount(liquidations.covered, places)} covered`],
-      ] satisfies readonly Fact[])),
-];
-
-const orders = ({ report, paint, places }: Page): readonly string[] => {
-  const { open, liquidity } = report;
-  const { placed, filled, canceled, rejected, refused } = report.orders;
-  const count = (value: number): string => grouped(value);
-  const rate = ({ fees, volume }: Liquidity): string => (isPositive(volume) ? `at ${amount(feeBpsOf(fees, volume), 2)} bp` : "");
-  return facts(
-    [
-      ["placed", count(placed), counted(report.fills, "fill")],
-      ["filled", count(filled), percent(filled, placed)],
-      ["canceled", count(canceled), percent(canceled, placed)],
-      ["rejected", count(rejected), "by the service"],
-      ["refused", count(refused), "before sending"],
-      ["open at end", count(open.count), open.count === 0 ? "" : amount(open.notional, places)],
-      ["maker fills", count(liquidity.maker.fills), rate(liquidity.maker)],
-      ["taker fills", count(liquidity.taker.fills), rate(liquidity.taker)],
-    ],
-    paint,
-  );
-};
 
 const returns = ({ report, width, paint }: Page): readonly string[] => {
   const { said, basis } = returnFacts(report.returns, printable(report.currency));
@@ -186,24 +138,12 @@ const inBlocks = (columns: readonly (readonly string[])[], width: number): reado
 
 /** Left out when nothing is held. */
 const positions = (page: Page): readonly string[] => {
-  const { report, places } = page;
-  if (report.positions.length === 0) return [];
-  const rows = report.positions.map(({ strategy, instId, qty, averagePx, markPx, unrealised }) => [
-    printable(strategy),
-    instId,
-    isPositive(qty) ? `+${qty}` : qty,
-    rounded(averagePx),
-    rounded(markPx),
-    signed(unrealised, places),
-  ]);
-  return [title(page, "Held at the end"), ...table(["", "", "quantity", "average", "mark", "unrealised"], rows, 2, page), ""];
+  const rows = positionRows(page.report, page.places).map(([strategy = "", ...rest]) => [printable(strategy), ...rest]);
+  return rows.length === 0 ? [] : [title(page, "Held at the end"), ...table(positionColumns, rows, 2, page), ""];
 };
 
-/** As many digits as tell prices of this size apart. */
-const rounded = (px: string): string => amount(px, Math.max(2, placesFor(px)));
-
 /** Why orders came to nothing; left out when none did. */
-const turnedDown = (page: Page): readonly string[] => {
+const rejections = (page: Page): readonly string[] => {
   const { report, width, paint } = page;
   const { reasons, orders: others } = report.turnedDownMore;
   if (report.turnedDown.length === 0) return [];

@@ -40,6 +40,8 @@ interface Column {
   readonly figure?: boolean;
 }
 
+export const figures = (...names: readonly string[]): readonly Column[] => names.map((name) => ({ name, figure: true }));
+
 /** A table with a caption for those who cannot see its place; the first cell of a row is its heading. */
 export const tableOf = (caption: string, columns: readonly Column[], rows: readonly (readonly (Markup | string)[])[]): Markup => {
   const kind = (index: number): Markup => (columns[index]?.figure === true ? raw(' class="n"') : nothing);
@@ -50,6 +52,6 @@ export const tableOf = (caption: string, columns: readonly Column[], rows: reado
 <tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`)}</tbody></table></div>`;
 };
 
-/** A figure whose sign is also its colour. */
+/** A figure whose sign is also its colour; what has no sign is left as it is. */
 export const signedCell = (text: string): Markup =>
   html`<span class="${text.startsWith("+") ? "gain" : /^-.*[1-9]/.test(text) ? "loss" : "even"}">${text.replace(/^-/, "−")}</span>`;

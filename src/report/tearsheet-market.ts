@@ -1,31 +1,32 @@
 /**
- * Each traded product of a tearsheet: its price with our fills and resting orders, and the position below.
+ * Each traded instrument of a tearsheet: its price with our fills and resting orders, and the position below.
  *
  * Invariants: no fill is left out: where many fall into one sliver of the picture, their lowest and highest are drawn; orders far
  * from the market are cut at the edge, so that they never flatten the price.
  */
 import { approximate, isZero } from "../decimal.ts";
 import type { FillDetail, OrderLife, PositionLine, RunDetails } from "./details.ts";
-import { amount, counted, placesFor } from "./number-format.ts";
+import { counted } from "./number-format.ts";
 import type { PriceLine } from "./price-lines.ts";
+import { price } from "./run-facts.ts";
 import { html, type Markup, nothing } from "./tearsheet-html.ts";
 import type { Sheet } from "./tearsheet-money.ts";
 import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
-import { valueTicks } from "./tearsheet-ticks.ts";
+import { valueTicks } from "./ticks.ts";
 
-const productsMax = 6;
+const instrumentsMax = 6;
 const slivers = 300;
 
 export const marketSection = (sheet: Sheet): Markup => {
   const { details } = sheet;
   const traded = [...new Set([...details.fills, ...details.orders].map(({ instId }) => instId))];
   if (traded.length === 0) return html`<p class="soft">No order was sent.</p>`;
-  const left = traded.length - productsMax;
-  return html`${traded.slice(0, productsMax).map((instId) => productOf(instId, sheet))}
-${left > 0 ? html`<p class="soft">and ${counted(left, "more product")}, in the details.</p>` : nothing}`;
+  const left = traded.length - instrumentsMax;
+  return html`${traded.slice(0, instrumentsMax).map((instId) => instrumentOf(instId, sheet))}
+${left > 0 ? html`<p class="soft">and ${counted(left, "more instrument")}, in the details.</p>` : nothing}`;
 };
 
-interface Product {
+interface Traded {
   readonly instId: string;
   readonly line: PriceLine | undefined;
   readonly fills: readonly FillDetail[];
@@ -40,9 +41,9 @@ interface Life {
   readonly buy: boolean;
 }
 
-const productOf = (instId: string, sheet: Sheet): Markup => {
+const instrumentOf = (instId: string, sheet: Sheet): Markup => {
   const { details } = sheet;
-  const product: Product = {
+  const product: Traded = {
     instId,
     line: details.prices.find((line) => line.instId === instId),
     fills: details.fills.filter((fill) => fill.instId === instId),
@@ -64,7 +65,7 @@ const livesOf = ({ orders }: RunDetails, instId: string, endAt: number): readonl
     return [{ fromAt: from.at, toAt: to?.at ?? endAt, px: approximate(order.px), buy: order.side === "buy" }];
   });
 
-const frameOf = ({ line, fills, lives }: Product, { startAt, endAt }: Sheet): Frame => {
+const frameOf = ({ line, fills, lives }: Traded, { startAt, endAt }: Sheet): Frame => {
   const prices = [...(line?.points ?? []).flatMap(({ low, high }) => [low, high]), ...fills.map(({ px }) => px)].map(approximate);
   const own = prices.length > 0 ? prices : lives.map(({ px }) => px);
   const low = own.reduce((least, px) => Math.min(least, px), Number.POSITIVE_INFINITY);
@@ -78,7 +79,7 @@ const frameOf = ({ line, fills, lives }: Product, { startAt, endAt }: Sheet): Fr
   return { startAt, endAt, low: lowest - span * 0.04, high: highest + span * 0.04 };
 };
 
-const pricePlot = (product: Product, sheet: Sheet): Markup => {
+const pricePlot = (product: Traded, sheet: Sheet): Markup => {
   const { instId, line, fills } = product;
   const frame = frameOf(product, sheet);
   const buys = fills.filter(({ side }) => side === "buy");
@@ -108,8 +109,6 @@ const pricePlot = (product: Product, sheet: Sheet): Markup => {
   });
 };
 
-const price = (px: string): string => amount(px, Math.max(2, placesFor(px)));
-
 const legend = (source: string, buys: number, sells: number, outside: number): Markup =>
   html`<span class="key"><b class="c-px"><i></i><span>${source}</span></b><b class="c-buy"><i class="dot"></i><span>${counted(buys, "buy")}</span></b><b class="c-sell"><i></i><span>${counted(sells, "sell")}</span></b><b class="c-bbuy"><i></i><span>resting buys, lowest to highest</span></b><b class="c-bsell"><i></i><span>resting sells</span></b>${outside === 0 ? nothing : html`<b><span>${counted(outside, "order")} rested outside the picture</span></b>`}</span>`;
 
@@ -138,7 +137,7 @@ const widen = (ranges: (Range | undefined)[], index: number, px: number): void =
 };
 
 /** Where orders of one side rested, sliver by sliver; neighbours of one range are one block. */
-const bandOf = ({ lives }: Product, buy: boolean, frame: Frame): string => {
+const bandOf = ({ lives }: Traded, buy: boolean, frame: Frame): string => {
   const ranges: (Range | undefined)[] = Array.from({ length: slivers });
   for (const life of lives) {
     if (life.buy !== buy || life.toAt < frame.startAt) continue;

@@ -4,14 +4,16 @@
  * Invariants: pictures are of rounded copies, tables of exact text; a period's result is between the last sample before it and
  * its own last sample, so that the results of all periods add up to that of the run.
  */
+
 import { add, approximate, compare, div, isPositive, mul, sub } from "../decimal.ts";
 import type { FillDetail, RunDetails } from "./details.ts";
+import type { EquityPoint } from "./equity.ts";
 import { amount, duration, grouped, minuteOf, signed } from "./number-format.ts";
-import type { EquityPoint, RunReport } from "./report.ts";
-import { html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
+import type { RunReport } from "./report.ts";
+import { figures, html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
 import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
-import { valueTicks } from "./tearsheet-ticks.ts";
-import { returnsOfRun } from "./tearsheet-trades.ts";
+import { valueTicks } from "./ticks.ts";
+import { returnFacts } from "./trade-facts.ts";
 
 export interface Sheet {
   readonly report: RunReport;
@@ -28,6 +30,11 @@ export const equitySection = (sheet: Sheet): Markup => {
   return html`${equityPlot(sheet)}${fallPlot(sheet)}
 <h3>Result by ${periodName(sheet)}</h3>${periodTable(sheet)}
 ${returnsOfRun(report)}`;
+};
+
+const returnsOfRun = ({ returns, currency }: RunReport): Markup => {
+  const { said, basis } = returnFacts(returns, currency);
+  return html`<p>${said.replace(/(?<=[ (])-(?=\d)/g, "−")}</p>${basis === "" ? nothing : html`<p class="soft">${basis}</p>`}`;
 };
 
 const momentOf = (at: number): string => new Date(Math.round(at / 1_000) * 1_000).toISOString().slice(0, 19).replace("T", " ");
@@ -170,7 +177,6 @@ const periodTable = (sheet: Sheet): Markup => {
       ),
     ];
   });
-  const figure = (name: string) => ({ name, figure: true });
-  const columns = [{ name: "from (UTC)" }, ...["equity at end", "result", "%", "fills", "volume", "fees"].map(figure)];
+  const columns = [{ name: "from (UTC)" }, ...figures("equity at end", "result", "%", "fills", "volume", "fees")];
   return rows.length === 0 ? nothing : tableOf(`Result by ${periodName(sheet)} in ${report.currency}`, columns, rows);
 };

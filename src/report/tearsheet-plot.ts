@@ -6,7 +6,7 @@
  * Not here: what is drawn (tearsheet-money.ts, tearsheet-market.ts, tearsheet-quota.ts).
  */
 import { html, jsonAttribute, type Markup, nothing, raw } from "./tearsheet-html.ts";
-import { timeTicks } from "./tearsheet-ticks.ts";
+import { timeTicks } from "./ticks.ts";
 
 export interface Frame {
   readonly startAt: number;

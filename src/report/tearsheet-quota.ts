@@ -6,36 +6,38 @@
  * picture; a layer nobody waited for is not drawn.
  */
 import { layers } from "../contract/limits.ts";
-import { counted, duration, grouped, percent } from "./number-format.ts";
+import { duration, grouped, percent } from "./number-format.ts";
 import { type QuotaMinute, type WaitedFor, waitedFor } from "./quota-minutes.ts";
 import type { RunReport } from "./report.ts";
-import { html, type Markup, nothing, raw, tableOf } from "./tearsheet-html.ts";
+import { delayFacts, quotaSentence, waitNames, windowNames } from "./run-facts.ts";
+import { figures, html, type Markup, tableOf } from "./tearsheet-html.ts";
 import type { Sheet } from "./tearsheet-money.ts";
 import { type Frame, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
-import { timeName, valueTicks } from "./tearsheet-ticks.ts";
+import { timeName, valueTicks } from "./ticks.ts";
 
 export const quotaSection = (sheet: Sheet): Markup => {
-  const { quota, latency } = sheet.report;
-  const { rejected429, blockedMinutes, reserveUsed } = quota;
-  return html`<p>${counted(quota.requests, "request")}, weight ${grouped(quota.weight)}; ${rejected429 === 0 ? "no answer was a 429" : `${grouped(rejected429)} answers were 429`}, ${blockedMinutes === 0 ? "no minute was blocked" : `${counted(blockedMinutes, "minute")} blocked`}, the reserve for exits was used ${reserveUsed === 0 ? "never" : counted(reserveUsed, "time")}.</p>
-${peaks(quota)}
+  const { report } = sheet;
+  return html`<p>${quotaSentence(report)}.</p>
+${peaks(report)}
 ${barPlot(sheet, "User weight", layers.uid.capacity, ({ peakWeight }) => peakWeight, "minute")}
 ${barPlot(sheet, "Requests of a key", layers.key.capacity, ({ peakKey }) => peakKey, "second")}
 ${waitPlot(sheet)}
-${waitTable(quota, latency)}`;
+${delayTable(report)}`;
 };
 
-const peaks = ({ perLayerPeak }: RunReport["quota"]): Markup => {
-  const names = { uid: "weight of a user in a minute", key: "requests of a key in a second", ip: "requests of the address in a minute" };
+const peaks = ({ quota: { perLayerPeak } }: RunReport): Markup => {
   const rows = (["uid", "key", "ip"] as const).map((layer) => [
     layer,
-    names[layer],
+    windowNames[layer],
     grouped(perLayerPeak[layer]),
     grouped(layers[layer].capacity),
     percent(perLayerPeak[layer], layers[layer].capacity),
   ]);
-  const columns = [{ name: "layer" }, { name: "counts" }, ...["peak window", "allowed", "used"].map((name) => ({ name, figure: true }))];
-  return tableOf("The peak window of each layer", columns, rows);
+  return tableOf(
+    "The peak window of each layer",
+    [{ name: "layer" }, { name: "counts" }, ...figures("peak window", "allowed", "used")],
+    rows,
+  );
 };
 
 interface Bars {
@@ -84,13 +86,6 @@ const barPlot = (sheet: Sheet, what: string, capacity: number, value: (span: Quo
   });
 };
 
-const waitNames: Readonly<Record<WaitedFor, string>> = {
-  uid: "the user's weight",
-  key: "the key's second",
-  ip: "the address",
-  other: "other layers",
-  turn: "earlier actions",
-};
 const tones: Readonly<Record<WaitedFor, string>> = { uid: "uid", key: "k-key", ip: "ip", other: "other", turn: "turn" };
 
 const waitPlot = (sheet: Sheet): Markup => {
@@ -123,20 +118,9 @@ const waitPlot = (sheet: Sheet): Markup => {
   });
 };
 
-const waitTable = ({ heldMs }: RunReport["quota"], { place, cancel }: RunReport["latency"]): Markup => {
-  const told = (count: number, ms: number): Markup => (count === 0 ? raw("–") : html`${duration(ms)}`);
-  const row = (name: string, { count, p50, p99 }: { count: number; p50: number; p99: number }, rest: readonly Markup[]) => [
-    name,
-    grouped(count),
-    told(count, p50),
-    told(count, p99),
-    ...rest,
-  ];
-  const rows = [
-    row("scheduling delay", heldMs, [told(heldMs.count, heldMs.max), told(heldMs.count, heldMs.total)]),
-    row("submit to placed", place, [nothing, nothing]),
-    row("submit to canceled", cancel, [nothing, nothing]),
-  ];
-  const columns = [{ name: "" }, ...["actions", "p50", "p99", "max", "in all"].map((name) => ({ name, figure: true }))];
-  return tableOf("How long actions took", columns, rows);
-};
+const delayTable = (report: RunReport): Markup =>
+  tableOf(
+    "How long actions took",
+    [{ name: "" }, ...figures("p50", "p99", "")],
+    delayFacts(report).map(({ what, p50, p99, note }) => [what, p50, p99, note]),
+  );

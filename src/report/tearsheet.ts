@@ -13,8 +13,7 @@ import { marketSection } from "./tearsheet-market.ts";
 import { equitySection, type Sheet } from "./tearsheet-money.ts";
 import { quotaSection } from "./tearsheet-quota.ts";
 import { script, style } from "./tearsheet-style.ts";
-import { coverageTable, resultTables, strategyTables, tiles, turnedDownTable } from "./tearsheet-tables.ts";
-import { tradeTable } from "./tearsheet-trades.ts";
+import { coverageTable, rejectionTable, resultTables, strategyTables, tiles, tradeTable } from "./tearsheet-tables.ts";
 import { warningsOf } from "./warnings.ts";
 
 export const tearsheet = (report: RunReport, details: RunDetails): string => {
@@ -38,7 +37,7 @@ ${section("Trades", tradeTable(sheet))}
 ${section("Market and orders", marketSection(sheet))}
 ${section("Strategies", strategyTables(sheet))}
 ${section("Quota", quotaSection(sheet))}
-${section("Refused and rejected orders", turnedDownTable(sheet))}
+${section("Refused and rejected orders", rejectionTable(sheet))}
 ${section("Recording", coverageTable(sheet))}
 ${section("Assumptions", html`<ul>${report.assumptions.map((text) => html`<li>${text}</li>`)}</ul>`)}
 <footer><p class="soft">Result hash: the same config, recording and seed give the same.</p><p class="hash">${report.resultHash}</p></footer>

@@ -4,10 +4,10 @@
  * Invariants: labels stand left, figures right; colour repeats what signs and words say.
  * Not here: what is said (report-text.ts), colour and width of text (ansi.ts).
  */
-import { isPositive, isZero } from "../decimal.ts";
 import { cut, type Ink, ink, padEnd, padStart, widthOf } from "./ansi.ts";
-import { placesFor, signed } from "./number-format.ts";
+import { placesFor } from "./number-format.ts";
 import type { RunReport } from "./report.ts";
+import type { Fact } from "./run-facts.ts";
 
 export interface Look {
   readonly columns: number;
@@ -39,8 +39,6 @@ export const printed = (lines: readonly string[]): string => `\n${lines.map((lin
 export const title = ({ paint, width }: Pick<Page, "paint" | "width">, name: string, columns = width): string =>
   `${paint.bold(name)} ${paint.dim("─".repeat(Math.max(0, columns - name.length - 1)))}`;
 
-export type Fact = readonly [label: string, value: string, note?: string];
-
 /** Labels left, values aligned at the right, notes after them. */
 export const facts = (rows: readonly Fact[], paint: Ink): readonly string[] => {
   const labels = Math.max(...rows.map(([label]) => widthOf(label)));
@@ -68,10 +66,8 @@ export const beside = (left: Block, right: Block, page: Pick<Page, "width" | "pa
 };
 
 /** Green and red say no more than the sign does. */
-export const gain = (value: string, { paint, places }: Pick<Page, "paint" | "places">): string => {
-  const text = signed(value, places);
-  return isZero(value) ? text : isPositive(value) ? paint.green(text) : paint.red(text);
-};
+export const toned = (text: string, paint: Ink): string =>
+  /^\+.*[1-9]/.test(text) ? paint.green(text) : /^-.*[1-9]/.test(text) ? paint.red(text) : text;
 
 /** A heading and rows: the first `named` columns left and cut where they must be, the others right. */
 export const table = (

@@ -2,7 +2,7 @@
  * Statistics over trades and returns in words: the rows and sentences that the text report and the tearsheet share.
  *
  * Invariants: pure text from the report alone; what has no value is a dash.
- * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, tearsheet-trades.ts).
+ * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, tearsheet-tables.ts).
  */
 import { isZero } from "../decimal.ts";
 import { amount, duration, grouped, percent, signed } from "./number-format.ts";
@@ -87,7 +87,7 @@ export const returnFacts = (returns: Returns | undefined, currency: string): { r
   const cagr = cagrPercent === undefined ? "beyond 1,000,000 %" : `${signed(cagrPercent, 2)} %`;
   const scaled = per === "year" ? "annualised over 365 days" : "not annualised";
   return {
-    said: per === "year" ? `Per year: CAGR ${cagr}, ${ratios}.` : `${tooShort} Of this run: ${ratios}.`,
+    said: per === "year" ? `Annualised: CAGR ${cagr}, ${ratios}.` : `${tooShort} Of this run: ${ratios}.`,
     basis: `In percent of the equity at the start, ${amount(startEquity, 2)} ${currency}; ratios from ${grouped(samples)} returns over ${duration(everyMs)} each, ${scaled}, risk-free rate 0.`,
   };
 };

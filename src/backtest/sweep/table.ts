@@ -76,7 +76,7 @@ const pointLines = (report: SweepReport, top: number, width: number, paint: Ink)
     { name: "sharpe", cells: known(figures, "sharpe") },
     { name: "drawdown", cells: money(({ drawdown }) => drawdown) },
     { name: "trades", cells: figures.map(({ trades }) => grouped(trades)) },
-    { name: "won %", cells: known(figures, "winPercent") },
+    { name: "win %", cells: known(figures, "winPercent") },
     { name: "factor", cells: known(figures, "profitFactor") },
     { name: "fees", cells: money(({ fees }) => fees) },
     { name: "fills", cells: figures.map(({ fills }) => grouped(fills)) },
@@ -103,7 +103,7 @@ const legend = (figures: readonly Figures[]): string => {
   const per = figures.find(({ sharpePer }) => sharpePer !== undefined)?.sharpePer;
   const sharpe =
     per === undefined ? "" : `Sharpe is ${per === "year" ? "annualised" : "of each run, not annualised (that needs 7 days)"}; `;
-  return `${sharpe}won % and factor (profit factor) are of closed trades after costs: the figures of each run's own report.`;
+  return `${sharpe}win % and factor (win rate, profit factor) are of closed trades after costs: the figures of each run's own report.`;
 };
 
 const optionColumns = ({ space }: SweepReport, rows: readonly Pick<PointScore, "options">[]): readonly Column[] =>

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cut, ink, printable, widthOf, wrapped } from "../../../src/report/ansi.ts";
-import { chart, timeAxis } from "../../../src/report/chart.ts";
+import { chart } from "../../../src/report/chart.ts";
 import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../../src/report/number-format.ts";
+import { timeAxis } from "../../../src/report/ticks.ts";
 
 describe("figures", () => {
   it.each([
@@ -153,7 +154,8 @@ describe("the line over time", () => {
     ["round instants although the start is not", 90_000, 690_000, 40, ["00:02", "00:04", "00:06", "00:08", "00:10"]],
     ["seconds", 0, 30_000, 60, ["00:00:00", "00:00:10", "00:00:20"]],
     ["days and hours", 0, 1.5 * 86_400_000, 50, ["01-01", "00:00", "01-01", "12:00", "01-02", "00:00"]],
-    ["days", 0, 40 * 86_400_000, 60, ["1970-01-01", "1970-01-15", "1970-01-29"]],
+    ["days", 0, 40 * 86_400_000, 60, ["01-01", "01-08", "01-15", "01-22", "01-29", "02-05"]],
+    ["years where they matter", 0, 400 * 86_400_000, 60, ["1970-01-01", "1970-04-02", "1970-07-02", "1970-10-01"]],
     ["nothing where no time passes", 5, 5, 60, []],
   ])("the axis names %s", (_, startAt, endAt, width, expected) => {
     const [rule, names] = timeAxis(startAt, endAt, width);

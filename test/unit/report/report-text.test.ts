@@ -193,7 +193,7 @@ describe("the report as a page", () => {
     const words = (change: Partial<typeof returns>): string =>
       show({ returns: { ...(returns as NonNullable<typeof returns>), ...change } }).replace(/\s+/g, " ");
     const year = words({ per: "year", cagrPercent: "12.3456", volatilityPercent: "8", sharpe: "1.5", samples: 400, everyMs: 1_512_000 });
-    expect(year).toContain("Per year: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71.");
+    expect(year).toContain("Annualised: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71.");
     expect(year).toContain("In percent of the equity at the start, 10,000.00 USDT;");
     expect(year).toContain("from 400 returns over 25 min 12 s each, annualised over 365 days, risk-free rate 0.");
     expect(words({ per: "year" })).toContain("CAGR beyond 1,000,000 %");
@@ -306,8 +306,8 @@ describe("the report as a page", () => {
        Batch cancels and the engine's own reads weighed 20,220: no strategy's.
 
        Held at the end ──────────────────────────────────────────────────────────────
-                              quantity    average       mark  unrealised
-       ladder  BTC-USDT-SWAP     +0.05  60,010.50  60,420.50      +20.50
+       strategy  instrument     quantity    average       mark  unrealised
+       ladder    BTC-USDT-SWAP     +0.05  60,010.50  60,420.50      +20.50
 
        Refused and rejected orders ──────────────────────────────────────────────────
        31 × by the service: 51026 a post-only order would have taken

@@ -7,7 +7,7 @@ import type { RunDetails } from "../../../src/report/details.ts";
 import { tearsheet } from "../../../src/report/tearsheet.ts";
 import { escapeText, html, jsonAttribute } from "../../../src/report/tearsheet-html.ts";
 import { style } from "../../../src/report/tearsheet-style.ts";
-import { timeTicks, valueTicks } from "../../../src/report/tearsheet-ticks.ts";
+import { timeTicks, valueTicks } from "../../../src/report/ticks.ts";
 import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
 import { strategy as row, sampleReport } from "../../support/harness/sample-report.ts";

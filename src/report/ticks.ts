@@ -1,9 +1,10 @@
 /**
- * Round values and round instants along the edges of a picture.
+ * Round values and round instants along the edges of a picture or a chart of characters.
  *
  * Invariants: at most eight instants and six values; neighbours are a round step apart; every second instant is minor, so that a
  * narrow screen may leave it out.
  */
+import { padEnd } from "./ansi.ts";
 import { grouped } from "./number-format.ts";
 
 interface TimeTick {
@@ -44,6 +45,22 @@ export const timeName = (at: number, step: number, spanMs: number): string => {
   if (step >= day) return spanMs > 300 * day ? iso.slice(0, 10) : iso.slice(5, 10);
   if (spanMs > day) return `${iso.slice(5, 10)} ${iso.slice(11, 16)}`;
   return step >= minute ? iso.slice(11, 16) : iso.slice(11, 19);
+};
+
+/** A rule with ticks at round instants (UTC) and their names below, which may reach `overhang` columns beyond it. */
+export const timeAxis = (startAt: number, endAt: number, width: number, overhang = 0): readonly [string, string] => {
+  const spanMs = endAt - startAt;
+  const step = steps.find((candidate) => (candidate / spanMs) * width >= timeName(startAt, candidate, spanMs).length + 3) ?? 3_640 * day;
+  const rule = Array.from({ length: width }, () => "─");
+  let names = "";
+  for (let at = Math.ceil(startAt / step) * step; at <= endAt && spanMs > 0; at += step) {
+    const column = Math.min(width - 1, Math.floor(((at - startAt) / spanMs) * width));
+    const name = timeName(at, step, spanMs);
+    if (column + name.length > width + overhang) break;
+    rule[column] = "┬";
+    names = `${padEnd(names, column + 1)}${name}`;
+  }
+  return [`└${rule.join("")}`, names];
 };
 
 interface ValueTick {
