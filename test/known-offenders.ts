@@ -59,7 +59,6 @@ export const longFunctions: readonly string[] = [
   "src/orders/reconciliation.ts createReconciliation",
   "src/orders/slots.ts createSlots",
   // report
-  "src/report/trade-statistics.ts createTradeStatistics",
   // scheduler
   "src/scheduler/lanes.ts createLanes",
   // scheduler/quota

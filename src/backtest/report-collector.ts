@@ -14,21 +14,13 @@ import type { CheckedConfig } from "../host/config.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import { drawdownOf, type EquityPoint, thin } from "../report/equity.ts";
-import { createRestingOrders, type RestingOrders } from "../report/open-orders.ts";
-import {
-  type Arrival,
-  createQuotaMinutes,
-  overTime,
-  type QuotaMinute,
-  type QuotaMinutes,
-  type WaitedFor,
-  waitedFor,
-} from "../report/quota-minutes.ts";
-import { createReasons, type Reasons } from "../report/rejection-reasons.ts";
+import { RestingOrders } from "../report/open-orders.ts";
+import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, type WaitedFor, waitedFor } from "../report/quota-minutes.ts";
+import { RejectionReasons } from "../report/rejection-reasons.ts";
 import { hashOf, latenciesOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
-import { type AskedByStrategies, type AskedWatch, watchAsked } from "../report/requested-data.ts";
+import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnsOf } from "../report/returns.ts";
-import { createTradeStatistics, type TradeStatistics } from "../report/trade-statistics.ts";
+import { TradeStatistics } from "../report/trade-statistics.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
@@ -47,9 +39,9 @@ export interface ReportCollector {
 /** Everything that listened. */
 interface Heard {
   readonly tally: TradeStatistics;
-  readonly reasons: Reasons;
+  readonly reasons: RejectionReasons;
   readonly minutes: QuotaMinutes;
-  readonly asked: AskedWatch;
+  readonly asked: RequestedData;
   readonly resting: RestingOrders;
   readonly latency: () => RunReport["latency"];
   /** What counts begins when it is called. */
@@ -62,11 +54,11 @@ export const createReportCollector = (
   engine: Engine,
   service: OpenBacktest & Detailed,
   config: CheckedConfig,
-  asking: AskedByStrategies,
+  asked: RequestedData,
 ): ReportCollector => {
-  const heard = listen(engine, service, config, asking);
+  const heard = listen(engine, service, config, asked);
   const equity: EquityPoint[] = [];
-  const recorder = service.onDetails && recordDetails(service, engine.updates$, heard.tally.ownerOf);
+  const recorder = service.onDetails && recordDetails(service, engine.updates$, (clOrdId) => heard.tally.ownerOf(clOrdId));
   return {
     begin: heard.begin,
     sample: (at) => {
@@ -78,7 +70,7 @@ export const createReportCollector = (
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
-        events: heard.tally.events(),
+        events: heard.tally.events,
         virtualMs: Math.round(endAt - startAt),
         ...traded,
         quota: quotaOf(service, heard, heard.minutes.used(service.tradesAt, endAt)),
@@ -106,26 +98,23 @@ const tellDetails = (
   onDetails(recorder.details({ equity, minutes: quota.minutes(tradesAt, tape.endAt) }));
 };
 
-const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, asking: AskedByStrategies): Heard => {
+const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, asked: RequestedData): Heard => {
   const { simulated, tape } = service;
   const contract = createContract(config.profile);
-  const tally = createTradeStatistics(
-    config.strategies.map(({ name }) => name),
-    currencyOf(tape),
-    { fromAt: service.tradesAt, untilAt: tape.endAt },
-  );
-  const reasons = createReasons();
-  const minutes = createQuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
-  const asked = watchAsked(simulated.feed, asking);
-  const resting = createRestingOrders(contract.profile);
+  const names = config.strategies.map(({ name }) => name);
+  const tally = new TradeStatistics(names, currencyOf(tape), service.tradesAt, tape.endAt);
+  const reasons = new RejectionReasons();
+  const minutes = new QuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
+  asked.watch(simulated.feed);
+  const resting = new RestingOrders(contract.profile);
   // In a warm-up only what is asked for counts, because it is asked for at the start.
   let counting = false;
   let before: MeterReport | undefined;
   const count = (): void => {
     counting = true;
-    engine.log.attach(tally.onEvent);
-    engine.log.on(["order.refused", "order.changed"], reasons.onEvent);
-    engine.log.on(["action.held", "action.sent"], minutes.onEvent);
+    engine.log.attach((event) => tally.onEvent(event));
+    engine.log.on(["order.refused", "order.changed"], (event) => reasons.onEvent(event));
+    engine.log.on(["action.held", "action.sent"], (event) => minutes.onEvent(event));
   };
   if (service.tradesAt === tape.startAt) count();
   const begin = (): void => {
@@ -133,9 +122,9 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, as
     before = simulated.venue.meterReport();
     count();
   };
-  simulated.fills$.subscribe(tally.onFill);
-  simulated.venue.onFunding(tally.onFunding);
-  simulated.venue.onLiquidation(tally.onLiquidation);
+  simulated.fills$.subscribe((fill) => tally.onFill(fill));
+  simulated.venue.onFunding((funding) => tally.onFunding(funding));
+  simulated.venue.onLiquidation((liquidation) => tally.onLiquidation(liquidation));
   simulated.venue.onOrder((_, record) => {
     resting.onOrder(record);
   });
@@ -151,9 +140,9 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
   const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
   const [currency, marks] = [currencyOf(service.tape), marksOf(service)];
   const positions = tally.positions(marks);
-  const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees(), tally.volume()];
+  const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees, tally.volume];
   const unrealised = sum(positions.map((position) => position.unrealised));
-  const realised = tally.realised();
+  const realised = tally.realised;
   const costs = costsOf(tally);
   const returns = returnsOf(equity, service.tape.endAt - service.tradesAt);
   return {
@@ -174,7 +163,7 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
     unrealised,
     ...costs,
     elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
-    liquidity: tally.liquidity(),
+    liquidity: tally.liquidity,
     trades: tally.trades(marks),
     positions,
     currency,
@@ -188,8 +177,8 @@ const firstLiquidations = 10;
 
 /** What the service charged beside the fees of fills; nothing where it charged nothing. */
 const costsOf = (tally: TradeStatistics): Pick<RunReport, "funding" | "liquidations"> => {
-  const funding = tally.funding();
-  const all = tally.liquidations();
+  const funding = tally.funding;
+  const all = tally.liquidations;
   const total = (of: "value" | "fee" | "covered"): string => sum(all.map((one) => one[of]));
   const liquidations = {
     count: all.length,
@@ -234,7 +223,7 @@ const watchSends = (
   const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
   simulated.watchSends(({ endpoint, key }) => {
     const sentAt = clock.now();
-    const waited = tally.lastWaitMs();
+    const waited = tally.lastWaitMs;
     return (arrivedAt, status) => {
       const uid = key === undefined ? undefined : uids.get(key);
       arrivedAs({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
@@ -274,7 +263,7 @@ const quotaOf = ({ simulated, limits }: OpenBacktest, { tally, before }: Heard, 
     blockedMinutes,
     perLayerPeak: peak,
     heldMs: waitsOf(tally.waits.map(Math.round)),
-    reserveUsed: tally.reserveUsed(),
+    reserveUsed: tally.reserveUsed,
     waitedMs: Object.fromEntries(waitedFor.map((layer) => [layer, waitedOf(minutes, layer)])) as Record<WaitedFor, number>,
     overTime: overTime(minutes),
   };

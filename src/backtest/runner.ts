@@ -15,7 +15,7 @@ import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { followPromises } from "../host/execution-context.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Progress, RunReport } from "../report/report.ts";
-import { type AskedByStrategies, createAskedByStrategies } from "../report/requested-data.ts";
+import { RequestedData } from "../report/requested-data.ts";
 import type { BacktestSpec, OpenBacktest, ReadMarket } from "./backtest-service.ts";
 import { createPlayer } from "./player.ts";
 import { createReportCollector, type ReportCollector } from "./report-collector.ts";
@@ -40,12 +40,12 @@ const tailMs = 1_000;
 export const runBacktest = async (input: unknown, options: RunOptions = {}): Promise<RunReport> => {
   const elapsed = stopwatch();
   const config = checkConfig(input);
-  const asking = createAskedByStrategies();
-  const { engine, service, seed } = assemble(watchedBy(asking, config), options);
+  const asked = new RequestedData();
+  const { engine, service, seed } = assemble(watchedBy(asked, config), options);
   const promises = watchPromises();
   const unfollow = followPromises();
   try {
-    const collector = createReportCollector(engine, service, config, asking);
+    const collector = createReportCollector(engine, service, config, asked);
     const warms = checkWarmUp(service);
     const halts = lastHalt(engine);
     if (warms) engine.halt(warming);
@@ -65,11 +65,11 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
 };
 
 /** What its strategies ask of the market is noted by name. */
-const watchedBy = ({ marketOf }: AskedByStrategies, config: CheckedConfig): CheckedConfig => ({
+const watchedBy = (asked: RequestedData, config: CheckedConfig): CheckedConfig => ({
   ...config,
   strategies: config.strategies.map((strategy) => ({
     ...strategy,
-    start: (context) => strategy.start({ ...context, market: marketOf(strategy.name, context.market) }),
+    start: (context) => strategy.start({ ...context, market: asked.marketOf(strategy.name, context.market) }),
   })),
 });
 

@@ -13,11 +13,6 @@ export interface ExitGapReport {
   readonly inexact?: number;
 }
 
-interface ExitGaps {
-  readonly onEvent: (event: Event) => void;
-  readonly of: (strategy: string) => ExitGapReport;
-}
-
 interface Gaps {
   count: number;
   ms: number;
@@ -26,34 +21,39 @@ interface Gaps {
   readonly since: Map<string, number>;
 }
 
-export const createExitGaps = (untilAt: number): ExitGaps => {
-  const known = new Map<string, Gaps>();
-  const gapsOf = (strategy: string): Gaps => {
-    const gaps = known.get(strategy) ?? { count: 0, ms: 0, inexact: 0, since: new Map<string, number>() };
-    known.set(strategy, gaps);
+export class ExitGaps {
+  readonly #untilAt: number;
+  readonly #known = new Map<string, Gaps>();
+
+  constructor(untilAt: number) {
+    this.#untilAt = untilAt;
+  }
+
+  onEvent(event: Event): void {
+    if (event.type === "position.unprotected") {
+      const gaps = this.#gapsOf(event.strategy);
+      gaps.count++;
+      gaps.since.set(event.slot, event.at);
+    } else if (event.type === "position.protected") {
+      const gaps = this.#gapsOf(event.strategy);
+      gaps.ms += event.at - (gaps.since.get(event.slot) ?? event.at);
+      gaps.since.delete(event.slot);
+    } else if (event.type === "order.inexact") this.#gapsOf(event.strategy).inexact++;
+  }
+
+  of(strategy: string): ExitGapReport {
+    const gaps = this.#known.get(strategy);
+    if (gaps === undefined) return {};
+    const open = [...gaps.since.values()].reduce((ms, since) => ms + Math.max(0, this.#untilAt - since), 0);
+    return {
+      ...(gaps.count > 0 && { unprotected: { count: gaps.count, ms: Math.round(gaps.ms + open) } }),
+      ...(gaps.inexact > 0 && { inexact: gaps.inexact }),
+    };
+  }
+
+  #gapsOf(strategy: string): Gaps {
+    const gaps = this.#known.get(strategy) ?? { count: 0, ms: 0, inexact: 0, since: new Map<string, number>() };
+    this.#known.set(strategy, gaps);
     return gaps;
-  };
-  const end = (gaps: Gaps, slot: string, at: number): void => {
-    gaps.ms += at - (gaps.since.get(slot) ?? at);
-    gaps.since.delete(slot);
-  };
-  return {
-    onEvent: (event) => {
-      if (event.type === "position.unprotected") {
-        const gaps = gapsOf(event.strategy);
-        gaps.count++;
-        gaps.since.set(event.slot, event.at);
-      } else if (event.type === "position.protected") end(gapsOf(event.strategy), event.slot, event.at);
-      else if (event.type === "order.inexact") gapsOf(event.strategy).inexact++;
-    },
-    of: (strategy) => {
-      const gaps = known.get(strategy);
-      if (gaps === undefined) return {};
-      const open = [...gaps.since.values()].reduce((ms, since) => ms + Math.max(0, untilAt - since), 0);
-      return {
-        ...(gaps.count > 0 && { unprotected: { count: gaps.count, ms: Math.round(gaps.ms + open) } }),
-        ...(gaps.inexact > 0 && { inexact: gaps.inexact }),
-      };
-    },
-  };
-};
+  }
+}

@@ -3,7 +3,6 @@
  *
  * Invariants: an order is known from its first active record to its first final one; what is left of it is exact.
  */
-
 import { instTypeOf } from "../contract/inst-id.ts";
 import { isActive } from "../contract/order-states.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -11,26 +10,26 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { add, isPositive, mul, sub } from "../decimal.ts";
 import type { OpenOrders } from "./report.ts";
 
-export interface RestingOrders {
-  readonly onOrder: (record: OrderRecord) => void;
-  /** Those that `counts` says belong to the question; notional only of what is quoted in `currency`. */
-  readonly of: (currency: string, counts: (clOrdId: string) => boolean) => OpenOrders;
-}
+export class RestingOrders {
+  readonly #open = new Map<string, OrderRecord>();
+  readonly #profile: Profile;
 
-export const createRestingOrders = (profile: Profile): RestingOrders => {
-  const open = new Map<string, OrderRecord>();
-  return {
-    onOrder: (record) => {
-      if (isActive(record.state)) open.set(record.ordId, record);
-      else open.delete(record.ordId);
-    },
-    of: (currency, counts) => {
-      const own = [...open.values()].filter(({ clOrdId }) => counts(clOrdId));
-      const valued = own.filter(({ instId }) => instId.split("-")[1] === currency);
-      return { count: own.length, notional: valued.reduce((total, record) => add(total, leftOf(record, profile)), "0") };
-    },
-  };
-};
+  constructor(profile: Profile) {
+    this.#profile = profile;
+  }
+
+  onOrder(record: OrderRecord): void {
+    if (isActive(record.state)) this.#open.set(record.ordId, record);
+    else this.#open.delete(record.ordId);
+  }
+
+  /** Those that `counts` says belong to the question; notional only of what is quoted in `currency`. */
+  of(currency: string, counts: (clOrdId: string) => boolean): OpenOrders {
+    const own = [...this.#open.values()].filter(({ clOrdId }) => counts(clOrdId));
+    const valued = own.filter(({ instId }) => instId.split("-")[1] === currency);
+    return { count: own.length, notional: valued.reduce((total, record) => add(total, leftOf(record, this.#profile)), "0") };
+  }
+}
 
 /** Contracts of the embedded service count one unit of base currency each. */
 const leftOf = ({ instId, px, sz, accFillSz }: OrderRecord, { order }: Profile): string => {

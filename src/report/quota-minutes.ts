@@ -42,15 +42,6 @@ export interface Arrival {
   readonly status: number;
 }
 
-export interface QuotaMinutes {
-  readonly onEvent: (event: Event) => void;
-  readonly arrived: (arrival: Arrival) => void;
-  /** Every minute from the one of `startAt` to the one of `endAt`. */
-  readonly minutes: (startAt: number, endAt: number) => readonly QuotaMinute[];
-  /** Of these the first, the last and all in which something was counted: what sums and peaks can be made of, in a run of years too. */
-  readonly used: (startAt: number, endAt: number) => readonly QuotaMinute[];
-}
-
 type Minute = { -readonly [K in keyof Omit<QuotaMinute, "waitedMs" | "peakWeight">]: QuotaMinute[K] } & {
   readonly waitedMs: Record<WaitedFor, number>;
   readonly weights: Map<string, number>;
@@ -71,37 +62,80 @@ const emptyMinute = (at: number): Minute => ({
   refused: 0,
   weights: new Map(),
 });
-const nothing = { at: 0, weight: 0, peakWeight: 0, requests: 0, peakKey: 0, waited: 0, waitedMs: noWaits(), refused: 0 } as const;
 const layerOf = (name: string): WaitedFor => (name === "uid" || name === "key" || name === "ip" ? name : "other");
 
-export const createQuotaMinutes = (skewMs: number): QuotaMinutes => {
-  const byMinute = new Map<number, Minute>();
-  const seconds = new Map<string, { second: number; count: number }>();
-  let hold = { layer: "turn" as WaitedFor, until: Number.NEGATIVE_INFINITY };
-  const minuteOf = (at: number): Minute => {
-    const index = Math.floor((at + skewMs) / minuteMs);
-    let minute = byMinute.get(index);
+export class QuotaMinutes {
+  /** How far the service's clock is ahead. */
+  readonly #skewMs: number;
+  readonly #byMinute = new Map<number, Minute>();
+  readonly #seconds = new Map<string, { second: number; count: number }>();
+  #hold = { layer: "turn" as WaitedFor, until: Number.NEGATIVE_INFINITY };
+
+  constructor(skewMs: number) {
+    this.#skewMs = skewMs;
+  }
+
+  onEvent(event: Event): void {
+    if (event.type === "action.held") this.#hold = { layer: layerOf(event.layer), until: event.until };
+    else if (event.type === "action.sent" && event.waitedMs > 0) {
+      const minute = this.#minuteOf(event.at);
+      minute.waited++;
+      minute.waitedMs[this.#hold.until >= event.at - event.waitedMs ? this.#hold.layer : "turn"] += event.waitedMs;
+    }
+  }
+
+  arrived({ at, key, uid, weight, status }: Arrival): void {
+    const minute = this.#minuteOf(at);
+    minute.requests++;
+    if (key !== undefined) minute.peakKey = Math.max(minute.peakKey, this.#countSecond(key, at));
+    if (status === 429) minute.refused++;
+    else if (uid !== undefined) {
+      minute.weight += weight;
+      minute.weights.set(uid, (minute.weights.get(uid) ?? 0) + weight);
+    }
+  }
+
+  /** Every minute from the one of `startAt` to the one of `endAt`. */
+  minutes(startAt: number, endAt: number): readonly QuotaMinute[] {
+    const { first, last, groups } = this.#grouped(startAt, endAt);
+    return Array.from({ length: last - first + 1 }, (_, index) => minuteFrom(first + index, groups.get(first + index) ?? []));
+  }
+
+  /** Of these the first, the last and all in which something was counted: what sums and peaks can be made of, in a run of years too. */
+  used(startAt: number, endAt: number): readonly QuotaMinute[] {
+    return [...this.#grouped(startAt, endAt).groups].sort(([a], [b]) => a - b).map(([index, group]) => minuteFrom(index, group));
+  }
+
+  #minuteOf(at: number): Minute {
+    const index = this.#indexOf(at);
+    let minute = this.#byMinute.get(index);
     if (minute === undefined) {
       minute = emptyMinute(index * minuteMs);
-      byMinute.set(index, minute);
+      this.#byMinute.set(index, minute);
     }
     return minute;
-  };
-  const countSecond = (key: string, at: number): number => {
-    const second = Math.floor((at + skewMs) / secondMs);
-    const last = seconds.get(key);
+  }
+
+  #indexOf(at: number): number {
+    return Math.floor((at + this.#skewMs) / minuteMs);
+  }
+
+  #countSecond(key: string, at: number): number {
+    const second = Math.floor((at + this.#skewMs) / secondMs);
+    const last = this.#seconds.get(key);
     if (last?.second === second) return ++last.count;
-    seconds.set(key, { second, count: 1 });
+    this.#seconds.set(key, { second, count: 1 });
     return 1;
-  };
-  const grouped = (startAt: number, endAt: number) => {
-    const first = Math.floor((startAt + skewMs) / minuteMs);
-    const last = Math.max(first, Math.floor((endAt + skewMs) / minuteMs));
+  }
+
+  #grouped(startAt: number, endAt: number) {
+    const first = this.#indexOf(startAt);
+    const last = Math.max(first, this.#indexOf(endAt));
     const groups = new Map<number, Minute[]>([
       [first, []],
       [last, []],
     ]);
-    for (const [index, minute] of byMinute) {
+    for (const [index, minute] of this.#byMinute) {
       // What the engine reads before the recording begins, and what comes back after its end, is part of the run.
       const within = Math.min(last, Math.max(first, index));
       const group = groups.get(within);
@@ -109,68 +143,37 @@ export const createQuotaMinutes = (skewMs: number): QuotaMinutes => {
       else group.push(minute);
     }
     return { first, last, groups };
-  };
-  return {
-    onEvent: (event) => {
-      if (event.type === "action.held") hold = { layer: layerOf(event.layer), until: event.until };
-      else if (event.type === "action.sent" && event.waitedMs > 0) {
-        const minute = minuteOf(event.at);
-        minute.waited++;
-        minute.waitedMs[hold.until >= event.at - event.waitedMs ? hold.layer : "turn"] += event.waitedMs;
-      }
-    },
-    arrived: ({ at, key, uid, weight, status }) => {
-      const minute = minuteOf(at);
-      minute.requests++;
-      if (key !== undefined) minute.peakKey = Math.max(minute.peakKey, countSecond(key, at));
-      if (status === 429) minute.refused++;
-      else if (uid !== undefined) {
-        minute.weight += weight;
-        minute.weights.set(uid, (minute.weights.get(uid) ?? 0) + weight);
-      }
-    },
-    minutes: (startAt, endAt) => {
-      const { first, last, groups } = grouped(startAt, endAt);
-      return Array.from({ length: last - first + 1 }, (_, index) => minuteFrom(first + index, groups.get(first + index) ?? []));
-    },
-    used: (startAt, endAt) =>
-      [...grouped(startAt, endAt).groups].sort(([a], [b]) => a - b).map(([index, group]) => minuteFrom(index, group)),
-  };
-};
+  }
+}
 
-const minuteFrom = (index: number, group: readonly Minute[]): QuotaMinute =>
-  group.length === 0 ? { ...nothing, at: index * minuteMs, waitedMs: noWaits() } : joined(index * minuteMs, group.map(settled));
+const minuteFrom = (index: number, group: readonly Minute[]): QuotaMinute => joined(index * minuteMs, group.map(settled));
 
-const settled = ({ weights, waitedMs, at, weight, requests, peakKey, waited, refused }: Minute): QuotaMinute => {
+const settled = ({ weights, ...minute }: Minute): QuotaMinute => {
   let peakWeight = 0;
   for (const one of weights.values()) peakWeight = Math.max(peakWeight, one);
-  return { at, weight, peakWeight, requests, peakKey, waited, waitedMs: roundedWaits(waitedMs), refused };
+  return { ...minute, peakWeight, waitedMs: rounded(minute.waitedMs) };
 };
 
-/** Waits are sums of many floats; a thousandth of a millisecond is more than anybody reads. */
-const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000;
-const roundedWaits = ({ uid, key, ip, other, turn }: Readonly<Record<WaitedFor, number>>): Record<WaitedFor, number> => ({
-  uid: rounded(uid),
-  key: rounded(key),
-  ip: rounded(ip),
-  other: rounded(other),
-  turn: rounded(turn),
-});
+/** Waits are sums of many floats; a thousandth of a millisecond is more than is shown. */
+const rounded = (waits: Readonly<Record<WaitedFor, number>>): Record<WaitedFor, number> => {
+  const short = noWaits();
+  for (const layer of waitedFor) short[layer] = Math.round(waits[layer] * 1_000) / 1_000;
+  return short;
+};
 
 const joined = (at: number, minutes: readonly QuotaMinute[]): QuotaMinute => {
-  const sum = { weight: 0, peakWeight: 0, requests: 0, peakKey: 0, waited: 0, refused: 0 };
+  const total = { at, weight: 0, peakWeight: 0, requests: 0, peakKey: 0, waited: 0, refused: 0 };
   const waits = noWaits();
   for (const { weight, peakWeight, requests, peakKey, waited, waitedMs, refused } of minutes) {
-    sum.weight += weight;
-    sum.peakWeight = Math.max(sum.peakWeight, peakWeight);
-    sum.requests += requests;
-    sum.peakKey = Math.max(sum.peakKey, peakKey);
-    sum.waited += waited;
-    sum.refused += refused;
+    total.weight += weight;
+    total.peakWeight = Math.max(total.peakWeight, peakWeight);
+    total.requests += requests;
+    total.peakKey = Math.max(total.peakKey, peakKey);
+    total.waited += waited;
+    total.refused += refused;
     for (const layer of waitedFor) waits[layer] += waitedMs[layer];
   }
-  const { weight, peakWeight, requests, peakKey, waited, refused } = sum;
-  return { at, weight, peakWeight, requests, peakKey, waited, waitedMs: roundedWaits(waits), refused };
+  return { ...total, waitedMs: rounded(waits) };
 };
 
 const hourMs = 60 * minuteMs;

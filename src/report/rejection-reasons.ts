@@ -25,14 +25,6 @@ export interface MoreRejections {
   readonly orders: number;
 }
 
-export interface Reasons {
-  readonly onEvent: (event: Event) => void;
-  /** At most `most`, commonest first. */
-  readonly list: (most?: number) => readonly RejectionReason[];
-  /** What `list` with the same bound leaves out. */
-  readonly more: (most?: number) => MoreRejections;
-}
-
 interface Group {
   count: number;
   readonly by: RejectionReason["by"];
@@ -46,41 +38,51 @@ interface Group {
 const distinctMax = 1_000;
 const mostDefault = 8;
 
-export const createReasons = (): Reasons => {
-  const groups = new Map<string, Group>();
-  const beyond = { orders: 0 };
-  const note = (by: RejectionReason["by"], { strategy, slot, reason }: RejectionReason["example"]): void => {
+export class RejectionReasons {
+  readonly #groups = new Map<string, Group>();
+  /** Orders of reasons beyond the bound. */
+  #beyond = 0;
+
+  onEvent(event: Event): void {
+    if (event.type === "order.refused") this.#note("engine", event);
+    else if (event.type === "order.changed" && event.phase === "rejected") this.#note("service", event);
+  }
+
+  /** At most `most`, commonest first. */
+  list(most = mostDefault): readonly RejectionReason[] {
+    return this.#sorted().slice(0, most).map(rowOf);
+  }
+
+  /** What `list` with the same bound leaves out. */
+  more(most = mostDefault): MoreRejections {
+    const rest = this.#sorted().slice(most);
+    return { reasons: rest.length, orders: rest.reduce((total, { count }) => total + count, this.#beyond) };
+  }
+
+  #note(by: RejectionReason["by"], { strategy, slot, reason }: RejectionReason["example"]): void {
     const pattern = patternOf(reason);
     const name = `${by} ${pattern}`;
-    const known = groups.get(name);
+    const known = this.#groups.get(name);
     if (known !== undefined) {
       known.count++;
       known.same &&= known.example.reason === reason;
       known.strategies.add(strategy);
-    } else if (groups.size < distinctMax) {
-      groups.set(name, { count: 1, by, pattern, same: true, strategies: new Set([strategy]), example: { strategy, slot, reason } });
-    } else beyond.orders++;
-  };
-  const sorted = (): readonly Group[] => [...groups.values()].sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
-  return {
-    onEvent: (event) => {
-      if (event.type === "order.refused") note("engine", event);
-      else if (event.type === "order.changed" && event.phase === "rejected") note("service", event);
-    },
-    list: (most = mostDefault) => sorted().slice(0, most).map(rowOf),
-    more: (most = mostDefault) => {
-      const rest = sorted().slice(most);
-      return { reasons: rest.length, orders: rest.reduce((total, { count }) => total + count, beyond.orders) };
-    },
-  };
-};
+    } else if (this.#groups.size < distinctMax) {
+      this.#groups.set(name, { count: 1, by, pattern, same: true, strategies: new Set([strategy]), example: { strategy, slot, reason } });
+    } else this.#beyond++;
+  }
+
+  #sorted(): readonly Group[] {
+    return [...this.#groups.values()].sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
+  }
+}
 
 const rowOf = ({ count, by, pattern, same, strategies, example }: Group): RejectionReason => ({
   count,
   by,
   reason: same ? example.reason : pattern,
   strategies: [...strategies],
-  example: { strategy: example.strategy, slot: example.slot, reason: example.reason },
+  example,
 });
 
 const code = /^\d{4,6}(?= )/;

@@ -16,56 +16,38 @@ export interface Asked {
   readonly by?: readonly string[];
 }
 
-export interface AskedWatch {
-  readonly list: () => readonly Asked[];
-}
-
 type Note = (kind: SeriesKind, instId: string, barMs?: number) => void;
 
-/** What strategies ask for, each on a market of its own. */
-export interface AskedByStrategies {
+export class RequestedData {
+  readonly #byStrategies = new Map<string, Required<Asked> & { readonly by: string[] }>();
+  readonly #all = new Map<string, Asked>();
+
   /** The market as one strategy sees it. */
-  readonly marketOf: (strategy: string, market: Market) => Market;
-  readonly list: () => readonly Required<Asked>[];
+  marketOf(strategy: string, market: Market): Market {
+    const note: Note = (kind, instId, barMs = 0) => {
+      const name = nameOf(kind, instId, barMs);
+      const known = this.#byStrategies.get(name);
+      if (known === undefined) this.#byStrategies.set(name, { kind, instId, barMs, by: [strategy] });
+      else if (!known.by.includes(strategy)) known.by.push(strategy);
+    };
+    return { ...market, ...watched(market, note) };
+  }
+
+  /** Notes what is asked of `market` itself, by replacing its methods: its users have been given this one object before they ask. */
+  watch(market: Market): void {
+    const note: Note = (kind, instId, barMs = 0) => {
+      const name = nameOf(kind, instId, barMs);
+      if (!this.#all.has(name)) this.#all.set(name, { kind, instId, barMs });
+    };
+    Object.assign(market, watched({ ...market }, note));
+  }
+
+  list(): readonly Asked[] {
+    return [...this.#all].flatMap(([name, one]) => this.#byStrategies.get(name) ?? (one.kind === "quote" ? [] : [one]));
+  }
 }
 
-export const createAskedByStrategies = (): AskedByStrategies => {
-  const asked = new Map<string, Required<Asked> & { readonly by: string[] }>();
-  return {
-    marketOf: (strategy, market) => ({
-      ...market,
-      ...watched(market, (kind, instId, barMs = 0) => {
-        const name = nameOf(kind, instId, barMs);
-        const known = asked.get(name);
-        if (known === undefined) asked.set(name, { kind, instId, barMs, by: [strategy] });
-        else if (!known.by.includes(strategy)) known.by.push(strategy);
-      }),
-    }),
-    list: () => [...asked.values()],
-  };
-};
-
 const nameOf = (kind: SeriesKind, instId: string, barMs: number): string => `${kind} ${barMs} ${instId}`;
-
-/** Takes the place of the market's own questions: everybody was handed the one market object before anybody asked. */
-export const watchAsked = (market: Market, strategies: AskedByStrategies): AskedWatch => {
-  const asked = new Map<string, Asked>();
-  const note: Note = (kind, instId, barMs = 0) => {
-    const name = nameOf(kind, instId, barMs);
-    if (!asked.has(name)) asked.set(name, { kind, instId, barMs });
-  };
-  Object.assign(market, watched({ ...market }, note));
-  return {
-    list: () => {
-      const own = new Map(strategies.list().map((one) => [nameOf(one.kind, one.instId, one.barMs), one]));
-      return [...asked].flatMap(([name, one]) => {
-        const byStrategies = own.get(name);
-        if (byStrategies !== undefined) return [byStrategies];
-        return one.kind === "quote" ? [] : [one];
-      });
-    },
-  };
-};
 
 const watched = (market: Market, note: Note): Pick<Market, "trades" | "quotes" | "books" | "candles"> => ({
   trades: (instId) => noted(market.trades(instId), () => note("trade", instId)),

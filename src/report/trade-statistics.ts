@@ -5,280 +5,191 @@
  * repeated; sums are exact; what is not quoted in the run's currency is counted but not valued. What the service did to a
  * position is shared out among those who hold it (attribution.ts).
  */
-import { add, mul, sub } from "../decimal.ts";
+import { add, isZero, mul, sub, sum } from "../decimal.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
-import { createExitGaps } from "./exit-gaps.ts";
+import { ExitGaps } from "./exit-gaps.ts";
 import type { Liquidity, StrategyReport } from "./report.ts";
-import {
-  addToHolding,
-  chargeHolding,
-  createHolding,
-  type HeldFill,
-  type Holding,
-  isFlat,
-  type PositionReport,
-  positionOf,
-  unrealisedOf,
-} from "./strategy-holdings.ts";
-import { createPresence, type Presence, type TradeReport, tradesOf } from "./trades.ts";
-
-const counted = ["placed", "canceled", "filled", "rejected", "refused", "fills", "weight", "heldMs"] as const;
-type Counted = (typeof counted)[number];
-
-interface Sums extends Record<Counted, number> {
-  readonly name: string;
-  /** Known from the first fill on. */
-  uid: string | undefined;
-  fees: string;
-  volume: string;
-  funding: string;
-  liquidation: string;
-  readonly held: Map<string, Holding>;
-  readonly presence: Presence;
-}
-
-type Marks = ReadonlyMap<string, string>;
-
-/** The time that counts. */
-interface Span {
-  readonly fromAt: number;
-  readonly untilAt: number;
-}
-
-export interface TradeStatistics {
-  readonly onEvent: (event: Event) => void;
-  readonly onFill: (fill: Fill) => void;
-  readonly onFunding: (funding: Funding) => void;
-  readonly onLiquidation: (liquidation: Liquidation) => void;
-  /** What users paid for funding less what they received; undefined when nobody ever held anything at a funding. */
-  readonly funding: () => string | undefined;
-  readonly liquidations: () => readonly Liquidation[];
-  /** Waiting time of every action sent. */
-  readonly waits: readonly number[];
-  /** How long the action sent last had waited. */
-  readonly lastWaitMs: () => number;
-  readonly events: () => number;
-  readonly volume: () => string;
-  readonly fees: () => string;
-  /** By strategies' closing fills, before fees. */
-  readonly realised: () => string;
-  readonly liquidity: () => { readonly maker: Liquidity; readonly taker: Liquidity };
-  /** Exits that left while ordinary actions had to wait. */
-  readonly reserveUsed: () => number;
-  readonly total: (what: Counted) => number;
-  /** The strategy that placed an order; undefined for an order of nobody here. */
-  readonly ownerOf: (clOrdId: string) => string | undefined;
-  /** What a strategy did, its holdings valued at `marks`. */
-  readonly of: (name: string, marks: Marks) => Omit<StrategyReport, "state" | "error" | "open">;
-  /** What strategies hold, valued at `marks`. */
-  readonly positions: (marks: Marks) => readonly PositionReport[];
-  /** Of all strategies, what they hold valued at `marks`. */
-  readonly trades: (marks: Marks) => TradeReport;
-}
-
-const emptySums = (name: string, presence: Presence): Sums => ({
-  name,
-  presence,
-  uid: undefined,
-  placed: 0,
-  canceled: 0,
-  filled: 0,
-  rejected: 0,
-  refused: 0,
-  fills: 0,
-  weight: 0,
-  heldMs: 0,
-  fees: "0",
-  volume: "0",
-  funding: "0",
-  liquidation: "0",
-  held: new Map(),
-});
+import type { HeldFill, PositionReport } from "./strategy-holdings.ts";
+import { type Marks, StrategySums } from "./strategy-sums.ts";
+import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
 const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
 
-export const createTradeStatistics = (strategies: readonly string[], currency: string, { fromAt, untilAt }: Span): TradeStatistics => {
-  const sums = new Map(strategies.map((name) => [name, emptySums(name, createPresence(untilAt))]));
-  const anyone = createPresence(untilAt);
-  const gaps = createExitGaps(untilAt);
-  const owners = new Map<string, Sums>();
-  const waits: number[] = [];
-  const liquidity = { maker: noLiquidity, taker: noLiquidity };
-  const liquidations: Liquidation[] = [];
-  const closings = new Map<string, (fill: Fill) => void>();
-  let funding: string | undefined;
-  let heldUntil = 0;
-  let reserveUsed = 0;
-  let events = 0;
+export class TradeStatistics {
+  readonly liquidations: Liquidation[] = [];
+  /** Waiting time of every action sent. */
+  readonly waits: number[] = [];
+  /** Exits that left while ordinary actions had to wait. */
+  reserveUsed = 0;
+  events = 0;
+  /** What users paid for funding less what they received; undefined when nobody ever held anything at a funding. */
+  funding: string | undefined;
+  readonly #currency: string;
+  readonly #untilAt: number;
+  readonly #ofMs: number;
+  readonly #sums: ReadonlyMap<string, StrategySums>;
+  readonly #anyone: Presence;
+  readonly #gaps: ExitGaps;
+  readonly #owners = new Map<string, StrategySums>();
+  readonly #liquidity = { maker: noLiquidity, taker: noLiquidity };
+  /** How the fills of a liquidation's order are shared. */
+  readonly #closings = new Map<string, (fill: Fill) => void>();
+  #heldUntil = Number.NEGATIVE_INFINITY;
 
-  const onEvent = (event: Event): void => {
-    events++;
-    if (event.type === "action.sent") {
-      waits.push(event.waitedMs);
-      if (exits.includes(event.class) && event.at < heldUntil) reserveUsed++;
-      const own = sums.get(event.owner);
-      if (own === undefined) return;
-      own.weight += event.weight;
-      own.heldMs += event.waitedMs;
-    } else if (event.type === "action.held") {
-      if (event.layer === "uid") heldUntil = Math.max(heldUntil, event.until);
-    } else if (event.type === "order.changed") countOrder(event, sums, owners);
-    else if (event.type === "order.refused") {
-      const own = sums.get(event.strategy);
-      if (own !== undefined) own.refused++;
-    } else gaps.onEvent(event);
-  };
-  const onFill = (fill: Fill): void => {
-    const own = owners.get(fill.clOrdId);
-    if (own !== undefined) own.fills++;
-    const valued = isValued(fill.instId);
+  /** What happens from `fromAt` to `untilAt` counts. */
+  constructor(strategies: readonly string[], currency: string, fromAt: number, untilAt: number) {
+    this.#currency = currency;
+    this.#untilAt = untilAt;
+    this.#ofMs = untilAt - fromAt;
+    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt)]));
+    this.#anyone = new Presence(untilAt);
+    this.#gaps = new ExitGaps(untilAt);
+  }
+
+  /** How long the action sent last had waited. */
+  get lastWaitMs(): number {
+    return this.waits[this.waits.length - 1] ?? 0;
+  }
+
+  get liquidity(): { readonly maker: Liquidity; readonly taker: Liquidity } {
+    return { ...this.#liquidity };
+  }
+
+  get volume(): string {
+    return add(this.#liquidity.maker.volume, this.#liquidity.taker.volume);
+  }
+
+  get fees(): string {
+    return add(this.#liquidity.maker.fees, this.#liquidity.taker.fees);
+  }
+
+  /** By strategies' closing fills, before fees. */
+  get realised(): string {
+    return sum(this.#all().map(({ realised }) => realised));
+  }
+
+  total(what: keyof StrategySums["counts"]): number {
+    return this.#all().reduce((total, { counts }) => total + counts[what], 0);
+  }
+
+  /** The strategy that placed an order; undefined for an order of nobody here. */
+  ownerOf(clOrdId: string): string | undefined {
+    return this.#owners.get(clOrdId)?.name;
+  }
+
+  /** What a strategy did, its holdings valued at `marks`. */
+  of(name: string, marks: Marks): Omit<StrategyReport, "state" | "error" | "open"> {
+    const own = this.#sums.get(name) ?? new StrategySums(name, this.#untilAt);
+    return {
+      ...own.report(marks, this.#ofMs),
+      ...this.#gaps.of(name),
+      ...(this.funding !== undefined && { funding: own.funding }),
+      ...(this.liquidations.length > 0 && { liquidation: own.liquidation }),
+    };
+  }
+
+  /** What strategies hold, valued at `marks`. */
+  positions(marks: Marks): readonly PositionReport[] {
+    return this.#all().flatMap((own) => own.positions(marks));
+  }
+
+  /** Of all strategies, what they hold valued at `marks`. */
+  trades(marks: Marks): TradeReport {
+    const unrealised = sum(this.#all().map((own) => own.unrealised(marks)));
+    const holdings = this.#all().flatMap((own) => own.holdings);
+    return tradesOf(holdings, unrealised, { ms: this.#anyone.ms, ofMs: this.#ofMs });
+  }
+
+  onEvent(event: Event): void {
+    this.events++;
+    if (event.type === "action.sent") this.#countAction(event);
+    else if (event.type === "action.held") {
+      if (event.layer === "uid") this.#heldUntil = Math.max(this.#heldUntil, event.until);
+    } else if (event.type === "order.changed") this.#countOrder(event);
+    else if (event.type === "order.refused") this.#count(event.strategy, "refused");
+    else this.#gaps.onEvent(event);
+  }
+
+  onFill(fill: Fill): void {
+    const own = this.#owners.get(fill.clOrdId);
+    if (own !== undefined) own.counts.fills++;
+    const valued = this.#isValued(fill.instId);
     const value = valued ? mul(fill.px, fill.qty) : "0";
-    const { fills, volume, fees } = liquidity[fill.liquidity];
-    liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: valued ? add(fees, fill.cost) : fees };
+    const { fills, volume, fees } = this.#liquidity[fill.liquidity];
+    this.#liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: valued ? add(fees, fill.cost) : fees };
     if (own !== undefined && valued) {
       own.uid = fill.uid;
       own.volume = add(own.volume, value);
-      take(own, holdingOf(own, fill.instId), fill, fill.at);
+      this.#take(own, fill.instId, fill, fill.at);
     }
-    if (valued) closings.get(fill.ordId)?.(fill);
-  };
-  const take = (own: Sums, held: Holding, fill: HeldFill, at: number): void => {
-    own.fees = add(own.fees, fill.cost);
-    const before = isFlat(held);
-    addToHolding(held, fill);
-    if (isFlat(held) === before) return;
-    for (const presence of [own.presence, anyone]) presence[before ? "opened" : "closed"](at);
-  };
-  const onFunding = (charged: Funding): void => {
+    if (valued) this.#closings.get(fill.ordId)?.(fill);
+  }
+
+  onFunding(charged: Funding): void {
     const users = Object.keys(charged.paid);
-    if (!isValued(charged.instId)) return;
-    for (const uid of new Set([...users, ...all().flatMap((own) => own.uid ?? [])])) {
-      const holders = holdersOf(uid, charged.instId);
-      const shares = fundingShares(
-        charged,
-        uid,
-        holders.map(({ held }) => held.qty),
-      );
-      for (const [index, { own, held }] of holders.entries()) {
-        own.funding = add(own.funding, shares[index] ?? "0");
-        chargeHolding(held, shares[index] ?? "0");
-      }
-      if (holders.length > 0 || users.includes(uid)) funding = add(funding ?? "0", charged.paid[uid] ?? "0");
+    if (!this.#isValued(charged.instId)) return;
+    for (const uid of new Set([...users, ...this.#all().flatMap((own) => own.uid ?? [])])) {
+      const holders = this.#holdersOf(uid, charged.instId);
+      const quantities = holders.map((own) => own.qtyOf(charged.instId));
+      const shares = fundingShares(charged, uid, quantities);
+      for (const [index, own] of holders.entries()) own.charge("funding", charged.instId, shares[index] ?? "0");
+      if (holders.length > 0 || users.includes(uid)) this.funding = add(this.funding ?? "0", charged.paid[uid] ?? "0");
     }
-  };
-  const onLiquidation = (liquidation: Liquidation): void => {
-    if (!isValued(liquidation.instId)) return;
-    liquidations.push(liquidation);
+  }
+
+  onLiquidation(liquidation: Liquidation): void {
+    if (!this.#isValued(liquidation.instId)) return;
+    this.liquidations.push(liquidation);
     const { uid, instId, ordId, side, qty, fee, covered } = liquidation;
-    const holders = holdersOf(uid, instId);
-    const quantities = holders.map(({ held }) => held.qty);
+    const holders = this.#holdersOf(uid, instId);
+    const quantities = holders.map((own) => own.qtyOf(instId));
     const costs = sharesOf(sub(fee, covered), quantities, side === "sell" ? qty : `-${qty}`);
-    for (const [index, { own, held }] of holders.entries()) {
-      own.liquidation = add(own.liquidation, costs[index] ?? "0");
-      chargeHolding(held, costs[index] ?? "0");
-    }
+    for (const [index, own] of holders.entries()) own.charge("liquidation", instId, costs[index] ?? "0");
     const shares = shareClosing(liquidation, quantities);
-    closings.set(ordId, (fill) => {
-      for (const part of shares(fill)) {
-        const { own, held } = holders[part.holder] as Holder;
-        take(own, held, { ...part, ordId }, fill.at);
-      }
+    this.#closings.set(ordId, (fill) => {
+      for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, fill.at);
     });
-  };
-  const isValued = (instId: string): boolean => instId.split("-")[1] === currency;
-  const all = (): readonly Sums[] => [...sums.values()];
-  /** Who of a user holds something of a product. */
-  const holdersOf = (uid: string, instId: string): readonly Holder[] =>
-    all().flatMap((own) => {
-      const held = own.uid === uid ? own.held.get(instId) : undefined;
-      return held === undefined || isFlat(held) ? [] : [{ own, held }];
-    });
-  const ofMs = untilAt - fromAt;
-  const reportOf = (own: Sums, marks: Marks) => strategyOf(own, marks, ofMs);
-  return {
-    onEvent,
-    onFill,
-    onFunding,
-    onLiquidation,
-    funding: () => funding,
-    liquidations: () => liquidations,
-    waits,
-    lastWaitMs: () => waits[waits.length - 1] ?? 0,
-    events: () => events,
-    volume: () => add(liquidity.maker.volume, liquidity.taker.volume),
-    reserveUsed: () => reserveUsed,
-    fees: () => add(liquidity.maker.fees, liquidity.taker.fees),
-    realised: () => realisedOf(all().flatMap(({ held }) => [...held.values()])),
-    liquidity: () => ({ maker: liquidity.maker, taker: liquidity.taker }),
-    total: (what) => all().reduce((sum, own) => sum + own[what], 0),
-    ownerOf: (clOrdId) => owners.get(clOrdId)?.name,
-    of: (name, marks) => ({
-      ...reportOf(sums.get(name) ?? emptySums(name, createPresence(untilAt)), marks),
-      ...gaps.of(name),
-      ...(funding !== undefined && { funding: sums.get(name)?.funding ?? "0" }),
-      ...(liquidations.length > 0 && { liquidation: sums.get(name)?.liquidation ?? "0" }),
-    }),
-    positions: (marks) => all().flatMap((own) => positionsOf(own, marks)),
-    trades: (marks) =>
-      tradesOf(
-        all().flatMap(({ held }) => [...held.values()]),
-        all().reduce((total, { held }) => add(total, unrealisedIn(held, marks)), "0"),
-        { ms: anyone.ms(), ofMs },
-      ),
-  };
-};
+  }
 
-const countOrder = (
-  { strategy, phase, clOrdId }: Extract<Event, { type: "order.changed" }>,
-  sums: ReadonlyMap<string, Sums>,
-  owners: Map<string, Sums>,
-): void => {
-  const own = sums.get(strategy);
-  if (own === undefined) return;
-  if (phase === "sent") {
-    own.placed++;
-    owners.set(clOrdId, own);
-  } else if (phase === "filled" || phase === "canceled" || phase === "rejected") own[phase]++;
-};
+  #countAction({ waitedMs, class: kind, at, owner, weight }: Extract<Event, { type: "action.sent" }>): void {
+    this.waits.push(waitedMs);
+    if (exits.includes(kind) && at < this.#heldUntil) this.reserveUsed++;
+    this.#count(owner, "weight", weight);
+    this.#count(owner, "heldMs", waitedMs);
+  }
 
-interface Holder {
-  readonly own: Sums;
-  readonly held: Holding;
+  #countOrder({ strategy, phase, clOrdId }: Extract<Event, { type: "order.changed" }>): void {
+    const own = this.#sums.get(strategy);
+    if (own === undefined) return;
+    if (phase === "sent") {
+      own.counts.placed++;
+      this.#owners.set(clOrdId, own);
+    } else if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
+  }
+
+  #count(strategy: string, what: keyof StrategySums["counts"], by = 1): void {
+    const own = this.#sums.get(strategy);
+    if (own !== undefined) own.counts[what] += by;
+  }
+
+  #take(own: StrategySums, instId: string, fill: HeldFill, at: number): void {
+    const opened = own.take(instId, fill, at);
+    if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
+  }
+
+  #isValued(instId: string): boolean {
+    return instId.split("-")[1] === this.#currency;
+  }
+
+  #all(): readonly StrategySums[] {
+    return [...this.#sums.values()];
+  }
+
+  /** Strategies of a user that hold something of an instrument. */
+  #holdersOf(uid: string, instId: string): readonly StrategySums[] {
+    return this.#all().filter((own) => own.uid === uid && !isZero(own.qtyOf(instId)));
+  }
 }
-
-const holdingOf = ({ held }: Sums, instId: string): Holding => {
-  const known = held.get(instId);
-  if (known !== undefined) return known;
-  const first = createHolding();
-  held.set(instId, first);
-  return first;
-};
-
-const strategyOf = (own: Sums, marks: Marks, ofMs: number): Omit<StrategyReport, "state" | "error" | "open"> => {
-  const { name: _, uid: __, held, heldMs, funding, liquidation, presence, ...rest } = own;
-  const holdings = [...held.values()];
-  const realised = realisedOf(holdings);
-  const unrealised = unrealisedIn(held, marks);
-  return {
-    ...rest,
-    heldMs: Math.round(heldMs),
-    pnl: sub(sub(sub(add(realised, unrealised), rest.fees), funding), liquidation),
-    realised,
-    unrealised,
-    trades: tradesOf(holdings, unrealised, { ms: presence.ms(), ofMs }),
-  };
-};
-
-const unrealisedIn = (held: ReadonlyMap<string, Holding>, marks: Marks): string =>
-  [...held].reduce((total, [instId, holding]) => add(total, unrealisedOf(holding, marks.get(instId) ?? "0")), "0");
-
-const realisedOf = (holdings: readonly Holding[]): string => holdings.reduce((sum, { realised }) => add(sum, realised), "0");
-
-const positionsOf = ({ name, held }: Sums, marks: Marks): readonly PositionReport[] =>
-  [...held]
-    .filter(([, holding]) => !isFlat(holding))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([instId, holding]) => positionOf(name, instId, holding, marks.get(instId) ?? "0"));

@@ -82,24 +82,29 @@ const extremesOf = (all: readonly { readonly best: string; readonly worst: strin
 };
 
 /** Counts open positions, and the time up to `untilAt` in which there was any. */
-export interface Presence {
-  readonly opened: (at: number) => void;
-  readonly closed: (at: number) => void;
-  readonly ms: () => number;
-}
+export class Presence {
+  readonly #untilAt: number;
+  #open = 0;
+  #since = 0;
+  #total = 0;
 
-export const createPresence = (untilAt: number): Presence => {
-  let open = 0;
-  let since = 0;
-  let total = 0;
-  const until = (at: number): number => Math.max(0, Math.min(at, untilAt) - since);
-  return {
-    opened: (at) => {
-      if (open++ === 0) since = at;
-    },
-    closed: (at) => {
-      if (--open === 0) total += until(at);
-    },
-    ms: () => total + (open > 0 ? until(untilAt) : 0),
-  };
-};
+  constructor(untilAt: number) {
+    this.#untilAt = untilAt;
+  }
+
+  get ms(): number {
+    return this.#total + (this.#open > 0 ? this.#until(this.#untilAt) : 0);
+  }
+
+  opened(at: number): void {
+    if (this.#open++ === 0) this.#since = at;
+  }
+
+  closed(at: number): void {
+    if (--this.#open === 0) this.#total += this.#until(at);
+  }
+
+  #until(at: number): number {
+    return Math.max(0, Math.min(at, this.#untilAt) - this.#since);
+  }
+}

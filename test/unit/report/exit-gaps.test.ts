@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventBody } from "../../../src/journal/events.ts";
-import { createExitGaps } from "../../../src/report/exit-gaps.ts";
+import { ExitGaps } from "../../../src/report/exit-gaps.ts";
 import { warningsOf } from "../../../src/report/warnings.ts";
 import { sampleReport } from "../../support/harness/sample-report.ts";
 
@@ -17,7 +17,7 @@ const back = (slot: string): EventBody => ({ type: "position.protected", strateg
 
 describe("times without a wanted exit", () => {
   it("are summed up by slot, and those that have not ended run to the end", () => {
-    const gaps = createExitGaps(10_000);
+    const gaps = new ExitGaps(10_000);
     for (const [at, body] of [
       [1_000, gone("sl")],
       [1_500, gone("tp")],

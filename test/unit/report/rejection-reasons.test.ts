@@ -1,7 +1,7 @@
 /** Why orders came to nothing. */
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../../src/journal/events.ts";
-import { createReasons } from "../../../src/report/rejection-reasons.ts";
+import { RejectionReasons } from "../../../src/report/rejection-reasons.ts";
 
 const refused = (reason: string): Event => ({ seq: 1, at: 0, type: "order.refused", strategy: "a", slot: "s", reason });
 const changed = (phase: "rejected" | "filled", reason: string): Event => ({
@@ -19,7 +19,7 @@ const changed = (phase: "rejected" | "filled", reason: string): Event => ({
 
 describe("reasons", () => {
   it("are counted by who gave them, commonest first, and equal ones by their text", () => {
-    const reasons = createReasons();
+    const reasons = new RejectionReasons();
     for (const event of [
       refused("too small"),
       changed("rejected", "b"),
@@ -48,7 +48,7 @@ describe("reasons", () => {
     ["ids", "duplicate clOrdId s1a2b3c4d5", "duplicate clOrdId s9z8y7x6w5", "duplicate clOrdId …"],
     ["amounts after a code", "51008 needs 12.5 USDT", "51008 needs 13 USDT", "51008 needs … USDT"],
   ])("that differ in %s only are one, told with a gap and an example", (_, one, other, expected) => {
-    const reasons = createReasons();
+    const reasons = new RejectionReasons();
     for (const reason of [one, other, one]) reasons.onEvent(refused(reason));
     expect(reasons.list()).toEqual([
       { count: 3, by: "engine", reason: expected, strategies: ["a"], example: { strategy: "a", slot: "s", reason: one } },
@@ -60,20 +60,20 @@ describe("reasons", () => {
     ["words", "the size 1 is too small", "the price 1 is too small"],
     ["products, whose names may hold digits", "no 1INCH-USDT here", "no 2INCH-USDT here"],
   ])("that differ in %s stay apart", (_, one, other) => {
-    const reasons = createReasons();
+    const reasons = new RejectionReasons();
     for (const reason of [one, other]) reasons.onEvent(refused(reason));
     expect(reasons.list().map(({ reason }) => reason)).toEqual([one, other].sort());
   });
 
   it("name every strategy they happened to, and the first slot", () => {
-    const reasons = createReasons();
+    const reasons = new RejectionReasons();
     reasons.onEvent(refused("no"));
     reasons.onEvent({ ...refused("no"), strategy: "b", slot: "t" } as Event);
     expect(reasons.list()[0]).toMatchObject({ strategies: ["a", "b"], example: { strategy: "a", slot: "s" } });
   });
 
   it("are bounded, however many there are, and what is left out is counted", () => {
-    const reasons = createReasons();
+    const reasons = new RejectionReasons();
     const word = (i: number): string => Array.from(String(i), (digit) => "abcdefghij"[Number(digit)]).join("");
     for (let i = 0; i < 5_000; i++) reasons.onEvent(refused(`reason ${word(i)}`));
     expect(reasons.list()).toHaveLength(8);

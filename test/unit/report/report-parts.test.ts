@@ -6,7 +6,7 @@ import { createTape } from "../../../src/market/tape/tape.ts";
 import { coverageOf } from "../../../src/report/coverage.ts";
 import { limitCostOf, limitCostText } from "../../../src/report/limit-cost.ts";
 import { priceLines, stretchesMax } from "../../../src/report/price-lines.ts";
-import { createQuotaMinutes, overTime, spansMax } from "../../../src/report/quota-minutes.ts";
+import { overTime, QuotaMinutes, spansMax } from "../../../src/report/quota-minutes.ts";
 import type { RunReport } from "../../../src/report/report.ts";
 import { cagrPercentMax, perDay, returnsOf } from "../../../src/report/returns.ts";
 import { warningsOf } from "../../../src/report/warnings.ts";
@@ -34,7 +34,7 @@ describe("the quota over time", () => {
     ({ seq: 1, at, type: "action.held", action: 1, endpoint: "placeOrder", class: "place", layer, until }) as Event;
 
   it("counts each minute where requests arrive, the fullest user and the fullest second of a key", () => {
-    const quota = createQuotaMinutes(0);
+    const quota = new QuotaMinutes(0);
     for (const [at, change] of [
       [100, {}],
       [900, {}],
@@ -52,7 +52,7 @@ describe("the quota over time", () => {
   });
 
   it("puts a wait down to the layer that held the queue, and to its turn when none did", () => {
-    const quota = createQuotaMinutes(0);
+    const quota = new QuotaMinutes(0);
     quota.onEvent(held(1_000, "uid", 60_000));
     quota.onEvent(sent(60_001, 59_000));
     quota.onEvent(held(61_000, "key", 62_000));
@@ -63,7 +63,7 @@ describe("the quota over time", () => {
   });
 
   it("keeps the minutes of the service's clock, and clamps what comes before the start and after the end", () => {
-    const quota = createQuotaMinutes(2_000);
+    const quota = new QuotaMinutes(2_000);
     for (const at of [-5_000, 57_999, 58_000, 130_000]) quota.arrived({ ...arrival, at });
     const minutes = quota.minutes(0, 100_000);
     expect(minutes.map(({ at, requests }) => [at, requests])).toEqual([
@@ -77,7 +77,7 @@ describe("the quota over time", () => {
   it("can leave out the minutes in which nothing was counted, without a difference to any sum, peak or span", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -3, max: 400 }), { maxLength: 12 }), fc.integer({ min: 0, max: 300 }), (found, length) => {
-        const quota = createQuotaMinutes(0);
+        const quota = new QuotaMinutes(0);
         for (const [index, minute] of found.entries()) {
           quota.arrived({ ...arrival, at: minute * minuteMs + index });
           quota.onEvent(sent(minute * minuteMs, 0.1 * index));

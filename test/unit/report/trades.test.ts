@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { add, div, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Event } from "../../../src/journal/events.ts";
-import { createTradeStatistics, type TradeStatistics } from "../../../src/report/trade-statistics.ts";
+import { TradeStatistics } from "../../../src/report/trade-statistics.ts";
 import type { Fill, Funding } from "../../../src/venue/venue.ts";
 
 const btc = "BTC-USDT-SWAP";
@@ -29,7 +29,7 @@ const fillOf = ([at, order, instId, side, qty, px, cost]: Row): Fill => ({
 });
 
 const tallyOf = (orders: Readonly<Record<string, readonly string[]>>): TradeStatistics => {
-  const tally = createTradeStatistics(Object.keys(orders), "USDT", { fromAt: 0, untilAt: 1_000 });
+  const tally = new TradeStatistics(Object.keys(orders), "USDT", 0, 1_000);
   for (const [strategy, own] of Object.entries(orders)) for (const order of own) tally.onEvent(sent(strategy, order));
   return tally;
 };

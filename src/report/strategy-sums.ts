@@ -1,0 +1,107 @@
+/**
+ * Counts and sums of one strategy: its orders, what it traded and was charged, and what it holds of each instrument.
+ *
+ * Invariants: money is decimal text and sums are exact; result = realised + unrealised - fees - funding - liquidation.
+ * Not here: which events and fills are this strategy's (trade-statistics.ts).
+ */
+import { add, sub, sum } from "../decimal.ts";
+import type { StrategyReport } from "./report.ts";
+import {
+  addToHolding,
+  chargeHolding,
+  createHolding,
+  type HeldFill,
+  type Holding,
+  isFlat,
+  type PositionReport,
+  positionOf,
+  unrealisedOf,
+} from "./strategy-holdings.ts";
+import { Presence, tradesOf } from "./trades.ts";
+
+/** Prices by instrument at the end. */
+export type Marks = ReadonlyMap<string, string>;
+
+export class StrategySums {
+  readonly name: string;
+  readonly counts = { placed: 0, canceled: 0, filled: 0, rejected: 0, refused: 0, fills: 0, weight: 0, heldMs: 0 };
+  /** Known from the first fill on. */
+  uid: string | undefined;
+  fees = "0";
+  volume = "0";
+  funding = "0";
+  liquidation = "0";
+  readonly #held = new Map<string, Holding>();
+  readonly #presence: Presence;
+
+  constructor(name: string, untilAt: number) {
+    this.name = name;
+    this.#presence = new Presence(untilAt);
+  }
+
+  get holdings(): readonly Holding[] {
+    return [...this.#held.values()];
+  }
+
+  get realised(): string {
+    return sum(this.holdings.map(({ realised }) => realised));
+  }
+
+  unrealised(marks: Marks): string {
+    return sum([...this.#held].map(([instId, holding]) => unrealisedOf(holding, marks.get(instId) ?? "0")));
+  }
+
+  /** What is held of an instrument; "0" without any. */
+  qtyOf(instId: string): string {
+    return this.#held.get(instId)?.qty ?? "0";
+  }
+
+  /** Takes a fill; 1 where it opened a position that was flat, -1 where it closed one, else 0. */
+  take(instId: string, fill: HeldFill, at: number): -1 | 0 | 1 {
+    this.fees = add(this.fees, fill.cost);
+    const held = this.#holdingOf(instId);
+    const before = isFlat(held);
+    addToHolding(held, fill);
+    if (isFlat(held) === before) return 0;
+    this.#presence[before ? "opened" : "closed"](at);
+    return before ? 1 : -1;
+  }
+
+  /** Charges what is held of an instrument with a share of its funding or of a liquidation's cost. */
+  charge(what: "funding" | "liquidation", instId: string, share: string): void {
+    this[what] = add(this[what], share);
+    chargeHolding(this.#holdingOf(instId), share);
+  }
+
+  /** The time that counts is `ofMs` long. */
+  report(marks: Marks, ofMs: number): Omit<StrategyReport, "state" | "error" | "open" | "funding" | "liquidation"> {
+    const { counts, fees, volume, funding, liquidation, realised } = this;
+    const unrealised = this.unrealised(marks);
+    return {
+      ...counts,
+      heldMs: Math.round(counts.heldMs),
+      fees,
+      volume,
+      pnl: sub(sub(sub(add(realised, unrealised), fees), funding), liquidation),
+      realised,
+      unrealised,
+      trades: tradesOf(this.holdings, unrealised, { ms: this.#presence.ms, ofMs }),
+    };
+  }
+
+  positions(marks: Marks): readonly PositionReport[] {
+    return [...this.#held]
+      .filter(([, holding]) => !isFlat(holding))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([instId, holding]) => positionOf(this.name, instId, holding, marks.get(instId) ?? "0"));
+  }
+
+  #holdingOf(instId: string): Holding {
+    let held = this.#held.get(instId);
+    if (held === undefined) {
+      held = createHolding();
+      this.#held.set(instId, held);
+    }
+    return held;
+  }
+}
