@@ -87,7 +87,7 @@ const align = (a: string, b: string): boolean => {
   }
   pair[0] = x;
   pair[1] = y;
-  return isExact(x) && isExact(y);
+  return x <= safeMax && x >= -safeMax && y <= safeMax && y >= -safeMax;
 };
 
 /** All digits of a decimal of any length; `readPlaces` of them are fraction. */
@@ -117,18 +117,18 @@ const longProduct = (a: string, b: string): string => {
 export const add = (a: string, b: string): string => {
   const fits = align(a, b);
   const total = (pair[0] as number) + (pair[1] as number);
-  return fits && isExact(total) ? formatCount(total, readPlaces) : joined(a, b, (x, y) => x + y);
+  return fits && total <= safeMax && total >= -safeMax ? formatCount(total, readPlaces) : joined(a, b, (x, y) => x + y);
 };
 export const sub = (a: string, b: string): string => {
   const fits = align(a, b);
   const left = (pair[0] as number) - (pair[1] as number);
-  return fits && isExact(left) ? formatCount(left, readPlaces) : joined(a, b, (x, y) => x - y);
+  return fits && left <= safeMax && left >= -safeMax ? formatCount(left, readPlaces) : joined(a, b, (x, y) => x - y);
 };
 export const mul = (a: string, b: string): string => {
   const x = digitsOf(a);
   const xPlaces = readPlaces;
   const product = x * digitsOf(b);
-  return isExact(product) ? formatCount(product, xPlaces + readPlaces) : longProduct(a, b);
+  return product <= safeMax && product >= -safeMax ? formatCount(product, xPlaces + readPlaces) : longProduct(a, b);
 };
 export const neg = (a: string): string => {
   const x = digitsOf(a);
@@ -140,28 +140,26 @@ export const abs = (a: string): string => {
 };
 export const compare = (a: string, b: string): -1 | 0 | 1 => {
   if (!align(a, b)) return big(a).cmp(big(b));
-  const [x, y] = [pair[0] as number, pair[1] as number];
-  return x < y ? -1 : x > y ? 1 : 0;
+  const left = (pair[0] as number) - (pair[1] as number);
+  return left < 0 ? -1 : left > 0 ? 1 : 0;
 };
 export const isZero = (a: string): boolean => {
   const x = digitsOf(a);
-  return isExact(x) ? x === 0 : big(a).eq(0);
+  return x === 0 || (Number.isNaN(x) && big(a).eq(0));
 };
 export const isPositive = (a: string): boolean => {
   const x = digitsOf(a);
-  return isExact(x) ? x > 0 : big(a).gt(0);
+  return x > 0 || (Number.isNaN(x) && big(a).gt(0));
 };
-export const equal = (a: string, b: string): boolean => {
-  if (a === b) return true;
-  return align(a, b) ? pair[0] === pair[1] : big(a).eq(big(b));
-};
+export const equal = (a: string, b: string): boolean => a === b || compare(a, b) === 0;
 export const sum = (values: readonly string[]): string => values.reduce(add, "0");
 
 /** Quotient rounded towards zero at `digits` fraction digits. */
 export const div = (a: string, b: string, digits: number): string => {
-  assert(!isZero(b), "nothing is divided by zero");
   const shifted = align(a, b) ? (pair[0] as number) * (powers[digits] ?? Number.NaN) : Number.NaN;
-  if (isExact(shifted)) return formatCount((shifted - (shifted % (pair[1] as number))) / (pair[1] as number), digits);
+  const by = pair[1] as number;
+  if (by !== 0 && shifted <= safeMax && shifted >= -safeMax) return formatCount((shifted - (shifted % by)) / by, digits);
+  assert(!isZero(b), "nothing is divided by zero");
   const x = longDigitsOf(a);
   const xPlaces = readPlaces;
   const y = longDigitsOf(b);
@@ -174,19 +172,17 @@ const modes = { down: 0, nearest: 1, up: 3 } as const;
 
 /** The multiple of `step` next to `a`: `down` and `up` are towards and away from zero, `nearest` rounds halves away from zero. */
 export const toStep = (a: string, step: string, rounding: Rounding): string => {
-  assert(isPositive(step), `a step is positive, not ${step}`);
-  if (align(a, step)) {
-    const [x, unit] = [pair[0] as number, pair[1] as number];
+  if (align(a, step) && (pair[1] as number) > 0) {
+    const x = pair[0] as number;
+    const unit = pair[1] as number;
     const over = Math.abs(x % unit);
     const away = over > 0 && (rounding === "up" || (rounding === "nearest" && over * 2 >= unit));
     const size = Math.abs(x) - over + (away ? unit : 0);
     if (size <= safeMax) return formatCount(x < 0 ? -size : size, readPlaces);
   }
+  assert(isPositive(step), `a step is positive, not ${step}`);
   return spell(big(a).div(big(step)).round(0, modes[rounding]).times(big(step)));
 };
-
-export const isMultiple = (a: string, step: string): boolean =>
-  align(a, step) && pair[1] !== 0 ? (pair[0] as number) % (pair[1] as number) === 0 : big(a).mod(big(step)).eq(0);
 
 /** Shortest spelling: `1.500` becomes `1.5`, `-0` becomes `0`. */
 export const plain = (a: string): string => {
@@ -241,7 +237,10 @@ export const grid = (step: string): Grid => {
       if (Number.isSafeInteger(quick)) return quick;
       return safe(Number(spell(big(value).div(text).round(0, modes[rounding]))), `"${value}"`);
     },
-    format: (count) => formatCount(count * unit, places),
+    format: (count) => {
+      const scaled = count * unit;
+      return isExact(scaled) ? formatCount(scaled, places) : spell(new Exact(String(scaled)).div(new Exact(10).pow(places)));
+    },
     approximate: (count) => (count * unit) / scale,
   };
 };
@@ -273,9 +272,8 @@ const endings = [1, 2, 3].map((places) =>
   Array.from({ length: 10 ** places }, (_, digits) => (digits === 0 ? "" : `.${String(digits).padStart(places, "0").replace(/0+$/, "")}`)),
 );
 
-/** `scaled` counts units of the `places`-th fraction digit. */
+/** `scaled` counts units of the `places`-th fraction digit, exactly. */
 const formatCount = (scaled: number, places: number): string => {
-  if (!isExact(scaled)) return spell(new Exact(String(scaled)).div(new Exact(10).pow(places)));
   if (scaled === 0) return "0";
   if (places === 0) return String(scaled);
   const size = scaled < 0 ? -scaled : scaled;

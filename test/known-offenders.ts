@@ -108,7 +108,6 @@ export const unusedExports: readonly string[] = [
   "src/contract/schemas.ts Envelope",
   "src/contract/schemas.ts envelope",
   // src
-  "src/decimal.ts isMultiple",
   // engine/watchdog
   // host
   "src/host/load.ts LoadOptions",

@@ -119,13 +119,16 @@ type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string 
 const exactLotsMax = "1000";
 const aimBelow = "0.9995";
 
+const lotParts = { lotSize: "", half: "", exactMax: "" };
+
 /**
  * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to meet, so that
  * a tick to either side changes nothing. Of a large order less than half a lot is too little room: it stays below what is wanted.
  */
 const amountFor = (qty: string, lotSize: string, px: string): string => {
-  const aimed = compare(qty, mul(lotSize, exactLotsMax)) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
-  return mul(add(aimed, mul(lotSize, "0.5")), px);
+  if (lotParts.lotSize !== lotSize) Object.assign(lotParts, { lotSize, half: mul(lotSize, "0.5"), exactMax: mul(lotSize, exactLotsMax) });
+  const aimed = compare(qty, lotParts.exactMax) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
+  return mul(add(aimed, lotParts.half), px);
 };
 
 /** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */

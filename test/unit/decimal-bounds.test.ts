@@ -16,7 +16,6 @@ const operations: readonly (readonly [string, (text: string) => unknown])[] = [
   ["isPositive", d.isPositive],
   ["div", (text) => d.div(text, "1", 2)],
   ["toStep", (text) => d.toStep(text, "1", "down")],
-  ["isMultiple", (text) => d.isMultiple(text, "1")],
   ["plain", d.plain],
 ];
 
@@ -66,10 +65,6 @@ describe("what cannot be asked for is said in words", () => {
     ],
   ])("%s", (_, run, message) => {
     expect(run).toThrow(message);
-  });
-
-  it("whether something is a multiple of nothing", () => {
-    expect(() => d.isMultiple("1", "0")).toThrow();
   });
 
   it.each([-1, 0.5])("a figure of floats with %s fraction digits", (digits) => {

@@ -56,7 +56,6 @@ describe("in plain numbers", () => {
     ["a quotient", () => [d.div("10", "3", 2), d.div("-1", "0.3", 0), d.div("6", "2", 15)], ["3.33", "-3", "3"]],
     ["a step taken", () => [d.toStep("1.26", "0.1", "nearest"), d.toStep("-1.21", "0.1", "up")], ["1.3", "-1.3"]],
     ["a step taken at the greatest number", () => d.toStep(greatest, "1", "down"), greatest],
-    ["a test for a multiple", () => [d.isMultiple("1.5", "0.25"), d.isMultiple("1.6", "0.25")], [true, false]],
     [
       "a shorter spelling",
       () => [d.plain("1.500"), d.plain("007"), d.plain("0.1230"), d.plain("0.012340")],
