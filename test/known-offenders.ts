@@ -70,17 +70,6 @@ export const longFunctions: readonly string[] = [
   "src/scheduler/scheduler.ts createScheduler",
   // venue/server
   "src/venue/server/http-handler.ts createHttpHandler",
-  // verify/simulation
-  "src/verify/simulation/environment.ts createEnvironment",
-  "src/verify/simulation/fault-handlers.ts processActs",
-  "src/verify/simulation/faulty-disk.ts createSimulatedDisk",
-  "src/verify/simulation/network.ts createNetwork",
-  "src/verify/simulation/oracle.ts createOracle",
-  "src/verify/simulation/play.ts createPlay",
-  "src/verify/simulation/process-clock.ts createProcessClock",
-  "src/verify/simulation/process-supervisor.ts createProcessSupervisor",
-  "src/verify/simulation/pushes.ts createPushes",
-  "src/verify/simulation/simulated-process.ts startSimulatedProcess",
 ];
 
 /** Exports that no other file of src takes. */
@@ -167,5 +156,4 @@ export const unusedExports: readonly string[] = [
   "src/verify/doctor/doctor.ts readWeightMax",
   // verify/simulation
   "src/verify/simulation/fault.ts diskFates",
-  "src/verify/simulation/faulty-disk.ts DiskUser",
 ];

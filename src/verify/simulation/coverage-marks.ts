@@ -9,12 +9,6 @@ import { crashMoments, type FaultKind, faultKinds } from "./fault.ts";
 import { networkKinds } from "./network.ts";
 import type { Watched } from "./oracle.ts";
 
-export interface CoverageMarks {
-  readonly mark: (name: string) => void;
-  event(event: Event, life: Watched): void;
-  readonly counts: ReadonlyMap<string, number>;
-}
-
 const resolutions = ["live", "partially_filled", "filled", "canceled", "absent"] as const;
 /** What waits for the start, when nothing is known of the windows yet, waits untold. */
 const layers = ["key", "uid", "ip"] as const;
@@ -52,8 +46,8 @@ const refusals: readonly (readonly [words: RegExp, mark: string])[] = [
 // biome-ignore format: one a line
 const single = [
   "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a life began with unresolved orders",
-  "an order ended while nobody was there", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
-  "a cancel did not take", "a cancel of ours was confirmed", "somebody else cancelled our order", "an order filled at once", "a partial fill",
+  "an order ended while no process ran", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
+  "a cancel did not take", "a cancel of ours was confirmed", "another client cancelled our order", "an order filled at once", "a partial fill",
   "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen", "a position was without the exit its strategy wanted",
   "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "an order stayed in doubt for long", "an order was rejected with a code on no list", "halted",
   "resumed", "an emergency cancel left", "several orders were cancelled by one call", "an exit had to wait", "a look by id was needed", 
@@ -87,42 +81,45 @@ export const markNames: readonly string[] = [
   ...single,
 ];
 
-export const createCoverageMarks = (): CoverageMarks => {
-  const counts = new Map<string, number>();
-  const mark = (name: string): void => {
-    counts.set(name, (counts.get(name) ?? 0) + 1);
+export class CoverageMarks {
+  readonly #counts = new Map<string, number>();
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  readonly mark = (name: string): void => {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   };
-  const change = ({ clOrdId, phase, reason, record }: Extract<Event, { type: "order.changed" }>, life: Watched): void => {
-    const before = life.phases.get(clOrdId);
-    if (before === "unknown" && phase !== "unknown") mark(`unknown resolved as ${phase}`);
-    if (before === "planned" && phase === "sent") mark("an id was used again");
-    if (phase === "planned" && /unwritten/.test(reason) && life.mode === "halted") mark("a placement was kept back by a halt");
+
+  event(event: Event, process: Watched): void {
+    if (event.type === "order.changed") this.#change(event, process);
+    else if (event.type === "quota.rejected" && [...process.phases.values()].includes("canceling")) {
+      this.mark("a refusal by a limit while an order was being cancelled");
+    }
+    if (event.type === "mode.changed" && event.mode === "halted" && process.bornHalted) this.mark("a halt outlived its process");
+    for (const name of namesOf(event)) this.mark(name);
+  }
+
+  #change({ clOrdId, phase, reason, record }: Extract<Event, { type: "order.changed" }>, { phases, mode }: Watched): void {
+    const before = phases.get(clOrdId);
+    if (before === "unknown" && phase !== "unknown") this.mark(`unknown resolved as ${phase}`);
+    if (before === "planned" && phase === "sent") this.mark("an id was used again");
+    if (phase === "planned" && /unwritten/.test(reason) && mode === "halted") this.mark("a placement was kept back by a halt");
     if (before === "unknown" && record !== undefined && record.accFillSz !== "" && record.accFillSz !== "0")
-      mark("a fill while its order was unknown");
+      this.mark("a fill while its order was unknown");
     if (before === "canceling") {
-      if (phase === "filled") mark("cancel met fill");
-      else if (phase === "canceling" && record?.state === "partially_filled") mark("cancel met partial fill");
-      else if (phase === "canceled") mark("a cancel of ours was confirmed");
-      else if (phase === "live") mark("a cancel did not take");
-    } else if (phase === "canceled" && before === "live") mark("somebody else cancelled our order");
-    if (phase === "filled" && (before === "sent" || before === "acked")) mark("an order filled at once");
-    if (phase === "partially_filled") mark("a partial fill");
-    for (const [of, words, name] of reasons) if (of === phase && words.test(reason)) mark(name);
-    if (reason === "ended meanwhile") mark("an order ended while nobody was there");
-  };
-  return {
-    mark,
-    counts,
-    event: (event, life) => {
-      if (event.type === "order.changed") change(event, life);
-      else if (event.type === "quota.rejected" && [...life.phases.values()].includes("canceling")) {
-        mark("a refusal by a limit while an order was being cancelled");
-      }
-      if (event.type === "mode.changed" && event.mode === "halted" && life.bornHalted) mark("a halt outlived its process");
-      for (const name of namesOf(event)) mark(name);
-    },
-  };
-};
+      if (phase === "filled") this.mark("cancel met fill");
+      else if (phase === "canceling" && record?.state === "partially_filled") this.mark("cancel met partial fill");
+      else if (phase === "canceled") this.mark("a cancel of ours was confirmed");
+      else if (phase === "live") this.mark("a cancel did not take");
+    } else if (phase === "canceled" && before === "live") this.mark("another client cancelled our order");
+    if (phase === "filled" && (before === "sent" || before === "acked")) this.mark("an order filled at once");
+    if (phase === "partially_filled") this.mark("a partial fill");
+    for (const [of, words, name] of reasons) if (of === phase && words.test(reason)) this.mark(name);
+    if (reason === "ended meanwhile") this.mark("an order ended while no process ran");
+  }
+}
 
 /** Marks that an event makes by itself. */
 const namesOf = (event: Event): readonly string[] => {

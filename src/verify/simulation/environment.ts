@@ -1,13 +1,14 @@
 /**
- * Everything outside the simulated process: time, the service, its market, its other users, the network and the disk.
+ * Environment of simulated processes: time, the service, its market, its other users, the network and the disk.
  *
- * Invariants: one clock moves it all; nothing in it knows the engine; a world is used for one story.
- * Not here: the processes that live in it (simulated-process.ts, process-supervisor.ts), what happens to it (fault-handlers.ts).
+ * Invariants: one clock moves it all; nothing in it knows the engine; an environment is used for one scenario.
+ * Not here: the processes (simulated-process.ts, process-supervisor.ts), what faults do to it (fault-handlers.ts).
  */
 
 import type { BacktestSpec, EmbeddedOptions } from "../../backtest/backtest-service.ts";
 import { lognormal } from "../../backtest/latency.ts";
 import { type SimulatedUser, userOf } from "../../backtest/simulated-service.ts";
+import type { Latency } from "../../client/transport/in-process.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { createVirtualClock, type VirtualClock } from "../../clock/virtual-clock.ts";
 import { type Contract, createContract } from "../../contract/contract.ts";
@@ -24,46 +25,12 @@ import { createServiceClock } from "../../venue/server/service-clock.ts";
 import { createVenue, type Venue } from "../../venue/venue.ts";
 import type { CoverageMarks } from "./coverage-marks.ts";
 import { type Fault, signOf } from "./fault.ts";
-import { createSimulatedDisk, type SimulatedDisk } from "./faulty-disk.ts";
+import { SimulatedDisk } from "./faulty-disk.ts";
 import type { Invariant, Violation } from "./invariants.ts";
-import { createNetwork, type Network } from "./network.ts";
-import { createOracle, type Oracle } from "./oracle.ts";
-import { createPushes, type Pushes } from "./pushes.ts";
-import { createQuotaInvariants, type QuotaInvariants } from "./quota-invariants.ts";
-
-export interface Environment {
-  readonly time: VirtualClock;
-  /** The service's own time. */
-  readonly service: Clock;
-  readonly startAt: number;
-  readonly contract: Contract;
-  readonly config: CheckedConfig;
-  readonly tape: Tape;
-  readonly venue: Venue;
-  readonly users: readonly SimulatedUser[];
-  readonly uidOf: (key: string | undefined) => string;
-  readonly ids: ClientOrderIds;
-  readonly random: Random;
-  readonly network: Network;
-  readonly pushes: ReadonlyMap<string, Pushes>;
-  readonly disk: SimulatedDisk;
-  readonly oracle: Oracle;
-  readonly quota: QuotaInvariants;
-  readonly marks: CoverageMarks;
-  /** The machine's calendar against the steady scale. */
-  readonly calendar: { offsetMs: number };
-  /** Faults in force that change what listings show, by endpoint. */
-  readonly lags: { pendingOrders: Fault | undefined; orderHistory: Fault | undefined };
-  /** Why the port to the service refuses orders. */
-  refusal: string | undefined;
-  /** Products whose steps were changed. */
-  readonly coarser: Set<string>;
-  /** A journal was taken away. */
-  amnesia: boolean;
-  readonly violations: Violation[];
-  readonly fail: (invariant: Invariant, text: string) => void;
-  readonly tell: (line: string) => void;
-}
+import { Network } from "./network.ts";
+import { Oracle } from "./oracle.ts";
+import { Pushes } from "./pushes.ts";
+import { QuotaInvariants } from "./quota-invariants.ts";
 
 interface EnvironmentOptions {
   readonly config: CheckedConfig;
@@ -113,8 +80,6 @@ const venueOf = (contract: Contract, config: CheckedConfig, tape: Tape, users: r
   });
 };
 
-type Handle = (request: WireRequest, uncalled: boolean) => WireResponse;
-
 /** Listings of a while ago, where a fault says so. */
 const listingsOf = (environment: Pick<Environment, "venue" | "contract" | "service" | "lags">, faults: readonly Fault[]) => {
   const { venue, contract, service, lags } = environment;
@@ -129,108 +94,146 @@ const listingsOf = (environment: Pick<Environment, "venue" | "contract" | "servi
   };
 };
 
-export const createEnvironment = ({ config, tape, startAt, seed, faults, marks, tell: tellAt }: EnvironmentOptions): Environment => {
-  const contract = createContract(config.profile);
-  const forgetful = faults.some(({ kind }) => kind === "forgetful");
-  // Only the service's side of it: the engine goes by what it was told of the service.
-  const kept = forgetful
-    ? createContract({ ...config.profile, history: { ...config.profile.history, unfilledCanceledVanish: true } })
-    : contract;
-  const time = createVirtualClock(startAt - leadMs);
-  const service = serviceClockOf(time, startAt, faults);
-  const users = usersOf(config);
-  const venue = venueOf(kept, config, tape, users);
-  const random = createRandom(seed);
-  const ids = createClientOrderIds(config.instance);
-  const disk = createSimulatedDisk();
-  const violations: Violation[] = [];
-  const { latency = lognormal({ medianMs: 25 }), timeoutMs = 10_000 } = optionsOf(config);
-  const ways = latency.make(random.fork("latency"));
-  const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
-  const uidOf = (key: string | undefined): string => uids.get(key ?? "") ?? "";
-  const tell = (line: string): void => {
-    tellAt(time.now() - startAt, line);
+/** The contract as the service keeps it: the engine goes by what it was told of the service. */
+const keptContract = (config: CheckedConfig, contract: Contract, forgetful: boolean): Contract =>
+  forgetful ? createContract({ ...config.profile, history: { ...config.profile.history, unfilledCanceledVanish: true } }) : contract;
+
+export class Environment {
+  readonly startAt: number;
+  readonly config: CheckedConfig;
+  readonly contract: Contract;
+  readonly tape: Tape;
+  readonly time: VirtualClock;
+  /** The service's own time. */
+  readonly service: Clock;
+  readonly users: readonly SimulatedUser[];
+  readonly venue: Venue;
+  readonly ids: ClientOrderIds;
+  readonly random: Random;
+  readonly disk = new SimulatedDisk();
+  readonly network: Network;
+  readonly pushes: ReadonlyMap<string, Pushes>;
+  readonly oracle: Oracle;
+  readonly quota: QuotaInvariants;
+  readonly marks: CoverageMarks;
+  readonly violations: Violation[] = [];
+  /** The machine's calendar against the steady scale. */
+  readonly calendar = { offsetMs: 0 };
+  /** Faults in force that change what listings show, by endpoint. */
+  readonly lags: { pendingOrders: Fault | undefined; orderHistory: Fault | undefined } = {
+    pendingOrders: undefined,
+    orderHistory: undefined,
   };
-  const fail = (invariant: Invariant, text: string): void => {
-    violations.push({ invariant, at: time.now() - startAt, text });
-    tell(`VIOLATION ${invariant}: ${text}`);
+  /** Instruments whose steps were changed. */
+  readonly coarser = new Set<string>();
+  /** Why the port to the service refuses orders. */
+  refusal: string | undefined;
+  /** A journal was taken away. */
+  amnesia = false;
+  readonly #uids: ReadonlyMap<string, string>;
+  readonly #listed: ReturnType<typeof listingsOf>;
+  readonly #tellAt: (at: number, line: string) => void;
+
+  constructor({ config, tape, startAt, seed, faults, marks, tell }: EnvironmentOptions) {
+    const { latency = lognormal({ medianMs: 25 }), timeoutMs = 10_000 } = optionsOf(config);
+    const forgetful = faults.some(({ kind }) => kind === "forgetful");
+    this.config = config;
+    this.tape = tape;
+    this.startAt = startAt;
+    this.marks = marks;
+    this.#tellAt = tell;
+    this.contract = createContract(config.profile);
+    const kept = keptContract(config, this.contract, forgetful);
+    this.time = createVirtualClock(startAt - leadMs);
+    this.service = serviceClockOf(this.time, startAt, faults);
+    this.users = usersOf(config);
+    this.venue = venueOf(kept, config, tape, this.users);
+    this.random = createRandom(seed);
+    this.ids = createClientOrderIds(config.instance);
+    this.#uids = new Map(this.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
+    this.quota = new QuotaInvariants(this.contract, () => this.service.now(), this.fail);
+    this.#listed = listingsOf({ venue: this.venue, contract: kept, service: this.service, lags: this.lags }, faults);
+    const ways = latency.make(this.random.fork("latency"));
+    this.network = this.#networkOver(ways, timeoutMs);
+    const { time, venue } = this;
+    const pushesOf = ({ uid }: SimulatedUser): Pushes => new Pushes({ time, venue, uid, wayMs: () => ways.responseMs(), mark: marks.mark });
+    this.pushes = new Map(this.users.map((user) => [user.uid, pushesOf(user)] as const));
+    this.oracle = new Oracle({
+      contract: this.contract,
+      ids: this.ids,
+      now: () => time.now(),
+      wallNow: () => time.now() + this.calendar.offsetMs,
+      durable: this.disk.durable,
+      amnesia: () => this.amnesia,
+      forgetful,
+      halted: () => this.disk.halted,
+      fail: this.fail,
+    });
+    venue.onOrder((uid, record) => {
+      this.tell(`at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`);
+      this.oracle.order(uid, record);
+    });
+  }
+
+  readonly uidOf = (key: string | undefined): string => this.#uids.get(key ?? "") ?? "";
+
+  readonly tell = (line: string): void => {
+    this.#tellAt(this.time.now() - this.startAt, line);
   };
-  const quota = createQuotaInvariants(contract, () => service.now(), fail);
-  const lags = { pendingOrders: undefined, orderHistory: undefined };
-  const shown = listingsOf({ venue, contract: kept, service, lags }, faults);
-  const handle: Handle = (request, uncalled) => {
+
+  readonly fail = (invariant: Invariant, text: string): void => {
+    this.violations.push({ invariant, at: this.time.now() - this.startAt, text });
+    this.tell(`VIOLATION ${invariant}: ${text}`);
+  };
+
+  #networkOver(latency: Latency, timeoutMs: number): Network {
+    const { time, marks, service } = this;
+    return new Network({
+      time,
+      latency,
+      timeoutMs,
+      mark: marks.mark,
+      unavailableCode: this.contract.profile.answers.unavailableCode,
+      date: () => new Date(service.now()).toUTCString(),
+      handle: (request, uncalled) => this.#handle(request, uncalled),
+      hush: (request) => {
+        this.pushes.get(this.uidOf(request.key))?.arm(silence);
+      },
+      nibble: (request) => {
+        const named = [request.body].flat() as readonly CancelElement[];
+        const order = [...this.oracle.live.values()].find((live) =>
+          named.some(({ ordId, clOrdId }) => live.ordId === ordId || live.clOrdId === clOrdId),
+        );
+        if (order !== undefined) this.#fillPart(order);
+      },
+    });
+  }
+
+  #handle(request: WireRequest, uncalled: boolean): WireResponse {
     const { endpoint, method, path, query, body, key } = request;
-    if (uncalled) quota.excuse();
-    const answer = venue.handle({ method, path, query, body, key, ip: address }, service.now());
-    tell(
-      `the service answers ${endpoint} with ${answer.status} ${codeOf(answer)}, weight used ${answer.headers[limitHeaders.uidUsed] ?? "?"}`,
-    );
-    quota.arrived(request, answer, environment.oracle.live.size);
-    return shown(request, uidOf(key), answer);
-  };
-  const { mark } = marks;
-  const date = (): string => new Date(service.now()).toUTCString();
-  const network = createNetwork({
-    date,
-    time,
-    latency: ways,
-    timeoutMs,
-    handle,
-    mark,
-    unavailableCode: contract.profile.answers.unavailableCode,
-    hush: (request) => {
-      pushes.get(uidOf(request.key))?.arm(silence);
-    },
-    nibble: (request) => {
-      const named = [request.body].flat() as readonly CancelElement[];
-      const order = [...oracle.live.values()].find((live) =>
-        named.some(({ ordId, clOrdId }) => live.ordId === ordId || live.clOrdId === clOrdId),
-      );
-      if (order !== undefined) nibble(environment, order);
-    },
-  });
-  const pushes = new Map(users.map(({ uid }) => [uid, createPushes(time, venue, uid, () => ways.responseMs(), mark)] as const));
-  const amnesia = (): boolean => environment.amnesia;
-  const now = (): number => time.now();
-  const calendar = { offsetMs: 0 };
-  const wallNow = (): number => time.now() + calendar.offsetMs;
-  const halted = (): boolean => disk.halted;
-  const oracle = createOracle({ contract, ids, now, wallNow, durable: disk.durable, amnesia, forgetful, halted, fail });
-  venue.onOrder((uid, record) => {
-    tell(`at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`);
-    oracle.order(uid, record);
-  });
-  const parts = { time, service, startAt, contract, config, tape, venue, users, uidOf, ids, random, network, pushes, disk, oracle };
-  const environment: Environment = {
-    ...parts,
-    quota,
-    marks,
-    calendar,
-    lags,
-    refusal: undefined,
-    coarser: new Set(),
-    amnesia: false,
-    violations,
-    fail,
-    tell,
-  };
-  return environment;
-};
+    if (uncalled) this.quota.excuse();
+    const answer = this.venue.handle({ method, path, query, body, key, ip: address }, this.service.now());
+    const used = answer.headers[limitHeaders.uidUsed] ?? "?";
+    this.tell(`the service answers ${endpoint} with ${answer.status} ${codeOf(answer)}, weight used ${used}`);
+    this.quota.arrived(request, answer, this.oracle.live.size);
+    return this.#listed(request, this.uidOf(key), answer);
+  }
+
+  /** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */
+  #fillPart({ instId, clOrdId, side, px, sz }: OrderRecord): void {
+    const { tickSize = "1", lotSize = "1" } = this.tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
+    const half = Math.floor(Number(div(sz, mul(px, lotSize), 0)) / 2);
+    const ticks = Number(div(px, tickSize, 0));
+    const [bid, ask, taker] = side === "buy" ? ([ticks, ticks + 1, "sell"] as const) : ([ticks - 1, ticks, "buy"] as const);
+    this.tell(`the market fills a part of ${clOrdId}`);
+    this.venue.quote(instId, bid, 1, ask, 1, this.service.now());
+    this.venue.trade(instId, taker, ticks, 1 + half, this.service.now());
+  }
+}
 
 type CancelElement = { readonly clOrdId?: string; readonly ordId?: string };
 
 const silence: Fault = { kind: "push-silent", at: 0, size: 0, forMs: 15_000, pick: 0 };
-
-/** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */
-const nibble = ({ tape, venue, service, tell }: Environment, { instId, clOrdId, side, px, sz }: OrderRecord): void => {
-  const { tickSize = "1", lotSize = "1" } = tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
-  const half = Math.floor(Number(div(sz, mul(px, lotSize), 0)) / 2);
-  const ticks = Number(div(px, tickSize, 0));
-  const [bid, ask, taker] = side === "buy" ? ([ticks, ticks + 1, "sell"] as const) : ([ticks - 1, ticks, "buy"] as const);
-  tell(`somebody takes a part of ${clOrdId}`);
-  venue.quote(instId, bid, 1, ask, 1, service.now());
-  venue.trade(instId, taker, ticks, 1 + half, service.now());
-};
 
 const codeOf = ({ body }: WireResponse): string => {
   const { code = "", msg = "" } = (body ?? {}) as { readonly code?: string; readonly msg?: string };

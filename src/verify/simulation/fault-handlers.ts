@@ -1,5 +1,5 @@
 /**
- * What each fault does to the world or to the process when its moment has come.
+ * Fault handlers: what each fault does to the environment or to the process at its instant.
  *
  * Invariants: every kind has a row; a fault with an end ends by itself; people act on the account through a key of their own.
  */
@@ -18,12 +18,14 @@ export const createFaultHandlers = (environment: Environment, supervisor: Proces
   const acts: Partial<Record<FaultKind, Act>> = {
     ...networkActs(environment),
     ...pushActs(environment),
-    ...strangerActs(environment),
+    ...otherClientActs(environment),
     ...humanActs(environment),
-    ...processActs(environment, supervisor),
+    ...crashActs(environment, supervisor),
+    ...diskActs(environment),
+    ...haltActs(environment, supervisor),
     ...productActs(environment),
     "service-step": () => {
-      // Whoever spends by the clock learns of the step from the next answers only.
+      // The engine learns of the step from the next answers only.
       environment.quota.excuseFor(240_000);
     },
     "wall-step": (fault) => {
@@ -37,7 +39,7 @@ export const createFaultHandlers = (environment: Environment, supervisor: Proces
   };
 };
 
-const later = ({ time }: Environment, ms: number, run: () => void): void => {
+const later = ({ time }: Pick<Environment, "time">, ms: number, run: () => void): void => {
   time.setTimer(time.now() + ms, run);
 };
 
@@ -62,12 +64,12 @@ const beforeHaltMs = 3_000;
 const resumeAgainMs = 5_000;
 
 const haltNow = (environment: Environment, supervisor: ProcessSupervisor, forMs: number): void => {
-  const life = supervisor.current;
-  if (life?.state !== "running") return;
-  life.clock.deliver(() => {
-    life.engine.halt("somebody said so").subscribe();
+  const process = supervisor.current;
+  if (process?.state !== "running") return;
+  process.clock.deliver(() => {
+    process.engine.halt("somebody said so").subscribe();
   });
-  // Whichever process runs by then: a halt outlives the one that heard of it.
+  // The process that runs by then: a halt outlives the one that was halted.
   const resume = (): void => {
     const now = supervisor.current;
     if (now?.state !== "running") later(environment, resumeAgainMs, resume);
@@ -99,7 +101,7 @@ const pushActs = ({ pushes }: Environment): Partial<Record<FaultKind, Act>> => {
   return Object.fromEntries(pushKinds.map((kind) => [kind, arm]));
 };
 
-const strangerActs = (environment: Environment): Partial<Record<FaultKind, Act>> => ({
+const otherClientActs = (environment: Environment): Partial<Record<FaultKind, Act>> => ({
   stranger: (fault) => {
     environment.quota.excuse();
     environment.venue.spendElsewhere(pickOf(environment.users, fault)?.uid ?? "", fault.size, environment.service.now());
@@ -155,7 +157,7 @@ const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> =>
     "human-place": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const { instId = "" } = pickOf(environment.tape.instruments, fault) ?? {};
-      // Far below any market: it rests until somebody takes it back.
+      // Far below any market: it rests until it is canceled.
       ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz: "20", clOrdId: `hand${fault.at}` });
     },
     "human-cancel": (fault) => {
@@ -182,10 +184,8 @@ const recordsIn = ({ body }: VenueResponse): readonly Readonly<Record<string, st
   return Array.isArray(data) ? (data as Readonly<Record<string, string>>[]) : [];
 };
 
-const processActs = (environment: Environment, supervisor: ProcessSupervisor): Partial<Record<FaultKind, Act>> => {
-  const crash: Act = (fault) => {
-    supervisor.crash(fault);
-  };
+const crashActs = (environment: Environment, supervisor: ProcessSupervisor): Partial<Record<FaultKind, Act>> => {
+  const crash: Act = (fault) => supervisor.crash(fault);
   const orphan: Act = (fault) => {
     const arrivesMs = fault.size + aliveAgainMs + (fault.pick % arrivalMs);
     environment.network.arm({ ...fault, kind: "delay-request", size: arrivesMs, pick: placementAim });
@@ -194,72 +194,57 @@ const processActs = (environment: Environment, supervisor: ProcessSupervisor): P
   const still =
     (sleeping: boolean): Act =>
     ({ forMs }) => {
-      const life = supervisor.current;
-      if (life === undefined) return;
-      life.clock.pause(sleeping);
-      later(environment, forMs, () => {
-        life.clock.resume();
-      });
+      const process = supervisor.current;
+      if (process === undefined) return;
+      process.clock.pause(sleeping);
+      later(environment, forMs, () => process.clock.resume());
     };
   return {
     pause: still(false),
     suspend: still(true),
     crash,
-    "journal-lost": (fault) => {
-      crash(fault);
-      if (clearsUp(fault))
-        later(environment, clearingMs, () => {
-          cancelByHand(environment, [...environment.oracle.live.values()]);
-        });
-    },
     orphan,
     "first-orphan": orphan,
-    restart: (fault) => {
-      supervisor.restart(fault);
+    "journal-lost": (fault) => {
+      crash(fault);
+      if (clearsUp(fault)) later(environment, clearingMs, () => cancelByHand(environment, [...environment.oracle.live.values()]));
     },
+    restart: (fault) => supervisor.restart(fault),
     "unheard-restart": (fault) => {
       supervisor.restart(fault);
-      later(environment, fault.size + outageAfterMs, () => {
-        environment.network.arm({ ...fault, kind: "outage", pick: executedAim });
-      });
-    },
-    "disk-write": () => {
-      environment.disk.fail("write");
-    },
-    "disk-flush": () => {
-      environment.disk.fail("flush");
-    },
-    "disk-slow": ({ size, forMs }) => {
-      environment.disk.slow(size);
-      later(environment, forMs, () => {
-        environment.disk.slow(0);
-      });
-    },
-    halt: ({ size, forMs }) => {
-      // What waits for the disk as somebody says halt must not leave after it.
-      environment.disk.slow(size);
-      later(environment, beforeHaltMs, () => {
-        haltNow(environment, supervisor, forMs);
-      });
-      later(environment, 2 * beforeHaltMs, () => {
-        environment.disk.slow(0);
-      });
-    },
-    "halt-crash": (fault) => {
-      environment.network.arm({ ...fault, kind: "drop-request", pick: cancelAim });
-      haltNow(environment, supervisor, haltCrashMs + fault.size + haltedAfterMs);
-      later(environment, haltCrashMs, () => {
-        supervisor.crash(fault);
-      });
-    },
-    refuse: ({ forMs }) => {
-      environment.refusal = "the port refuses orders";
-      later(environment, forMs, () => {
-        environment.refusal = undefined;
-      });
+      later(environment, fault.size + outageAfterMs, () => environment.network.arm({ ...fault, kind: "outage", pick: executedAim }));
     },
   };
 };
+
+const diskActs = ({ disk, ...environment }: Pick<Environment, "disk" | "time">): Partial<Record<FaultKind, Act>> => ({
+  "disk-write": () => disk.fail("write"),
+  "disk-flush": () => disk.fail("flush"),
+  "disk-slow": ({ size, forMs }) => {
+    disk.slow(size);
+    later(environment, forMs, () => disk.slow(0));
+  },
+});
+
+const haltActs = (environment: Environment, supervisor: ProcessSupervisor): Partial<Record<FaultKind, Act>> => ({
+  halt: ({ size, forMs }) => {
+    // What waits for the disk as the halt is asked for must not leave after it.
+    environment.disk.slow(size);
+    later(environment, beforeHaltMs, () => haltNow(environment, supervisor, forMs));
+    later(environment, 2 * beforeHaltMs, () => environment.disk.slow(0));
+  },
+  "halt-crash": (fault) => {
+    environment.network.arm({ ...fault, kind: "drop-request", pick: cancelAim });
+    haltNow(environment, supervisor, haltCrashMs + fault.size + haltedAfterMs);
+    later(environment, haltCrashMs, () => supervisor.crash(fault));
+  },
+  refuse: ({ forMs }) => {
+    environment.refusal = "the port refuses orders";
+    later(environment, forMs, () => {
+      environment.refusal = undefined;
+    });
+  },
+});
 
 const productActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
   const { venue, tape, service } = environment;
@@ -267,7 +252,7 @@ const productActs = (environment: Environment): Partial<Record<FaultKind, Act>> 
     delist: (fault) => {
       const listed = tape.instruments.filter(({ instId }) => venue.lists(instId));
       const instrument = pickOf(tape.instruments, fault);
-      // A service without any product is another story.
+      // A service without any instrument is not simulated.
       if (instrument === undefined || listed.length < 2 || !listed.includes(instrument)) return;
       venue.delist(instrument.instId, service.now());
       later(environment, fault.forMs, () => {
@@ -278,7 +263,7 @@ const productActs = (environment: Environment): Partial<Record<FaultKind, Act>> 
       const instrument = pickOf(tape.instruments, fault);
       if (instrument === undefined || !venue.lists(instrument.instId)) return;
       const { instId, tickSize, lotSize } = instrument;
-      // Whichever product it is.
+      // Whichever instrument it is.
       const coarser =
         Math.floor(fault.pick / tape.instruments.length) % 2 === 0
           ? { tickSize: times(tickSize, fault.size) }

@@ -1,5 +1,5 @@
 /**
- * A disk that fails, is slow and forgets: what was not flushed may be lost, kept or torn when the process dies.
+ * Disk that fails, is slow and forgets: what was not flushed may be lost, kept or torn when the process dies.
  *
  * Invariants: durable bytes never shrink by a crash; a file appears whole or not at all; which orders' records are durable is
  * known at every instant; a dead process's handle does nothing any more, and what it waited for fails.
@@ -8,25 +8,6 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Disk, DiskFile } from "../../journal/disk.ts";
 import type { Random } from "../../random.ts";
 import type { DiskFate } from "./fault.ts";
-
-export interface SimulatedDisk {
-  /** The disk as one process sees it. */
-  open(process: DiskUser): Disk;
-  /** The process has died. */
-  crash(fate: DiskFate, random: Random): void;
-  /** Somebody took the folder away. */
-  wipe(): void;
-  /** The next write, or flush, fails. */
-  fail(what: "write" | "flush"): void;
-  /** Milliseconds a flush takes from now on. */
-  slow(ms: number): void;
-  /** Nothing fails and nothing is slow any more. */
-  calm(): void;
-  /** Client ids of placements whose records would survive a crash. */
-  readonly durable: ReadonlySet<string>;
-  /** The journal durably says that trading was halted. */
-  readonly halted: boolean;
-}
 
 export type DiskStep = "append" | "sync" | "synced";
 
@@ -60,125 +41,149 @@ const extend = (file: File, bytes: Uint8Array): void => {
   file.length = length;
 };
 
-export const createSimulatedDisk = (): SimulatedDisk => {
-  const files = new Map<string, File>();
-  const durable = new Set<string>();
-  const held = new Set<string>();
-  const failing = { write: 0, flush: 0 };
-  let slowMs = 0;
-  let halted = false;
+export class SimulatedDisk {
+  readonly #files = new Map<string, File>();
+  readonly #durable = new Set<string>();
+  readonly #locks = new Set<string>();
+  readonly #failing = { write: 0, flush: 0 };
+  #slowMs = 0;
+  #halted = false;
 
-  const find = (name: string): File => {
-    const file = files.get(name);
-    if (file === undefined) throw new Error(`ENOENT: ${name}`);
-    return file;
-  };
-  const note = (file: File, from: number): void => {
-    const text = file.bytes.toString("utf8", from, file.durable);
-    for (const [, clOrdId = ""] of text.matchAll(sentRecord)) durable.add(clOrdId);
-    for (const [, mode] of text.matchAll(modeRecord)) halted = mode === "halted";
-  };
-  const put = (name: string, bytes: Uint8Array): void => {
-    const file = fileOf(bytes);
-    files.set(name, file);
-    halted = false;
-    note(file, 0);
-  };
-  const failure = (what: "write" | "flush", { onFailure }: DiskUser): void => {
-    if (failing[what] === 0) return;
-    failing[what]--;
-    onFailure();
-    throw new Error(`EIO: the ${what} failed`);
-  };
-  const wait = async ({ clock, onDeath }: DiskUser): Promise<void> => {
-    if (slowMs === 0) return;
-    await new Promise<void>((resolve, reject) => {
-      clock.setTimer(clock.now() + slowMs, resolve);
-      onDeath(() => {
-        reject(new Error("the process has died"));
-      });
-    });
-  };
-  const handle = (name: string, user: DiskUser): DiskFile => ({
-    append: async (bytes) => {
-      user.step("append");
-      failure("write", user);
-      extend(find(name), bytes);
-    },
-    sync: async () => {
-      user.step("sync");
-      await wait(user);
-      failure("flush", user);
-      const file = find(name);
-      const from = file.durable;
-      file.durable = file.length;
-      note(file, from);
-      user.step("synced");
-    },
-    close: async () => undefined,
-  });
-  return {
-    durable,
-    get halted() {
-      return halted;
-    },
-    open: (user) => ({
+  /** Client ids of placements whose records would survive a crash. */
+  get durable(): ReadonlySet<string> {
+    return this.#durable;
+  }
+
+  /** The journal durably says that trading was halted. */
+  get halted(): boolean {
+    return this.#halted;
+  }
+
+  /** The disk as one process sees it. */
+  open(user: DiskUser): Disk {
+    return {
       name: "journal",
-      list: async () => [...files.keys()].sort(),
+      list: async () => [...this.#files.keys()].sort(),
       read: async (name) => {
-        const { bytes, length } = find(name);
+        const { bytes, length } = this.#find(name);
         return Buffer.from(bytes.subarray(0, length));
       },
       create: async (name, bytes) => {
         user.step("append");
-        put(name, bytes);
+        this.#put(name, bytes);
       },
       open: async (name) => {
-        find(name);
-        return handle(name, user);
+        this.#find(name);
+        return this.#handle(name, user);
       },
       truncate: async (name, bytes) => {
-        put(name, find(name).bytes.subarray(0, bytes));
+        this.#put(name, this.#find(name).bytes.subarray(0, bytes));
       },
       rename: async (from, to) => {
-        files.set(to, find(from));
-        files.delete(from);
+        this.#files.set(to, this.#find(from));
+        this.#files.delete(from);
       },
       remove: async (name) => {
-        files.delete(name);
+        this.#files.delete(name);
       },
       lock: async (name) => {
-        if (held.has(name)) throw new Error(`another process holds ${name}`);
-        held.add(name);
+        if (this.#locks.has(name)) throw new Error(`another process holds ${name}`);
+        this.#locks.add(name);
         return async () => {
-          held.delete(name);
+          this.#locks.delete(name);
         };
       },
-    }),
-    crash: (fate, random) => {
-      held.clear();
-      for (const file of files.values()) {
-        const loose = file.length - file.durable;
-        file.length = file.durable + (fate === "everything" ? loose : fate === "a part" ? random.whole(0, loose) : 0);
-        const from = file.durable;
-        file.durable = file.length;
-        note(file, from);
-      }
-    },
-    wipe: () => {
-      files.clear();
-      halted = false;
-    },
-    fail: (what) => {
-      failing[what] = 1;
-    },
-    slow: (ms) => {
-      slowMs = ms;
-    },
-    calm: () => {
-      failing.write = 0;
-      failing.flush = 0;
-      slowMs = 0;
-    },
-  };
-};
+    };
+  }
+
+  /** The process has died. */
+  crash(fate: DiskFate, random: Random): void {
+    this.#locks.clear();
+    for (const file of this.#files.values()) {
+      const loose = file.length - file.durable;
+      file.length = file.durable + (fate === "everything" ? loose : fate === "a part" ? random.whole(0, loose) : 0);
+      this.#flushed(file);
+    }
+  }
+
+  /** The folder is gone. */
+  wipe(): void {
+    this.#files.clear();
+    this.#halted = false;
+  }
+
+  /** The next write, or flush, fails. */
+  fail(what: "write" | "flush"): void {
+    this.#failing[what] = 1;
+  }
+
+  /** Milliseconds a flush takes from now on. */
+  slow(ms: number): void {
+    this.#slowMs = ms;
+  }
+
+  /** Nothing fails and nothing is slow any more. */
+  calm(): void {
+    this.#failing.write = 0;
+    this.#failing.flush = 0;
+    this.#slowMs = 0;
+  }
+
+  #find(name: string): File {
+    const file = this.#files.get(name);
+    if (file === undefined) throw new Error(`ENOENT: ${name}`);
+    return file;
+  }
+
+  #note(file: File, from: number): void {
+    const text = file.bytes.toString("utf8", from, file.durable);
+    for (const [, clOrdId = ""] of text.matchAll(sentRecord)) this.#durable.add(clOrdId);
+    for (const [, mode] of text.matchAll(modeRecord)) this.#halted = mode === "halted";
+  }
+
+  #flushed(file: File): void {
+    const from = file.durable;
+    file.durable = file.length;
+    this.#note(file, from);
+  }
+
+  #put(name: string, bytes: Uint8Array): void {
+    const file = fileOf(bytes);
+    this.#files.set(name, file);
+    this.#halted = false;
+    this.#note(file, 0);
+  }
+
+  #checkFailure(what: "write" | "flush", { onFailure }: DiskUser): void {
+    if (this.#failing[what] === 0) return;
+    this.#failing[what]--;
+    onFailure();
+    throw new Error(`EIO: the ${what} failed`);
+  }
+
+  async #wait({ clock, onDeath }: DiskUser): Promise<void> {
+    if (this.#slowMs === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      clock.setTimer(clock.now() + this.#slowMs, resolve);
+      onDeath(() => reject(new Error("the process has died")));
+    });
+  }
+
+  #handle(name: string, user: DiskUser): DiskFile {
+    return {
+      append: async (bytes) => {
+        user.step("append");
+        this.#checkFailure("write", user);
+        extend(this.#find(name), bytes);
+      },
+      sync: async () => {
+        user.step("sync");
+        await this.#wait(user);
+        this.#checkFailure("flush", user);
+        this.#flushed(this.#find(name));
+        user.step("synced");
+      },
+      close: async () => undefined,
+    };
+  }
+}

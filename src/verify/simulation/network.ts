@@ -1,19 +1,20 @@
 /**
- * The way to the service and back, with everything that can happen on it.
+ * Network between a simulated process and the service, with the faults of requests and answers.
  *
  * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process that
- * asked; a fault meets one request and is used up, but an outage, which meets all it is about until it ends; after `timeoutMs` on the sender's clock nothing is listened to any more.
+ * asked; a fault meets one request and is used up, but an outage, which meets all it is
+ * about until it ends; after `timeoutMs` on the sender's clock an answer is too late.
  * Not here: pushes (pushes.ts), what the faults are (fault.ts).
  */
 import type { Latency } from "../../client/transport/in-process.ts";
 import type { Timer } from "../../clock/clock.ts";
 import type { VirtualClock } from "../../clock/virtual-clock.ts";
-import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
+import type { ResponseSink, Transport, WireRequest, WireResponse } from "../../contract/transport.ts";
 import { SluiceError } from "../../errors.ts";
 import { aimOf, type Fault, type FaultKind, type OtherForm, otherFormOf, outageAimOf, outageMannerOf } from "./fault.ts";
 import type { ProcessClock } from "./process-clock.ts";
 
-interface Sender {
+export interface Sender {
   readonly clock: ProcessClock;
   sent(request: WireRequest): void;
   /** An answer is about to be told. */
@@ -28,22 +29,13 @@ interface NetworkOptions {
   readonly unavailableCode: string;
   /** As the service stamps its answers. */
   readonly date: () => string;
-  /** The service itself. `uncalled`: nobody who counts requests knows of this one, or not any more. */
+  /** The service itself. `uncalled`: the client that counts its requests does not know of this one, or not any more. */
   readonly handle: (request: WireRequest, uncalled: boolean) => WireResponse;
   readonly mark: (name: string) => void;
   /** The sender's pushes are lost for a while. */
   readonly hush: (request: WireRequest) => void;
-  /** Somebody takes a part of an order that a request is about. */
+  /** The market fills a part of an order that a request is about. */
   readonly nibble: (request: WireRequest) => void;
-}
-
-export interface Network {
-  /** The way of one process; after `close` nothing of it is sent and no answer reaches it. */
-  join(sender: Sender): { readonly send: Transport; close(): void };
-  /** From now on the fault waits for the first request it fits. */
-  arm(fault: Fault): void;
-  /** No fault any more, nor one that is armed from now on. */
-  calm(): void;
 }
 
 export const networkKinds: readonly FaultKind[] = [
@@ -71,7 +63,7 @@ interface Timed {
   readonly until: number;
 }
 
-/** A fault that met nobody for so long is over; some calls are minutes apart. */
+/** A fault that met no request for so long is over; some calls are minutes apart. */
 const armedMs = 300_000;
 const listings: readonly string[] = ["pendingOrders", "orderHistory"];
 
@@ -89,109 +81,127 @@ const isOut = (fault: Fault, { endpoint, method }: WireRequest): boolean => {
   return aim === "every read" ? method === "GET" : endpoint === "getOrder";
 };
 
-export const createNetwork = (options: NetworkOptions): Network => {
-  const { time, latency, timeoutMs, handle, mark } = options;
-  let armed: Timed[] = [];
-  let outages: Timed[] = [];
-  let strange = false;
-  let calmed = false;
+export class Network {
+  readonly #options: NetworkOptions;
+  #armed: Timed[] = [];
+  #outages: Timed[] = [];
+  #strange = false;
+  #calmed = false;
 
-  const take = (request: WireRequest): Fault | undefined => {
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** From now on the fault waits for the first request it fits. */
+  arm(fault: Fault): void {
+    const now = this.#options.time.now();
+    if (this.#calmed) return;
+    if (fault.kind === "strange-order") this.#strange = true;
+    else if (fault.kind === "outage") this.#outages.push({ fault, until: now + fault.forMs });
+    else this.#armed.push({ fault, until: now + armedMs });
+  }
+
+  /** No fault any more, nor one that is armed from now on. */
+  calm(): void {
+    this.#calmed = true;
+    this.#armed = [];
+    this.#outages = [];
+  }
+
+  /** The connection of one process; after `close` nothing of it is sent and no answer reaches it. */
+  join(sender: Sender): { readonly send: Transport; close(): void } {
+    const deadlines = new Set<Timer>();
+    let closed = false;
+    return {
+      send: (request, sink) => {
+        if (!closed && sender.clock.alive) this.#carry(sender, request, sink, deadlines);
+      },
+      close: () => {
+        closed = true;
+        for (const deadline of deadlines) deadline.cancel();
+        deadlines.clear();
+      },
+    };
+  }
+
+  #carry(sender: Sender, request: WireRequest, sink: ResponseSink, deadlines: Set<Timer>): void {
+    const { time, latency, timeoutMs } = this.#options;
+    const fault = this.#take(request);
+    sender.sent(request);
+    const deadline = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
+      deadlines.delete(deadline);
+      sender.unheard(request);
+      sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
+    });
+    deadlines.add(deadline);
+    const deliver = (response: WireResponse): void => {
+      sender.clock.deliver(() => {
+        if (!deadlines.delete(deadline)) return;
+        deadline.cancel();
+        sender.heard(request, response);
+        if (!sender.clock.alive) return;
+        sink.response(response);
+        if (fault?.kind === "double-answer") sink.response(response);
+      });
+    };
+    const entryMs = latency.entryMs() + (fault?.kind === "delay-request" ? fault.size : 0);
+    const backMs = latency.responseMs() + (fault?.kind === "delay-answer" ? fault.size : 0);
+    time.setTimer(time.now() + entryMs, () => {
+      const response = this.#arrive(sender, request, fault, entryMs > timeoutMs);
+      if (response !== undefined) time.setTimer(time.now() + backMs, () => deliver(response));
+    });
+  }
+
+  /** The request reaches the service; what comes back, or undefined when nothing does. */
+  #arrive(sender: Sender, request: WireRequest, fault: Fault | undefined, late: boolean): WireResponse | undefined {
+    const { mark } = this.#options;
+    if (request.endpoint === "placeOrder") {
+      if (late) mark("a placement was executed after its sender gave up");
+      if (!sender.clock.alive) mark("a dead process's placement was executed");
+      if (fault?.kind === "drop-answer") mark("an answer lost after a placement was executed");
+    }
+    const served = this.#serve(request, fault, late || !sender.clock.alive);
+    const response = this.#strange && listings.includes(request.endpoint) ? withStrange(served) : served;
+    if (response !== served) mark(`strange-order met ${request.endpoint}`);
+    return fault?.kind === "drop-answer" ? undefined : response;
+  }
+
+  #take(request: WireRequest): Fault | undefined {
+    const { time, mark } = this.#options;
     const now = time.now();
-    outages = outages.filter(({ until }) => until > now);
-    const outage = outages.find(({ fault }) => isOut(fault, request))?.fault;
+    this.#outages = this.#outages.filter(({ until }) => until > now);
+    const outage = this.#outages.find(({ fault }) => isOut(fault, request))?.fault;
     if (outage !== undefined) {
       mark(`outage met ${request.endpoint}`);
       return { ...outage, kind: outageMannerOf(outage) };
     }
-    if (armed.length === 0) return undefined;
-    armed = armed.filter(({ until }) => until > now);
-    const index = armed.findIndex(({ fault }) => fits(fault, request));
-    const [hit] = index < 0 ? [] : armed.splice(index, 1);
+    if (this.#armed.length === 0) return undefined;
+    this.#armed = this.#armed.filter(({ until }) => until > now);
+    const index = this.#armed.findIndex(({ fault }) => fits(fault, request));
+    const [hit] = index < 0 ? [] : this.#armed.splice(index, 1);
     if (hit !== undefined) mark(`${hit.fault.kind} met ${request.endpoint}`);
     return hit?.fault;
-  };
-  /** What comes back, or undefined when nothing does. */
-  const serve = (request: WireRequest, fault: Fault | undefined, late: boolean): WireResponse | undefined => {
+  }
+
+  #serve(request: WireRequest, fault: Fault | undefined, late: boolean): WireResponse | undefined {
+    const { handle, date, unavailableCode, nibble, hush } = this.#options;
     const kind = fault?.kind;
     if (kind === "drop-request") return undefined;
     if (kind === "error-before") return { status: 503, headers: {}, body: undefined };
-    if (kind === "busy")
-      return { status: 200, headers: { date: options.date() }, body: { code: options.unavailableCode, msg: "Busy", data: [] } };
+    if (kind === "busy") return { status: 200, headers: { date: date() }, body: { code: unavailableCode, msg: "Busy", data: [] } };
     if (kind === "double-request") handle(request, true);
-    if (kind !== "nibble") return spoil(fault, handle(request, late), options.unavailableCode);
+    if (kind !== "nibble") return spoil(fault, handle(request, late), unavailableCode);
     if (request.endpoint === "cancelBatch") {
-      options.nibble(request);
+      nibble(request);
       return handle(request, late);
     }
     // Pushed, it would be known at once.
-    options.hush(request);
+    hush(request);
     handle(request, late);
-    options.nibble(request);
+    nibble(request);
     return undefined;
-  };
-
-  return {
-    arm: (fault) => {
-      if (calmed) return;
-      if (fault.kind === "strange-order") strange = true;
-      else if (fault.kind === "outage") outages.push({ fault, until: time.now() + fault.forMs });
-      else armed.push({ fault, until: time.now() + armedMs });
-    },
-    calm: () => {
-      calmed = true;
-      armed = [];
-      outages = [];
-    },
-    join: (sender) => {
-      const deadlines = new Set<Timer>();
-      let closed = false;
-      const send: Transport = (request, sink) => {
-        if (closed || !sender.clock.alive) return;
-        const fault = take(request);
-        sender.sent(request);
-        const sentAt = time.now();
-        const deadline = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
-          deadlines.delete(deadline);
-          sender.unheard(request);
-          sink.failed(new SluiceError("OUTCOME_UNKNOWN", `${request.endpoint}: no answer within ${timeoutMs} ms.`));
-        });
-        deadlines.add(deadline);
-        const tell = (response: WireResponse): void => {
-          sender.clock.deliver(() => {
-            if (!deadlines.delete(deadline)) return;
-            deadline.cancel();
-            sender.heard(request, response);
-            if (!sender.clock.alive) return;
-            sink.response(response);
-            if (fault?.kind === "double-answer") sink.response(response);
-          });
-        };
-        const entryMs = latency.entryMs() + (fault?.kind === "delay-request" ? fault.size : 0);
-        const backMs = latency.responseMs() + (fault?.kind === "delay-answer" ? fault.size : 0);
-        time.setTimer(sentAt + entryMs, () => {
-          const late = entryMs > timeoutMs;
-          if (request.endpoint === "placeOrder" && late) mark("a placement was executed after its sender gave up");
-          if (request.endpoint === "placeOrder" && !sender.clock.alive) mark("a dead process's placement was executed");
-          if (request.endpoint === "placeOrder" && fault?.kind === "drop-answer") mark("an answer lost after a placement was executed");
-          const served = serve(request, fault, late || !sender.clock.alive);
-          const response = strange && listings.includes(request.endpoint) ? withStrange(served) : served;
-          if (response !== served) mark(`strange-order met ${request.endpoint}`);
-          if (response === undefined || fault?.kind === "drop-answer") return;
-          time.setTimer(time.now() + backMs, () => {
-            tell(response);
-          });
-        });
-      };
-      const close = (): void => {
-        closed = true;
-        for (const deadline of deadlines) deadline.cancel();
-        deadlines.clear();
-      };
-      return { send, close };
-    },
-  };
-};
+  }
+}
 
 const resultOf = (sCode: string, sMsg: string): Pick<WireResponse, "status" | "body"> => ({
   status: 200,
@@ -214,7 +224,7 @@ const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<
   "a code on no list as the result of an element": resultOf("59999", "Try again."),
 });
 
-/** An answer as it is after `kind` met it; `date` is what the page of somebody on the way may carry. */
+/** An answer as it is after `kind` met it; `date` is what the page of a proxy may carry. */
 const spoilers: Partial<Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>> = {
   "error-after": (_, headers) => ({ status: 502, headers, body: undefined }),
   "timed-out": (_, headers) => ({ status: 408, headers, body: undefined }),

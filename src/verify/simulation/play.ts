@@ -1,5 +1,5 @@
 /**
- * Turns the clock of a story: timers, rows of the market, deliveries to whoever is there to see them.
+ * Event loop of a scenario: turns the clock, timers, rows of the market and their deliveries to the process that runs.
  *
  * Invariants: what is due first happens first, and within one instant rows, bars and deliveries come before timers, as in a backtest
  * (backtest/player.ts); promises settle before the next step; a process that stands still or is gone misses what the market does
@@ -13,83 +13,96 @@ import type { Environment } from "./environment.ts";
 import type { ProcessSupervisor } from "./process-supervisor.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-export interface Play {
-  /** Goes on until `untilAt`, or until an invariant is broken or `done` says so. */
-  to(untilAt: number, done?: () => boolean): Promise<void>;
-  /** Events of any kind so far. */
-  readonly steps: number;
-}
-
 type RowTaker = (row: number, now: number) => void;
 
-export const createPlay = (
-  environment: Environment,
-  supervisor: ProcessSupervisor,
-  promises: PromiseWatch,
-  latency: LatencyModel,
-): Play => {
-  const { time, tape, venue, service, violations } = environment;
-  const { series: seriesIn, row: rowIn } = tape.order;
-  const times = tape.series.map(({ at }) => at);
-  const takers = rowTakers(tape, venue, time, 0);
-  const ways = latency.make(environment.random.fork("feed"));
-  const due = new Float64Array(tape.length);
-  let applied = 0;
-  let delivered = 0;
-  let lastDue = Number.NEGATIVE_INFINITY;
-  let steps = 0;
+export class Play {
+  readonly #environment: Environment;
+  readonly #supervisor: ProcessSupervisor;
+  readonly #promises: PromiseWatch;
+  readonly #ways: ReturnType<LatencyModel["make"]>;
+  readonly #takers: readonly RowTaker[];
+  readonly #order: Environment["tape"]["order"];
+  readonly #times: readonly Float64Array[];
+  /** When each row reaches the process. */
+  readonly #due: Float64Array;
+  #applied = 0;
+  #delivered = 0;
+  #lastDue = Number.NEGATIVE_INFINITY;
+  #steps = 0;
 
-  const timeOf = (index: number): number => (times[seriesIn[index] as number] as Float64Array)[rowIn[index] as number] as number;
-  const awake = (): SimulatedProcess | undefined => {
-    const life = supervisor.current;
-    return life === undefined || life.clock.paused || !life.clock.alive || life.state === "over" ? undefined : life;
-  };
-  const apply = (at: number): void => {
-    (takers[seriesIn[applied] as number] as RowTaker)(rowIn[applied] as number, service.now());
-    lastDue = Math.max(lastDue, at + ways.feedMs());
-    due[applied++] = lastDue;
-  };
-  const step = (untilAt: number): boolean => {
-    const rowAt = applied < tape.length ? timeOf(applied) : Number.POSITIVE_INFINITY;
-    const feedAt = delivered < applied ? (due[delivered] as number) : Number.POSITIVE_INFINITY;
-    const life = awake();
-    const barAt = life === undefined ? Number.POSITIVE_INFINITY : life.feed.nextBarAt + life.clock.behindMs;
+  constructor(environment: Environment, supervisor: ProcessSupervisor, promises: PromiseWatch, latency: LatencyModel) {
+    const { tape, venue, time, random } = environment;
+    this.#environment = environment;
+    this.#supervisor = supervisor;
+    this.#promises = promises;
+    this.#order = tape.order;
+    this.#times = tape.series.map(({ at }) => at);
+    this.#takers = rowTakers(tape, venue, time, 0);
+    this.#ways = latency.make(random.fork("feed"));
+    this.#due = new Float64Array(tape.length);
+  }
+
+  /** Events of any kind so far. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** Goes on until `untilAt`, or until an invariant is violated or `done` says so. */
+  async to(untilAt: number, done: () => boolean = () => false): Promise<void> {
+    for (;;) {
+      if (this.#promises.asked()) {
+        await letPromisesSettle();
+        this.#promises.asked();
+      }
+      if (this.#supervisor.busy) {
+        await this.#supervisor.tend();
+        continue;
+      }
+      if (this.#environment.violations.length > 0 || done() || !this.#step(untilAt)) return;
+    }
+  }
+
+  #timeOf(index: number): number {
+    const { series, row } = this.#order;
+    return (this.#times[series[index] as number] as Float64Array)[row[index] as number] as number;
+  }
+
+  #awake(): SimulatedProcess | undefined {
+    const { current } = this.#supervisor;
+    return current === undefined || current.clock.paused || !current.clock.alive || current.state === "over" ? undefined : current;
+  }
+
+  #apply(at: number): void {
+    const { series, row } = this.#order;
+    (this.#takers[series[this.#applied] as number] as RowTaker)(row[this.#applied] as number, this.#environment.service.now());
+    this.#lastDue = Math.max(this.#lastDue, at + this.#ways.feedMs());
+    this.#due[this.#applied++] = this.#lastDue;
+  }
+
+  #step(untilAt: number): boolean {
+    const { tape, time } = this.#environment;
+    const rowAt = this.#applied < tape.length ? this.#timeOf(this.#applied) : Number.POSITIVE_INFINITY;
+    const feedAt = this.#delivered < this.#applied ? (this.#due[this.#delivered] as number) : Number.POSITIVE_INFINITY;
+    const process = this.#awake();
+    const barAt = process === undefined ? Number.POSITIVE_INFINITY : process.feed.nextBarAt + process.clock.behindMs;
     const at = Math.min(rowAt, feedAt, barAt);
     const timerAt = time.nextAt();
     if (Math.min(timerAt, at) > untilAt) {
       time.advanceTo(untilAt);
       return false;
     }
-    steps++;
+    this.#steps++;
     if (timerAt < at) {
       time.step(untilAt);
       return true;
     }
     time.reach(Math.max(at, time.now()));
-    if (at === rowAt) apply(at);
-    else if (at === barAt) life?.feed.tick(at - life.clock.behindMs);
+    if (at === rowAt) this.#apply(at);
+    else if (at === barAt) process?.feed.tick(at - process.clock.behindMs);
     else {
-      const index = delivered++;
-      life?.feed.deliver(tape, index, at - life.clock.behindMs);
+      const index = this.#delivered++;
+      process?.feed.deliver(tape, index, at - process.clock.behindMs);
     }
     return true;
-  };
-  return {
-    to: async (untilAt, done = () => false) => {
-      for (;;) {
-        if (promises.asked()) {
-          await letPromisesSettle();
-          promises.asked();
-        }
-        if (supervisor.busy) {
-          await supervisor.tend();
-          continue;
-        }
-        if (violations.length > 0 || done() || !step(untilAt)) return;
-      }
-    },
-    get steps() {
-      return steps;
-    },
-  };
-};
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * The clock of one simulated process: it can stand still, sleep, see its calendar step, and die.
+ * Clock of one simulated process: it can stand still, sleep, see its calendar step, and die.
  *
  * Invariants: the steady scale never falls; while the process stands still nothing of it runs, and what became due runs in order
  * when it goes on; while the machine sleeps the steady scale stands still too and the calendar goes on; nothing of a dead
@@ -8,56 +8,66 @@
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { VirtualClock } from "../../clock/virtual-clock.ts";
 
-export interface ProcessClock extends Clock {
-  /** What reaches the process from outside; waits while it stands still. */
-  deliver(run: () => void): void;
-  /** `sleeping` stops the steady scale as well. */
-  pause(sleeping: boolean): void;
-  resume(): void;
-  kill(): void;
-  readonly alive: boolean;
-  readonly paused: boolean;
-  /** How far the steady scale is behind the world's. */
-  readonly behindMs: number;
-  readonly timers: number;
-}
+export class ProcessClock implements Clock {
+  readonly #time: VirtualClock;
+  readonly #calendarOffset: () => number;
+  #alive = true;
+  #behindMs = 0;
+  #pausedAt: number | undefined;
+  #sleeping = false;
+  #backlog: (() => void)[] = [];
+  #timers = 0;
 
-/** `calendarOffset` is the machine's, which lives on when the process dies. */
-export const createProcessClock = (time: VirtualClock, calendarOffset: () => number): ProcessClock => {
-  let alive = true;
-  let behindMs = 0;
-  let pausedAt: number | undefined;
-  let sleeping = false;
-  let backlog: (() => void)[] = [];
-  let timers = 0;
+  /** `calendarOffset` is the machine's, which outlasts the process. */
+  constructor(time: VirtualClock, calendarOffset: () => number) {
+    this.#time = time;
+    this.#calendarOffset = calendarOffset;
+  }
 
-  const now = (): number => (pausedAt !== undefined && sleeping ? pausedAt : time.now()) - behindMs;
-  const deliver = (run: () => void): void => {
-    if (!alive) return;
-    if (pausedAt === undefined) run();
-    else backlog.push(run);
-  };
-  const setTimer = (at: number, run: () => void): Timer => {
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get paused(): boolean {
+    return this.#pausedAt !== undefined;
+  }
+
+  /** How far the steady scale is behind the environment's. */
+  get behindMs(): number {
+    return this.#behindMs;
+  }
+
+  get timers(): number {
+    return this.#timers;
+  }
+
+  now(): number {
+    return (this.#pausedAt !== undefined && this.#sleeping ? this.#pausedAt : this.#time.now()) - this.#behindMs;
+  }
+
+  wallNow(): number {
+    return this.#time.now() + this.#calendarOffset();
+  }
+
+  setTimer(at: number, run: () => void): Timer {
     let timer: Timer;
     let open = true;
-    timers++;
+    this.#timers++;
     const close = (): void => {
-      if (open) timers--;
+      if (open) this.#timers--;
       open = false;
     };
     const fire = (): void => {
       if (!open) return;
       // It slept through a part of the wait.
-      if (now() < at) arm();
+      if (this.now() < at) arm();
       else {
         close();
         run();
       }
     };
     const arm = (): void => {
-      timer = time.setTimer(at + behindMs, () => {
-        deliver(fire);
-      });
+      timer = this.#time.setTimer(at + this.#behindMs, () => this.deliver(fire));
     };
     arm();
     return {
@@ -66,40 +76,33 @@ export const createProcessClock = (time: VirtualClock, calendarOffset: () => num
         timer.cancel();
       },
     };
-  };
-  return {
-    now,
-    wallNow: () => time.now() + calendarOffset(),
-    setTimer,
-    deliver,
-    pause: (asleep) => {
-      if (pausedAt !== undefined) return;
-      pausedAt = time.now();
-      sleeping = asleep;
-    },
-    resume: () => {
-      if (pausedAt === undefined) return;
-      if (sleeping) behindMs += time.now() - pausedAt;
-      pausedAt = undefined;
-      const waiting = backlog;
-      backlog = [];
-      for (const run of waiting) deliver(run);
-    },
-    kill: () => {
-      alive = false;
-      backlog = [];
-    },
-    get alive() {
-      return alive;
-    },
-    get paused() {
-      return pausedAt !== undefined;
-    },
-    get behindMs() {
-      return behindMs;
-    },
-    get timers() {
-      return timers;
-    },
-  };
-};
+  }
+
+  /** Runs what reaches the process from outside; it waits while the process stands still. */
+  deliver(run: () => void): void {
+    if (!this.#alive) return;
+    if (this.#pausedAt === undefined) run();
+    else this.#backlog.push(run);
+  }
+
+  /** `sleeping` stops the steady scale as well. */
+  pause(sleeping: boolean): void {
+    if (this.#pausedAt !== undefined) return;
+    this.#pausedAt = this.#time.now();
+    this.#sleeping = sleeping;
+  }
+
+  resume(): void {
+    if (this.#pausedAt === undefined) return;
+    if (this.#sleeping) this.#behindMs += this.#time.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    const waiting = this.#backlog;
+    this.#backlog = [];
+    for (const run of waiting) this.deliver(run);
+  }
+
+  kill(): void {
+    this.#alive = false;
+    this.#backlog = [];
+  }
+}

@@ -1,7 +1,7 @@
 /**
- * Watches what the service's limits say of our requests: who caused a refusal, and whether the way out stays affordable.
+ * Invariants of the quota: which client caused a refusal by a limit, and whether cancels stay affordable.
  *
- * Invariants: judged by the service's own windows at the instant of arrival; whatever anybody else did in a window excuses that
+ * Invariants: judged by the service's own windows at the instant of arrival; what other clients did in a window excuses that
  * window and no other.
  */
 import type { Contract } from "../../contract/contract.ts";
@@ -10,78 +10,78 @@ import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { defaultReserve } from "../../scheduler/quota/reserve.ts";
 import type { Invariant } from "./invariants.ts";
 
-export interface QuotaInvariants {
-  /** Somebody or something else weighs on the present window. */
-  excuse(): void;
-  /** The service's clock has moved: windows cannot be told for a while. */
-  excuseFor(ms: number): void;
-  arrived(request: WireRequest, response: WireResponse, liveOrders: number): void;
-  left(request: WireRequest): void;
-  /** An answer was told to the engine: a refusal by a limit shuts the minute in its eyes, anything else opens it. */
-  heard(refused: boolean): void;
-  readonly counts: { refused: number; excused: number };
-}
-
 /** Once it has heard of a refusal by a minute's limit, an engine may knock this often at the shut door in that minute. */
 const knocksMax = 3;
 /** So near to a window's end the reserve may have been lent, and nobody can tell the windows apart. */
 const edgeMs = 3_000;
 
-export const createQuotaInvariants = (
-  { layers }: Contract,
-  serviceNow: () => number,
-  fail: (invariant: Invariant, text: string) => void,
-): QuotaInvariants => {
-  const { windowMs, capacity } = layers.uid;
-  const { exitWeight, ordersPerExit } = defaultReserve;
-  const counts = { refused: 0, excused: 0 };
-  let excusedUntil = Number.NEGATIVE_INFINITY;
-  const windowEnd = (): number => (Math.floor(serviceNow() / windowMs) + 1) * windowMs;
-  const excuseTo = (at: number): void => {
-    excusedUntil = Math.max(excusedUntil, at);
-  };
-  const minute = (): number => Math.floor(serviceNow() / windowMs);
-  let shutMinute = Number.NEGATIVE_INFINITY;
-  let knocks = 0;
-  const leftInto = new WeakMap<WireRequest, boolean>();
-  const knocked = (request: WireRequest, headers: WireResponse["headers"]): void => {
+export class QuotaInvariants {
+  readonly counts = { refused: 0, excused: 0 };
+  readonly #layer: Contract["layers"]["uid"];
+  readonly #serviceNow: () => number;
+  readonly #fail: (invariant: Invariant, text: string) => void;
+  readonly #leftInto = new WeakMap<WireRequest, boolean>();
+  #excusedUntil = Number.NEGATIVE_INFINITY;
+  #shutMinute = Number.NEGATIVE_INFINITY;
+  #knocks = 0;
+
+  constructor({ layers }: Contract, serviceNow: () => number, fail: (invariant: Invariant, text: string) => void) {
+    this.#layer = layers.uid;
+    this.#serviceNow = serviceNow;
+    this.#fail = fail;
+  }
+
+  /** Another client or fault weighs on the present window. */
+  excuse(): void {
+    this.#excusedUntil = Math.max(this.#excusedUntil, this.#windowEnd());
+  }
+
+  /** The service's clock has moved: windows cannot be told apart for a while. */
+  excuseFor(ms: number): void {
+    this.#excusedUntil = Math.max(this.#excusedUntil, this.#serviceNow() + ms);
+  }
+
+  left(request: WireRequest): void {
+    this.#leftInto.set(request, this.#minute() === this.#shutMinute);
+  }
+
+  /** The engine got an answer: a refusal by a limit shuts the minute in its eyes, anything else opens it. */
+  heard(refused: boolean): void {
+    if (!refused) this.#shutMinute = Number.NEGATIVE_INFINITY;
+    if (!refused || this.#shutMinute === this.#minute()) return;
+    this.#shutMinute = this.#minute();
+    this.#knocks = 0;
+  }
+
+  arrived(request: WireRequest, { status, headers }: WireResponse, liveOrders: number): void {
+    const { endpoint } = request;
+    const excused = this.#serviceNow() < this.#excusedUntil;
+    if (status === limitedStatus) {
+      this.counts.refused++;
+      this.#knocked(request, headers);
+      if (excused) this.counts.excused++;
+      else this.#fail("I7", `${endpoint} is refused by a limit (${JSON.stringify(headers)})`);
+      return;
+    }
+    const used = Number(headers[limitHeaders.uidUsed]);
+    if (endpoint !== "placeOrder" || excused || Number.isNaN(used) || this.#windowEnd() - this.#serviceNow() < edgeMs) return;
+    const { exitWeight, ordersPerExit } = defaultReserve;
+    const needed = exitWeight * Math.ceil(liveOrders / ordersPerExit);
+    const rest = this.#layer.capacity - used;
+    if (rest < needed) this.#fail("I5", `${rest} weight is left of the minute while cancelling ${liveOrders} orders takes ${needed}`);
+  }
+
+  #minute(): number {
+    return Math.floor(this.#serviceNow() / this.#layer.windowMs);
+  }
+
+  #windowEnd(): number {
+    return (this.#minute() + 1) * this.#layer.windowMs;
+  }
+
+  #knocked(request: WireRequest, headers: WireResponse["headers"]): void {
     // The key's second opens again at once; only the minute stays shut.
-    if (headers[limitHeaders.keyRemaining] === "0" || leftInto.get(request) !== true) return;
-    if (++knocks > knocksMax) fail("I7", `${request.endpoint} is the ${knocks}th request into a minute known to be shut`);
-  };
-  return {
-    counts,
-    left: (request) => {
-      leftInto.set(request, minute() === shutMinute);
-    },
-    heard: (refused) => {
-      if (!refused) shutMinute = Number.NEGATIVE_INFINITY;
-      if (!refused || shutMinute === minute()) return;
-      shutMinute = minute();
-      knocks = 0;
-    },
-    excuse: () => {
-      excuseTo(windowEnd());
-    },
-    excuseFor: (ms) => {
-      excuseTo(serviceNow() + ms);
-    },
-    arrived: (request, { status, headers }, liveOrders) => {
-      const { endpoint } = request;
-      const excused = serviceNow() < excusedUntil;
-      if (status === limitedStatus) {
-        counts.refused++;
-        knocked(request, headers);
-        if (excused) counts.excused++;
-        else fail("I7", `${endpoint} is refused by a limit (${JSON.stringify(headers)})`);
-        return;
-      }
-      const used = Number(headers[limitHeaders.uidUsed]);
-      if (endpoint !== "placeOrder" || excused || Number.isNaN(used) || windowEnd() - serviceNow() < edgeMs) return;
-      const needed = exitWeight * Math.ceil(liveOrders / ordersPerExit);
-      if (capacity - used < needed) {
-        fail("I5", `${capacity - used} weight is left of the minute while cancelling ${liveOrders} orders takes ${needed}`);
-      }
-    },
-  };
-};
+    if (headers[limitHeaders.keyRemaining] === "0" || this.#leftInto.get(request) !== true) return;
+    if (++this.#knocks > knocksMax) this.#fail("I7", `${request.endpoint} is the ${this.#knocks}th request into a minute known to be shut`);
+  }
+}

@@ -10,15 +10,15 @@ import { lognormal } from "../../backtest/latency.ts";
 import { watchPromises } from "../../clock/microtasks.ts";
 import type { CheckedConfig } from "../../host/config.ts";
 import type { Tape } from "../../market/tape/tape.ts";
-import { type CoverageMarks, createCoverageMarks } from "./coverage-marks.ts";
+import { CoverageMarks } from "./coverage-marks.ts";
 import { distortTape } from "./distorted-tape.ts";
-import { createEnvironment, type Environment } from "./environment.ts";
+import { Environment } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import { createFaultHandlers } from "./fault-handlers.ts";
 import { checkQuiet, checkStopped } from "./final-checks.ts";
 import type { Violation } from "./invariants.ts";
-import { createPlay } from "./play.ts";
-import { createProcessSupervisor } from "./process-supervisor.ts";
+import { Play } from "./play.ts";
+import { ProcessSupervisor } from "./process-supervisor.ts";
 
 export interface Scenario {
   readonly config: CheckedConfig;
@@ -54,15 +54,15 @@ interface ScenarioOptions {
 const quietMs = 300_000;
 const afterStopMs = 190_000;
 
-export const runScenario = async (story: Scenario, { marks = createCoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
+export const runScenario = async (story: Scenario, { marks = new CoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
   const { config, seed, minutes, faults, plugins } = story;
   const { startAt } = story.tape;
   const tape = distortTape(story.tape, faults, startAt);
   const hash = createHash("sha256");
   let events = 0;
   const tell = onLine ?? (() => undefined);
-  const environment = createEnvironment({ config, tape, startAt, seed, faults, marks, tell });
-  const supervisor = createProcessSupervisor(environment, {
+  const environment = new Environment({ config, tape, startAt, seed, faults, marks, tell });
+  const supervisor = new ProcessSupervisor(environment, {
     seed: `${String(config.seed)}/${seed}`,
     plugins,
     log: (event) => {
@@ -74,7 +74,7 @@ export const runScenario = async (story: Scenario, { marks = createCoverageMarks
   const promises = watchPromises();
   const failed = catchRejections(environment);
   const { latency = lognormal({ medianMs: 25 }) } = (config.service as Partial<BacktestSpec>).options ?? {};
-  const play = createPlay(environment, supervisor, promises, latency);
+  const play = new Play(environment, supervisor, promises, latency);
   const { time } = environment;
   try {
     for (const fault of faults) {
@@ -103,7 +103,7 @@ export const runScenario = async (story: Scenario, { marks = createCoverageMarks
     hash: hash.digest("hex"),
     events,
     steps: play.steps,
-    lives: supervisor.lives,
+    lives: supervisor.processes,
     requests,
     weight,
     ...environment.quota.counts,
@@ -111,10 +111,7 @@ export const runScenario = async (story: Scenario, { marks = createCoverageMarks
   };
 };
 
-type CompanyOf = ReturnType<typeof createProcessSupervisor>;
-type PlayOf = ReturnType<typeof createPlay>;
-
-const goQuiet = async (environment: Environment, supervisor: CompanyOf, play: PlayOf): Promise<void> => {
+const goQuiet = async (environment: Environment, supervisor: ProcessSupervisor, play: Play): Promise<void> => {
   environment.tell("QUIET: nothing goes wrong from here on");
   environment.network.calm();
   for (const pushes of environment.pushes.values()) pushes.calm();
@@ -130,7 +127,7 @@ const goQuiet = async (environment: Environment, supervisor: CompanyOf, play: Pl
 };
 
 /** Whatever is left is killed, so that the next story begins alone. */
-const discard = async (supervisor: CompanyOf): Promise<void> => {
+const discard = async (supervisor: ProcessSupervisor): Promise<void> => {
   supervisor.current?.clock.kill();
   supervisor.current?.abandon();
   await supervisor.current?.engine.stop().catch(() => undefined);

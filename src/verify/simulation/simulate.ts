@@ -7,7 +7,7 @@
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
-import { createCoverageMarks, markNames } from "./coverage-marks.ts";
+import { CoverageMarks, markNames } from "./coverage-marks.ts";
 import { type Fault, spellFault } from "./fault.ts";
 import { sampleFaults } from "./fault-sampler.ts";
 import { invariants, type Violation } from "./invariants.ts";
@@ -90,7 +90,7 @@ export const simulate = async (input: unknown, options: SimulateOptions): Promis
   const { seeds, minutes, first = 1, fixture, failuresMax = 3, onSeed } = options;
   const config = checkSimulated(input);
   const market = marketOf(config, fixture);
-  const marks = createCoverageMarks();
+  const marks = new CoverageMarks();
   const clock = createSystemClock();
   const startedAt = clock.now();
   const failures: Failure[] = [];

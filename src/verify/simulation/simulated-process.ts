@@ -1,8 +1,8 @@
 /**
- * One process: an engine with its clock, its connection, its view of the market and its handle on the disk.
+ * Simulated process: an engine with its clock, its connection, its view of the market and its handle on the disk.
  *
- * Invariants: the engine is the real one and gets nothing but ports; what it says after its death is not heard; a process that
- * is told to die at a certain moment dies there.
+ * Invariants: the engine is the real one and gets nothing but ports; its events after its death do not count; a process that
+ * is to die at a certain moment dies there.
  */
 import { tap } from "rxjs";
 import type { ServiceSpec } from "../../client/service-port.ts";
@@ -15,32 +15,12 @@ import { createFeed, type Feed } from "../../market/feed.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";
 import type { Environment } from "./environment.ts";
 import type { CrashMoment } from "./fault.ts";
-import type { DiskStep } from "./faulty-disk.ts";
+import type { DiskStep, DiskUser } from "./faulty-disk.ts";
+import type { Sender } from "./network.ts";
 import type { Watched } from "./oracle.ts";
-import { createProcessClock, type ProcessClock } from "./process-clock.ts";
-import { createSlotHistory, type SlotHistory } from "./slot-history.ts";
-
-export interface SimulatedProcess {
-  readonly number: number;
-  readonly clock: ProcessClock;
-  readonly engine: Engine;
-  readonly feed: Feed;
-  readonly watched: Watched;
-  /** Resolves when the start has ended, well or badly. */
-  readonly begun: Promise<void>;
-  /** What each strategy wanted last. */
-  readonly wanted: ReadonlyMap<string, readonly WantedOrder[]>;
-  readonly slots: SlotHistory;
-  /** Strategies that may not trade as they like, by a rule of the config. */
-  readonly held: ReadonlySet<string>;
-  state: "starting" | "running" | "stopping" | "over";
-  /** The process dies at the next such moment. */
-  dieAt(moment: CrashMoment, die: () => void): void;
-  /** Fails what waits for the disk. */
-  readonly abandon: () => void;
-  readonly requestsAfterStop: () => number;
-  readonly journalFailed: () => boolean;
-}
+import { ProcessClock } from "./process-clock.ts";
+import type { Pushes } from "./pushes.ts";
+import { SlotHistory } from "./slot-history.ts";
 
 interface SimulatedProcessOptions {
   readonly number: number;
@@ -51,14 +31,14 @@ interface SimulatedProcessOptions {
   readonly onJournalFailure: () => void;
 }
 
-class Dead extends Error {
+class ProcessDied extends Error {
   constructor() {
     super("the process has died");
   }
 }
 
-/** Far above what a crowd of orders makes of a moment in which everything changes. */
-const saidMax = 20_000;
+/** Far above what many orders make of a moment in which everything changes. */
+const eventsMax = 20_000;
 
 const momentOf: Readonly<Record<DiskStep, CrashMoment>> = {
   append: "as it writes",
@@ -66,153 +46,186 @@ const momentOf: Readonly<Record<DiskStep, CrashMoment>> = {
   synced: "between flush and send",
 };
 
-export const startSimulatedProcess = (
-  environment: Environment,
-  { number, seed, plugins, log, onFailedStart, onJournalFailure }: SimulatedProcessOptions,
-): SimulatedProcess => {
-  const { time, config, tape, calendar, oracle, users, pushes, network, marks } = environment;
-  const clock = createProcessClock(time, () => calendar.offsetMs);
-  const watched = oracle.born(number, time.now());
-  const wanted = new Map<string, readonly WantedOrder[]>();
-  const slots = createSlotHistory(wanted);
-  const held = new Set<string>();
-  const deaths = new Set<() => void>();
-  let doom: { readonly moment: CrashMoment; readonly die: () => void } | undefined;
-  let requestsAfterStop = 0;
-  let feed: Feed | undefined;
+export class SimulatedProcess {
+  readonly number: number;
+  readonly clock: ProcessClock;
+  readonly engine: Engine;
+  readonly watched: Watched;
+  /** Resolves when the start has ended, well or badly. */
+  readonly begun: Promise<void>;
+  /** What each strategy wanted last. */
+  readonly wanted = new Map<string, readonly WantedOrder[]>();
+  readonly slots = new SlotHistory(this.wanted);
+  /** Strategies that may not trade as they like, by a rule of the config. */
+  readonly held = new Set<string>();
+  state: "starting" | "running" | "stopping" | "over" = "starting";
+  requestsAfterStop = 0;
+  readonly #environment: Environment;
+  readonly #options: SimulatedProcessOptions;
+  readonly #deaths = new Set<() => void>();
+  #feed: Feed | undefined;
+  #doom: { readonly moment: CrashMoment; readonly die: () => void } | undefined;
+  #journalFailed = false;
+  #instant = Number.NaN;
+  #events = 0;
 
-  const meet = (moment: CrashMoment): boolean => {
-    if (doom?.moment !== moment) return false;
-    const { die } = doom;
-    doom = undefined;
-    marks.mark(`crash ${moment}`);
+  constructor(environment: Environment, options: SimulatedProcessOptions) {
+    const { time, config, calendar, oracle, disk } = environment;
+    this.#environment = environment;
+    this.#options = options;
+    this.number = options.number;
+    this.clock = new ProcessClock(time, () => calendar.offsetMs);
+    this.watched = oracle.born(options.number, time.now());
+    const strategies = config.strategies.map((strategy) => watching(strategy, this.wanted));
+    const plugins = options.plugins ? config.plugins : [];
+    this.engine = createEngine(
+      {
+        ...config,
+        strategies,
+        plugins,
+        journal: { ...config.journal, dir: "journal" },
+        service: this.#service(),
+        seed: `${options.seed}/${options.number}`,
+      },
+      { openDisk: async () => disk.open(this.#diskUser()) },
+    );
+    this.engine.on("event", (event) => {
+      if (this.clock.alive) this.#onEvent(event);
+    });
+    this.begun = this.#begin();
+  }
+
+  get feed(): Feed {
+    return this.#feed as Feed;
+  }
+
+  get journalFailed(): boolean {
+    return this.#journalFailed;
+  }
+
+  /** The process dies at the next such moment. */
+  dieAt(moment: CrashMoment, die: () => void): void {
+    this.#doom = { moment, die };
+  }
+
+  /** Fails what waits for the disk. */
+  abandon(): void {
+    for (const fail of this.#deaths) fail();
+    this.#deaths.clear();
+  }
+
+  #begin(): Promise<void> {
+    return this.engine.start().then(
+      () => {
+        if (this.state === "starting") this.state = "running";
+      },
+      (error: unknown) => {
+        if (!this.clock.alive || this.state !== "starting") return;
+        this.state = "over";
+        this.#options.onFailedStart(error);
+      },
+    );
+  }
+
+  /** Whether the process dies here. */
+  #meets(moment: CrashMoment): boolean {
+    if (this.#doom?.moment !== moment) return false;
+    const { die } = this.#doom;
+    this.#doom = undefined;
+    this.#environment.marks.mark(`crash ${moment}`);
     die();
     return true;
-  };
-  const step = (what: DiskStep): void => {
-    if (!clock.alive || meet(momentOf[what])) throw new Dead();
-  };
-  const sender = {
-    clock,
-    sent: (request: WireRequest) => {
-      if (life.state === "over") requestsAfterStop++;
-      environment.tell(`#${number} sends ${request.endpoint} ${briefly(request)}`);
-      watched.forbidden = environment.refusal ?? forbiddenByJournal;
-      environment.quota.left(request);
-      oracle.sent(watched, environment.uidOf(request.key), request);
-      if (request.endpoint === "cancelBatch" && Array.isArray(request.body) && request.body.length > 1)
-        marks.mark("several orders were cancelled by one call");
-      if (request.endpoint === "placeOrder") meet("as an order leaves");
-    },
-    heard: (request: WireRequest, response: Parameters<typeof oracle.heard>[2]) => {
-      if (meet("as an answer comes")) return;
-      environment.tell(`#${number} hears ${response.status} to ${request.endpoint}`);
-      environment.quota.heard(response.status === limitedStatus);
-      oracle.heard(watched, request, response);
-    },
-    unheard: ({ endpoint }: WireRequest) => {
-      marks.mark(`no answer to ${endpoint}`);
-      environment.tell(`#${number} gives up waiting for an answer to ${endpoint}`);
-    },
-  };
-  let forbiddenByJournal: string | undefined;
-  const line = network.join(sender);
-  const service: ServiceSpec = {
-    kind: "simulation",
-    open: ({ onError }) => {
-      feed = createFeed(tape.instruments, { onError });
-      return {
-        clock,
-        transport: line.send,
-        market: feed,
-        users: users.map((user) => ({
-          ...user,
-          ...(pushes.get(user.uid) as Exclude<ReturnType<typeof pushes.get>, undefined>).join(clock),
-        })),
-        ordersRefused: () => environment.refusal,
-        assumptions: [],
-        start: () => undefined,
-        stop: () => {
-          line.close();
-        },
-      };
-    },
-  };
-  const user = {
-    clock,
-    step,
-    onDeath: (fail: () => void) => {
-      deaths.add(fail);
-    },
-    onFailure: () => {
-      forbiddenByJournal = "the journal has failed";
-      onJournalFailure();
-    },
-  };
-  const strategies = config.strategies.map((strategy) => watching(strategy, wanted));
-  const parts = { strategies, plugins: plugins ? config.plugins : [], journal: { ...config.journal, dir: "journal" } };
-  const engine = createEngine(
-    { ...config, ...parts, service, seed: `${seed}/${number}` },
-    { openDisk: async () => environment.disk.open(user) },
-  );
-  let instant = Number.NaN;
-  let said = 0;
-  /** What is done over and over while no time passes would never end by itself: the story ends instead. */
-  const checkProgress = ({ type }: Event): void => {
-    if (time.now() !== instant) [instant, said] = [time.now(), 0];
-    if (++said !== saidMax) return;
-    environment.fail("I15", `${saidMax} events at one instant, the last of them ${type}`);
-    engine.stop().catch(() => undefined);
-  };
-  engine.on("event", (event) => {
-    if (!clock.alive) return;
-    log(event);
-    checkProgress(event);
+  }
+
+  #diskUser(): DiskUser {
+    return {
+      clock: this.clock,
+      step: (what) => {
+        if (!this.clock.alive || this.#meets(momentOf[what])) throw new ProcessDied();
+      },
+      onDeath: (fail) => {
+        this.#deaths.add(fail);
+      },
+      onFailure: () => {
+        this.#journalFailed = true;
+        this.#options.onJournalFailure();
+      },
+    };
+  }
+
+  #service(): ServiceSpec {
+    const { tape, users, pushes, network } = this.#environment;
+    const connection = network.join(this.#sender());
+    return {
+      kind: "simulation",
+      open: ({ onError }) => {
+        this.#feed = createFeed(tape.instruments, { onError });
+        return {
+          clock: this.clock,
+          transport: connection.send,
+          market: this.#feed,
+          users: users.map((user) => ({ ...user, ...(pushes.get(user.uid) as Pushes).join(this.clock) })),
+          ordersRefused: () => this.#environment.refusal,
+          assumptions: [],
+          start: () => undefined,
+          stop: () => connection.close(),
+        };
+      },
+    };
+  }
+
+  #sender(): Sender {
+    const { oracle, quota, marks, tell, uidOf } = this.#environment;
+    return {
+      clock: this.clock,
+      sent: (request) => {
+        const { endpoint, body } = request;
+        if (this.state === "over") this.requestsAfterStop++;
+        tell(`#${this.number} sends ${endpoint} ${briefly(request)}`);
+        this.watched.forbidden = this.#environment.refusal ?? (this.#journalFailed ? "the journal has failed" : undefined);
+        quota.left(request);
+        oracle.sent(this.watched, uidOf(request.key), request);
+        if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1) marks.mark("several orders were cancelled by one call");
+        if (endpoint === "placeOrder") this.#meets("as an order leaves");
+      },
+      heard: (request, response) => {
+        if (this.#meets("as an answer comes")) return;
+        tell(`#${this.number} hears ${response.status} to ${request.endpoint}`);
+        quota.heard(response.status === limitedStatus);
+        oracle.heard(this.watched, request, response);
+      },
+      unheard: ({ endpoint }) => {
+        marks.mark(`no answer to ${endpoint}`);
+        tell(`#${this.number} gives up waiting for an answer to ${endpoint}`);
+      },
+    };
+  }
+
+  #onEvent(event: Event): void {
+    const { marks, oracle, tell } = this.#environment;
+    this.#options.log(event);
+    this.#checkProgress(event);
     if (event.type === "order.changed") {
-      environment.tell(`#${number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`);
+      tell(`#${this.number} takes ${event.clOrdId} (${event.strategy} ${event.slot}) for ${event.phase}: ${event.reason}`);
     } else if (event.type === "order.refused") {
-      environment.tell(`#${number} refuses ${event.strategy} ${event.slot}: ${event.reason}`);
-    } else if (event.type !== "action.sent" && event.type !== "action.answered")
-      environment.tell(`#${number} ${event.type} ${detailOf(event)}`);
-    marks.event(event, watched);
-    oracle.event(watched, event);
-    slots.note(event);
+      tell(`#${this.number} refuses ${event.strategy} ${event.slot}: ${event.reason}`);
+    } else if (event.type !== "action.sent" && event.type !== "action.answered") tell(`#${this.number} ${event.type} ${detailOf(event)}`);
+    marks.event(event, this.watched);
+    oracle.event(this.watched, event);
+    this.slots.note(event);
     // What it wanted when it failed or was stopped is not what it wants.
-    if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed") held.add(event.strategy);
-  });
-  const begun = engine.start().then(
-    () => {
-      if (life.state === "starting") life.state = "running";
-    },
-    (error: unknown) => {
-      if (!clock.alive || life.state !== "starting") return;
-      life.state = "over";
-      onFailedStart(error);
-    },
-  );
-  const life: SimulatedProcess = {
-    number,
-    clock,
-    engine,
-    feed: feed as unknown as Feed,
-    watched,
-    begun,
-    wanted,
-    slots,
-    held,
-    state: "starting",
-    dieAt: (moment, die) => {
-      doom = { moment, die };
-    },
-    abandon: () => {
-      for (const fail of deaths) fail();
-      deaths.clear();
-    },
-    requestsAfterStop: () => requestsAfterStop,
-    journalFailed: () => forbiddenByJournal !== undefined,
-  };
-  return life;
-};
+    if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed") this.held.add(event.strategy);
+  }
+
+  /** What is done over and over while no time passes would never end by itself: the scenario ends instead. */
+  #checkProgress({ type }: Event): void {
+    const now = this.#environment.time.now();
+    if (now !== this.#instant) [this.#instant, this.#events] = [now, 0];
+    if (++this.#events !== eventsMax) return;
+    this.#environment.fail("I15", `${eventsMax} events at one instant, the last of them ${type}`);
+    this.engine.stop().catch(() => undefined);
+  }
+}
 
 const watching = (strategy: Strategy, wanted: Map<string, readonly WantedOrder[]>): Strategy => ({
   ...strategy,

@@ -8,15 +8,15 @@ import { responseTo, type WireRequest } from "../../../../src/contract/transport
 import { checkConfig } from "../../../../src/host/config.ts";
 import type { OrderPhase } from "../../../../src/journal/events.ts";
 import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
-import { createCoverageMarks } from "../../../../src/verify/simulation/coverage-marks.ts";
+import { CoverageMarks } from "../../../../src/verify/simulation/coverage-marks.ts";
 import type { Fault, FaultKind } from "../../../../src/verify/simulation/fault.ts";
-import { createNetwork } from "../../../../src/verify/simulation/network.ts";
-import { createOracle } from "../../../../src/verify/simulation/oracle.ts";
-import { createProcessClock } from "../../../../src/verify/simulation/process-clock.ts";
+import { Network } from "../../../../src/verify/simulation/network.ts";
+import { Oracle } from "../../../../src/verify/simulation/oracle.ts";
+import { ProcessClock } from "../../../../src/verify/simulation/process-clock.ts";
 import { runScenario } from "../../../../src/verify/simulation/scenario.ts";
 import { simulate } from "../../../../src/verify/simulation/simulate.ts";
 import { marketOf } from "../../../../src/verify/simulation/simulated-market.ts";
-import { createSurplusCheck } from "../../../../src/verify/simulation/surplus-check.ts";
+import { SurplusCheck } from "../../../../src/verify/simulation/surplus-check.ts";
 import busy from "../../../support/configs/busy-quota.ts";
 import { strategy } from "../../../support/harness/backtest.ts";
 
@@ -41,9 +41,9 @@ const faultOf = (kind: FaultKind, at: number, given: Partial<Fault> = {}): Fault
 describe("an outage", () => {
   const rig = () => {
     const time = createVirtualClock(0);
-    const clock = createProcessClock(time, () => 0);
+    const clock = new ProcessClock(time, () => 0);
     const served: string[] = [];
-    const network = createNetwork({
+    const network = new Network({
       time,
       latency: { name: "none", entryMs: () => 1, responseMs: () => 1, feedMs: () => 0 },
       timeoutMs: 1_000,
@@ -99,9 +99,9 @@ describe("an outage", () => {
 
 describe("a slot with two orders", () => {
   const crowding = () => {
-    const { note } = createSurplusCheck();
+    const surplus = new SurplusCheck();
     const change = (clOrdId: string, phase: OrderPhase, slot = "bid", instId = "BTC-USDT-SWAP"): string | undefined =>
-      note({ type: "order.changed", seq: 0, at: 0, strategy: "s", slot, instId, clOrdId, phase, record: undefined, reason: "" });
+      surplus.note({ type: "order.changed", seq: 0, at: 0, strategy: "s", slot, instId, clOrdId, phase, record: undefined, reason: "" });
     const placements = (count: number): (string | undefined)[] =>
       Array.from({ length: count }, (_, index) => change(`other ${index}`, "sent", `other ${index}`));
     return { change, placements };
@@ -113,7 +113,7 @@ describe("a slot with two orders", () => {
     change("two", "live");
     const said = placements(21);
     expect(said.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => undefined));
-    expect(said[20]).toBe('"s bid" goes on holding one and two: neither is taken back');
+    expect(said[20]).toBe('"s bid" goes on holding one and two: neither is canceled');
   });
 
   it.each<[string, OrderPhase]>([
@@ -149,7 +149,7 @@ describe("an id that comes again", () => {
     const { amnesia, forgetful, generation, accFillSz = "0" } = environment;
     const clOrdId = ids.of(ids.slotHash("s", "bid"), generation);
     const said: string[] = [];
-    const oracle = createOracle({
+    const oracle = new Oracle({
       contract: createContract(),
       ids,
       now: () => 0,
@@ -195,7 +195,7 @@ describe("a story in which memory is lost", () => {
   const config = checkConfig(busy);
   const tell = async (...faults: readonly Fault[]) => {
     const lines: string[] = [];
-    const marks = createCoverageMarks();
+    const marks = new CoverageMarks();
     const story = { config, tape: marketOf(config)("memory", 1), seed: "memory", minutes: 1, faults, plugins: false };
     const { violations, lives } = await runScenario(story, { marks, onLine: (_, line) => lines.push(line) });
     expect(violations).toEqual([]);

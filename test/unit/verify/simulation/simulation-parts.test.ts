@@ -4,13 +4,13 @@ import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { crashMoments, diskFates, faultKinds, spellFault } from "../../../../src/verify/simulation/fault.ts";
 import { sampleFaults } from "../../../../src/verify/simulation/fault-sampler.ts";
-import { createSimulatedDisk, type DiskUser } from "../../../../src/verify/simulation/faulty-disk.ts";
-import { createProcessClock } from "../../../../src/verify/simulation/process-clock.ts";
+import { type DiskUser, SimulatedDisk } from "../../../../src/verify/simulation/faulty-disk.ts";
+import { ProcessClock } from "../../../../src/verify/simulation/process-clock.ts";
 
 const clocks = () => {
   const time = createVirtualClock(1_000);
   const calendar = { offsetMs: 0 };
-  return { time, calendar, life: createProcessClock(time, () => calendar.offsetMs) };
+  return { time, calendar, life: new ProcessClock(time, () => calendar.offsetMs) };
 };
 
 describe("a process's clock", () => {
@@ -69,7 +69,7 @@ describe("a simulated disk", () => {
     ["nothing unflushed", 7],
     ["everything", 12],
   ] as const)("keeps %s when the process dies", async (fate, length) => {
-    const disk = createSimulatedDisk();
+    const disk = new SimulatedDisk();
     const open = disk.open(userOf());
     await open.create("a", bytes("0123"));
     const file = await open.open("a");
@@ -83,7 +83,7 @@ describe("a simulated disk", () => {
   it("tears what was not flushed at a place the seed says, and never what was", async () => {
     const lengths = new Set<number>();
     for (let seed = 0; seed < 30; seed++) {
-      const disk = createSimulatedDisk();
+      const disk = new SimulatedDisk();
       const open = disk.open(userOf());
       await open.create("a", bytes("0123"));
       await (await open.open("a")).append(bytes("4567"));
@@ -95,7 +95,7 @@ describe("a simulated disk", () => {
   });
 
   it("knows which placements' records are durable", async () => {
-    const disk = createSimulatedDisk();
+    const disk = new SimulatedDisk();
     const open = disk.open(userOf());
     await open.create("a", record("one"));
     const file = await open.open("a");
@@ -106,7 +106,7 @@ describe("a simulated disk", () => {
   });
 
   it("fails once where it is told to, and is not durable then", async () => {
-    const disk = createSimulatedDisk();
+    const disk = new SimulatedDisk();
     const user = userOf();
     const open = disk.open(user);
     await open.create("a", bytes(""));
@@ -121,7 +121,7 @@ describe("a simulated disk", () => {
   });
 
   it("is held by one process at a time, and let go of by a dead one", async () => {
-    const disk = createSimulatedDisk();
+    const disk = new SimulatedDisk();
     const free = await disk.open(userOf()).lock("x");
     await expect(disk.open(userOf()).lock("x")).rejects.toThrow("holds x");
     await free();
