@@ -29,7 +29,7 @@ const sluice = async (argv: readonly string[], given: CliParts = parts, look: Ca
   return { code, out: io.outText, err: io.errText };
 };
 
-describe("files", () => {
+describe("Files", () => {
   it("are written where asked, folders made on the way, and named where messages go", async () => {
     const [page, file] = [at("deep/er/sheet.html"), at("details.json")];
     const { code, out, err } = await sluice([config, "--json", "--html", page, "--details", file]);
@@ -119,7 +119,7 @@ describe("--compare-limits", () => {
   });
 });
 
-describe("a run in which every order was refused", () => {
+describe("A run in which every order was refused", () => {
   it("reports, says so first, and fails with the reason", async () => {
     const orders = { placed: 0, canceled: 0, filled: 0, rejected: 0, refused: 5 };
     const runBacktest = () => Promise.resolve({ ...sampleReport(), orders, fills: 0 });

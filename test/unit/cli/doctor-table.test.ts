@@ -4,7 +4,7 @@ import { examinationText } from "../../../src/cli/doctor-table.ts";
 import { ink, widthOf } from "../../../src/report/ansi.ts";
 import { examination, finding } from "../../support/harness/examinations.ts";
 
-describe("the table of an examination", () => {
+describe("The table of an examination", () => {
   it("shows what differs first, what holds last, and the lines to write", () => {
     const text = examinationText(
       examination([

@@ -50,7 +50,7 @@ const doctor = (
   return { io, asked, begun, ended: main(["doctor", path, ...argv], io, { examine, clock: createVirtualClock(1_700_000_000_000) }) };
 };
 
-describe("doctor", () => {
+describe("Doctor", () => {
   it("ends with 0 when nothing differs, also when not everything was there to be seen", async () => {
     const { ended, io, asked } = doctor(testnet, [], examination([finding("holds"), finding("not seen", "limits.anchor")]));
     expect(await ended).toBe(0);
@@ -137,7 +137,7 @@ describe("doctor", () => {
   });
 });
 
-describe("what doctor writes down", () => {
+describe("What doctor writes down", () => {
   const unit = { SPOT: "quote_notional", SWAP: "base" } as const;
   const found = finding("differs", "order.szUnit", { override: { path: "order.szUnit", value: unit } });
 

@@ -5,7 +5,7 @@ import { colourOf, inkOf, processIo } from "../../../src/cli/io.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 
-describe("the captured streams", () => {
+describe("Captured output streams", () => {
   it("keep results and messages apart, in order", () => {
     const io = capturedIo();
     io.out("a");
@@ -26,7 +26,7 @@ describe("the captured streams", () => {
   });
 });
 
-describe("the process behind the command line", () => {
+describe("The command line's process", () => {
   const stream = (given: object = {}) => {
     const written: string[] = [];
     const self = new EventEmitter();
@@ -197,7 +197,7 @@ describe("the process behind the command line", () => {
   ])("columns are %s", (_, out, env, expected) => expect(stage(out, {}, env).io.columns).toBe(expected));
 });
 
-describe("colour", () => {
+describe("Colour on the command line:", () => {
   it.each([
     ["is used where a person is watching", true, {}, true],
     ["is not used in a pipe", false, {}, false],

@@ -90,7 +90,7 @@ const pendingOrders = async (): Promise<readonly Record<string, string>[]> => {
   return data;
 };
 
-describe("the program against a service over the network", () => {
+describe("The program against a service over the network:", () => {
   it("doctor finds that everything holds", async () => {
     const { code, out, err } = await ended(start(["doctor", config, "--quick"], env));
     expect(err).not.toContain("error");

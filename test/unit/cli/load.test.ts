@@ -49,7 +49,7 @@ const failure = async (name: string): Promise<{ code: string; message: string }>
   throw new Error(`${name} was loaded`);
 };
 
-describe("a config file", () => {
+describe("A config file", () => {
   it.each([
     ["plain.mjs", { a: 1 }],
     ["promised.mjs", { a: 3 }],

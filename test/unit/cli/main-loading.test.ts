@@ -30,7 +30,7 @@ beforeEach(() => {
   loaded.clear();
 });
 
-describe("a command nobody asked for is not loaded", () => {
+describe("Loading a command loads no other:", () => {
   it.each([
     ["for the version", ["--version"], []],
     ["for the version, in short", ["-V"], []],
@@ -47,7 +47,7 @@ describe("a command nobody asked for is not loaded", () => {
   });
 });
 
-describe("every command is found under its own name", () => {
+describe("Every command is found by its name,", () => {
   it("as the help lists them, in its order", async () => {
     const { out } = await sluice("--help");
     const names = [...out.matchAll(/^ {2}([a-z]+) (?:\[|<|[A-Z]| )/gm)]

@@ -30,7 +30,7 @@ const reporting = (change: Partial<RunReport> = {}): CliParts => ({
 });
 const failing = (error: unknown): CliParts => ({ runBacktest: () => Promise.reject(error as Error) });
 
-describe("wrong usage ends with 2 and one message", () => {
+describe("Wrong usage ends with 2 and one message", () => {
   it.each([
     ["an unknown command, with the nearest", ["bactest"], "error: unknown command 'bactest'. Did you mean backtest?\nSee: sluice --help\n"],
     ["an unknown command, with nothing near", ["xyzzy"], "error: unknown command 'xyzzy'\nSee: sluice --help\n"],
@@ -70,7 +70,7 @@ describe("wrong usage ends with 2 and one message", () => {
   });
 });
 
-describe("help and version", () => {
+describe("Help and version", () => {
   it("go to stdout and end with 0", async () => {
     const { code, out, err } = await sluice(["--help"]);
     expect([code, err]).toEqual([0, ""]);
@@ -89,7 +89,7 @@ describe("help and version", () => {
   });
 });
 
-describe("backtest", () => {
+describe("The backtest command", () => {
   it("prints the report for people", async () => {
     const { code, out, err } = await sluice(["backtest", config], reporting(), { columns: 90 });
     expect([code, err]).toEqual([0, ""]);
@@ -173,7 +173,7 @@ describe("backtest", () => {
   });
 });
 
-describe("failures", () => {
+describe("Failures of a command", () => {
   const codes: Readonly<Record<string, number>> = { config: 2, usage: 2, resume: 3, again: 130 };
   it.each((Object.keys(errorCodes) as ErrorCode[]).map((code) => [code, errorCodes[code].fix] as const))(
     "%s, to be mended in %s",

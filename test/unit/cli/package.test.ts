@@ -62,7 +62,7 @@ beforeAll(async () => {
   writeFileSync(join(project, "package.json"), '{"name":"somebody","private":true,"type":"module"}');
 }, 180_000);
 
-describe("a package packed from a clone that was never built", () => {
+describe("A package packed from an unbuilt clone", () => {
   it("holds the build, its types, the command and what a user copies, and no tests or sources", () => {
     expect(packed).toEqual(
       expect.arrayContaining(
@@ -125,7 +125,7 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
   });
 });
 
-describe("a clone that npm installs in", () => {
+describe("A clone that npm installs in", () => {
   const build = (initCwd: string): Promise<Ended> =>
     run(process.execPath, [join(clone, "src/cli/build.mjs"), "--when-installed"], clone, { INIT_CWD: initCwd });
 

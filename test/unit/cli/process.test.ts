@@ -38,7 +38,7 @@ const sluice = (argv: readonly string[], closeOut = false): Promise<Ended> =>
     });
   });
 
-describe("the program itself", () => {
+describe("The program itself", () => {
   it("answers with its version", async () => {
     expect(await sluice(["--version"])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: "" });
   });

@@ -70,7 +70,7 @@ const run = async (path: string, argv: readonly string[], story: readonly EventB
   return { code: await ended, io, log };
 };
 
-describe("run against mainnet", () => {
+describe("Running against mainnet", () => {
   it("is refused without --mainnet, before anything is opened", async () => {
     const { code, io, log } = await run(mainnet, []);
     expect([code, log]).toEqual([2, []]);
@@ -87,7 +87,7 @@ describe("run against mainnet", () => {
   });
 });
 
-describe("resting orders at the end of a run", () => {
+describe("Resting orders at the end of a run:", () => {
   it.each([
     [[], false],
     [["--keep"], false],
@@ -143,7 +143,7 @@ describe("resting orders at the end of a run", () => {
   });
 });
 
-describe("what a run says of its orders", () => {
+describe("The order summary of a run", () => {
   it("warns with the commonest reason when every order was refused", async () => {
     const refused = (reason: string): EventBody => ({ type: "order.refused", strategy: "s", slot: "x", reason });
     const story = [refused("below the minimum"), changed("a", "rejected", "51008 no funds"), refused("below the minimum")];
@@ -165,7 +165,7 @@ describe("what a run says of its orders", () => {
   });
 });
 
-describe("limits that should last", () => {
+describe("Risk limits meant to outlast a run", () => {
   const orders = { positionInAll: "1000", lossPerStrategy: "10", orderNotionalMax: "5" };
   const service = { kind: "live", environment: "testnet", baseUrl };
 

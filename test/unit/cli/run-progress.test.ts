@@ -42,7 +42,7 @@ const sent = (endpoint: "placeOrder" | "getOrder", weight: number): EventBody =>
   waitedMs: 0,
 });
 
-describe("the tally of a run", () => {
+describe("The counters of a run", () => {
   it("counts requests, weight and placements", () => {
     expect(tallied(sent("placeOrder", 10), sent("getOrder", 5))).toMatchObject({ sent: 2, weight: 15, placed: 1 });
   });
@@ -68,7 +68,7 @@ describe("the tally of a run", () => {
   });
 });
 
-describe("the line of an event", () => {
+describe("The text line of an event", () => {
   it.each<[string, EventBody, string]>([
     ["start", { type: "engine.started", strategies: ["a", "b"], plugins: ["c"] }, "started a, b with plugins c"],
     ["empty start", { type: "engine.started", strategies: [], plugins: [] }, "started without strategies"],
@@ -108,7 +108,7 @@ describe("the line of an event", () => {
   ])("is not written for %s", (_, body) => expect(eventLine(event(body))).toBeUndefined());
 });
 
-describe("the status line", () => {
+describe("The status line", () => {
   const status = { tally: { ...createTally(0), sent: 12, filled: 3, canceled: 4 }, quota: quotaState(), pending: 6, now: 3_725_000 };
 
   it("shows time, layers, queue and orders", () => {
@@ -163,7 +163,7 @@ describe("the status line", () => {
   });
 });
 
-describe("the line of progress", () => {
+describe("The progress line", () => {
   it.each([
     ["half way", { at: 50, startAt: 0, endAt: 100, events: 7 }, 10_000, "████████████░░░░░░░░░░░░  50 %  7 events, 0:00:10 left"],
     ["at the start nobody knows how long", { at: 0, startAt: 0, endAt: 100, events: 0 }, 10, "░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 events"],
@@ -176,7 +176,7 @@ describe("the line of progress", () => {
   });
 });
 
-describe("the closing summary", () => {
+describe("The closing summary", () => {
   it("adds up the run, and speaks of trouble only where there was some", () => {
     const tally = { ...createTally(0), sent: 5, weight: 50, placed: 2, filled: 1 };
     expect(closingText(tally, 61_000)).toBe(
@@ -188,7 +188,7 @@ describe("the closing summary", () => {
   });
 });
 
-describe("the end of a run in which orders came to nothing", () => {
+describe("The end of a run in which orders came to nothing", () => {
   const refused = { type: "order.refused", strategy: "a", slot: "s", reason: "too small" };
   const rejected = { type: "order.changed", phase: "rejected", strategy: "a", slot: "s", reason: "51008 no balance" };
   const placed = { type: "action.sent", endpoint: "placeOrder", weight: 10 };

@@ -81,7 +81,7 @@ const started = async (argv: readonly string[] = [], look: CaptureOptions = {}, 
   return act;
 };
 
-describe("run", () => {
+describe("The run command", () => {
   it("starts an engine with the config for running, and stops it when asked", async () => {
     const { io, log, ended } = await started();
     io.stop();
@@ -207,7 +207,7 @@ describe("run", () => {
   });
 });
 
-describe("a halted run", () => {
+describe("A halted run", () => {
   const halt: EventBody = { type: "mode.changed", mode: "halted", reason: "sluice close" };
   const begin: EventBody = { type: "engine.started", strategies: ["s"], plugins: [] };
 
@@ -259,7 +259,7 @@ describe("a halted run", () => {
   });
 });
 
-describe("run --json", () => {
+describe("sluice run --json", () => {
   it("prints every event as a line, number and instant first, and nothing else on stdout", async () => {
     const { say, clock, io, ended } = await started(["--json"], { isTty: true, env: { NO_COLOR: "1" } });
     say({ type: "anomaly", what: "order", detail: "fell\nhard" });
@@ -273,7 +273,7 @@ describe("run --json", () => {
   });
 });
 
-describe("run for people", () => {
+describe("Run for people", () => {
   it("passes on what plugins print, made harmless", async () => {
     const { print, io, ended } = await started();
     print("saved\u001b[2J");

@@ -104,7 +104,7 @@ const tell = async (child: ChildProcess, steps: readonly Step[]): Promise<void> 
   }
 };
 
-describe("run --cancel leaves no order and ends with 0", () => {
+describe("sluice run --cancel leaves no order and ends with 0", () => {
   it.each<[string, readonly Step[]]>([
     ["Ctrl-C", ["SIGINT"]],
     ["SIGTERM", ["SIGTERM"]],
@@ -129,7 +129,7 @@ describe("run --cancel leaves no order and ends with 0", () => {
   );
 });
 
-describe("other commands end in order too", () => {
+describe("Commands end in order on a signal:", () => {
   it("record finishes its session", async () => {
     const out = join(folder, "session");
     const { child, says, ended, text } = start("record", config, "--out", out);

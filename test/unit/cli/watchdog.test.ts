@@ -199,7 +199,7 @@ describe("config.watchdog", () => {
   });
 });
 
-it("the starter of its process is beside it in a checkout, and beside the sources in a package", () => {
+it("The starter of its process is beside it in a checkout, and beside the sources in a package", () => {
   const checkout = new URL("../../../src/cli/watchdog-child.ts", import.meta.url).href;
   expect(starterBeside(checkout)).toBe(fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url)));
   const starter = join(folder, "package", "src", "cli", "sluice.mjs");

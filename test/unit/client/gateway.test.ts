@@ -30,7 +30,7 @@ const listen = (source: Observable<Outcome<unknown>>): string[] => {
   return seen;
 };
 
-describe("a call that is not valid", () => {
+describe("An invalid gateway call", () => {
   it.each<[string, EndpointName, unknown, RegExp]>([
     ["unknown key", "pendingOrders", { instID: swap }, /unknown key "instID". Did you mean "instId"\?/],
     ["wrong type", "pendingOrders", { limit: 5 }, /refused 0 local: .*limit/],
@@ -67,7 +67,7 @@ describe("a call that is not valid", () => {
   });
 });
 
-describe("a read", () => {
+describe("A gateway read", () => {
   it.each([
     ["no answer", lostRequest, "unknown"],
     ["a server error", reply(503), "unknown"],
@@ -125,7 +125,7 @@ describe("a read", () => {
   });
 });
 
-describe("an answer", () => {
+describe("A parsed answer", () => {
   const contract = createContract();
   const read = (endpoint: EndpointName, status: number, body: unknown): string =>
     spell(parseResponse(endpoint, { status, headers: {}, body }, contract, 0));

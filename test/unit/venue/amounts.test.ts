@@ -20,7 +20,7 @@ const textOf = (digits: bigint, places: number): string => {
 };
 const shortest = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
-it("an amount is read and spelled to the last digit", () => {
+it("An amount is read and spelled to the last digit", () => {
   fc.assert(
     fc.property(amount, ({ digits, places }) => {
       const text = textOf(digits, places);
@@ -36,6 +36,6 @@ it.each(["", ".5", "5.", "1e3", "+1", " 1", "0x1", "1.2.3", "-", "0.123456789012
   expect(readAmount(text)).toBeUndefined();
 });
 
-it("zeros behind the eighteenth place say nothing", () => {
+it("Zeros behind the eighteenth place say nothing", () => {
   expect(readAmount("0.1000000000000000000000")).toBe(10n ** 17n);
 });

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { setting, spot, swap } from "../../support/harness/venue.ts";
 
-describe("4.2 pending orders, 4.3 order history", () => {
+describe("Section 4.2 pending orders, 4.3 order history:", () => {
   const filled = () => {
     const it = setting();
     const live = it.placed({ px: "50000" });
@@ -50,7 +50,7 @@ describe("4.2 pending orders, 4.3 order history", () => {
   });
 });
 
-describe("8.3 result paging", () => {
+describe("Section 8.3 result paging:", () => {
   const many = () => {
     const it = setting();
     const all = Array.from({ length: 120 }, (_, index) => it.placed({ px: String(50000 + index), sz: "100" })).reverse();

@@ -20,7 +20,7 @@ const orderFields = [
   "updatedAt",
 ];
 
-describe("2.1 the response envelope", () => {
+describe("Section 2.1 the response envelope", () => {
   it("carries code 0, an empty msg and an array on success", () => {
     expect(setting().read("trade/orders/pending")).toMatchObject({ status: 200, body: { code: "0", msg: "", data: [] } });
   });
@@ -32,7 +32,7 @@ describe("2.1 the response envelope", () => {
   });
 });
 
-describe("2.2 the order record", () => {
+describe("Section 2.2 the order record", () => {
   it("has the thirteen fields, all of them text", () => {
     const { placed, read } = setting();
     const [record] = read("trade/order", { ordId: placed({ clOrdId: "one" }) }).body.data;
@@ -70,7 +70,7 @@ describe("2.2 the order record", () => {
   });
 });
 
-describe("3 states", () => {
+describe("Section 3 states: an order", () => {
   it("walks live, partially_filled, filled and stays there", () => {
     const { trade, placed, order, changes } = setting();
     const ordId = placed({ sz: "600" });
@@ -97,7 +97,7 @@ describe("3 states", () => {
   });
 });
 
-describe("4.1 get order details", () => {
+describe("Section 4.1 get order details", () => {
   it("finds by ordId and by clOrdId", () => {
     const { placed, read, ids } = setting();
     const ordId = placed({ clOrdId: "mine" });
@@ -131,7 +131,7 @@ describe("4.1 get order details", () => {
   });
 });
 
-describe("4.4 cancel batch orders", () => {
+describe("Section 4.4 cancel batch orders", () => {
   it("answers element by element in the order of the request", () => {
     const { placed, write, results } = setting();
     const [a, b] = [placed({}), placed({})];
@@ -183,7 +183,7 @@ describe("4.4 cancel batch orders", () => {
   });
 });
 
-describe("4.5 instruments", () => {
+describe("Section 4.5 instruments", () => {
   it("lists every product with its steps, without a key", () => {
     const { read } = setting();
     const { status, body } = read("common/instruments", {}, { key: undefined });
@@ -203,7 +203,7 @@ describe("4.5 instruments", () => {
   });
 });
 
-describe("4.6 the other endpoints", () => {
+describe("Section 4.6 the other endpoints", () => {
   it("answer with balances, positions, an order id, a closed position and a leverage", () => {
     const { quote, read, write, placed } = setting();
     quote(swap, 60000, 1, 60000.1, 1);
@@ -218,7 +218,7 @@ describe("4.6 the other endpoints", () => {
   });
 });
 
-describe("5 authentication", () => {
+describe("Section 5 authentication:", () => {
   const calls: readonly (readonly [string, string, unknown, string])[] = [
     ["GET", "trade/order", { ordId: "1" }, "read"],
     ["GET", "trade/orders/pending", {}, "read"],
@@ -246,7 +246,7 @@ describe("5 authentication", () => {
   });
 });
 
-describe("9 versioning", () => {
+describe("Section 9 versioning:", () => {
   it.each([
     ["GET", "/trade/order"],
     ["GET", "/api/v2/trade/order"],

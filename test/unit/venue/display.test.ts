@@ -10,7 +10,7 @@ const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order:
 const fillsOf = ({ fills }: ReturnType<typeof setting>) =>
   fills.map(({ uid, side, px, qty, liquidity }) => `${uid} ${side} ${qty}@${px} ${liquidity}`);
 
-describe("what is displayed", () => {
+describe("The displayed market", () => {
   it("is one price in a recording of quotes", () => {
     const it = inBase();
     it.quote(swap, 59999, 1, 60000, 0.001);

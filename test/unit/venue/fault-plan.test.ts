@@ -8,7 +8,7 @@ import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.t
 import { createServiceClock } from "../../../src/venue/server/service-clock.ts";
 import { type Call, keys, serverSetting, startAt } from "../../support/harness/server.ts";
 
-describe("a fault plan", () => {
+describe("A fault plan", () => {
   it.each([
     ["an unknown kind, with the nearest", { http: [{ kind: "drop_respons" }] }, 'plan.http.0.kind: "drop_respons" is not one of'],
     ["the nearest of it", { http: [{ kind: "drop_respons" }] }, 'Did you mean "drop_response"?'],
@@ -56,7 +56,7 @@ describe("a fault plan", () => {
   });
 });
 
-describe("drawing", () => {
+describe("Drawing faults:", () => {
   const drawn = (plan: FaultPlan, seed = 1) => createFaults(plan, createVirtualClock(startAt), createRandom(seed));
 
   it("gives the first rule that applies, with every value filled in", () => {
@@ -96,7 +96,7 @@ describe("drawing", () => {
   });
 });
 
-describe("the service's clock", () => {
+describe("The faulty service's clock", () => {
   it("is off by the offset, and steps when told", () => {
     const clock = createVirtualClock(startAt);
     const service = createServiceClock(clock, { offsetMs: -7_000, steps: [{ atMs: 1_000, byMs: 90_000 }] });

@@ -24,7 +24,7 @@ const trader = (fees: { SPOT: Fees; SWAP: Fees }) => {
   };
 };
 
-describe("fees by volume", () => {
+describe("Fee tiers", () => {
   it("change at the next midnight, by the value of the thirty days before, and fall back when it is gone", () => {
     const take = trader({ SPOT: flat, SWAP: tiered });
     expect(take(swap, 600, midnight + 1)).toBeCloseTo(5);

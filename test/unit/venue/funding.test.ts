@@ -19,7 +19,7 @@ const facing = (profile: Parameters<typeof setting>[0] = {}) => {
 };
 const cash = (it: ReturnType<typeof facing>) => [it.balance("USDT", "ann")?.balance, it.balance("USDT", "bob")?.balance];
 
-describe("funding", () => {
+describe("Funding", () => {
   it.each([
     ["0.0001", "-0.6", "0.6"],
     ["-0.0001", "0.6", "-0.6"],

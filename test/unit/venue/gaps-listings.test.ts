@@ -7,7 +7,7 @@ import { setting, swap } from "../../support/harness/venue.ts";
 
 const cancelPath = "trade/cancel-batch-orders";
 
-describe("G6, H6 paging", () => {
+describe("Gap G6, H6: paging", () => {
   const three = (profile: ProfileOverrides) => {
     const it = setting(profile);
     return { ...it, orders: [it.placed({}), it.placed({}), it.placed({})] as [string, string, string] };
@@ -42,7 +42,7 @@ describe("G6, H6 paging", () => {
   });
 });
 
-describe("H11 history", () => {
+describe("Gap H11: the history", () => {
   const day = 86_400_000;
 
   it("forgets completed orders after the retention time, in the listing and by id", () => {

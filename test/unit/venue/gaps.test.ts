@@ -7,7 +7,7 @@ import { setting, spot, swap } from "../../support/harness/venue.ts";
 
 const cancelPath = "trade/cancel-batch-orders";
 
-describe("G3 time and fee sign", () => {
+describe("Gap G3:", () => {
   it.each([
     ["ms", "1700000000001"],
     ["s", "1700000000"],
@@ -29,7 +29,7 @@ describe("G3 time and fee sign", () => {
   });
 });
 
-describe("H3 the unit of sz", () => {
+describe("Gap H3, the unit of sz:", () => {
   const sizes: readonly (readonly [ProfileOverrides, string, string])[] = [
     [{ order: { szUnit: { SPOT: "base", SWAP: "quote_notional" } } }, "6000.05", "6000"],
     [{ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, "0.1", "0.1"],
@@ -67,7 +67,7 @@ describe("H3 the unit of sz", () => {
   });
 });
 
-describe("G5 an order that is not found", () => {
+describe("Gap G5: an order that is not found", () => {
   it("is an error with a code, or an empty success", () => {
     expect(setting().read("trade/order", { ordId: "1" })).toMatchObject({ status: 200, body: { code: "51603", data: [] } });
     expect(setting({ answers: { notFound: "empty" } }).read("trade/order", { ordId: "1" })).toMatchObject({
@@ -78,7 +78,7 @@ describe("G5 an order that is not found", () => {
   });
 });
 
-describe("H2 the envelope", () => {
+describe("Gap H2: the envelope", () => {
   it("spells success and the data of a failure as the profile says", () => {
     expect(setting({ answers: { successMsg: "success" } }).read("asset/spot").body.msg).toBe("success");
     expect(setting({ answers: { dataOnError: "object" } }).read("trade/order").body.data).toEqual({});
@@ -86,7 +86,7 @@ describe("H2 the envelope", () => {
   });
 });
 
-describe("H9 decimals that do not exist", () => {
+describe("Gap H9: decimals that do not exist", () => {
   it.each(["", "0"] as const)('are written as "%s"', (emptyDecimal) => {
     const { placed, order } = setting({ order: { emptyDecimal } });
     expect(order(placed({ ordType: "market", px: undefined }))).toMatchObject({
@@ -98,7 +98,7 @@ describe("H9 decimals that do not exist", () => {
   });
 });
 
-describe("H10 client ids", () => {
+describe("Gap H10: a client id", () => {
   it.each(["with space", "ümlaut", "a".repeat(33), "under_score"])("%s is refused", (clOrdId) => {
     expect(setting().place({ clOrdId }).body.code).toBe("51000");
   });
@@ -127,7 +127,7 @@ describe("H10 client ids", () => {
   });
 });
 
-describe("G8, G9 batch cancel", () => {
+describe("Gaps G8, G9: a batch cancel", () => {
   const two = (profile: ProfileOverrides) => {
     const it = setting(profile);
     const ordId = it.placed({ clOrdId: "mine" });
@@ -185,7 +185,7 @@ describe("G8, G9 batch cancel", () => {
   });
 });
 
-describe("G2, G13 instruments", () => {
+describe("Gaps G2, G13: the instruments endpoint", () => {
   it("has short field names where the profile says so", () => {
     const { read } = setting({ instruments: { fieldNames: "short" } });
     expect(read("common/instruments", { instId: swap }).body.data[0]).toEqual({
@@ -210,7 +210,7 @@ describe("G2, G13 instruments", () => {
   });
 });
 
-describe("H4 canceling spot orders", () => {
+describe("Gap H4: canceling spot orders", () => {
   it("works where the profile has it", () => {
     const { placed, write, order, balance } = setting({ capabilities: { cancelSpot: true } });
     const ordId = placed({ instId: spot });
@@ -220,7 +220,7 @@ describe("H4 canceling spot orders", () => {
   });
 });
 
-describe("permissions and codes", () => {
+describe("Permissions and codes of the profile", () => {
   it("are those of the profile", () => {
     const { read, place } = setting({
       permissions: { account: "wallet" },

@@ -8,7 +8,7 @@ import { everything, instruments, setting, spot, swap } from "../../support/harn
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 const listed = ({ read }: ReturnType<typeof setting>) => read("common/instruments").body.data.map(({ instId }) => instId);
 
-describe("listing", () => {
+describe("Listing an instrument", () => {
   it("adds a product that can be traded at once", () => {
     const it = inBase();
     it.venue.list({ instId: "SOL-USDT", tickSize: "0.01", lotSize: "0.1" }, it.moment());
@@ -25,7 +25,7 @@ describe("listing", () => {
   });
 });
 
-describe("delisting", () => {
+describe("Delisting an instrument", () => {
   it("takes a product off the list, cancels its orders and refuses new ones", () => {
     const it = inBase();
     const ordId = it.placed({ sz: "0.1" });
@@ -54,7 +54,7 @@ describe("delisting", () => {
   });
 });
 
-describe("changing a product", () => {
+describe("Changing an instrument", () => {
   it("to coarser steps holds for new orders only", () => {
     const it = inBase();
     const ordId = it.placed({ px: "59999.9", sz: "0.001" });
@@ -112,7 +112,7 @@ describe("changing a product", () => {
   });
 });
 
-describe("listeners", () => {
+describe("Listeners of the venue", () => {
   it("hear of an order after the request has been applied completely", () => {
     const it = inBase();
     it.quote(swap, 59999, 1, 60000, 1);
@@ -199,7 +199,7 @@ describe("listeners", () => {
   });
 });
 
-describe("the same calls give the same answers", () => {
+describe("The venue's answers to the same calls agree", () => {
   it("byte for byte", () => {
     const run = (): string => {
       const it = inBase();
@@ -211,7 +211,7 @@ describe("the same calls give the same answers", () => {
   });
 });
 
-describe("a set-up that cannot work", () => {
+describe("An invalid venue set-up:", () => {
   const user = { uid: "ann", keys: [{ name: "k", permissions: everything }], balances: {} };
   const cases: readonly (readonly [string, Partial<VenueOptions>, RegExp])[] = [
     ["a user twice", { users: [user, { ...user, keys: [] }] }, /user ann is listed twice/],

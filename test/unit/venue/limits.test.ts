@@ -24,7 +24,7 @@ const burn = ({ read }: ReturnType<typeof setting>, weight: number, at: number, 
   }
 };
 
-describe("8.1 the key layer", () => {
+describe("Section 8.1: the key layer", () => {
   it("grants ten requests a second per key, then answers 429 at once until the next second begins", () => {
     const { read } = strict();
     const statuses = Array.from({ length: 11 }, () => read("asset/spot", {}, { at: start + 990 }).status);
@@ -40,7 +40,7 @@ describe("8.1 the key layer", () => {
   });
 });
 
-describe("8.1 the user layer", () => {
+describe("Section 8.1: the user layer", () => {
   it("adds each endpoint's weight", () => {
     const { read, write, placed } = strict();
     const calls: readonly (readonly [number, () => Reply])[] = [
@@ -104,7 +104,7 @@ describe("8.1 the user layer", () => {
   });
 });
 
-describe("8.1 the address layer", () => {
+describe("Section 8.1: the address layer", () => {
   it("grants 1200 requests a minute over all keys, users and unauthenticated calls of an address", () => {
     const { read } = strict();
     const callers = [undefined, "nobody", "ann-1", "bob-1"];
@@ -126,7 +126,7 @@ describe("8.1 the address layer", () => {
   });
 });
 
-describe("8.4 headers", () => {
+describe("Section 8.4: the headers", () => {
   it("tell what remains of the address and the key, and what the user has used", () => {
     const { read } = strict();
     read("asset/spot", {}, { at: start });
@@ -153,7 +153,7 @@ describe("8.4 headers", () => {
   });
 });
 
-describe("limits that are not enforced", () => {
+describe("Limits that are not enforced", () => {
   it("refuse nothing and count everything", () => {
     const it = setting();
     for (let call = 0; call < 300; call++) expect(it.read("asset/spot", {}, { at: start }).status).toBe(200);
@@ -168,7 +168,7 @@ describe("limits that are not enforced", () => {
   });
 });
 
-describe("the meter's report", () => {
+describe("The meter's report", () => {
   it("counts requests, granted weight, refusals by layer, blocked minutes and peaks", () => {
     const it = strict();
     for (let call = 0; call < 12; call++) it.read("asset/spot", {}, { at: start });
@@ -185,7 +185,7 @@ describe("the meter's report", () => {
   });
 });
 
-describe("H5 the profile's rows about limits", () => {
+describe("Gap H5:", () => {
   const remaining = (reply: Reply): string | undefined => reply.headers["x-ratelimit-ip-remaining"];
 
   it.each([
@@ -249,7 +249,7 @@ describe("H5 the profile's rows about limits", () => {
   });
 });
 
-describe("the meter", () => {
+describe("The meter", () => {
   it("never grants more than a layer holds in one window, and refuses only what would exceed one", () => {
     const call = fc.record({
       gap: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 120 }), fc.integer({ min: 400, max: 61_000 })),

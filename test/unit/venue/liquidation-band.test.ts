@@ -48,7 +48,7 @@ const order = fc.record({
 });
 const purse = fc.integer({ min: 10, max: 5_000 }).map(String);
 
-describe("a band of safe prices", () => {
+describe("A band of safe prices", () => {
   it("holds nobody's liquidation, and hardly anything more than it has to leaves it out", () => {
     const met = { banded: 0, left: 0 };
     fc.assert(
@@ -107,7 +107,7 @@ describe("a band of safe prices", () => {
   });
 });
 
-describe("when margins are looked at", () => {
+describe("When margins are looked at", () => {
   it("does not depend on when they were looked at before", () => {
     const fallen = (between: boolean): number => {
       const it = setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, { users: users("100", "100") });

@@ -33,7 +33,7 @@ const long = (mode: "cross" | "isolated", profile: ProfileOverrides = {}) => {
   return it;
 };
 
-describe("an isolated position", () => {
+describe("An isolated position", () => {
   it("is closed at the book when the mark leaves less than the maintenance margin, and not before", () => {
     const it = long("isolated");
     const resting = it.placed({ side: "sell", px: "70000", sz: "0.05", reduceOnly: true });
@@ -129,7 +129,7 @@ describe("an isolated position", () => {
   });
 });
 
-describe("cross positions", () => {
+describe("Cross positions", () => {
   it("have the whole purse behind them, and take all orders of it with them", () => {
     const it = long("cross");
     const resting = it.placed({ instId: spot, px: "500", sz: "0.001" });
@@ -188,7 +188,7 @@ describe("cross positions", () => {
   });
 });
 
-describe("without marks", () => {
+describe("Without mark prices", () => {
   it("margins are looked at with the market's rows, no more often than the profile says", () => {
     const it = arena({}, "703");
     // Looked at once in each second of the clock.
@@ -217,7 +217,7 @@ describe("without marks", () => {
   });
 });
 
-describe("money", () => {
+describe("Money with liquidations", () => {
   const px = fc.integer({ min: 1, max: 12 });
   const step = fc.oneof(
     {

@@ -22,7 +22,7 @@ const money = (it: ReturnType<typeof long>) => {
   return [balance, available, frozen];
 };
 
-describe("available money", () => {
+describe("Available balance", () => {
   it("is less what cross positions have lost, and never more for what they have gained", () => {
     const it = long();
     expect(money(it)).toEqual(["996.999995", "396.988995", "600.011"]);
@@ -73,7 +73,7 @@ describe("available money", () => {
   });
 });
 
-describe("leverage", () => {
+describe("Leverage", () => {
   it("of a product nobody set is the profile's, but never more than the product allows", () => {
     const it = inBase({ margin: { leverageDefault: "80" } });
     it.placed({ px: "50000", sz: "0.05" });
@@ -92,7 +92,7 @@ describe("leverage", () => {
   });
 });
 
-describe("margin mode", () => {
+describe("Margin mode", () => {
   it("is what the first order says, and no other while a position or an order is open", () => {
     const it = inBase();
     it.quote(swap, 60000, 10, 60000.1, 10);
@@ -119,7 +119,7 @@ describe("margin mode", () => {
   });
 });
 
-describe("a change of mode", () => {
+describe("A change of margin mode", () => {
   const funded = () => {
     const it = inBase();
     it.quote(swap, 60000, 10, 60000.1, 10);
@@ -144,7 +144,7 @@ describe("a change of mode", () => {
   });
 });
 
-describe("the price at which a position falls short", () => {
+describe("The price at which a position falls short", () => {
   it("of a cross position has the whole purse behind it, of an isolated one its margin", () => {
     const it = long();
     // 996.999995 + 0.1 × (px - 60000.1) = 0.005 × 0.1 × px

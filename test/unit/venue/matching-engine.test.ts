@@ -11,7 +11,7 @@ const bob = { key: "bob-1" } as const;
 const fillsOf = ({ fills }: ReturnType<typeof setting>) =>
   fills.map(({ uid, side, px, qty, liquidity }) => `${uid} ${side} ${qty}@${px} ${liquidity}`);
 
-describe("a taker", () => {
+describe("A taking order", () => {
   it("walks the displayed levels from the best price on, up to its limit", () => {
     const it = inBase();
     it.level(swap, "sell", 60002, 0.003);
@@ -82,7 +82,7 @@ describe("a taker", () => {
   });
 });
 
-describe("order types", () => {
+describe("Order types:", () => {
   const withAsks = () => {
     const it = inBase();
     it.level(swap, "sell", 60000, 0.001);
@@ -137,7 +137,7 @@ describe("order types", () => {
   });
 });
 
-describe("a resting order in the queue", () => {
+describe("A resting order in the queue", () => {
   it("waits behind what was displayed when it came; a print eats the queue first", () => {
     const it = inBase();
     it.quote(swap, 60000, 0.005, 60001, 1);
@@ -225,7 +225,7 @@ describe("a resting order in the queue", () => {
   });
 });
 
-describe("the market going through a resting order", () => {
+describe("A resting order crossed by the market:", () => {
   it.each([
     ["buy", "60000", "sell", 59999.9],
     ["sell", "60000", "buy", 60000.1],

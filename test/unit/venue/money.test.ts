@@ -7,7 +7,7 @@ import { setting, spot, swap } from "../../support/harness/venue.ts";
 const inBase = (options: Parameters<typeof setting>[1] = {}) => setting({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }, options);
 const cancelPath = "trade/cancel-batch-orders";
 
-describe("spot", () => {
+describe("A spot account", () => {
   it("freezes the price and the fee of a resting buy, and frees them on cancel", () => {
     const it = setting({ capabilities: { cancelSpot: true } });
     const ordId = it.placed({ instId: spot, px: "50000", sz: "5000" });
@@ -76,7 +76,7 @@ describe("spot", () => {
   });
 });
 
-describe("swap", () => {
+describe("A swap account", () => {
   const long = () => {
     const it = inBase();
     it.quote(swap, 59999, 1, 60000, 1);
@@ -181,7 +181,7 @@ describe("swap", () => {
   });
 });
 
-describe("reduceOnly", () => {
+describe("A reduceOnly order", () => {
   const long = () => {
     const it = inBase();
     it.quote(swap, 59999, 1, 60000, 1);
@@ -221,7 +221,7 @@ describe("reduceOnly", () => {
   });
 });
 
-describe("leverage", () => {
+describe("Leverage", () => {
   it("sets the margin of positions and open orders anew", () => {
     const it = inBase();
     it.quote(swap, 59999, 1, 60000, 1);

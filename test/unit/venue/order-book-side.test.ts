@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.tuple(
   fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 12 })),
 );
 
-it.each([1, -1] as const)("the best price and what a taker meets are those of the whole side (sign %i)", (sign: Sign) => {
+it.each([1, -1] as const)("The best price and what a taker meets are those of the whole side (sign %i)", (sign: Sign) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom("unlimited" as const, "traded" as const), (steps, volume) => {
       const half = createOrderBookSide(sign, matchingOf("risk-averse", volume));

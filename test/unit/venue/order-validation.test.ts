@@ -7,7 +7,7 @@ import { add, compare, mul } from "../../../src/decimal.ts";
 import { cover, cut, readAmount, spell } from "../../../src/venue/money.ts";
 import { setting, swap } from "../../support/harness/venue.ts";
 
-describe("amounts", () => {
+describe("Venue amounts:", () => {
   it.each([
     ["0", "0"],
     ["-0", "0"],
@@ -44,7 +44,7 @@ describe("amounts", () => {
   });
 });
 
-describe("order checks", () => {
+describe("Order validation:", () => {
   it.each([
     ["an unknown product", { instId: "XRP-USDT-SWAP" }, "51001"],
     ["an unknown side", { side: "hold" }, "51000"],

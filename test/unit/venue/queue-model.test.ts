@@ -41,7 +41,7 @@ const bookOf = (queue: Queue, volume: FillVolume = "unlimited", crosses = true) 
   };
 };
 
-describe("a place in a queue", () => {
+describe("A queue position", () => {
   it.each<[string, number, number, number, number | undefined, number]>([
     ["cancels are behind while there is anybody behind", 30, 70, 50, undefined, 30],
     ["what is left cannot be less than what was ahead", 30, 70, 20, undefined, 20],
@@ -73,7 +73,7 @@ describe("a place in a queue", () => {
   });
 });
 
-describe("a resting order among cancels and prints", () => {
+describe("A resting order among cancels and prints", () => {
   /** 100 lots ahead of ours, 60 of 100 cancelled after 100 more came, then prints of 10. */
   const story = (queue: Queue) => {
     const { book, resting } = bookOf(queue);
@@ -190,7 +190,7 @@ describe("a resting order among cancels and prints", () => {
   });
 });
 
-describe("where volume counts", () => {
+describe("Where volume counts,", () => {
   it("a print through orders fills the best first, and no more than was printed", () => {
     const { book, resting } = bookOf("risk-averse", "traded");
     const orders = [resting(1, 1_000, 4), resting(1, 1_002, 3), resting(1, 1_001, 2)];
@@ -237,7 +237,7 @@ describe("where volume counts", () => {
   });
 });
 
-describe("on any tape", () => {
+describe("On any tape,", () => {
   type Step = readonly [what: number, px: number, qty: number];
   const step: fc.Arbitrary<Step> = fc.tuple(fc.nat(5), fc.integer({ min: 95, max: 105 }), fc.nat(12));
   const apply = (book: ReturnType<typeof createBook>, [what, px, qty]: Step): number => {

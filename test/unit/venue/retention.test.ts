@@ -27,7 +27,7 @@ const open = (history: { retentionMs?: number; ordersMax?: number }) => {
   return { ...it, churn, pass, ids, now: () => now };
 };
 
-describe("completed orders", () => {
+describe("Completed orders", () => {
   it("are dropped after their time: neither id finds them, and the client id may be used again", () => {
     const { churn, pass, read, placed, now, ids } = open({ retentionMs: 10_000 });
     churn(3, "c");

@@ -8,7 +8,7 @@ import { type Call, keys, type Setting, type Style, serverSetting, signatureOf, 
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";
 
-describe("a signature that is right", () => {
+describe("A signature that is right", () => {
   const ms = (at: number): string => String(at);
   const s = (at: number): string => String(Math.floor(at / 1_000));
   const withQuery: Style["text"] = ({ timestamp, method, path, query, body }) =>
@@ -65,7 +65,7 @@ describe("a signature that is right", () => {
   });
 });
 
-describe("a signature that is wrong", () => {
+describe("A signature that is wrong", () => {
   const tampered = (change: Partial<typeof keys.ann>): Call => ({ key: { ...keys.ann, ...change } });
   const failures: readonly (readonly [string, Call, RegExp])[] = [
     ["none at all", {}, /missing/],
@@ -126,7 +126,7 @@ describe("a signature that is wrong", () => {
   });
 });
 
-describe("permissions", () => {
+describe("Permissions of a key:", () => {
   const asked: readonly (readonly [
     string,
     (setting: Setting) => Promise<{ status: number; body: { code: string; msg: string } }>,
@@ -166,7 +166,7 @@ describe("permissions", () => {
   });
 });
 
-describe("the keyring", () => {
+describe("The keyring", () => {
   const profile = { auth: { toleranceMs: 5_000, timestamp: "iso", digest: "base64" } } as const;
 
   it("checks a login as a GET of its path", async () => {

@@ -158,7 +158,7 @@ describe("sluice venue --json", () => {
   });
 });
 
-describe("the file of keys", () => {
+describe("The file of keys", () => {
   it("is its owner's alone and holds what a client reads", async () => {
     const path = join(folder, "keys.json");
     const { keys } = await venue("--keys", path);
@@ -185,7 +185,7 @@ describe("the file of keys", () => {
   });
 });
 
-describe("for people", () => {
+describe("The venue command for people", () => {
   it("says where it is, which keys there are, how to point a config at it, and once a minute what happened", async () => {
     const { io, clock, code } = begin("--seed", "7", "--no-limits");
     await until(() => io.outText !== "");
@@ -212,7 +212,7 @@ describe("for people", () => {
   });
 });
 
-describe("what is wrong is said, and nothing stays open", () => {
+describe("The venue command refuses and leaves nothing open:", () => {
   it.each([
     ["a port beyond all ports", ["--port", "65536"], 2, "Write a port from 0 to 65535."],
     ["a port in words", ["--port", "http"], 2, "Write a port from 0 to 65535."],
@@ -247,7 +247,7 @@ describe("what is wrong is said, and nothing stays open", () => {
   });
 });
 
-it("listens for a request to stop only while it is open", async () => {
+it("Listens for a request to stop only while it is open", async () => {
   let listening = 0;
   const inner = capturedIo();
   const io = Object.assign(Object.create(inner) as CapturedIo, {
@@ -267,7 +267,7 @@ it("listens for a request to stop only while it is open", async () => {
   expect([await code, listening]).toEqual([0, 0]);
 });
 
-describe("the process", () => {
+describe("The venue process", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("ends with 0 on %s", async (signal) => {
     const bin = fileURLToPath(new URL("../../../src/cli/sluice.mjs", import.meta.url));
     const child = spawn(process.execPath, [bin, "venue", "--json"], { stdio: ["ignore", "pipe", "inherit"] });

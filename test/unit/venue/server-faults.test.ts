@@ -37,7 +37,7 @@ const placement = JSON.stringify({ instId: "BTC-USDT-SWAP", side: "buy", ordType
 
 const ordersOf = ({ venue }: Setting): number => venue.truth("ann").orders.length;
 
-describe("requests and answers that get lost", () => {
+describe("A fault that loses a request or an answer:", () => {
   it("drop_request: the connection ends and the service has seen nothing", async () => {
     const setting = await faulty({ kind: "drop_request", endpoint: "placeOrder" });
     expect(await failureOf(setting.place())).toBe("ECONNRESET");
@@ -69,7 +69,7 @@ describe("requests and answers that get lost", () => {
   });
 });
 
-describe("time that passes", () => {
+describe("A fault of time:", () => {
   it("delay out: the service acts at once, the answer comes later", async () => {
     const setting = await faulty({ kind: "delay", ms: 700 });
     const heard = setting.place();
@@ -129,7 +129,7 @@ describe("time that passes", () => {
   });
 });
 
-describe("bodies that are not what they should be", () => {
+describe("A fault of the body:", () => {
   it("html: a page with a 502 from in front of the service, or another status", async () => {
     const setting = await faulty({ kind: "html", count: 1 }, { kind: "html", status: 200, leg: "in" });
     const first = await setting.place();
@@ -212,7 +212,7 @@ describe("bodies that are not what they should be", () => {
   });
 });
 
-describe("records that are not what they should be", () => {
+describe("A fault of the records:", () => {
   const record = async (setting: Setting): Promise<Readonly<Record<string, unknown>>> =>
     (await setting.get("trade/orders/pending", { key: keys.ann })).body.data[0] ?? {};
   const listing = (kind: HttpFaultRule["kind"]): HttpFaultRule => ({ kind, endpoint: "pendingOrders" });
@@ -258,7 +258,7 @@ describe("records that are not what they should be", () => {
   });
 });
 
-describe("when a fault applies", () => {
+describe("A fault applies", () => {
   const statuses = async (setting: Setting, calls: readonly Call[]): Promise<readonly number[]> => {
     const heard: number[] = [];
     for (const call of calls) heard.push((await setting.get("common/instruments", call)).status);

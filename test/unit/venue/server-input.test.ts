@@ -7,7 +7,7 @@ import { keys, rawTalk, serverSetting, signedHeaders, startAt, toTheEnd, until }
 const order = "/api/v1/trade/order";
 const pending = "/api/v1/trade/orders/pending";
 
-describe("malformed requests", () => {
+describe("A malformed request:", () => {
   it.each([
     ["no JSON", "{", /not JSON/],
     ["nothing", "", /must be object/],
@@ -68,7 +68,7 @@ describe("malformed requests", () => {
   });
 });
 
-describe("methods and paths", () => {
+describe("Methods and paths:", () => {
   it.each([
     ["an unknown path", "GET", "/api/v1/trade/ordres"],
     ["a path below an endpoint", "GET", `${order}/`],
@@ -112,7 +112,7 @@ describe("methods and paths", () => {
   });
 });
 
-describe("size and patience", () => {
+describe("Bounds of the server:", () => {
   const large = 1_048_577;
 
   it("a body of a mebibyte is read, one byte more is a 413", async () => {
@@ -169,7 +169,7 @@ describe("size and patience", () => {
   });
 });
 
-describe("whatever bytes come", () => {
+describe("Whatever bytes the server reads,", () => {
   const line = fc.oneof(
     fc.string(),
     fc.constantFrom(
@@ -257,7 +257,7 @@ describe("whatever bytes come", () => {
   });
 });
 
-describe("closing", () => {
+describe("Closing the server", () => {
   it("ends every connection, finished or not, and frees the port", async () => {
     const { server, port, open, call } = await serverSetting({ faults: { http: [{ kind: "silence", endpoint: "pendingOrders" }] } });
     const silent = open("GET", pending, { key: keys.ann }).catch((error: NodeJS.ErrnoException) => error.code);

@@ -10,7 +10,7 @@ const left = (headers: Readonly<Record<string, unknown>>): readonly unknown[] =>
 
 const nextMinuteAt = startAt + 40_000;
 
-describe("each layer answers 429 once it is used up", () => {
+describe("A used-up layer answers 429:", () => {
   it("the address: signed or not, whatever it asks for, until the next minute", async () => {
     const { get, call, venue, clock } = await serverSetting({ limits: true });
     for (let count = 0; count < 1_197; count++) venue.knock("10.0.0.1", startAt);
@@ -60,7 +60,7 @@ describe("each layer answers 429 once it is used up", () => {
   });
 });
 
-describe("the headers of an answer", () => {
+describe("The rate headers of an answer", () => {
   it("carry the service's own time, and none where the profile has none", async () => {
     const { get, clock } = await serverSetting();
     clock.advanceTo(startAt + 1_999);

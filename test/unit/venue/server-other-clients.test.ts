@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { keys, serverSetting, startAt } from "../../support/harness/server.ts";
 
-describe("other programs of a user", () => {
+describe("Other programs of a user", () => {
   it("spend what the plan says on average, at moments of their own", async () => {
     const { get, clock, venue } = await serverSetting({
       limits: true,
@@ -41,7 +41,7 @@ describe("other programs of a user", () => {
   });
 });
 
-describe("late listings", () => {
+describe("Late listings", () => {
   const late = { faults: { listings: { lagMs: 2_000 } } } as const;
   const cancel = (ordId: unknown) => [{ instId: "BTC-USDT-SWAP", ordId }];
 

@@ -19,7 +19,7 @@ const spoiled = async (...socket: NonNullable<FaultPlan["socket"]>) => {
 
 const numbers = (heard: Heard[]) => heard.map((message) => (typeof message === "string" ? "?" : message.seqId));
 
-describe("a fault on a socket", () => {
+describe("A fault on a socket", () => {
   it("gap: the sequence advances, the message is not there", async () => {
     const { client, print } = await spoiled({ kind: "gap", count: 1 });
     for (let count = 0; count < 3; count++) print();

@@ -13,7 +13,7 @@ const pairs = many.flatMap(({ instId }) => [
   { channel: "tickers", instId },
 ]);
 
-describe("subscriptions", () => {
+describe("Socket subscriptions", () => {
   it("are at most a hundred a connection; the next is refused and room is made by unsubscribing", async () => {
     const { connect } = await rig({ venue: { instruments: [...instruments, ...many] } });
     const client = await connect();
@@ -32,7 +32,7 @@ describe("subscriptions", () => {
   });
 });
 
-describe("connections", () => {
+describe("Socket connections", () => {
   it("are at most thirty an address; the next is answered with 429 until one has gone", async () => {
     const { connect, refusal, sockets } = await rig();
     const clients = await Promise.all(Array.from({ length: 30 }, connect));
@@ -90,7 +90,7 @@ describe("connections", () => {
   });
 });
 
-describe("a reader that does not read", () => {
+describe("A reader that does not read", () => {
   it("is closed with a reason once too much waits for it, and costs no more memory", async () => {
     const backlogBytesMax = 262_144;
     const { connect, board, sockets, clock } = await rig({ backlogBytesMax });
@@ -118,7 +118,7 @@ describe("a reader that does not read", () => {
   });
 });
 
-describe("a book that is too much at once", () => {
+describe("A book too large for the outbox", () => {
   it("ends the connection and leaves no listener", async () => {
     const { connect, board, clock } = await rig({ backlogBytesMax: 10_000, faults: { socket: [{ kind: "delay", ms: 60_000 }] } });
     for (let px = 1; px <= 2_000; px++) board.level({ instId: swap, side: "buy", px: String(px), sz: "1", at: startAt });
@@ -131,7 +131,7 @@ describe("a book that is too much at once", () => {
   });
 });
 
-describe("closing", () => {
+describe("Closing the sockets", () => {
   it("does not wait for a client that does not answer", async () => {
     const { connect, sockets } = await rig();
     const client = await connect();

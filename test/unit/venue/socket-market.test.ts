@@ -60,7 +60,7 @@ const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => 
   };
 };
 
-describe("trades and tickers", () => {
+describe("Trade and ticker channels", () => {
   const tape = tapeOf(
     series("quote", [
       [0, 600_000, 1_500, 600_001, 2],
@@ -180,7 +180,7 @@ describe("trades and tickers", () => {
   });
 });
 
-describe("books", () => {
+describe("Book channels", () => {
   it("of quotes alone are the best level of each side, and change with them only", () => {
     const tape = tapeOf(
       series("quote", [
@@ -405,7 +405,7 @@ describe("books", () => {
   });
 });
 
-describe("bars of a minute", () => {
+describe("The minute bar channel:", () => {
   const bar = (after: number, ms: number, prices: readonly string[], volume: string, confirm: string) => {
     const [open, high, low, close] = prices;
     return [after, { instId: swap, ts: String(startAt + ms), open, high, low, close, volume, confirm }];
@@ -588,7 +588,7 @@ describe("bars of a minute", () => {
   });
 });
 
-describe("the player", () => {
+describe("The market replay", () => {
   it("shows nothing that does not fit the schema of its channel", () => {
     const schemas = { trades: tradeMessage, tickers: tickerMessage, books: bookMessage, candle1m: candleMessage };
     const levels = series("level", [

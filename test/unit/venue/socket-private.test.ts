@@ -11,7 +11,7 @@ import { spot, swap } from "../../support/harness/venue.ts";
 const states = (heard: { event: string; data: readonly OrderRecord[] }[]) =>
   heard.filter(({ event }) => event === "orders").map(({ data: [record] }) => [record?.ordId, record?.state, record?.accFillSz]);
 
-describe("orders", () => {
+describe("The order channel: orders", () => {
   it("are pushed as the listings show them, to every connection of their user and to nobody else", async () => {
     const { member, connect, placed, order } = await rig();
     const [one, two, bob, stranger] = [await member(keys.ann), await member(keys.ann), await member(keys.bob), await connect()];
@@ -73,7 +73,7 @@ describe("orders", () => {
   });
 });
 
-describe("positions and account", () => {
+describe("The position and account channels:", () => {
   it("follow the order that moved them, with what it moved only", async () => {
     const { member, placed, trade, quote, position, balance } = await rig();
     const ann = await member(keys.ann);

@@ -10,7 +10,7 @@ import { spot, swap } from "../../support/harness/venue.ts";
 
 const trades = { channel: "trades", instId: swap };
 
-describe("subscribing", () => {
+describe("Subscribing to a channel", () => {
   it("acknowledges each argument with the argument and the service's time", async () => {
     const { connect } = await rig();
     const client = await connect();
@@ -140,7 +140,7 @@ describe("subscribing", () => {
   });
 });
 
-describe("a served market over the wire", () => {
+describe("A served market over the wire", () => {
   it("gives a client that joins late the book that the service has", async () => {
     const random = createRandom("wire");
     const rows = Array.from({ length: 3_000 }, (_, index) => [
@@ -188,7 +188,7 @@ describe("a served market over the wire", () => {
   });
 });
 
-describe("refusals", () => {
+describe("A refused socket message:", () => {
   it.each<[string, object, string, RegExp]>([
     ["a channel nobody knows", { channel: "prices", instId: swap }, "50002", /no such channel; there are trades, tickers/],
     ["a public channel without instrument", { channel: "trades" }, "50002", /needs an instId/],
@@ -265,7 +265,7 @@ describe("refusals", () => {
   });
 });
 
-describe("logging in", () => {
+describe("Logging in on a socket", () => {
   it("opens the private channels to a key that may read", async () => {
     const { connect } = await rig();
     const client = await connect();
@@ -311,7 +311,7 @@ describe("logging in", () => {
   });
 });
 
-describe("pings", () => {
+describe("The socket heartbeat", () => {
   it('answers the text "ping" with "pong" and pings of the protocol with theirs', async () => {
     const { connect } = await rig();
     const client = await connect();

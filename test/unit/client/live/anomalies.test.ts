@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createAnomalies } from "../../../../src/client/live/anomalies.ts";
 
-describe("anomalies", () => {
+describe("Anomalies of a live service:", () => {
   it("every one is counted, ten of a kind are told, then one each time their number has doubled", () => {
     const told: string[] = [];
     const { note, counts } = createAnomalies((what, detail) => told.push(`${what}: ${detail}`));

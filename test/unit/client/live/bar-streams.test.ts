@@ -14,7 +14,7 @@ const bars = (stage: ReturnType<typeof createStage>, barMs: number): string[] =>
 };
 const at = (startAt: number, options: StageOptions = {}) => createStage({ ...options, startAt });
 
-describe("bars from trades", () => {
+describe("Live bars built from trades:", () => {
   it("open, high, low, close and volume, emitted at their end by themselves", () => {
     const stage = at(10_000);
     const seen = bars(stage, 5_000);
@@ -101,7 +101,7 @@ describe("bars from trades", () => {
   });
 });
 
-describe("bars from the service's minutes", () => {
+describe("Live bars built from the service's minute bars:", () => {
   it("a minute is passed on when it is confirmed, with the service's instants, and once", () => {
     const stage = at(10 * minute + 7);
     const seen = bars(stage, minute);

@@ -19,7 +19,7 @@ const setUp = (offered = true) => {
   return { clock, source, story };
 };
 
-describe("a source", () => {
+describe("A channel subscription:", () => {
   it("letting go twice counts once", () => {
     const { clock, source, story } = setUp();
     const [one] = [source.hold(), source.hold()];

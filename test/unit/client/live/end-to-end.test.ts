@@ -106,7 +106,7 @@ const phase = (engine: Engine, wanted: string): Promise<unknown> =>
     ),
   );
 
-describe("the market over the network", () => {
+describe("Market data over the network:", () => {
   it("trades, quotes, books and bars are what the service shows, through lost, repeated and swapped messages", async () => {
     const server = await serve({
       socket: (["gap", "duplicate", "reorder"] as const).map((kind) => ({ kind, channel: "books", count: 1, fromMs: 0 })),
@@ -162,7 +162,7 @@ describe("the market over the network", () => {
   });
 });
 
-describe("an engine on a service over the network", () => {
+describe("An engine on a service over the network", () => {
   it("places an order on a quote, sees it live by push, takes it back, and leaves nothing open", async () => {
     const server = await serve();
     const { engine, events, enough } = start(server);

@@ -56,7 +56,7 @@ const engineAt = ({ url }: RawServer, layers?: readonly LayerSpec[]) => {
   return { engine, events };
 };
 
-describe("a layer of a config with a header of its own", () => {
+describe("A configured layer with its own header", () => {
   it.each(["X-Used-Weight", "x-used-weight", "X-USED-WEIGHT"])("named %s reaches the count of that layer", async (name) => {
     const server = await serve({ "x-used-weight": "4321" });
     const layers = [...layersOf(createContract()), { ...own, header: { name, kind: "used" } as const }];
@@ -75,7 +75,7 @@ describe("a layer of a config with a header of its own", () => {
   });
 });
 
-describe("an endpoint the service says will end", () => {
+describe("An endpoint with a sunset header", () => {
   it("is told of once", async () => {
     const server = await serve({ Deprecation: "true", Sunset: "Fri, 01 Jan 2027 00:00:00 GMT" });
     const { engine, events } = engineAt(server);

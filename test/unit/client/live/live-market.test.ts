@@ -2,7 +2,7 @@ import { take } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { book, createStage, instId, ticker, trade } from "../../../support/harness/live-market.ts";
 
-describe("trades", () => {
+describe("Live trades", () => {
   it("come exact, in the shortest spelling, at the instant of delivery", () => {
     const stage = createStage();
     const seen: unknown[] = [];
@@ -67,7 +67,7 @@ describe("trades", () => {
   });
 });
 
-describe("subscriptions", () => {
+describe("Live market subscriptions:", () => {
   it("there is one per channel however many listen, from the first listener until a while after the last", () => {
     const stage = createStage();
     const trades = stage.market.trades(instId);
@@ -146,7 +146,7 @@ describe("subscriptions", () => {
   });
 });
 
-describe("quotes", () => {
+describe("Live quotes", () => {
   const quotes = (stage: ReturnType<typeof createStage>): string[] => {
     const seen: string[] = [];
     stage.market.quotes(instId).subscribe(({ bidPx, askPx, mid }) => seen.push(`${bidPx} ${askPx} ${mid}`));
@@ -235,7 +235,7 @@ describe("quotes", () => {
   });
 });
 
-describe("books", () => {
+describe("Live books:", () => {
   const books = (stage: ReturnType<typeof createStage>): string[] => {
     const seen: string[] = [];
     const side = (levels: readonly { px: string; qty: string }[]): string => levels.map(({ px, qty }) => `${px}x${qty}`).join(" ");

@@ -65,7 +65,7 @@ const problemOf = (run: () => unknown): string => {
   return "none";
 };
 
-describe("options", () => {
+describe("Options of the live service:", () => {
   it.each<[string, object, RegExp]>([
     ["an unknown option", { allowMainnet: true }, /unknown key "allowMainnet"/],
     ["no environment", { environment: undefined }, /live options/],
@@ -149,7 +149,7 @@ describe("options", () => {
   });
 });
 
-describe("a live service", () => {
+describe("The live service", () => {
   it("opens nothing before the start, and asks leave for each socket", () => {
     const { clock, network, service, asked } = open();
     service.market.quotes("A-USDT").subscribe();
@@ -244,7 +244,7 @@ describe("a live service", () => {
   });
 });
 
-describe("orders on mainnet", () => {
+describe("Live orders on mainnet", () => {
   const mainnet: Partial<LiveOptions> = { environment: "mainnet", baseUrl: "https://api.example.com" };
   const found = (baseUrl: string, SWAP: "base" | "quote_notional"): string => {
     const confirmation = join(folder(), "confirmed.json");
@@ -277,7 +277,7 @@ describe("orders on mainnet", () => {
   });
 });
 
-describe("the list of products", () => {
+describe("The instrument cache", () => {
   const request: WireRequest = { endpoint: "instruments", method: "GET", path: "/", query: {}, body: undefined, key: undefined };
   const answer = (data: unknown) => ({ status: 200, headers: {}, body: { code: "0", msg: "", data } });
 

@@ -45,7 +45,7 @@ const setUp = (answer: FakeSocket["answer"] = obedient, overrides: ProfileOverri
   return { rig, pushes, story, anomalies, errors, pass };
 };
 
-describe("order pushes", () => {
+describe("The order channel's state and records:", () => {
   it("false until logged in and subscribed, true while it is whole, false and true once for each turn", () => {
     const { rig, story, pass } = setUp();
     expect(story).toEqual(["false"]);

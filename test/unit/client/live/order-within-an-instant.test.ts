@@ -70,7 +70,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   }
 };
 
-describe("within one instant", () => {
+describe("Within one instant over the network,", () => {
   it("the service shows the market before it pushes the orders that it filled", async () => {
     const { member, venue, board, clock, placed } = await rig();
     const ann = await member(keys.ann);

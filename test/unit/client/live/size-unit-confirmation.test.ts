@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe("the confirmation file", () => {
+describe("The file that confirms the size unit", () => {
   it("is read as it was written, in a folder that did not exist, and nothing else is left there", () => {
     const path = join(folder, ".sluice", "confirmed.json");
     expect(readConfirmation(path)).toBeUndefined();
@@ -53,7 +53,7 @@ describe("the confirmation file", () => {
   });
 });
 
-describe("what it says", () => {
+describe("The confirmed size unit:", () => {
   const { szUnit } = found;
   it.each<[string, string, string, boolean]>([
     ["the same address", "https://api.example.com", "https://api.example.com", true],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { WatchedStream } from "../../../../src/client/live/watched-stream.ts";
 
-describe("a watched stream", () => {
+describe("A watched stream", () => {
   it("tells of the first listener before it hears anything, of the last one gone, and of nothing after the end", () => {
     const story: string[] = [];
     const stream = new WatchedStream<string>({

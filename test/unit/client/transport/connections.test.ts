@@ -29,7 +29,7 @@ const answering: Answer = ({ socket }) => {
 };
 const ok = `200 ${goodBody}`;
 
-describe("connections", () => {
+describe("HTTP connections", () => {
   it("are used again, and bounded", async () => {
     const { client, server } = await facing(answering, { sockets: 2 });
     await Promise.all([1, 2, 3, 4, 5].map(() => client.send(requestOf("positions"))));
@@ -163,7 +163,7 @@ describe("connections", () => {
   });
 });
 
-describe("a request nobody listens to any more", () => {
+describe("An abandoned request", () => {
   it("is sent and read to its end, and its connection serves the next", async () => {
     const sockets: { write(bytes: Buffer): unknown }[] = [];
     const { client, server } = await facing(({ socket, index }) => {
@@ -193,7 +193,7 @@ describe("a request nobody listens to any more", () => {
   });
 });
 
-describe("a sink that throws", () => {
+describe("A sink that throws", () => {
   it("ends the process, as any uncaught error, and no connection", async () => {
     const { client, server } = await facing(answering);
     const handlers = process.listeners("uncaughtException");

@@ -47,7 +47,7 @@ const answering: Answer = ({ socket }) => {
 };
 const ok = `200 ${goodBody}`;
 
-describe("what is sent", () => {
+describe("A sent HTTP request", () => {
   it("is signed over the bytes that travel", async () => {
     const { client, server } = await facing(answering);
     await client.send(requestOf("placeOrder", { body: { instId: swap, clOrdId: "ünïcode 😀 \ud800" } }));
@@ -98,7 +98,7 @@ describe("what is sent", () => {
   });
 });
 
-describe("what is kept of the headers", () => {
+describe("The kept response headers", () => {
   it("is what somebody reads, in lower case", async () => {
     const { client } = await facing(
       ({ socket }) => {
@@ -149,7 +149,7 @@ describe("what is kept of the headers", () => {
   });
 });
 
-describe("a redirect", () => {
+describe("A redirect", () => {
   it.each([301, 302, 303, 307, 308])("%i is an answer without a body, and nobody is asked there", async (status) => {
     let strangers = 0;
     const elsewhere = await startRawServer(answering, () => strangers++);
@@ -163,7 +163,7 @@ describe("a redirect", () => {
   });
 });
 
-describe("a base URL", () => {
+describe("A base URL", () => {
   it.each([
     ["https://api.example.com", { secure: true, hostname: "api.example.com", port: 443 }],
     ["https://api.example.com/", { secure: true, hostname: "api.example.com", port: 443 }],
@@ -197,14 +197,14 @@ describe("a base URL", () => {
   });
 });
 
-describe("a header prefix", () => {
+describe("A header prefix", () => {
   it("that no header can carry is refused before anything is sent", () => {
     const profile = { ...contract.profile, auth: { ...contract.profile.auth, headerPrefix: "X API: " } };
     expect(() => createClient("http://127.0.0.1:1", { profile })).toThrow(/profile.auth.headerPrefix/);
   });
 });
 
-describe("an error", () => {
+describe("A transport error", () => {
   it("holds no credential and no query, in no encoding, however it is printed", async () => {
     const net = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nsecret"));
     open.nets.push(net);

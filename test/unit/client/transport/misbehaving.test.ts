@@ -39,7 +39,7 @@ const ended = async <T>(result: Promise<T>, { hangs = false }: WireFault, count:
 
 const sample = (text: string): string => text.slice(0, 300);
 
-describe("a transport in front of a server that misbehaves", () => {
+describe("The HTTP transport before a misbehaving server:", () => {
   it.each(wireFaults.map((fault) => [fault.name, fault] as const))("%s", async (_, fault) => {
     const { client: facingIt, server: facedBy } = await facing(fault);
     const before = process.memoryUsage().arrayBuffers;
@@ -53,7 +53,7 @@ describe("a transport in front of a server that misbehaves", () => {
   });
 });
 
-describe("a gateway in front of a server that misbehaves", () => {
+describe("The gateway before a misbehaving server:", () => {
   it.each(wireFaults.map((fault) => [fault.name, fault.read, fault.place, fault] as const))("%s: %s, %s", async (_, read, place, fault) => {
     const { client: facingIt, server: facedBy } = await facing(fault);
     const door = createDoor(facingIt);
@@ -69,7 +69,7 @@ describe("a gateway in front of a server that misbehaves", () => {
   });
 });
 
-describe("a gateway in front of a service that says what it should not", () => {
+describe("The gateway before a service with invalid content:", () => {
   const inputs: Readonly<Partial<Record<EndpointName, unknown>>> = {
     getOrder: { ordId: "7" },
     placeOrder: { instId: swap, side: "buy", ordType: "limit", sz: "1", px: "1" },

@@ -9,7 +9,7 @@ import { swap } from "../../../support/harness/transport.ts";
 import { orderText } from "./body-faults.ts";
 import { readDamaged, wrongWith } from "./mutations.ts";
 
-describe("a damaged answer", () => {
+describe("A damaged answer", () => {
   it("never throws, and is accepted only in what is left whole", () => {
     const { kinds, records, wrong } = readDamaged(20_000, createRandom("damaged answers"), () => 0);
     expect(wrong.slice(0, 5)).toEqual([]);
@@ -19,7 +19,7 @@ describe("a damaged answer", () => {
   });
 });
 
-describe("the second opinion on records", () => {
+describe("The second opinion on records", () => {
   const order = JSON.parse(orderText()) as Record<string, unknown>;
   it.each<[EndpointName, unknown, string | undefined]>([
     ["getOrder", order, undefined],

@@ -42,7 +42,7 @@ const printed = (...values: readonly unknown[]): string => {
 type Show = (credentials: Credentials) => string;
 const deep = { depth: 20, showHidden: true, customInspect: false } as const;
 
-describe("credentials do not show in", () => {
+describe("Credentials do not show in", () => {
   it.each<[string, Show]>([
     ["inspect", (value) => inspect(value)],
     ["inspect of everything", (value) => inspect(value, deep)],
@@ -106,7 +106,7 @@ describe("credentials do not show in", () => {
   });
 });
 
-describe("from the environment", () => {
+describe("Credentials from the environment", () => {
   const env = (values: Readonly<Record<string, string>>) => (name: string) => values[name];
   const whole = { BOT_API_KEY: canary.apiKey, BOT_SECRET_KEY: canary.secretKey, BOT_PASSPHRASE: canary.passphrase };
 
@@ -145,7 +145,7 @@ describe("from the environment", () => {
   });
 });
 
-describe("from a file", () => {
+describe("Credentials from a file", () => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "keys-"));

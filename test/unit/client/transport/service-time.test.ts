@@ -28,7 +28,7 @@ const tell = (time: ServiceTime, clock: VirtualClock, text: string | undefined):
   time.observe(text, clock.now(), clock.now());
 };
 
-describe("the service's calendar", () => {
+describe("The service's calendar", () => {
   it("is ours until something was heard", () => {
     const { clock, time } = rig(0);
     clock.stepWall(7);

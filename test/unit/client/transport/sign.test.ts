@@ -16,7 +16,7 @@ const iso = "2026-01-02T03:04:05.678Z";
 const ms = "1767323045678";
 const s = "1767323045";
 
-describe("a signature", () => {
+describe("A request signature", () => {
   it.each<[NonNullable<ProfileOverrides["auth"]>, string, string]>([
     [{ timestamp: "iso", digest: "base64" }, iso, "s7bdwtBXiL2lArrAm60pLFh9j/1XdNufMCmQyhWAWKo="],
     [{ timestamp: "iso", digest: "hex" }, iso, "b3b6ddc2d05788bda502bac09bad292c587d8ffd5774db9f302990ca158058aa"],
@@ -72,7 +72,7 @@ describe("a signature", () => {
   });
 });
 
-describe("a signature with one part wrong on purpose", () => {
+describe("A signature with one part wrong on purpose", () => {
   const names = {
     secret: ["x-api-sign"],
     key: ["x-api-key"],

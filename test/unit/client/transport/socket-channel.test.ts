@@ -20,7 +20,7 @@ const acknowledge = (socket: FakeSocket): void => {
 const push = (socket: FakeSocket, what: unknown, skip = 0): void => socket.push("trades", [what], { instId, skip });
 const pass = ({ clock }: Rig, ms: number): void => clock.advanceTo(clock.now() + ms);
 
-describe("acknowledgements", () => {
+describe("Channel acknowledgements:", () => {
   it("without one in time the channel is refused, and a late one still counts", () => {
     const { rig, trades, socket } = byHand();
     pass(rig, 4_999);
@@ -65,7 +65,7 @@ describe("acknowledgements", () => {
   });
 });
 
-describe("sequence", () => {
+describe("Channel sequence numbers:", () => {
   it.each<[string, (socket: FakeSocket) => void, string]>([
     ["a gap", (socket) => push(socket, "c", 1), "message 3 follows 2, but the last one read is 1"],
     ["a duplicate", (socket) => socket.say({ event: "trades", arg, data: ["b"], ts: 0, seqId: 1, prevSeqId: 0 }), "message 1 came twice"],
@@ -167,7 +167,7 @@ describe("sequence", () => {
   });
 });
 
-describe("other messages", () => {
+describe("Unexpected channel messages:", () => {
   it.each<[string, string]>([
     ["no JSON", "{"],
     ["a list", "[]"],

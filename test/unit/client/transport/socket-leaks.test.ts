@@ -54,7 +54,7 @@ const unreliable = (seed: string) => {
   return { prepare, deeds };
 };
 
-describe("24 hours of a service that fails all the time", () => {
+describe("Sockets over 24 hours of a failing service", () => {
   it("leak nothing: at the end there is what there was at the beginning", async () => {
     const { prepare, deeds } = unreliable("day");
     const rig = createRig({ prepare, random: createRandom("ours") });

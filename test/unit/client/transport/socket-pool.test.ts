@@ -18,7 +18,7 @@ const openAll = ({ network }: Rig): void => {
   for (const socket of network.sockets) if (!socket.isOpen && !socket.ended) socket.open();
 };
 
-describe("packing", () => {
+describe("Socket pool packing:", () => {
   it("nothing is opened before the start, and what was asked for before goes into one request", () => {
     const rig = createRig({ prepare: willing });
     const trades = rig.subscribe("trades", "A-USDT");
@@ -111,7 +111,7 @@ describe("packing", () => {
   });
 });
 
-describe("leave", () => {
+describe("Socket pool admission:", () => {
   it("each attempt asks for leave first, and waits until the instant it is given", () => {
     const asked: number[] = [];
     const rig = createRig({
@@ -144,7 +144,7 @@ describe("leave", () => {
   });
 });
 
-describe("reconnecting", () => {
+describe("Socket pool reconnection:", () => {
   it("waits between 0 and a bound that doubles up to half a minute, by chance", () => {
     const rig = started({ prepare: () => undefined });
     rig.subscribe("trades", "A-USDT");
@@ -232,7 +232,7 @@ describe("reconnecting", () => {
   });
 });
 
-describe("logins", () => {
+describe("Socket pool logins:", () => {
   const refusing = (socket: FakeSocket): void => {
     socket.answer = (request) => {
       if (typeof request !== "string" && request.op === "login") socket.say({ event: "error", code: "50004", msg: "bad\u0000key", ts: 0 });
@@ -281,7 +281,7 @@ describe("logins", () => {
   });
 });
 
-describe("silence", () => {
+describe("Socket keep-alive:", () => {
   it("asks after 20 s without a word and gives up after 30 s", () => {
     const rig = started({
       prepare: (socket) => {
@@ -322,7 +322,7 @@ describe("silence", () => {
   });
 });
 
-describe("the end", () => {
+describe("Stopping the socket pool:", () => {
   it("leaves no timer and no socket, whatever was under way, and resolves when the last socket has ended", async () => {
     const rig = started();
     rig.subscribe("trades", "A-USDT");

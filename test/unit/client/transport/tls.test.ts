@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const url = (host = "127.0.0.1"): string => `https://${host}:${(server.address() as AddressInfo).port}`;
 
-describe("an encrypted connection", () => {
+describe("A TLS connection", () => {
   it("is made to a service whose certificate is trusted, and used again", async () => {
     client = createClient(url(), { ca: loopbackCertificate });
     expect(await client.send(requestOf("positions"))).toBe(`200 ${goodBody}`);

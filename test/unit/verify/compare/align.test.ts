@@ -10,7 +10,7 @@ const spelled = (a: readonly OrderStory[], b: readonly OrderStory[], shiftMs = 0
 
 const at = (ms: number, px = "100", slot = "bid"): OrderStory => ({ at: ms, px, slot });
 
-describe("orders of two runs", () => {
+describe("Aligned orders of two runs", () => {
   it.each<readonly [string, readonly OrderStory[], readonly OrderStory[], readonly string[]]>([
     ["wanted alike are pairs", [at(0), at(5_000)], [at(100), at(4_900)], ["100|100", "100|100"]],
     ["too far apart stand alone", [at(0)], [at(1_001)], ["100|-", "-|100"]],

@@ -41,7 +41,7 @@ const bare = (path: string): string => {
 const maker = (): Strategy => joinBest({ instId: swap, notional: "200", keepWithin: "2" });
 const cause = (a: string, b: string) => compareRuns(readRun(a), readRun(b)).cause?.kind;
 
-describe("runs of one config", () => {
+describe("Runs of one config", () => {
   const market = stored(generateTapeFor([swap], 3, "compare"));
 
   it.each<readonly [string, ArenaOptions, ArenaOptions, string]>([
@@ -87,7 +87,7 @@ describe("runs of one config", () => {
   });
 });
 
-describe("a session", () => {
+describe("A compared session", () => {
   const rests = strategy("rests", {
     desired: ({ market }) =>
       market

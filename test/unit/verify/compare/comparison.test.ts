@@ -49,7 +49,7 @@ const same: RunFacts = {
   assumptions: [],
 };
 
-describe("two runs", () => {
+describe("Two compared runs", () => {
   it.each<readonly [string, Case]>([
     [
       "the quota held a placement back",

@@ -31,7 +31,7 @@ const cheat = (dir: string, rows: number): Strategy =>
     },
   });
 
-describe("the look-ahead guard", () => {
+describe("The look-ahead guard", () => {
   it("clears a strategy that knows only what it was told", async () => {
     const report = await guard(stored(calm(60)), [honest]);
     expect(report).toMatchObject({ verdict: "blind", glimpses: [], unrepeatable: undefined });

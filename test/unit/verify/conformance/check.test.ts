@@ -210,7 +210,7 @@ describe("sluice check of a service that is not on this machine", () => {
   });
 });
 
-describe("the file of keys", () => {
+describe("The file of keys", () => {
   const { profile } = createContract();
 
   it.each([

@@ -43,7 +43,7 @@ const listening = (document: Node): { readonly defect: Defect; readonly problems
   return { defect, problems, heard };
 };
 
-describe("every answer is as documented", () => {
+describe("Every answer is as documented:", () => {
   it.each(profiles)("%s", async (_, profile) => {
     const { defect, problems, heard } = listening(openApi(createContract(profile)) as Node);
     await examine(patient(profile, defect), { quick: true });

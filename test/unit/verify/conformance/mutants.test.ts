@@ -10,7 +10,7 @@ import { listingMutants } from "./listing-mutants.ts";
 
 const mutants = [...answerMutants, ...listingMutants, ...limitMutants];
 
-describe("a defect fails its rule and no other", () => {
+describe("A defect fails its conformance rule and no other:", () => {
   it.each(mutants)("$name", async ({ defect, fails, slow }) => {
     const result = await examine(patient({}, defect), { quick: slow !== true });
     expect([...ofKind(result, "fail")].sort()).toEqual([...fails].sort());

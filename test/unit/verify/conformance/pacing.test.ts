@@ -7,7 +7,7 @@ import { missing, rolesOf } from "../../../../src/verify/conformance/test-keys.t
 import { Pacing } from "../../../../src/verify/probe/pacing.ts";
 import { keys } from "../../../support/harness/conformance.ts";
 
-describe("pace", () => {
+describe("Conformance pacing:", () => {
   it("no window of any layer holds more than its capacity", () => {
     const call = fc.record({
       gapMs: fc.constantFrom(0, 0, 0, 0, 3, 40, 700),
@@ -104,7 +104,7 @@ describe("pace", () => {
   });
 });
 
-describe("the roles of keys", () => {
+describe("The roles of keys", () => {
   const { profile } = createContract();
   const named = (...names: readonly string[]) =>
     rolesOf(

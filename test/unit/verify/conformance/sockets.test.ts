@@ -67,7 +67,7 @@ const socketsOf = ({ connections = 30, subscriptions = 100, refusal = "closes", 
   return { check, standing, subject };
 };
 
-describe("the limits of the WebSocket", () => {
+describe("The limits of the WebSocket", () => {
   it.each(["never opens", "closes", "says error"] as const)("are kept by a service where one connection too many %s", async (refusal) => {
     const { check, standing, subject } = socketsOf({ refusal });
     const result = await check();

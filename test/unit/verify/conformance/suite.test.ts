@@ -56,7 +56,7 @@ const unasked: Readonly<Record<string, readonly string[]>> = {
 };
 const sockets = ["8.2-connections", "8.2-subscriptions", "8.2-words"];
 
-describe("a whole service", () => {
+describe("A conforming service", () => {
   it.each(profiles)("passes everything: %s", async (name, profile) => {
     const subject = patient(profile);
     const result = await examine(subject);
@@ -83,7 +83,7 @@ describe("a whole service", () => {
   });
 });
 
-describe("what cannot be asked is skipped", () => {
+describe("The conformance suite skips what it cannot ask:", () => {
   it("without keys only the public rules are asked", async () => {
     const result = await examine(patient(), { keys: [] });
     const asked = result.findings.filter(({ verdict }) => verdict.kind !== "skipped").map(({ rule }) => rule.needs);
@@ -131,7 +131,7 @@ describe("what cannot be asked is skipped", () => {
   });
 });
 
-describe("when things go wrong", () => {
+describe("The conformance suite in trouble:", () => {
   it("a key that is not accepted ends the walk before it begins", async () => {
     const stranger = { name: "nobody", uid: "ann", permissions: ["read"] };
     await expect(examine(patient(), { keys: [stranger] })).rejects.toMatchObject({
@@ -196,7 +196,7 @@ describe("when things go wrong", () => {
   });
 });
 
-describe("the rules", () => {
+describe("The conformance rules", () => {
   it("have ids of their own that begin with their section", () => {
     const ids = rules.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

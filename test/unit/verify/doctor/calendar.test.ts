@@ -5,7 +5,7 @@ import { createWard, differing, found, unaskedRows } from "../../../support/harn
 
 const anchors: readonly Anchor[] = ["wall_clock", "first_request", "sliding"];
 
-describe("windows of the service", () => {
+describe("Windows of the service", () => {
   it.each(anchors)("are told to be %s, or not told, at every second of the minute", async (anchor) => {
     const told: string[] = [];
     for (let second = 0; second < 60; second += 3) {
@@ -61,7 +61,7 @@ describe("windows of the service", () => {
   });
 });
 
-describe("calendars", () => {
+describe("Calendars", () => {
   it.each([
     [0, "holds", "within a second"],
     [4_000, "holds", /^[34]\.\d s behind$/],

@@ -12,7 +12,7 @@ const page = (status: number): WireResponse => ({ status, headers: {}, body: und
 const isWrong = ({ key }: WireRequest): boolean => key === undefined || key.includes("!");
 const needsKey = ({ endpoint }: WireRequest): boolean => endpoint !== "instruments";
 
-describe("a service at which a good key cannot be told from a bad one", () => {
+describe("A service at which a good key cannot be told from a bad one", () => {
   it.each<readonly [string, (answer: WireResponse, request: WireRequest) => WireResponse]>([
     ["answers every call with 200 and a code", () => envelope("152409", "Signature verification failed.")],
     ["answers every signed call with 200 and a code", (answer, request) => (needsKey(request) ? envelope("152409") : answer)],
@@ -61,7 +61,7 @@ describe("a service at which a good key cannot be told from a bad one", () => {
   });
 });
 
-describe("a service that refuses keys with HTTP 200 and codes of its own", () => {
+describe("A service that refuses keys with HTTP 200 and codes of its own", () => {
   const codes: Readonly<Record<string, string>> = { secret: "152409", key: "152406", passphrase: "152412", timestamp: "152408" };
   const styled = (answer: WireResponse, request: WireRequest): WireResponse => {
     const { key } = request;
@@ -95,7 +95,7 @@ describe("a service that refuses keys with HTTP 200 and codes of its own", () =>
   });
 });
 
-describe("an absent order is concluded only from an answer that says just that", () => {
+describe("An absent order is concluded only from an answer that says just that", () => {
   it.each<readonly [string, WireResponse]>([
     ["the code of a bad parameter", envelope("50002", "Parameter error.", 400)],
     ["a code that is a number", { status: 404, headers: {}, body: { code: 404, msg: "Not here.", data: [] } }],
@@ -138,7 +138,7 @@ const kinds = asked.flatMap((name) =>
   (name === "getOrder" ? [`${name} `, `${name} ordId`] : [name]).flatMap((start) => credentials.map((word) => `${start} ${word}`)),
 );
 
-describe("a service in which requests are answered as others", () => {
+describe("A service in which requests are answered as others", () => {
   it("never gets a row printed with which an engine reads a refused key as an absent order", async () => {
     const words = fc.constantFrom(...(Object.keys(refusals) as Refusal[]));
     const mutation = fc.record({ absent: fc.option(words), others: fc.dictionary(fc.constantFrom(...kinds), words, { maxKeys: 4 }) });

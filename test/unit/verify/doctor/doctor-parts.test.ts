@@ -13,7 +13,7 @@ import { orderRecord } from "../../../support/harness/records.ts";
 const call = (endpoint: Call["endpoint"], given: Partial<Call> = {}): Call => ({ endpoint, signed: true, ending: "done", at: 0, ...given });
 const isOrder = ({ endpoint }: Call): boolean => endpoint === "getOrder";
 
-describe("readings of weights", () => {
+describe("Weight findings:", () => {
   it.each([
     ["one call", [call("getOrder")], 5, false, [5]],
     ["beside one that is known", [call("getOrder"), call("spotBalance")], 12, false, [5]],
@@ -37,7 +37,7 @@ describe("readings of weights", () => {
   });
 });
 
-describe("what a page shows", () => {
+describe("Listing findings:", () => {
   it.each([
     [[3n, 2n, 1n], true],
     [[1n, 2n, 3n], false],
@@ -84,7 +84,7 @@ describe("what a page shows", () => {
   });
 });
 
-describe("asking", () => {
+describe("The probe client", () => {
   it("asks again a second after an answer was given up, not at once", async () => {
     const at: number[] = [];
     await createWard({ spoil: (answer, _, count) => (count === 5 ? undefined : answer), meanwhile: (_, now) => at.push(now) }).examine();
@@ -99,7 +99,7 @@ describe("asking", () => {
   });
 });
 
-describe("cleaning up", () => {
+describe("The doctor's clean-up", () => {
   it("looks twice for an order whose placement was not answered, as it may still arrive", async () => {
     const clock = createVirtualClock(1_000_000);
     const contract = createContract();

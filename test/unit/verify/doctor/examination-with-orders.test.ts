@@ -11,7 +11,7 @@ const examineWith = async (options: WardOptions = {}, profile: ProfileOverrides 
   return { ward, examination, opened: open(ward.venue.truth("ann").orders) - open(before.orders) };
 };
 
-describe("an examination with orders", () => {
+describe("An examination with orders", () => {
   it("finds that everything holds, and leaves no order and no weight worth a word behind", async () => {
     const { ward, examination, opened } = await examineWith();
     expect([differing(examination), unaskedRows(examination), examination.left, opened]).toEqual([[], [], [], 0]);

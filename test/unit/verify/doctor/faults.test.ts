@@ -8,7 +8,7 @@ const page: WireResponse = { status: 200, headers: {}, body: undefined };
 const throttled: WireResponse = { status: 429, headers: {}, body: undefined };
 const cut: WireResponse = { status: 200, headers: {}, body: { code: "0" } };
 
-describe("a service in trouble", () => {
+describe("A service in trouble", () => {
   it.each<readonly [string, () => WireResponse | undefined]>([
     ["answers 503", () => unavailable],
     ["answers pages", () => page],
@@ -96,7 +96,7 @@ describe("a service in trouble", () => {
   });
 });
 
-describe("a service that cannot be traded at", () => {
+describe("A service that cannot be traded at", () => {
   const spoilRecords =
     (change: (record: Record<string, string>) => Record<string, string>) =>
     (answer: WireResponse): WireResponse => {

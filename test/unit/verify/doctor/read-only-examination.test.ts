@@ -5,7 +5,7 @@ import { readWeightMax } from "../../../../src/verify/doctor/doctor.ts";
 import { profileLines } from "../../../../src/verify/doctor/override-lines.ts";
 import { createWard, differing, unaskedRows } from "../../../support/harness/doctor.ts";
 
-describe("a read-only examination", () => {
+describe("A read-only examination", () => {
   it("finds that everything holds at a service of the default profile, within its weight", async () => {
     const ward = createWard();
     const examination = await ward.examine({ quick: false });
@@ -63,7 +63,7 @@ const cases: readonly (readonly [row: string, service: ProfileOverrides])[] = [
   ["limits.anchor", { limits: { anchor: "sliding" } }],
 ];
 
-describe("a service that differs in one row", () => {
+describe("A service that differs in one row", () => {
   it.each(cases)("%s: %j is found alone, and with its line pasted everything holds", async (row, service) => {
     const quick = row !== "limits.anchor";
     const examination = await createWard({ service }).examine({ quick });

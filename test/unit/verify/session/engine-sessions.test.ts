@@ -9,7 +9,7 @@ const swap = "BTC-USDT-SWAP";
 const far = (slot: string, px: string) => ({ slot, instId: swap, side: "buy" as const, px, qty: "0.01" });
 const same = { divergence: undefined, changed: [], notes: [] };
 
-describe("a session of an engine with a journal", () => {
+describe("A session of an engine with a journal", () => {
   const resting = strategy("resting", {
     desired: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER),
   });
@@ -56,7 +56,7 @@ describe("a session of an engine with a journal", () => {
   });
 });
 
-describe("a session of what a strategy takes from the machine", () => {
+describe("A session of what a strategy takes from the machine", () => {
   it("replays its dates, timers and dice", async () => {
     const human = strategy("human", {
       run: ({ orders }) =>
@@ -78,7 +78,7 @@ describe("a session of what a strategy takes from the machine", () => {
   });
 });
 
-describe("a session of several users", () => {
+describe("A session of several users", () => {
   it("keeps their orders, pushes and states apart, and replays all of them", async () => {
     const recording = await record(
       [

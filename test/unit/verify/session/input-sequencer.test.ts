@@ -31,7 +31,7 @@ testClock("the clock of a recording", () => {
   };
 });
 
-describe("turns", () => {
+describe("Input turns", () => {
   it("let the first entry in at once and each other when all promises of the one before have settled", async () => {
     const { turns, enter } = stage();
     const log: string[] = [];

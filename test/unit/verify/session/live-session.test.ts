@@ -139,7 +139,7 @@ const leaks = (dir: string, texts: Iterable<string>): readonly string[] => {
   return [...texts].filter((text) => disguises(text).some((disguise) => bytes.some((content) => content.includes(disguise))));
 };
 
-describe("a live session", () => {
+describe("A live session", () => {
   const isTaken = (event: Event): boolean => event.type === "order.changed" && event.strategy === "taker" && event.phase === "filled";
   const isLost = (event: Event): boolean => event.type === "action.answered" && event.outcome === "unknown";
 

@@ -11,7 +11,7 @@ import { linesOf, newFolder, record, rewrite, strategy } from "../../../support/
 
 const swap = "BTC-USDT-SWAP";
 
-describe("the market data of a session", () => {
+describe("The market data of a session", () => {
   it("becomes a fixture beside it, on which the same strategies can be backtested", async () => {
     const strategies = [joinBest({ keepWithin: "2", notional: "500" })];
     const { dir } = await record(strategies, { ms: 40_000 });
@@ -114,7 +114,7 @@ describe("the market data of a session", () => {
   });
 });
 
-describe("rows of a book", () => {
+describe("Book rows of a session", () => {
   const level = (px: string, qty: string) => ({ px, qty });
   it("say the whole once and then what changed, and read back as the same books", () => {
     const codec = codecOf({ kind: "books", instId: swap });
@@ -162,7 +162,7 @@ describe("rows of a book", () => {
   });
 });
 
-describe("a fixture of books", () => {
+describe("A fixture of books", () => {
   it("holds the first book whole and each change after it", async () => {
     const { dir } = await record([strategy("s", { run: ({ market }) => interval(500).pipe(mergeMap(() => market.quotes(swap))) })], {
       ms: 2_000,

@@ -9,7 +9,7 @@ import { recorded } from "../../../../src/verify/session/recorder.ts";
 import { memory } from "../../../support/harness/session.ts";
 import { responsesOf, streamed } from "../../../support/transports.ts";
 
-describe("a recorded service", () => {
+describe("A recorded service", () => {
   const contract = createContract();
   const open = (parts: Partial<OpenService>, leave: (ip: string) => number | undefined = () => undefined) => {
     const clock = createVirtualClock(0);

@@ -13,7 +13,7 @@ const swap = "BTC-USDT-SWAP";
 const far = (slot: string, px: string) => ({ slot, instId: swap, side: "buy" as const, px, qty: "0.01" });
 const same = { divergence: undefined, changed: [], notes: [] };
 
-describe("a replay does what was recorded", () => {
+describe("A replay does what was recorded", () => {
   it.each([
     ["ladder", ladder({ levels: 3, step: "0.0002" })],
     ["join-best", joinBest({ keepWithin: "1" })],
@@ -229,7 +229,7 @@ describe("a replay does what was recorded", () => {
   });
 });
 
-describe("a divergence", () => {
+describe("A divergence", () => {
   const step = (px: string) =>
     defineStrategy({
       name: "stepper",

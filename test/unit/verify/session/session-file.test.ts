@@ -29,7 +29,7 @@ const copied = (changed: readonly string[]): Recording => {
   return { ...original, dir };
 };
 
-describe("a session's file", () => {
+describe("A session's file", () => {
   it("says in its first line what was run, and in its last how it ended", () => {
     const { header, end, notes } = readSession(original.dir);
     expect(header).toMatchObject({

@@ -5,7 +5,7 @@ import { letPromisesSettle } from "../../../../src/clock/microtasks.ts";
 import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 import { record, strategy } from "../../../support/harness/session.ts";
 
-it("an answer of the disk that has not had its turn when the service stops is not lost", async () => {
+it("An answer of the disk that has not had its turn when the service stops is not lost", async () => {
   const disk = memoryDisk();
   let slow = false;
   let answer = (): void => undefined;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { canaries } from "./canaries.ts";
 import { hunt, misfit } from "./canary-run.ts";
 
-describe("canaries", () => {
+describe("Canaries", () => {
   it("fit the source as it is, each in one place", () => {
     expect(canaries.flatMap((canary) => misfit(canary) ?? [])).toEqual([]);
     expect(canaries.length).toBeGreaterThanOrEqual(30);

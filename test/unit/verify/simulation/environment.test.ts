@@ -38,7 +38,7 @@ const ended: OrderRecord = {
 
 const faultOf = (kind: FaultKind, at: number, given: Partial<Fault> = {}): Fault => ({ kind, at, size: 500, forMs: 0, pick: 0, ...given });
 
-describe("an outage", () => {
+describe("A simulated outage", () => {
   const rig = () => {
     const time = createVirtualClock(0);
     const clock = new ProcessClock(time, () => 0);
@@ -97,7 +97,7 @@ describe("an outage", () => {
   });
 });
 
-describe("a slot with two orders", () => {
+describe("A slot with two orders", () => {
   const crowding = () => {
     const surplus = new SurplusCheck();
     const change = (clOrdId: string, phase: OrderPhase, slot = "bid", instId = "BTC-USDT-SWAP"): string | undefined =>
@@ -141,7 +141,7 @@ describe("a slot with two orders", () => {
   });
 });
 
-describe("an id that comes again", () => {
+describe("A reused client order id", () => {
   const ids = createClientOrderIds("one");
   /** The calendar's number when the process began is 1000. */
   const bornAt = 500_000;
@@ -180,7 +180,7 @@ describe("an id that comes again", () => {
   });
 });
 
-describe("an instant that does not end", () => {
+describe("An instant that does not end", () => {
   it("is a broken promise, and ends the story", async () => {
     const want = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy", qty: "0.01" } as const;
     const wishes$ = range(0, 21_000).pipe(map((step) => [{ ...want, px: String(30_000 + step) }]));
@@ -191,7 +191,7 @@ describe("an instant that does not end", () => {
   });
 });
 
-describe("a story in which memory is lost", () => {
+describe("A scenario with lost memory:", () => {
   const config = checkConfig(busy);
   const tell = async (...faults: readonly Fault[]) => {
     const lines: string[] = [];
@@ -249,7 +249,7 @@ describe("a story in which memory is lost", () => {
   });
 });
 
-describe("a restart in the middle of a minute", () => {
+describe("A restart within a minute", () => {
   it("knows what is left of it before all answers are replaced by error pages for a while", async () => {
     const config = checkConfig(busy);
     const said: { readonly at: number; readonly line: string }[] = [];

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { shrink } from "../../../../src/verify/simulation/shrink.ts";
 
-describe("shrinking", () => {
+describe("Shrinking a scenario:", () => {
   it.each([
     ["one of many", [7], 20],
     ["two far apart", [1, 18], 20],

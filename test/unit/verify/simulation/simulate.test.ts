@@ -17,7 +17,7 @@ import { closed, strategy } from "../../../support/harness/backtest.ts";
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const run = promisify(execFile);
 
-describe("the shipped strategies", () => {
+describe("The shipped strategies under simulation", () => {
   it("keep every promise over twenty seeds of faults", async () => {
     const summary = await simulate(shipped, { seeds: 20, minutes: 5 });
     expect(summary.failures).toEqual([]);
@@ -41,7 +41,7 @@ describe("the shipped strategies", () => {
   });
 });
 
-describe("a story", () => {
+describe("A simulated scenario", () => {
   const quick = { seeds: 1, minutes: 1 };
 
   it("without faults is a quiet day: one process, nothing refused", async () => {

@@ -13,7 +13,7 @@ const clocks = () => {
   return { time, calendar, life: new ProcessClock(time, () => calendar.offsetMs) };
 };
 
-describe("a process's clock", () => {
+describe("A simulated process's clock", () => {
   it("runs what became due while it stood still, late and in order, when it goes on", () => {
     const { time, life } = clocks();
     const ran: string[] = [];
@@ -64,7 +64,7 @@ const userOf = (clock = createVirtualClock()): DiskUser & { failures: number } =
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const record = (clOrdId: string): Uint8Array => bytes(`{"type":"sent","uid":"main","clOrdId":"${clOrdId}"}\n`);
 
-describe("a simulated disk", () => {
+describe("A simulated disk", () => {
   it.each([
     ["nothing unflushed", 7],
     ["everything", 12],
@@ -131,7 +131,7 @@ describe("a simulated disk", () => {
   });
 });
 
-describe("the faults of a seed", () => {
+describe("The faults of a seed", () => {
   it("are the same each time, in order of time, inside the market's minutes", () => {
     for (const seed of [1, 2, 3]) {
       const faults = sampleFaults(seed, 10);
