@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { cyclicFiles, longFunctions, unusedExports } from "./known-offenders.ts";
-import { exportsWithoutImport, importCycles, type SourceFile, sourceTree } from "./support/source-tree.ts";
+import { exportsWithoutImport, importCycles, pathsUnder, type SourceFile, sourceTree } from "./support/source-tree.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const functionLinesMax = 70;
@@ -122,7 +122,7 @@ const sources = sourceTree("src");
 const loadable = sourceTree("strategies", "plugins");
 const configs = sourceTree("config");
 
-describe("the source tree", () => {
+describe("The source tree", () => {
   it("has at most fourteen rooms", () => {
     const outer = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(outer.map(({ name }) => name).length).toBeLessThanOrEqual(14);
@@ -230,6 +230,22 @@ describe("the source tree", () => {
         if (hit) wrong.push(`${path}: ${hit[0].slice(0, 40)}: ${replacement}`);
       }
     }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("The names of tests", () => {
+  it("begin with their subject, so that each is a sentence in a list of failures", () => {
+    const wrong = pathsUnder("test")
+      .filter((path) => path.endsWith(".test.ts"))
+      .flatMap((path) =>
+        // Commands and identifiers keep their spelling.
+        [
+          ...readFileSync(join(root, path), "utf8").matchAll(
+            /^(?:describe|it)(?:\.\w+)*\((?:\s*)"((?!sluice )[a-z]+\b(?!\.|[A-Z])[^"]*)"/gm,
+          ),
+        ].map(([, name]) => `${path}: "${name}": begin with a capital, and with what the test is about`),
+      );
     expect(wrong).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { folder, root, sluice } from "../support/harness/cli-process.ts";
 
 const decimal = /^-?\d+(\.\d+)?$/;
 
-describe("the demo", () => {
+describe("The demo backtest", () => {
   it("prints its report as one JSON document, every field filled", async () => {
     const { code, out, err } = await sluice(["backtest", "config/backtest.ts", "--json"], root);
     expect(code).toBe(0);
@@ -64,7 +64,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp, instId: string])
   ["bars", /1m_\d+\.csv\.gz$/, "BTC-USD-SWAP"],
 ];
 
-describe("a recording of one's own", () => {
+describe("An imported recording", () => {
   for (const [kind, pattern, instId] of kinds) {
     const name = files.find((entry) => pattern.test(entry));
     if (name === undefined) console.log(`skipped: no recording of kind "${kind}"; name its folder in SLUICE_RECORDINGS`);

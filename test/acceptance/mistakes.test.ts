@@ -120,7 +120,7 @@ const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly
   ],
 ];
 
-describe("a mistake ends in one message that names place and value, and never in a stack", () => {
+describe("A mistake ends in one message that names place and value, and never in a stack", () => {
   it.each(cases)("%s", async (_, code, argv, parts) => {
     const ended = await sluice(argv());
     for (const part of parts) expect(ended.err).toContain(part);
@@ -130,7 +130,7 @@ describe("a mistake ends in one message that names place and value, and never in
   });
 });
 
-describe("a strategy that fails", () => {
+describe("A strategy that fails", () => {
   it("leaves a report and the exit code 1", async () => {
     const bad =
       'defineStrategy({ name: "bad", options: { type: "object", properties: {} }, desired: () => { throw new Error("no luck"); } })({})';

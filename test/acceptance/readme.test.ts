@@ -22,7 +22,7 @@ afterAll(() => {
   rmSync(place, { recursive: true, force: true });
 });
 
-describe("the README", () => {
+describe("The README", () => {
   it("shows a strategy of at most fifteen lines after its imports, and it trades", async () => {
     const strategy = block("strategies/fade.ts");
     expect(strategy.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("import")).length).toBeLessThanOrEqual(15);

@@ -130,7 +130,7 @@ const run = (deeds: readonly Deed[]) => {
   return { latest, truth: service.truth.text(), seen };
 };
 
-describe("books", () => {
+describe("Order books over a faulty connection:", () => {
   it("whatever is lost, repeated, swapped or cut off: only books the service had are shown, and in the end the present one", () => {
     fc.assert(
       fc.property(fc.array(deed, { maxLength: 40 }), (deeds) => {

@@ -38,7 +38,7 @@ const step = fc.record({
   at: fc.constantFrom("placeOrder", "cancelBatch"),
 });
 
-describe("brackets", () => {
+describe("Bracket orders", () => {
   it("end flat once only the stop is wanted, whatever was wanted and lost before", () => {
     let waited = 0;
     fc.assert(

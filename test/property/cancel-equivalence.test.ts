@@ -6,7 +6,7 @@ import { singly, unshared } from "../support/harness/gateway-variants.ts";
 import { bid, lostAnswer, ready } from "../support/harness/orders.ts";
 import { cancellingStories, savedBy, stories } from "../support/scenarios/orders.ts";
 
-it("cancels are packed as they leave: none that could go along stays behind, and the same orders rest in the end", () => {
+it("Cancels are packed as they leave: none that could go along stays behind, and the same orders rest in the end", () => {
   let most = 0;
   const saved = savedBy({
     stories: cancellingStories,
@@ -24,7 +24,7 @@ it("cancels are packed as they leave: none that could go along stays behind, and
   expect(saved).toBeGreaterThan(0);
 });
 
-it("cancels are packed as they leave whatever else goes on, and the same orders rest in the end", () => {
+it("Cancels are packed as they leave whatever else goes on, and the same orders rest in the end", () => {
   const saved = savedBy({
     stories,
     seed: 6,
@@ -39,7 +39,7 @@ it("cancels are packed as they leave whatever else goes on, and the same orders 
   expect(saved).toBeGreaterThan(0);
 });
 
-it("a cancel that was accepted is not sent again because its order is asked for again or its first record comes late", () => {
+it("A cancel that was accepted is not sent again because its order is asked for again or its first record comes late", () => {
   const rig = ready({ push: false });
   rig.want(bid());
   rig.run(50);
@@ -55,7 +55,7 @@ it("a cancel that was accepted is not sent again because its order is asked for 
 it.each([
   ["went unanswered", lostAnswer],
   ["showed no effect", {}],
-])("an order whose cancel %s ends by our doing, also when the next cancel is denied and it is wanted again", (_, fault) => {
+])("An order whose cancel %s ends by our doing, also when the next cancel is denied and it is wanted again", (_, fault) => {
   const rig = ready({ push: false });
   rig.want(bid());
   rig.run(3_000);

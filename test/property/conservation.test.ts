@@ -85,7 +85,7 @@ const poor = (USDT: string, BTC: string) => ({
 
 const rebates = { SPOT: { makerBps: "-1.5", takerBps: "7.25" }, SWAP: { makerBps: "-0.33", takerBps: "5.01" } };
 
-describe("money", () => {
+describe("Money at the venue:", () => {
   it("spot balances are the start plus what the fills say, never available below zero, and open orders hold exactly what is frozen", () => {
     const spotOnly = fc
       .oneof({ weight: 3, arbitrary: users }, { weight: 2, arbitrary: market })

@@ -18,7 +18,7 @@ const sized = (qty: string, lotSize: string, px: string): string => {
   return result.spec.sz;
 };
 
-describe("the amount of a market order", () => {
+describe("The amount of a market order in quote currency", () => {
   it("buys exactly its lots at any price within half a lot, and never more at a price 0.04 % better", () => {
     fc.assert(
       fc.property(
@@ -43,7 +43,7 @@ describe("the amount of a market order", () => {
   });
 });
 
-describe("a market order", () => {
+describe("A market order by quantity", () => {
   it.each<SzUnit>(["quote_notional", "base", "contracts"])("executes what was wanted, or tells the difference, in %s", (unit) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40_000 }), fc.integer({ min: -600, max: 600 }), fc.boolean(), (lots, drift, buys) => {

@@ -6,7 +6,7 @@ import { unconditional, unshared } from "../support/harness/gateway-variants.ts"
 import { bid, lostAnswer, type Rig, ready, swap } from "../support/harness/orders.ts";
 import { lateStories, readingStories, roughStories, savedBy } from "../support/scenarios/orders.ts";
 
-it("identical reads that wait share one flight: everybody is answered, by an answer younger than the question", () => {
+it("Identical reads that wait share one flight: everybody is answered, by an answer younger than the question", () => {
   const saved = savedBy({
     stories: readingStories,
     seed: 4,
@@ -20,11 +20,11 @@ it("identical reads that wait share one flight: everybody is answered, by an ans
   expect(saved).toBeGreaterThan(0);
 });
 
-it("a read that a push made pointless is not sent: the same orders rest in the end, known as well, for less", () => {
+it("A read that a push made pointless is not sent: the same orders rest in the end, known as well, for less", () => {
   expect(savedBy({ stories: lateStories, seed: 5, off: { door: unconditional } })).toBeGreaterThan(0);
 });
 
-it("a read that a push made pointless is not missed either when anything can be late or lost", () => {
+it("A read that a push made pointless is not missed either when anything can be late or lost", () => {
   expect(savedBy({ stories: roughStories, seed: 7, off: { door: unconditional }, anyCost: true })).toBeGreaterThan(0);
 });
 
@@ -38,7 +38,7 @@ const push = (rig: Rig): void => {
   if (record !== undefined) rig.pushes$.next(record);
 };
 
-describe("a waiting read", () => {
+describe("A queued read", () => {
   it("for an order whose record is missing is not sent when the record comes", () => {
     const rig = ready({ push: false, limits: true });
     rig.want(bid());

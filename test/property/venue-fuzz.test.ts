@@ -78,7 +78,7 @@ const enveloped = (body: unknown): void => {
   expect(body).toMatchObject({ code: expect.any(String), msg: expect.any(String), data: expect.any(Array) });
 };
 
-describe("strangers", () => {
+describe("Requests with arbitrary content", () => {
   it("always get a status, text headers and the envelope; no available balance ever falls below zero", () => {
     fc.assert(
       fc.property(fc.array(request, { minLength: 20, maxLength: 60 }), fc.boolean(), (requests, enforceLimits) => {

@@ -106,7 +106,7 @@ const oneByOne =
 /** Neither packed nor shared: what is spent follows from what leaves, not from when. */
 const plain = (gateway: Gateway): Gateway => singly(unshared(gateway));
 
-it("a replaced wish never leaves: the same orders rest in the end, for less", () => {
+it("A replaced wish never leaves: the same orders rest in the end, for less", () => {
   const saved = savedBy({
     stories: replacingStories,
     seed: 1,
@@ -119,7 +119,7 @@ it("a replaced wish never leaves: the same orders rest in the end, for less", ()
   expect(saved).toBeGreaterThan(0);
 });
 
-it("a cancel annihilates its own queued placement: neither leaves, and the same orders rest in the end", () => {
+it("A cancel annihilates its own queued placement: neither leaves, and the same orders rest in the end", () => {
   const saved = savedBy({
     stories,
     seed: 2,

@@ -14,7 +14,7 @@ interface Growth {
   readonly grown: readonly Container[];
 }
 
-it("after twice the hours no map, set or list of an engine is larger, but for the one planted here", async () => {
+it("After twice the hours no map, set or list of an engine is larger, but for the one planted here", async () => {
   // A process of its own: what this one holds for its tests comes and goes.
   const child = fileURLToPath(new URL("growth.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", child], { timeout: 110_000 });

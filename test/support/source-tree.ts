@@ -101,9 +101,15 @@ const parse = (path: string): SourceFile => {
   };
 };
 
-const pathsUnder = (folder: string): string[] =>
+export const pathsUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? pathsUnder(join(folder, entry.name)) : /\.(ts|mjs)$/.test(entry.name) ? [join(folder, entry.name)] : [],
+    entry.name === "node_modules"
+      ? []
+      : entry.isDirectory()
+        ? pathsUnder(join(folder, entry.name))
+        : /\.(ts|mjs)$/.test(entry.name)
+          ? [join(folder, entry.name)]
+          : [],
   );
 
 /** The parsed files below each folder. */

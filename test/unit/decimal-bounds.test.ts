@@ -19,7 +19,7 @@ const operations: readonly (readonly [string, (text: string) => unknown])[] = [
   ["plain", d.plain],
 ];
 
-describe.each(operations)("%s", (_, run) => {
+describe.each(operations)("The decimal operation %s", (_, run) => {
   it.each(["", "-", ".", "-.5", ".5", "5.", "1.2.3", "1..2", "+1", "1e3", "1/2", "1:2", "1,5", " 1", "0".repeat(41)])(
     "refuses %j",
     (text) => {
@@ -32,7 +32,7 @@ describe.each(operations)("%s", (_, run) => {
   });
 });
 
-describe("a decimal of the greatest length", () => {
+describe("A decimal of the greatest length", () => {
   const forty = `0.${"1".repeat(38)}`;
 
   it("is one, and one character more is not", () => {
@@ -48,7 +48,7 @@ describe("a decimal of the greatest length", () => {
   });
 });
 
-describe("what cannot be asked for is said in words", () => {
+describe("A wrong decimal call is explained:", () => {
   it.each<[string, () => unknown, string]>([
     ["dividing by zero", () => d.div("1", "0.0", 2), "nothing is divided by zero"],
     ["a step of zero", () => d.toStep("1", "0", "down"), "a step is positive, not 0"],
@@ -72,7 +72,7 @@ describe("what cannot be asked for is said in words", () => {
   });
 });
 
-describe("figures of floats", () => {
+describe("Decimal text of floats:", () => {
   it.each<[number, number, string]>([
     [1.23456, 3, "1.234"],
     [1.23456, 1, "1.2"],
@@ -90,7 +90,7 @@ describe("figures of floats", () => {
   });
 });
 
-describe("a grid", () => {
+describe("A decimal grid", () => {
   it.each<[string, string, number]>([
     ["1", "9007199254740991", 9_007_199_254_740_991],
     ["1", "-9007199254740991", -9_007_199_254_740_991],

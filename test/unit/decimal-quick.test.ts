@@ -34,7 +34,7 @@ const longest = "0.0123456789012345";
 const greatest = "9007199254740991";
 const cent = (): d.Grid => d.grid("0.01");
 
-describe("in plain numbers", () => {
+describe("Decimal arithmetic in plain numbers:", () => {
   it.each<[string, () => unknown, unknown]>([
     ["a sum", () => d.add("60000.1", "0.25"), "60000.35"],
     ["a sum of alike places", () => d.add("0.19", "0.90"), "1.09"],
@@ -68,7 +68,7 @@ describe("in plain numbers", () => {
   });
 });
 
-it("goes the long way beyond that, so that closing it is noticed", () => {
+it("Goes the long way beyond that, so that closing it is noticed", () => {
   expect(() => quickly(() => d.add(greatest, "1"))).toThrow("went the long way");
   expect(() => quickly(() => d.abs(`-${greatest}0`))).toThrow("went the long way");
   expect(d.add(greatest, "1")).toBe("9007199254740992");

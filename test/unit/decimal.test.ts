@@ -42,7 +42,7 @@ const both = (a: Scaled, b: Scaled, join: (x: bigint, y: bigint) => bigint): str
   return spell({ digits: join(at(a, places), at(b, places)), places });
 };
 
-describe("grammar", () => {
+describe("Decimal grammar:", () => {
   it.each(["0", "-0", "1", "-1", "00.10", "123456789.000000001", "-0.5"])("%j is a decimal", (text) => {
     expect(d.isDecimal(text)).toBe(true);
     expect(d.decimal(text, "px")).toBe(text);
@@ -65,7 +65,7 @@ describe("grammar", () => {
   });
 });
 
-describe("arithmetic is exact", () => {
+describe("Exact decimal arithmetic:", () => {
   it("add, sub, mul, neg, abs, compare agree with whole numbers", () => {
     fc.assert(
       fc.property(scaled, scaled, (a, b) => {
@@ -139,7 +139,7 @@ describe("arithmetic is exact", () => {
   });
 });
 
-describe("grids", () => {
+describe("Decimal grids:", () => {
   const steps = ["1", "10", "0.1", "0.01", "0.05", "0.25", "0.00000001", "0.5", "25"];
 
   it("parse and format are inverse on the grid", () => {

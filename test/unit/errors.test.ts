@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { assert, didYouMean, errorCodes, excerpt, isSluiceError, never, SluiceError } from "../../src/errors.ts";
 
-describe("errors", () => {
+describe("Sluice errors:", () => {
   it("each code is written once and has a text and a fix of its own", () => {
     const source = readFileSync(fileURLToPath(new URL("../../src/errors.ts", import.meta.url)), "utf8");
     const listed = [...source.matchAll(/^ {2}([A-Z_]+): \{/gm)].map((match) => match[1]);
@@ -44,7 +44,7 @@ describe("didYouMean", () => {
   });
 });
 
-describe("an excerpt of a file that is not what it should be", () => {
+describe("An excerpt of a file that is not what it should be", () => {
   it.each([
     ["SLUICE_SECRET_KEY=63e236e3a428fd00816591c87c254705ca5b4a75", "SLUICE_SECRET_KEY=..."],
     ['{"apiKey":"307f37fed98e2168","secretKey":"Zm9vYmFyMTIz+/aa=="}', '{"apiKey":"...","secretKey":"...=="}'],

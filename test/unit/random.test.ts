@@ -7,7 +7,7 @@ const draw = (seed: number | string, count = 5): number[] => {
   return Array.from({ length: count }, () => random.next());
 };
 
-describe("random", () => {
+describe("Seeded random numbers:", () => {
   it("the same seed gives the same numbers, another seed others", () => {
     expect(draw(7)).toEqual(draw(7));
     expect(draw("7")).toEqual(draw(7));

@@ -50,7 +50,7 @@ const run = async (strategy: Strategy, market: ReadMarket): Promise<Figures> => 
   return figuresOf(await runBacktest(config, { market, seed: "golden", print: () => undefined }));
 };
 
-describe("golden results", () => {
+describe("Golden results", () => {
   const found = new Map<string, Record<string, Golden>>(Object.keys(strategies).map((name) => [name, { ...keptOf(name) }]));
   const remedy = "\nIf this is meant, run `node test/acceptance/golden/accept.mjs` and commit what it changes in test/acceptance/golden.";
 
@@ -84,7 +84,7 @@ describe("golden results", () => {
   });
 });
 
-describe("a golden result that is not as it was", () => {
+describe("A golden result that differs", () => {
   const was: Figures = { placed: 3, pnl: "-1.2", resultHash: "aa" };
   it.each<[string, Figures | undefined, Figures, readonly string[]]>([
     ["says nothing when it is", was, was, []],

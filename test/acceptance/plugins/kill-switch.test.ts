@@ -75,7 +75,7 @@ const alone = (options: Given) => {
   };
 };
 
-describe("the kill switch closes positions", () => {
+describe("The kill switch closes positions", () => {
   it("where it is told to, and says what became of each", () => {
     const { trip, closings, closing$, said } = alone({ onFailure: true, closePositions: true });
     trip();
@@ -99,7 +99,7 @@ describe("the kill switch closes positions", () => {
   });
 });
 
-describe("the kill switch says that nothing is left", () => {
+describe("The kill switch says that nothing is left", () => {
   const tripped = () => {
     const it = alone({ onFailure: true });
     it.trip();
@@ -174,7 +174,7 @@ describe("the kill switch says that nothing is left", () => {
   });
 });
 
-describe("the kill switch watches what the account is worth", () => {
+describe("The kill switch watches what the account is worth", () => {
   it("and trips when more than lossMax is lost, seen twice", () => {
     const { worth, halts } = alone({ lossMax: "50" });
     worth("1000", "0");

@@ -25,7 +25,7 @@ const failing = (afterMs: number) =>
       ),
   });
 
-describe("journal-file", () => {
+describe("The journal-file plugin", () => {
   it("writes everything that happens after its start, one object a line, the last one included", async () => {
     const path = join(folder, "deep", "journal.ndjson");
     const events: Event[] = [];
@@ -50,7 +50,7 @@ describe("journal-file", () => {
   });
 });
 
-describe("kill-switch", () => {
+describe("The kill-switch plugin", () => {
   it("trips on a failed strategy when asked to, cancels everything, places nothing more, and says so", async () => {
     const said: string[] = [];
     const report = await run(dir, [resting, failing(20_000)], {
@@ -90,7 +90,7 @@ describe("kill-switch", () => {
   });
 });
 
-describe("console-panel", () => {
+describe("The console-panel plugin", () => {
   it("prints the quota and who spent it, on the engine's clock", async () => {
     const said: string[] = [];
     await run(dir, [resting], { plugins: [consolePanel({ everyMs: 30_000 })], print: (line) => said.push(line) });

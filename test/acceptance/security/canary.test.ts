@@ -127,7 +127,7 @@ const filesIn = (folder: string): ReadonlyMap<string, string> =>
       }),
   );
 
-describe("everything that has a mouth", () => {
+describe("No output of Sluice names a secret: it", () => {
   it("trades, records, examines and fails without a word of what it holds", async () => {
     const trades = config("trades");
     const session = join(dir, "session");

@@ -8,7 +8,7 @@ import { leaksIn, odd } from "../../support/harness/secret-search.ts";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const oddTexts = Object.values(odd);
 
-describe("the search for leaks", () => {
+describe("The search for leaked secrets", () => {
   const plant = (text: string) => leaksIn(oddTexts, new Map([["a file", `before ${text} after`]]));
   const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
   const secret = odd.secretKey;

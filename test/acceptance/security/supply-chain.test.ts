@@ -78,7 +78,7 @@ const productionTree = (): ReadonlySet<string> => {
 const nameOf = (place: string): string => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
 const isBinary = (name: string): boolean => name.startsWith("@esbuild/");
 
-describe("what is installed in production", () => {
+describe("The production dependency tree", () => {
   const tree = [...productionTree()];
 
   it("is what was reviewed, to the version and the licence", () => {
@@ -131,7 +131,7 @@ describe("what is installed in production", () => {
   });
 });
 
-describe("what is installed at all", () => {
+describe("Every installed package", () => {
   it("carries the hash of its bytes, and is linked from nowhere", () => {
     for (const [place, { integrity, link }] of Object.entries(packages)) {
       if (place === "") continue;

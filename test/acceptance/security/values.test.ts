@@ -28,7 +28,7 @@ const jsonOf = (value: unknown): string => {
   }
 };
 
-describe("secrets in memory", () => {
+describe("Secrets held in memory:", () => {
   it("values that hold them can be shown, written and copied", () => {
     const credentials = createCredentials(odd);
     const given = defineConfig({

@@ -30,7 +30,7 @@ const still = [
   [30_000, 600_000, 5_000, 600_010, 5_000],
 ];
 
-describe("join-best", () => {
+describe("The join-best strategy", () => {
   it("rests at both best prices, on the product listed first when none is named", async () => {
     const { live } = await journalOf(quoteTape(still), joinBest({}));
     expect(live.map(({ slot, record }) => [slot, record?.instId, record?.side, record?.px, record?.ordType, record?.sz])).toEqual([
@@ -60,7 +60,7 @@ describe("join-best", () => {
   });
 });
 
-describe("ladder", () => {
+describe("The ladder strategy", () => {
   it("rests its levels at whole steps from the middle on both sides, rounded away from it", async () => {
     const { live } = await journalOf(quoteTape(still), ladder({ levels: 3, step: "0.001", notional: "90" }));
     const middle = "60000.5";
@@ -85,7 +85,7 @@ describe("ladder", () => {
   });
 });
 
-describe("average-cross", () => {
+describe("The average-cross strategy", () => {
   /** Closes a second apart from quotes and prints at one price. */
   const closes = [100, 100, 100, 110, 120, 130, 120, 100, 80, 70, 60, 60];
   it("opens at the first crossing and turns the whole position at the next, once each", async () => {
@@ -111,7 +111,7 @@ describe("average-cross", () => {
   });
 });
 
-describe("journals of the shipped strategies are as reviewed", () => {
+describe("Journals of the shipped strategies are as reviewed", () => {
   const tape = generateTapeFor([swap], 3, "golden");
   it.each<[string, Strategy]>([
     ["join-best", joinBest({ notional: "200", keepWithin: "80" })],

@@ -20,7 +20,7 @@ const results = (source: Observable<unknown>): unknown[] => {
   return seen;
 };
 
-describe("an indicator as a stream", () => {
+describe("An indicator made a stream", () => {
   it("is silent until it is stable, then answers every value", () => {
     expect(results(of(1, 2, 3, 4).pipe(streamed(() => mean(3))))).toEqual([2, 3]);
   });

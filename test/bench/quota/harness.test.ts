@@ -22,7 +22,7 @@ const scenario = (id: string): Scenario => scenarios[id] as Scenario;
 const run = (id: string, name: string, seed = 1, minutes = 2): Promise<Tally> =>
   runCell({ scenario: scenario(id), seed, minutes, createLimiter: configurations[name] as CreateLimiter });
 
-describe("the meter", () => {
+describe("The bench meter", () => {
   const home = { ip: "home", key: "a" };
 
   it("admits ten calls of a key in a second and an eleventh in the next", () => {
@@ -58,7 +58,7 @@ describe("the meter", () => {
   });
 });
 
-describe("the client's machine", () => {
+describe("The simulated client machine", () => {
   const machineOn = (stopsAsleep: boolean, driftPpm = 0) => {
     const truth = createVirtualClock(1_000_000);
     return { truth, machine: createMachine({ truth, random: createRandom(1), skewMs: 250, driftPpm, stopsAsleep }) };
@@ -112,7 +112,7 @@ describe("the client's machine", () => {
   });
 });
 
-describe("counting", () => {
+describe("The bench count", () => {
   it("leaves out the first, partial minute and what comes after the last", () => {
     const counter = createCounter(30_000, 2, "uid");
     for (const at of [59_999, 60_000, 179_999, 180_000]) {
@@ -152,7 +152,7 @@ describe("counting", () => {
   });
 });
 
-describe("the references", () => {
+describe("The reference clients:", () => {
   it.each(["A", "B", "E", "G"])("the oracle fills scenario %s without a refusal", async (id) => {
     const figures = figuresOf(await run(id, "oracle"));
     expect(figures.refusedPerHour).toBe(0);
@@ -187,7 +187,7 @@ describe("the references", () => {
   });
 });
 
-describe("the load", () => {
+describe("The bench load", () => {
   it("keeps a constant number of calls waiting and submits them again after a restart", async () => {
     const lives: number[] = [];
     await runCell({
@@ -208,7 +208,7 @@ describe("the load", () => {
   });
 });
 
-describe("a worker", () => {
+describe("A bench worker", () => {
   it("moves the globals of a limiter onto virtual time", async () => {
     const contender = contendersOf(roster).find(({ label }) => label === "hand-written / careful");
     if (contender === undefined) throw new Error("the roster lost a row");
@@ -228,7 +228,7 @@ describe("a worker", () => {
   });
 });
 
-describe("the command line", () => {
+describe("The bench command line", () => {
   it("shares minutes out among seeds and puts ours first", () => {
     const options = optionsFrom(["--scenario", "B,sweep", "--minutes", "20", "--seeds", "4", "--peers", "p-queue"]);
     expect(options).toMatchObject({ seeds: 4, minutesPerSeed: 5, scenarios: ["B", "S55", "S250", "S500", "S900", "S1500"] });

@@ -10,7 +10,7 @@ import { type Scenario, scenarios } from "./scenarios.ts";
 import { configurations } from "./sluice.ts";
 import { figuresOf } from "./tally.ts";
 
-describe("ours, three minutes each", () => {
+describe("Sluice in the quota bench, three minutes each", () => {
   it.each([
     ["A", 95],
     ["B", 90],

@@ -86,7 +86,7 @@ const packsAll: Port = (ledger) => {
   };
 };
 
-describe("layers besides the three", () => {
+describe("Rate-limit layers added by the profile", () => {
   it("refuse nothing of ours, hold no more than they may, and let everything through", () => {
     fc.assert(
       fc.property(planOf(), (plan) => {

@@ -17,7 +17,7 @@ const meterOf = (given: Partial<ExtraLayer>, limits: ProfileOverrides["limits"] 
   };
 };
 
-describe("a layer of the profile's own", () => {
+describe("The oracle meter's added layer", () => {
   it("counts each user, key or address by itself", () => {
     const users = meterOf({});
     expect([0, 1, 2].map((at) => users.call(at))).toEqual([true, true, false]);

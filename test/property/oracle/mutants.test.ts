@@ -26,7 +26,7 @@ const finds = (given: Partial<Plan>, alter: Alter): boolean =>
     { seed: 5, numRuns: 60, endOnFailure: true },
   ).failed;
 
-describe("the oracle finds a ledger that", () => {
+describe("The quota oracle finds a ledger that", () => {
   it.each(Object.keys(mutants))("%s", (name) => {
     expect(finds(places[name] ?? {}, mutants[name] ?? faithful)).toBe(true);
   });
@@ -40,7 +40,7 @@ describe("the oracle finds a ledger that", () => {
   });
 });
 
-describe("the same places are safe for the real ledger", () => {
+describe("The real ledger is safe", () => {
   it.each(Object.entries(places))("where one %s", (_, given) => {
     const result = fc.check(
       fc.property(planOf(given), (plan) => faultsOf(plan, faithful).length === 0),

@@ -16,7 +16,7 @@ const holds = (seed: number, numRuns: number, given: Parameters<typeof planOf>[0
   );
 };
 
-describe("no refusal that we caused, and nothing waits for ever", () => {
+describe("The ledger causes no 429 and starves nothing", () => {
   it.each(networkKinds)("whatever the load, with answers that are %s", (network) => {
     holds(7, 80, { network });
   });
@@ -43,7 +43,7 @@ describe("no refusal that we caused, and nothing waits for ever", () => {
   });
 });
 
-describe("an exit finds room", () => {
+describe("An exit finds quota", () => {
   it("in all but a few of the seconds of a saturated client", () => {
     const plans = fc.sample(planOf({ users: 1, network: "usual", outstanding: 15, lostShare: 0, strangerPerMinute: 0, spentBefore: 0 }), {
       seed: 23,

@@ -24,7 +24,7 @@ const cases: readonly (readonly [string, Model])[] = sizes.flatMap((size) =>
   ),
 );
 
-describe("every schedule of the small model stays within every window", () => {
+describe("The exhaustive model of the ledger stays within every window:", () => {
   let schedules = 0;
   it.each(cases)("%s", (_, one) => {
     const found = survey(one);
@@ -51,7 +51,7 @@ const faulty =
     return { ...real, ...change(real) };
   };
 
-describe("the model finds a gauge that", () => {
+describe("The exhaustive model finds a limit window that", () => {
   it.each([
     [
       "charges the window of sending only",

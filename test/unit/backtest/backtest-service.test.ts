@@ -5,7 +5,7 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { constant, createEngine, paper } from "../../../src/index.ts";
 import { calm, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
-describe("paper", () => {
+describe("The paper service", () => {
   it("plays a fixture from now on: quotes come when they are due, and the end is an end", async () => {
     const clock = createVirtualClock(5_000_000_000);
     const seen: string[] = [];

@@ -120,7 +120,7 @@ const marksOf = (instrument: number, { at, close }: CandleSeries): Series => ({
 /** Waits after a delivery; thirds of a bar meet its prints at their very instant. */
 const wait = fc.constantFrom(0, 1, 10, barMs / 3, (barMs * 2) / 3, barMs, 5 * barMs, -1, -1, -1, -1);
 
-describe("rows of a service that nobody waits at", () => {
+describe("Batched rows of an idle service", () => {
   it("are the same to whoever looks, asks or trades, whether their prints wait or not", () => {
     const gone = { late: 0, afterOrders: 0, fills: 0, holding: 0 };
     let liquidations = 0;

@@ -38,7 +38,7 @@ const bar = fc
   .tuple(fc.integer({ min: 1_000, max: 1_050 }), fc.integer({ min: 0, max: 20 }), fc.nat(20), fc.nat(20))
   .map(([low, range, a, b]) => [low + Math.min(a, range), low + range, low, low + Math.min(b, range)]);
 
-describe("bars as prints", () => {
+describe("Bars played as prints", () => {
   it("open when the bar begins, the low first when it rose and the high first when it fell, and the close at its end", () => {
     const prints = shown([
       [100, 100, 100, 100],
@@ -94,7 +94,7 @@ describe("bars as prints", () => {
   });
 });
 
-describe("a run on bars", () => {
+describe("A backtest on bars", () => {
   const bars = [
     [1_000, 1_000, 1_000, 1_000],
     [1_000, 1_040, 980, 1_020],
@@ -129,7 +129,7 @@ describe("a run on bars", () => {
   });
 });
 
-describe("the last price of a product", () => {
+describe("The last price of an instrument from bars", () => {
   const level = (rows: readonly (readonly number[])[]) => ({
     kind: "level" as const,
     instrument: 0,

@@ -7,7 +7,7 @@ import { runBacktest } from "../../../src/index.ts";
 const bin = new URL("../../../src/cli/sluice.mjs", import.meta.url).pathname;
 const root = new URL("../../..", import.meta.url).pathname;
 
-describe("the demo", () => {
+describe("The demo backtest", () => {
   it("gives the same hash again, in this process, beside another run, and in a process of its own; another seed gives another", async () => {
     const [one, two, other] = await Promise.all([runBacktest(config), runBacktest(config), runBacktest(config, { seed: 2 })]);
     expect(two.resultHash).toBe(one.resultHash);

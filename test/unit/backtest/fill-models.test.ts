@@ -42,7 +42,7 @@ const trades = (list: readonly (readonly number[])[], instrument = 0) => rows("t
 const levels = (list: readonly (readonly number[])[], instrument = 0) => rows("level", list, instrument);
 const eth = { instId: "ETH-USDT-SWAP", tickSize: "0.01", lotSize: "0.001" };
 
-describe("a model by name", () => {
+describe("A fill model chosen by name", () => {
   it.each<[string, Fills, object]>([
     ["a name has its defaults", "book", { from: "book", queue: "risk-averse", volume: "unlimited" }],
     ["trades know no queue", "trades", { from: "trades", queue: "through", volume: "unlimited" }],
@@ -87,7 +87,7 @@ describe("a model by name", () => {
   });
 });
 
-describe("the choice", () => {
+describe("The default fill model", () => {
   const sources = (tape: Tape, fills?: Fills) => chooseFills(tape, fills).models.map((model) => model?.from);
   const bars = candles([[1, 1, 1, 1]], 60_000);
   const hours = candles([[1, 1, 1, 1]], 3_600_000);
@@ -157,7 +157,7 @@ const once = (
       ),
   });
 
-describe("best prices made of prints", () => {
+describe("Best prices derived from prints", () => {
   it.each<[string, readonly (readonly [side: number, px: number, qty: number])[], readonly number[]]>([
     ["a buyer shows the ask", [[1, 100, 5]], [0, 0, 100, 5]],
     ["a seller shows the bid", [[-1, 100, 5]], [100, 5, 101, 0]],
@@ -212,7 +212,7 @@ describe("best prices made of prints", () => {
   });
 });
 
-describe("prints nobody sees one by one", () => {
+describe("Prints applied in bulk", () => {
   const print = fc.tuple(fc.constantFrom(1 as const, -1 as const), fc.integer({ min: 100, max: 106 }), fc.integer({ min: 1, max: 9 }));
 
   it("leave the same best prices as if each had been taken, wherever taking begins again", () => {
@@ -239,7 +239,7 @@ describe("prints nobody sees one by one", () => {
   });
 });
 
-describe("fills by hand", () => {
+describe("Fills worked out by hand", () => {
   const far = [60_000, 599_000, 1, 601_000, 1] as const;
 
   it("from quotes: a taker gets the best quantity and no more, a resting order waits its turn in the queue", async () => {

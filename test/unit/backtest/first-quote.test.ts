@@ -10,7 +10,7 @@ import { createTape } from "../../../src/market/tape/tape.ts";
 const instId = "BTC-USDT-SWAP";
 const startAt = Date.UTC(2026, 0, 5);
 
-it("a market order wanted before the first quote is sent with it", async () => {
+it("A market order wanted before the first quote is sent with it", async () => {
   const at = Float64Array.from({ length: 50 }, (_, row) => startAt + 5_000 + row * 100);
   const column = (value: number): Float64Array => new Float64Array(at.length).fill(value);
   const tape = createTape([{ instId, tickSize: "0.1", lotSize: "0.001" }], [

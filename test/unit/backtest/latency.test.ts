@@ -19,7 +19,7 @@ const draws = (make: ReturnType<typeof lognormal>, seed: number, count = 4_001):
   return Array.from({ length: count }, () => latency.entryMs());
 };
 
-describe("latency models", () => {
+describe("Latency models", () => {
   it("constant is the same way every time, the feed's its own", () => {
     const latency = constant(25, { feedMs: 3 }).make(createRandom(1));
     expect([latency.entryMs(), latency.responseMs(), latency.feedMs()]).toEqual([25, 25, 3]);
@@ -49,7 +49,7 @@ describe("latency models", () => {
   });
 });
 
-describe("each way its own", () => {
+describe("Latency models per direction", () => {
   it("takes of each model only that way", () => {
     const latency = ways({ entry: constant(1), response: constant(2), feed: constant(3, { feedMs: 4 }) }).make(createRandom(1));
     expect([latency.entryMs(), latency.responseMs(), latency.feedMs()]).toEqual([1, 2, 4]);
@@ -63,7 +63,7 @@ describe("each way its own", () => {
   });
 });
 
-describe("recorded delays", () => {
+describe("Recorded delays", () => {
   const delays = Array.from({ length: 20 }, (_, index) => (index + 1) * 10);
 
   it("are drawn evenly between their neighbours, never beyond them", () => {
@@ -120,7 +120,7 @@ describe("recorded delays", () => {
   });
 });
 
-describe("delays of a session", () => {
+describe("Delays taken from a session", () => {
   /** A placement or a cancel every 200 ms. */
   const busy = strategy("busy", {
     desired: () => timer(0, 400).pipe(map((round) => (round % 2 === 0 ? [] : [far("b", String(30_000 + round))]))),
@@ -191,7 +191,7 @@ describe("delays of a session", () => {
   });
 });
 
-describe("more latency", () => {
+describe("Higher latency", () => {
   const tape = generateTapeFor([swap], 4);
   const dir = stored(tape);
   const firstFill = async (latency: LatencyModel, px: string): Promise<number> => {

@@ -26,7 +26,7 @@ const rowsOf = ({ series, order }: Tape): readonly (readonly [number, number, nu
     return [which, one.at[row] as number, (one.kind === "quote" ? one.bidPx : one.px)[row] as number] as const;
   });
 
-describe("a market made in parts", () => {
+describe("A generated market made in parts", () => {
   it.each([
     [120, 2],
     [7, 1],
@@ -44,7 +44,7 @@ describe("a market made in parts", () => {
   });
 });
 
-describe("paper", () => {
+describe("The paper service on a generated market", () => {
   it.each(["quotes", "trades"] as const)("shows the parts one after the other, with fills from %s", (fills) => {
     const { clock, service } = open({ instruments: ["BTC-USDT-SWAP"], latency: constant(3), fills });
     const seen: number[] = [];

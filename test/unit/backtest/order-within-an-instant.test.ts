@@ -21,7 +21,7 @@ const crossing = quoteTape([
 ]);
 const seen = ["quote 60000", "quote 59990", "filled at 60000 with the bid at 59990", "quote 59990"];
 
-describe("within one instant", () => {
+describe("Within one instant,", () => {
   it.each([
     ["some delay", constant(10)],
     ["none", constant(0)],

@@ -63,7 +63,7 @@ const adds = (report: RunReport): void => {
   expect(report.elsewhere).toBe("0");
 };
 
-describe("funding in a run", () => {
+describe("Funding in a run", () => {
   const day = minutes(20 * 60, (minute) => 600_000 + ((minute * 37) % 501));
 
   it("is charged at a rate of the config every so many hours, and is its own line", async () => {
@@ -141,7 +141,7 @@ describe("funding in a run", () => {
   });
 });
 
-describe("liquidation in a run", () => {
+describe("Liquidation in a run", () => {
   /** Falls by a third over forty minutes. */
   const falling = minutes(60, (minute) => 600_000 - Math.max(0, Math.min(40, minute - 5)) * 5_000);
 
@@ -195,7 +195,7 @@ describe("liquidation in a run", () => {
   });
 });
 
-describe("funding on a clock of its own", () => {
+describe("Funding on a clock of its own", () => {
   const [instruments, fees] = [[btc], { SPOT: { makerBps: "0", takerBps: "0" }, SWAP: { makerBps: "0", takerBps: "0" } }] as const;
   const contract = createContract();
   const opened = () => createVenue({ contract, instruments, users: [], fees, enforceLimits: false });
@@ -243,7 +243,7 @@ describe("funding on a clock of its own", () => {
   });
 });
 
-describe("recorded marks and rules", () => {
+describe("Recorded mark prices and instrument rules", () => {
   it("value positions at the mark, in the report too", async () => {
     const mark = seriesOf("mark", 0, floats([startAt, startAt + 600_000]), [floats([600_000, 601_000]), floats([0, 500_000_000])]);
     const report = await run(
@@ -313,7 +313,7 @@ describe("recorded marks and rules", () => {
   });
 });
 
-describe("terms", () => {
+describe("Recorded terms of an instrument", () => {
   it("hide no bars: they are played beside marks and funding, and not beside trades", () => {
     const bars = candleTape([[10, 11, 9, 10]]).series[0] as CandleSeries;
     const mark = seriesOf("mark", 0, floats([1]), [floats([1]), floats([0])]);
@@ -352,7 +352,7 @@ describe("terms", () => {
   });
 });
 
-describe("shares", () => {
+describe("Shares of the strategies", () => {
   it.each([
     ["10", ["1", "2"], "3", ["3.333333333333333333", "6.666666666666666667"]],
     ["10", ["1", "1"], "3", ["3.333333333333333333", "3.333333333333333333"]],

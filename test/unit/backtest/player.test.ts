@@ -40,7 +40,7 @@ const setup = (times: readonly number[], delays: readonly number[]) => {
   return { tape, clock, player, feed, simulated, log, note, due };
 };
 
-describe("player", () => {
+describe("Player", () => {
   it("applies a row, then delivers it after the delay; timers due at a row's instant run after it", () => {
     const { clock, player, log, note } = setup([0, 100], [50]);
     clock.setTimer(startAt + 100, () => note("timer"));

@@ -10,7 +10,7 @@ const tape = quoteTape([[0, 1, 1, 2, 1]]);
 const told = join(home, "told");
 writeFixture(told, tape, { source: "test", feed: { clockBehindMs: 1_270, delaysMs: Array.from({ length: 41 }, (_, step) => step / 4) } });
 
-describe("the feed of a fixture", () => {
+describe("The feed delay of a fixture", () => {
   it("takes as long as was recorded, alone or beside other ways", () => {
     const model = ways({ entry: constant(3), response: constant(4), feed: fromFixture(told) });
     const latency = model.make(createRandom(1));

@@ -138,7 +138,7 @@ const createPlayed = (path: string) => {
   };
 };
 
-describe("orders that join a recorded market", () => {
+describe("Orders that join a recorded market", () => {
   it.runIf(file)("queue behind what was displayed last, at the best price and behind it", { timeout: 60_000 }, () => {
     const path = join(folder, file ?? "");
     const fusion = createFusion();

@@ -44,7 +44,7 @@ const detailed = async (dir: string, strategies: readonly Strategy[], options: A
   return { report, details: kept[0] as RunDetails };
 };
 
-describe("a run of three strategies", () => {
+describe("The report of three strategies", () => {
   let report: RunReport;
   let details: RunDetails;
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe("a run of three strategies", () => {
   });
 });
 
-describe("market data asked for in vain", () => {
+describe("Market data requested but not available", () => {
   const dir = stored(calm(60));
   const asking = strategy("asking", {
     desired: ({ market }) =>
@@ -173,7 +173,7 @@ describe("market data asked for in vain", () => {
   });
 });
 
-describe("details of a config for something else", () => {
+describe("Details of a config without a backtest", () => {
   it("leave it as it is, for the run to refuse", () => {
     const config = { service: { kind: "paper" } };
     expect(withDetails(config, () => undefined)).toBe(config);

@@ -54,7 +54,7 @@ const maker = (name = "maker") =>
       ),
   });
 
-describe("money", () => {
+describe("Money in a backtest", () => {
   it("adds up: what the strategies made is what the account made, to the last digit", async () => {
     const report = await run(lively, [swinger(), maker(), swinger("other", "0.037")]);
     const parts = Object.values(report.perStrategy);
@@ -124,7 +124,7 @@ describe("money", () => {
   });
 });
 
-describe("the report", () => {
+describe("The backtest report", () => {
   it("counts what the journal holds", async () => {
     const { events, plugin } = recorder();
     const report = await run(lively, [maker(), swinger()], { plugins: [plugin] });
@@ -170,7 +170,7 @@ describe("the report", () => {
   });
 });
 
-describe("the list of products", () => {
+describe("The instrument list in a backtest", () => {
   const day = candleTape(
     Array.from({ length: 24 }, () => [600_000, 600_010, 599_990, 600_000]),
     3_600_000,
@@ -211,7 +211,7 @@ describe("the list of products", () => {
   });
 });
 
-describe("overrides", () => {
+describe("Overrides of a backtest", () => {
   it("of fixture and seed outrank the config", async () => {
     const report = await run("nowhere", [swinger()], { fixture: dir, seed: "other" });
     expect(report).toMatchObject({ seed: "other", fixture: { name: dir, rows: 480 } });
@@ -238,7 +238,7 @@ describe("overrides", () => {
   });
 });
 
-describe("await in a strategy", () => {
+describe("Await in a strategy", () => {
   const patient = strategy("patient", {
     desired: ({ market }) =>
       market.quotes(swap).pipe(
@@ -293,7 +293,7 @@ describe("await in a strategy", () => {
   });
 });
 
-describe("a run that cannot be", () => {
+describe("An impossible backtest:", () => {
   it.each<[string, () => Promise<RunReport>, string]>([
     [
       "a config for something else",
@@ -320,7 +320,7 @@ describe("a run that cannot be", () => {
   });
 });
 
-describe("progress", () => {
+describe("Backtest progress", () => {
   it("is told from the first row to the last", async () => {
     const seen: number[] = [];
     await run(dir, [swinger()], { onProgress: ({ events }) => seen.push(events) });
@@ -330,7 +330,7 @@ describe("progress", () => {
   });
 });
 
-it("leaves the journal of a live config alone", async () => {
+it("Leaves the journal of a live config alone", async () => {
   const folder = join(tmpdir(), `sluice-no-journal-${process.pid}`);
   const config = configOf(stored(calm(5)), [strategy("still", { run: () => EMPTY })]);
   await runBacktest({ ...config, journal: { dir: folder } });

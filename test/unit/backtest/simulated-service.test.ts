@@ -13,7 +13,7 @@ import type { Venue } from "../../../src/venue/venue.ts";
 import { btc, quoteTape, run, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { responsesOf } from "../../support/transports.ts";
 
-describe("what strategies see", () => {
+describe("Market data of the simulated service", () => {
   const rows = Array.from({ length: 80 }, (_, index) => [
     index * 97 + ((index * 31) % 90),
     600_000 + index,
@@ -64,7 +64,7 @@ describe("what strategies see", () => {
   });
 });
 
-describe("orders meet the market of their arrival", () => {
+describe("Orders at the simulated service meet the market of their arrival:", () => {
   it("a market order sent at an old price pays the new one", async () => {
     const tape = quoteTape([
       [0, 600_000, 5_000, 600_010, 5_000],
@@ -120,7 +120,7 @@ describe("orders meet the market of their arrival", () => {
   });
 });
 
-describe("a service without orders", () => {
+describe("The simulated service's rows without resting orders", () => {
   const coins = ["BTC", "ETH"];
   const fees = { makerBps: "2", takerBps: "5" };
   const never = (): void => expect.unreachable();
@@ -231,7 +231,7 @@ describe("a service without orders", () => {
   });
 });
 
-describe("rows of a book", () => {
+describe("Book rows at the simulated service:", () => {
   const series = (kind: SeriesKind, rows: readonly (readonly number[])[]): Series => {
     const columns = emptyColumns(kind, rows.length);
     for (const [index, column] of columns.entries()) column.set(rows.map((row) => row[index + 1] as number));

@@ -14,7 +14,7 @@ import { barMs, makeBars, startAt, turned } from "../../bench/peers/bars.mjs";
 const instId = "BTC-USDT-SWAP";
 const rows = 3_000;
 
-describe("a position turned by market orders", () => {
+describe("A position reversed by market orders", () => {
   it.each<SzUnit>(["quote_notional", "base", "contracts"])("makes the money counted by hand where sizes count %s", async (unit) => {
     const columns = makeBars(rows);
     const at = Float64Array.from(columns.close, (_, row) => startAt + (row + 1) * barMs);

@@ -77,7 +77,7 @@ const swinger = strategy("swinger", {
     ),
 });
 
-describe("a warm-up", () => {
+describe("A warm-up period", () => {
   it("lets nothing out; what is wanted at its last moment is placed first", async () => {
     const { report, events } = await run([wanderer], minute);
     const sent = events.flatMap((event) => (event.type === "action.sent" && event.class !== "read" ? [event.at - startAt] : []));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 
-describe("system clock", () => {
+describe("The system clock:", () => {
   it("starts near the calendar and never falls", () => {
     const clock = createSystemClock();
     expect(Math.abs(clock.now() - clock.wallNow())).toBeLessThan(60_000);

@@ -15,7 +15,7 @@ testClock("virtual clock", () => {
   };
 });
 
-describe("virtual clock", () => {
+describe("The virtual clock:", () => {
   it("a timer set by a timer runs at its own instant, not at the end of the step", () => {
     const clock = createVirtualClock();
     const ran: (readonly [string, number])[] = [];

@@ -43,7 +43,7 @@ const operationOf = (document: Node, name: string): Node => {
   return found[2];
 };
 
-describe("the REST document", () => {
+describe("The REST document", () => {
   const contract = createContract();
   const document = documentOf();
 
@@ -129,7 +129,7 @@ describe("the REST document", () => {
   });
 });
 
-describe.each(Object.entries(profiles))("examples under the profile: %s", (_, profile) => {
+describe.each(Object.entries(profiles))("Examples under the profile: %s", (_, profile) => {
   const contract = createContract(profile);
   const document = documentOf(profile);
 
@@ -158,7 +158,7 @@ describe.each(Object.entries(profiles))("examples under the profile: %s", (_, pr
   });
 });
 
-describe("the WebSocket document", () => {
+describe("The WebSocket document", () => {
   it("has every channel, the two limits and the path", () => {
     const { publicChannels, privateChannels, path } = createContract().profile.websocket;
     const document = socketOf();
@@ -181,7 +181,7 @@ describe("the WebSocket document", () => {
   });
 });
 
-describe("linting", () => {
+describe("Linting the API documents", () => {
   it("finds nothing in any document", async () => {
     const folder = mkdtempSync(join(tmpdir(), "documents-"));
     try {

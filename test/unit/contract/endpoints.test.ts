@@ -25,7 +25,7 @@ const described = [
 const requiredOf = (schema: object): readonly string[] => (schema as { required?: readonly string[] }).required ?? [];
 const propertiesOf = (schema: object): readonly string[] => Object.keys((schema as { properties?: object }).properties ?? {}).sort();
 
-describe("endpoints", () => {
+describe("The endpoint table:", () => {
   it.each(described)("%s is %s %s of weight %d, permission %s, repeat %s", (name, method, path, weight, permission, repeat) => {
     expect(contract.endpoints[name]).toMatchObject({ method, path, weight, permission, repeat });
   });
@@ -60,7 +60,7 @@ describe("endpoints", () => {
   });
 });
 
-describe("schemas", () => {
+describe("The contract's schema of", () => {
   const metaSchema = new Ajv().getSchema("http://json-schema.org/draft-07/schema");
 
   it.each(Object.entries({ ...schemas, ...messages }).filter(([, schema]) => typeof schema === "object" && "type" in schema))(
@@ -72,7 +72,7 @@ describe("schemas", () => {
   );
 });
 
-describe("limits", () => {
+describe("The contract's limits", () => {
   it("are the numbers of the description", () => {
     expect(layers).toEqual({
       ip: { name: "ip", unit: "requests", capacity: 1_200, windowMs: 60_000 },

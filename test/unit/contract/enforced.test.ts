@@ -17,7 +17,7 @@ const profiles: Readonly<Record<string, ProfileOverrides>> = {
 
 const fits = (schema: unknown, value: unknown): boolean => requestProblems(schema as object, value).length === 0;
 
-describe.each(Object.entries(profiles))("with the profile: %s", (_, profile) => {
+describe.each(Object.entries(profiles))("Under the profile %s", (_, profile) => {
   const contract = createContract(profile);
   const document = openApi(contract) as Node;
   const operationOf = (name: string): Node =>
@@ -74,7 +74,7 @@ describe.each(Object.entries(profiles))("with the profile: %s", (_, profile) => 
   });
 });
 
-describe("every list of a document", () => {
+describe("Every list of an API document", () => {
   const arrays = (value: unknown, place = ""): readonly string[] => {
     if (value === null || typeof value !== "object") return [];
     const { type, items } = value as { type?: unknown; items?: unknown };
@@ -90,7 +90,7 @@ describe("every list of a document", () => {
   });
 });
 
-describe("what the server answers beside its operations", () => {
+describe("What the server answers beside its operations", () => {
   it("is told: a path that is not known, a body that is too large", () => {
     const document = openApi(createContract({ answers: { unknownPathStatus: 410 } })) as Node;
     expect(JSON.stringify(document["info"])).toContain("HTTP 410");

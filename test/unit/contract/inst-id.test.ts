@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatInstId, instTypeOf, parseInstId, readInstId } from "../../../src/contract/inst-id.ts";
 
-describe("product ids", () => {
+describe("Instrument ids:", () => {
   it.each([
     ["BTC-USDT", { instType: "SPOT", base: "BTC", quote: "USDT" }],
     ["BTC-USDT-SWAP", { instType: "SWAP", base: "BTC", quote: "USDT" }],

@@ -16,7 +16,7 @@ const issuesOf = (overrides: unknown): readonly string[] => {
   }
 };
 
-describe("profile", () => {
+describe("The profile:", () => {
   it("every row says which gap it fills and why", () => {
     for (const { path, gap, why } of profileRows()) {
       expect(gap, path).toMatch(/^[GH]\d{1,2}$/);
@@ -51,7 +51,7 @@ describe("profile", () => {
   });
 });
 
-describe("order states", () => {
+describe("Order states:", () => {
   const profile = resolveProfile();
 
   it("two are active and two are final", () => {
@@ -90,7 +90,7 @@ describe("order states", () => {
   });
 });
 
-describe("lists of words", () => {
+describe("Word lists of the profile:", () => {
   it("a part of the signature that does not exist is refused by place, not left out", () => {
     expect(() => resolveProfile({ auth: { prehash: ["timestamp", "Method", "path", "boddy"] } })).toThrow(
       /profile\.auth\.prehash\[1\]: "Method" is not one of .*Did you mean "method".*profile\.auth\.prehash\[3\]: "boddy".*Did you mean "body"/s,

@@ -15,7 +15,7 @@ const parts = {
   body: '{"sz":"1.0"}',
 };
 
-describe("the text that is signed", () => {
+describe("The signed text", () => {
   it.each<[string, readonly string[], string]>([
     ["leaves the query out by default", ["timestamp", "method", "path", "body"], 'TPOST/api/v1/trade/order{"sz":"1.0"}'],
     [
@@ -34,7 +34,7 @@ describe("the text that is signed", () => {
   });
 });
 
-describe("timestamps", () => {
+describe("Signature timestamps", () => {
   it.each([
     ["iso", "2024-01-02T03:04:05.678Z", at],
     ["ms", String(at), at],
@@ -58,7 +58,7 @@ describe("timestamps", () => {
   });
 });
 
-it("headers are named after the prefix, in lower case", () => {
+it("Headers are named after the prefix, in lower case", () => {
   expect(authHeaderNames(profileOf({ headerPrefix: "X-Own-" }))).toEqual({
     key: "x-own-key",
     sign: "x-own-sign",
@@ -67,12 +67,12 @@ it("headers are named after the prefix, in lower case", () => {
   });
 });
 
-it("a query is written in its own order, each part encoded once", () => {
+it("A query is written in its own order, each part encoded once", () => {
   expect(queryText({ instId: "BTC-USDT", after: "1 2&3=%", ü: "/" })).toBe("instId=BTC-USDT&after=1%202%263%3D%25&%C3%BC=%2F");
   expect(queryText({})).toBe("");
 });
 
-it("a contract knows which rows were stated and which are assumed", () => {
+it("A contract knows which rows were stated and which are assumed", () => {
   const contract = createContract({ order: { szUnit: { SPOT: "base", SWAP: "base" } } });
   expect(contract.stated("order.szUnit")).toBe(true);
   expect(contract.stated("order.feeSign")).toBe(false);

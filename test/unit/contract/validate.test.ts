@@ -24,7 +24,7 @@ const issuesOf = (value: unknown, schema: object = options): readonly string[] =
   }
 };
 
-describe("what people write", () => {
+describe("Validated user input", () => {
   it("comes back as a copy with defaults filled in, functions kept", () => {
     const given = { instId: "BTC-USDT" };
     const parsed = parseHuman<Record<string, unknown>>(options, given, "options");
@@ -60,7 +60,7 @@ describe("what people write", () => {
   });
 });
 
-describe("what the service writes", () => {
+describe("Validated service output", () => {
   it("loses fields nobody asked for, and is not coerced", () => {
     const record = { instId: "BTC-USDT", tickSize: "0.1", lotSize: "1", novelty: 5 };
     expect(wireProblems(instrumentRecord, record)).toEqual([]);
@@ -71,7 +71,7 @@ describe("what the service writes", () => {
   });
 });
 
-describe("what a stranger sends to the embedded service", () => {
+describe("Validated requests to the embedded service", () => {
   it("keeps unknown fields and tells of them", () => {
     const body = { instId: "BTC-USDT", side: "buy", ordType: "limit", sz: "1", szz: "2" };
     expect(requestProblems(placeBody, body)).toEqual(['request: unknown key "szz". Did you mean "sz"?']);
@@ -85,7 +85,7 @@ describe("what a stranger sends to the embedded service", () => {
   });
 });
 
-it("data nested deeper than the stack is a problem like any other", () => {
+it("Data nested deeper than the stack is a problem like any other", () => {
   let deep: unknown = [];
   for (let level = 0; level < 200_000; level++) deep = [deep];
   const schema = { type: "object", additionalProperties: false, properties: { a: { type: "string" } } };

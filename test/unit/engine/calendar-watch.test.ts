@@ -35,7 +35,7 @@ const rig = (aheadMs: number) => {
   return { clock, told, answer };
 };
 
-describe("the calendar of this machine", () => {
+describe("The machine's calendar", () => {
   it.each([
     [600_000, "10 min ahead of"],
     [-600_000, "10 min behind"],

@@ -41,7 +41,7 @@ const holding = async () => {
   return { world, life };
 };
 
-describe("closing positions", () => {
+describe("Closing positions", () => {
   it("halts, cancels, closes by one call and says so after a reading", async () => {
     const { world, life } = await holding();
     const sent = closes(world);

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const modes = (events: readonly Event[]): readonly string[] =>
   events.flatMap((event) => (event.type === "mode.changed" ? [`${event.mode}: ${event.reason}`] : []));
 
-describe("a halt", () => {
+describe("A journalled halt", () => {
   it("outlives the process: the next one cancels what it finds and places nothing until somebody resumes", async () => {
     const world = worldOf();
     const first = await begun(world);
@@ -141,7 +141,7 @@ describe("a halt", () => {
   });
 });
 
-describe("limits on orders", () => {
+describe("Journalled order limits", () => {
   it("that are wider than an earlier life's are refused by name until they are accepted; narrower ones hold at once", async () => {
     const world = worldOf();
     world.wanted$ = concat(of([far("a", "30000")]), NEVER);
@@ -186,7 +186,7 @@ describe("limits on orders", () => {
   });
 });
 
-describe("a journal of a later version", () => {
+describe("A journal of a later version", () => {
   it("is refused: what it says may forbid to trade", async () => {
     const world = worldOf();
     await stop(world, (await begun(world)).engine);
@@ -222,7 +222,7 @@ describe("sluice run", () => {
   });
 });
 
-describe("use by others", () => {
+describe("Quota use by other clients", () => {
   it("is told once a window when it takes a tenth of a layer", () => {
     const clock = createVirtualClock(0);
     const events: Event[] = [];

@@ -33,7 +33,7 @@ const started = async (at = setup()): Promise<ReturnType<typeof setup>> => {
   return at;
 };
 
-describe("an engine inside a program", () => {
+describe("An engine inside a program", () => {
   it("reads the service's state before any strategy runs, and tells what happens", async () => {
     const { engine, events, phases } = await started();
     const first = events.findIndex(({ type }) => type === "engine.started");
@@ -159,7 +159,7 @@ describe("an engine inside a program", () => {
   });
 });
 
-describe("two engines in one process", () => {
+describe("Two engines in one process", () => {
   it("share neither time nor orders", async () => {
     const ticks: Record<string, number[]> = { left: [], right: [] };
     const clockwork = (name: "left" | "right", origin: number) =>
@@ -182,7 +182,7 @@ describe("two engines in one process", () => {
   });
 });
 
-describe("what a strategy is told", () => {
+describe("What a strategy is told", () => {
   it("products, estimates and its own orders", async () => {
     const told: unknown[] = [];
     const curious = strategy("curious", {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { definePlugin } from "../../../src/index.ts";
 import { calm, closed, far, run, stored, strategy } from "../../support/harness/backtest.ts";
 
-it("halts one strategy and no other", async () => {
+it("Halts one strategy and no other", async () => {
   const dir = stored(calm(30));
   const plugin = definePlugin({
     name: "p",

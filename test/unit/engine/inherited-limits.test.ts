@@ -35,7 +35,7 @@ const restingLow = async (): Promise<World> => {
   return world;
 };
 
-describe("a limit on positions", () => {
+describe("A position limit after a restart", () => {
   it("counts what an earlier life bought, and a way out passes", async () => {
     const world = worldOf();
     quoted(world, 60_000);
@@ -119,7 +119,7 @@ describe("a limit on positions", () => {
   });
 });
 
-describe("a limit on losses", () => {
+describe("A loss limit after a restart", () => {
   const losing = async (limit: string) => {
     const world = worldOf();
     quoted(world, 60_000);

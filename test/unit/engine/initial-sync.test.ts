@@ -32,7 +32,7 @@ const denial: Snapshot<readonly OrderRecord[]> = { value: [], at: -1, stale: tru
 /** Values are awaited in turn. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-it("keys that may not read are asked about three times, not for as long as anything may still come", async () => {
+it("Keys that may not read are asked about three times, not for as long as anything may still come", async () => {
   const pending$ = new Subject<Snapshot<readonly OrderRecord[]>>();
   let end = "";
   const started = start(pending$).then(
@@ -54,7 +54,7 @@ it("keys that may not read are asked about three times, not for as long as anyth
   );
 });
 
-it("two denials while the clocks find together do not end a start", async () => {
+it("Two denials while the clocks find together do not end a start", async () => {
   const pending$ = new Subject<Snapshot<readonly OrderRecord[]>>();
   const started = start(pending$);
   await settled();
@@ -68,7 +68,7 @@ it.each([
   ["ends after a minute and a half", () => Number.NEGATIVE_INFINITY, 90_000],
   ["does not count time in which a rate limit forbids to read", (at: number) => Math.min(at, 100_000), 190_000],
   ["ends after a quarter of an hour of that", (at: number) => at, 900_000],
-] as const)("a start that cannot read %s", async (_, limited, endsAt) => {
+] as const)("A start that cannot read %s", async (_, limited, endsAt) => {
   const clock = createVirtualClock(0);
   let end = "";
   const watch = { guard: <T>(source$: Observable<T>) => source$, limitedAt: () => limited(clock.now()) };
@@ -89,7 +89,7 @@ it.each([
   [403, true],
   [404, undefined],
   [400, undefined],
-])("a read answered by %d is denied: %s", (status, denied) => {
+])("A read answered by %d is denied: %s", (status, denied) => {
   const { next, resources, run } = rig();
   const seen: (boolean | undefined)[] = [];
   next("pendingOrders", reply(status, { code: "50001", msg: "no", data: [] }));

@@ -37,7 +37,7 @@ const haltIn = async ({ world, engine }: Awaited<ReturnType<typeof crowded>>): P
   return goneAt - haltedAt;
 };
 
-describe("a halt with two hundred open contract orders", () => {
+describe("A halt with two hundred open contract orders", () => {
   it.each([100, 30_000, 59_900])("cancels all of them within two seconds, %i ms into a window", async (intoMs) => {
     expect(await haltIn(await crowded(intoMs))).toBeLessThanOrEqual(2_000);
   });

@@ -21,7 +21,7 @@ const run = async (leverage: unknown) => {
   return { report, levers };
 };
 
-describe("leverage of a config", () => {
+describe("Leverage of a config", () => {
   it("is set for each product before anything is traded, with the margin mode where one is named", async () => {
     const plain = await run({ [swap]: "5" });
     expect(plain.levers.at(-1)).toBe("5 cross");

@@ -10,7 +10,7 @@ import { createEngine, type Event, type ServiceSpec } from "../../../src/index.t
 import { far, strategy } from "../../support/harness/backtest.ts";
 import { keys, venueOf } from "../../support/harness/engine.ts";
 
-describe("a lifetime", () => {
+describe("An engine's lifetime", () => {
   it("passes timers through until its end, and none from then on", () => {
     const clock = createVirtualClock();
     const lifetime = createLifetime(clock);
@@ -27,7 +27,7 @@ describe("a lifetime", () => {
   });
 });
 
-describe("a stopped engine", () => {
+describe("A stopped engine", () => {
   it("looks no longer for an order it has not heard of, and leaves no timer", async () => {
     const clock = createVirtualClock(1_700_000_000_000);
     const venue = venueOf(clock);

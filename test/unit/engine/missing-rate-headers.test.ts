@@ -94,7 +94,7 @@ const emptyHistory: World["spoil"] = ({ endpoint }, answer) =>
 const denied: World["spoil"] = ({ endpoint }, answer) =>
   endpoint === "getOrder" ? { ...answer, status: 401, body: { code: "50004", msg: "API key not found" } } : answer;
 
-describe("a service that tells too little", () => {
+describe("An engine at a service without rate headers", () => {
   it.each<[string, Blindness]>([
     ["pushes nothing", { pushing: false, losesAnswer: fourth }],
     ["says that it pushes and is mute", { pushing: true, loses: () => true, losesAnswer: fourth }],

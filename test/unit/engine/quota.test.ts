@@ -27,7 +27,7 @@ const placedAt = async (quota: QuotaConfig, orders: number): Promise<number[]> =
   return sent.map((at) => at - (sent[0] as number));
 };
 
-describe("quota in a config", () => {
+describe("Quota settings of a config", () => {
   it("may state other layers: two placements in any two seconds, wherever they begin", async () => {
     const layer = {
       name: "places",

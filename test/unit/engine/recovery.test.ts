@@ -5,7 +5,7 @@ import { after } from "../../../src/clock/clock.ts";
 import { begun, crash, far, idsIn, lifeOf, pass, resting, stop, until, worldOf } from "../../support/harness/engine.ts";
 import { crashStory } from "../../support/scenarios/crash.ts";
 
-describe("a journal of an engine", () => {
+describe("The placement journal", () => {
   it("is told of every placement before it leaves, and of every end", async () => {
     const world = worldOf();
     const order: string[] = [];
@@ -163,7 +163,7 @@ describe("a journal of an engine", () => {
   });
 });
 
-describe("killed at any moment", () => {
+describe("An engine killed at any moment:", () => {
   // With every seed: test/soak/crash-matrix.ts.
   it.each(["lost", "kept", "torn"] as const)("every wanted order exists once in the end, when what was not flushed is %s", async (fate) => {
     const { steps } = await crashStory({ fate, stopAt: 0, seed: "0" });

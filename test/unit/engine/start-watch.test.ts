@@ -48,7 +48,7 @@ const stage = (baseUrl?: string) => {
 };
 const url = "http://127.0.0.1:9";
 
-it("what a start watches ends with its source: an engine stopped while it starts waits for nothing", () => {
+it("What a start watches ends with its source: an engine stopped while it starts waits for nothing", () => {
   const { watch } = stage(url);
   let ended = false;
   watch.guard(of(1)).subscribe({
@@ -59,7 +59,7 @@ it("what a start watches ends with its source: an engine stopped while it starts
   expect(ended).toBe(true);
 });
 
-describe("a start", () => {
+describe("An engine's start", () => {
   it("no longer waits for what has ended, as when the engine stops meanwhile", () => {
     const { watch } = stage(url);
     let ended = false;

@@ -55,7 +55,7 @@ const end = async (world: World, { engine }: ReturnType<typeof engineIn>): Promi
   await letPromisesSettle();
 };
 
-describe("two engines with one key", () => {
+describe("Two engines with one key", () => {
   it("and instance names of their own: each keeps its orders, and it is said once that the key is shared", async () => {
     const { world, engines } = await both(["one", "two"], true);
     expect(resting(world)).toHaveLength(4);

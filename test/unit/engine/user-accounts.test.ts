@@ -36,7 +36,7 @@ const engineOf = (users: Record<string, { keys?: number }>, wants: Record<string
   return { engine, sent, run, clock };
 };
 
-describe("several users in one engine", () => {
+describe("Several users in one engine", () => {
   it("each sees its own orders and nobody else's", async () => {
     const { engine, run } = engineOf({ ann: {}, ben: {} }, { ann: [far("a", "30000")], ben: [far("b", "31000"), far("c", "32000")] });
     const seen: Record<string, readonly OrderRecord[]> = {};
@@ -114,7 +114,7 @@ describe("several users in one engine", () => {
   });
 });
 
-describe("a service that takes no orders", () => {
+describe("A service that takes no orders", () => {
   it("is sent none: each is refused with the service's reason, cancels and reads go on", async () => {
     const clock = createVirtualClock(1_700_000_000_000);
     const inner = paper({ clock, instruments: [swap], latency: constant(10) });

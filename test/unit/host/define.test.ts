@@ -30,7 +30,7 @@ const maker = defineStrategy({
 });
 const good = maker({ instId: "BTC-USDT-SWAP" });
 
-describe("options", () => {
+describe("Options of a definition", () => {
   it("are completed with defaults, and the same call makes a value of its own every time", () => {
     expect(good).toMatchObject({ kind: "strategy", name: "maker", options: { instId: "BTC-USDT-SWAP", levels: 3, step: "0.001" } });
     expect(maker({ instId: "BTC-USDT-SWAP" }, { as: "second" }).name).toBe("second");
@@ -57,7 +57,7 @@ describe("options", () => {
   });
 });
 
-describe("a definition", () => {
+describe("A definition", () => {
   it.each<[string, () => unknown, string]>([
     ["of nothing", () => defineStrategy({ name: "idle", options: closed }), 'defineStrategy "idle": neither `desired` nor `run`'],
     ["without a name", () => defineStrategy({ name: "", options: closed, run: () => NEVER }), 'the name "" is not 1 to 40 characters'],
@@ -68,7 +68,7 @@ describe("a definition", () => {
   });
 });
 
-describe("a config", () => {
+describe("A config", () => {
   const service = backtest({ fixture: "nowhere" });
   it("gets its defaults", () => {
     expect(checkConfig({ service, strategies: [good] })).toMatchObject({ plugins: [], instance: "main", seed: 1, quota: {} });
@@ -120,7 +120,7 @@ describe("a config", () => {
   });
 });
 
-describe("options of the embedded service", () => {
+describe("Options of the embedded service", () => {
   it.each<[string, () => unknown, string]>([
     ["an unknown key", () => backtest({ fixtures: "x" } as never), 'backtest options: unknown key "fixtures". Did you mean "fixture"?'],
     ["half a fee", () => backtest({ fees: { makerBps: "1" } as never }), 'backtest options.fees: "takerBps" is missing'],

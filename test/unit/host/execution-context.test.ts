@@ -54,7 +54,7 @@ const timed = (make: () => Observable<unknown>, runMs = 1_000): readonly (readon
 /** 0 at once, 1 after 30 ms, 2 after 60, 3 after 200. */
 const bursts = (): Observable<number> => merge(of(0), ...[30, 60, 200].map((ms, index) => timer(ms).pipe(map(() => index + 1))));
 
-describe("plain RxJS in an owner's code runs on the owner's clock", () => {
+describe("Plain RxJS in an owner's code runs on the owner's clock", () => {
   it.each<[string, () => Observable<unknown>, readonly (readonly [number, unknown])[]]>([
     [
       "timer",
@@ -194,7 +194,7 @@ describe("plain RxJS in an owner's code runs on the owner's clock", () => {
   });
 });
 
-describe("an owner's time", () => {
+describe("An owner's time", () => {
   it("is not anybody else's", async () => {
     const { clock, owner } = setup();
     inside(owner, () => timer(5).subscribe());
@@ -277,7 +277,7 @@ describe("an owner's time", () => {
   });
 });
 
-describe("what an owner's code throws", () => {
+describe("A throw in an owner's code:", () => {
   it.each<[string, () => unknown]>([
     [
       "at once",
@@ -336,7 +336,7 @@ describe("what an owner's code throws", () => {
   });
 });
 
-describe("the engine's streams as an owner gets them", () => {
+describe("The engine's streams as an owner gets them", () => {
   it("tells a subscriber that is being completed nothing more", () => {
     const { owner } = setup();
     const seen: number[] = [];
@@ -401,7 +401,7 @@ describe.each([
   ["who are carried on by the async context", false, false],
   ["whose promises are followed", true, true],
   ["of whom one is followed", true, false],
-])("a stretch of values for several owners %s", (_, ...followed) => {
+])("A stretch of values for several owners %s", (_, ...followed) => {
   let unfollow: () => void = () => undefined;
   beforeEach(() => {
     unfollow = followPromises();
@@ -550,7 +550,7 @@ describe.each([
   });
 });
 
-describe("owners whose promises are followed", () => {
+describe("Owners whose promises are followed", () => {
   it("are blamed for what they leave unhandled, as long as anybody follows them and afterwards", async () => {
     watchUnhandledRejections();
     const { owner, failures } = setup(0, true);

@@ -144,7 +144,7 @@ const failing: readonly (readonly [string, Strategy, string])[] = [
   ["subscribes to itself", bad(() => new Stream((to) => to.next((to as never as { next: never }).next)) as never), "emitted"],
 ];
 
-describe("a strategy that fails is named and stopped, and the calm one does not notice", () => {
+describe("A strategy that fails is named and stopped, and the calm one does not notice", () => {
   it.each(failing)("%s", async (_, hostile, message) => {
     const { fate, failed } = await beside([hostile]);
     expect(fate).toMatchObject({ state: "failed", error: expect.stringContaining(message) });
@@ -165,7 +165,7 @@ const refused: readonly (readonly [string, object, string])[] = [
   ["a side there is not", { side: "constructor" }, "is not one of buy, sell"],
 ];
 
-describe("an order that makes no sense is refused, and the calm one does not notice", () => {
+describe("An order that makes no sense is refused, and the calm one does not notice", () => {
   it.each(refused)("%s", async (_, over, reason) => {
     const { fate, events, failed } = await beside([bad(() => wants(over))]);
     expect(failed).toEqual([]);
@@ -174,7 +174,7 @@ describe("an order that makes no sense is refused, and the calm one does not not
   });
 });
 
-describe("a strategy that misbehaves without failing harms only itself", () => {
+describe("A strategy that misbehaves without failing harms only itself", () => {
   it("wants 20,000 slots one after the other", async () => {
     const { fate } = await beside([bad(() => concat(range(0, 2e4).pipe(map((i) => [far(`s${i}`)])), NEVER) as never)]);
     expect(fate?.state).toBe("running");
@@ -287,7 +287,7 @@ describe("a strategy that misbehaves without failing harms only itself", () => {
 
 const plugin = (setup: (context: PluginContext<object>) => unknown): Plugin => definePlugin({ name: "bad", options: closed, setup })({});
 
-describe("a plugin that misbehaves is named and undone, and the calm strategy does not notice", () => {
+describe("A plugin that misbehaves is named and undone, and the calm strategy does not notice", () => {
   it.each<[string, Plugin]>([
     ["throws where it is set up", plugin(noLuck)],
     ["throws in a listener", plugin(({ on }) => on("event", noLuck))],

@@ -104,7 +104,7 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
 const isolated = (does: string, isolate: true | object = { answerMs: 1_500 }, afterMs = 0): Strategy =>
   moody({ does, afterMs }, { isolate });
 
-describe.concurrent("a strategy in a thread of its own", () => {
+describe.concurrent("A strategy in a thread of its own", () => {
   it("has what the others have, is told the market, wishes accordingly, and its end is told", async () => {
     const { wanted, quotes$, until, listeners, host, placed } = hosted(isolated("lives"));
     await until("a subscription", () => listeners() === 1);
@@ -166,7 +166,7 @@ describe.concurrent("a strategy in a thread of its own", () => {
   });
 });
 
-describe("a backtest", () => {
+describe("A backtest", () => {
   it("runs an isolated strategy beside the others, and says so", async () => {
     const report = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" }, { isolate: true })]));
     expect(report.perStrategy["moody"]?.state).toBe("completed");
@@ -176,7 +176,7 @@ describe("a backtest", () => {
   });
 });
 
-describe("the context of an isolated strategy", () => {
+describe("The context of an isolated strategy", () => {
   const context = (say: (message: FromThread) => void = () => undefined) =>
     createIsolatedContext({ name: "s", clock: createVirtualClock(0), seed: 1, listed: [], say });
 
@@ -233,7 +233,7 @@ describe("the context of an isolated strategy", () => {
   });
 });
 
-describe("isolation as an option", () => {
+describe("Isolation as an option", () => {
   it("is kept when options are varied, and without it a strategy stays as it is", () => {
     expect(isolated("lives").with?.({ does: "loops" }).isolation).toMatchObject({ answerMs: 1_500, heapMb: 128 });
     const plain = moody({ does: "lives" });

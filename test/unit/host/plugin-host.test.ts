@@ -36,7 +36,7 @@ const throwing = (message: string) => (): never => {
   throw new Error(message);
 };
 
-describe("scope", () => {
+describe("Scope", () => {
   it("undoes the last addition first, each once, also when one throws, and late ones at once", () => {
     const done: string[] = [];
     const scope = createDisposables();
@@ -51,7 +51,7 @@ describe("scope", () => {
   });
 });
 
-describe("plugins", () => {
+describe("Plugins", () => {
   it("are undone in reverse order, last addition first, also when one throws", () => {
     const { host, start, failures } = setup();
     const done: string[] = [];

@@ -33,7 +33,7 @@ const hosted = (supervision: RestartPolicy | undefined, ...strategies: readonly 
 };
 const streams = { instruments$: NEVER, pending$: NEVER, history$: NEVER, balances$: NEVER, positions$: NEVER, quota$: NEVER };
 
-describe("what becomes of a strategy that fails", () => {
+describe("What becomes of a strategy that fails", () => {
   it("the waiting time doubles up to a minute and is never longer", () => {
     const random = createRandom(3);
     for (const [failures, most] of [
@@ -66,7 +66,7 @@ describe("what becomes of a strategy that fails", () => {
   });
 });
 
-describe("a supervised strategy", () => {
+describe("A supervised strategy", () => {
   it("is started anew from the beginning after a while, and its orders are placed again", () => {
     let starts = 0;
     const moody = strategy("moody", {
@@ -147,7 +147,7 @@ describe("a supervised strategy", () => {
   });
 });
 
-describe("an ending that throws", () => {
+describe("An ending that throws", () => {
   it("harms neither the stop nor the others, and is told", () => {
     const ended: string[] = [];
     const leaves = (name: string, undo: () => void) => strategy(name, { run: () => new Observable(() => undo) });
@@ -177,7 +177,7 @@ describe("an ending that throws", () => {
   });
 });
 
-describe("a plugin's undoing that goes on", () => {
+describe("A plugin's undoing that goes on", () => {
   const setup = (undo: () => unknown) => {
     const machine = createVirtualClock(0);
     const journal = new EventLog(() => 0);

@@ -55,7 +55,7 @@ const setup = () => {
   };
 };
 
-describe("a process that stands still", () => {
+describe("A process that stands still", () => {
   it.each([
     [250, []],
     [251, ["engine.stalled 251 ms"]],

@@ -25,7 +25,7 @@ const beside = async (other: Strategy) => {
 const nonsense = (value: unknown): Observable<never> => of(value) as Observable<never>;
 const afterSeconds = (seconds: number) => timer(seconds * 1_000);
 
-describe("a strategy that fails is named and stopped, and the others run on", () => {
+describe("A strategy that fails is named and stopped, and the others run on", () => {
   it.each<[string, Strategy, string]>([
     [
       "throws in desired at once",
@@ -150,7 +150,7 @@ describe("a strategy that fails is named and stopped, and the others run on", ()
   });
 });
 
-describe("a strategy that ends", () => {
+describe("A strategy that ends", () => {
   it("withdraws its orders and counts as completed", async () => {
     const { fate } = await beside(
       strategy("short", {
@@ -179,7 +179,7 @@ describe("a strategy that ends", () => {
   });
 });
 
-describe("an order that cannot be sent", () => {
+describe("An order that cannot be sent", () => {
   it.each([
     ["a price that is not a decimal", { px: "NaN" }, 'px "NaN" is not decimal text'],
     ["an instrument nobody lists", { instId: "BTC-USTD-SWAP" }, 'Did you mean "BTC-USDT-SWAP"?'],

@@ -10,7 +10,7 @@ import { createRig } from "../../support/harness/orders.ts";
 
 const order = { slot: "a", instId: "BTC-USDT-SWAP", side: "buy", px: "1", notional: "100" };
 
-describe("a slip", () => {
+describe("A user's mistake", () => {
   it("in the name of an order's field ends the strategy and names the field", () => {
     expect(() => takeWanted("mine", [{ ...order, keepWthin: "5" }])).toThrow(
       /order "a" with the unknown field "keepWthin"\. Did you mean "keepWithin"\?/,

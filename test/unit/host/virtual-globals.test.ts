@@ -43,7 +43,7 @@ const made = (): number => {
   return date.getTime();
 };
 
-describe("time inside a strategy", () => {
+describe("Time inside a strategy", () => {
   it("is the engine's, however it is asked for", () => {
     const { clock, as } = setup();
     clock.advanceTo(startAt + 1_500);
@@ -163,7 +163,7 @@ describe("time inside a strategy", () => {
   });
 });
 
-describe("chance inside a strategy", () => {
+describe("Chance inside a strategy", () => {
   const draw = (): unknown[] => [
     Math.random(),
     randomUUID(),
@@ -186,7 +186,7 @@ describe("chance inside a strategy", () => {
   });
 });
 
-describe("the network inside a strategy", () => {
+describe("The network inside a strategy", () => {
   it.each<[string, () => unknown, RegExp]>([
     ["fetch", () => fetch("http://127.0.0.1:9/"), /^fetch was called inside a strategy.*let a plugin ask/],
     ["node:net", () => net.connect(9, "127.0.0.1"), /^a network connection was called inside a strategy/],
@@ -206,7 +206,7 @@ describe("the network inside a strategy", () => {
   });
 });
 
-describe("a run", () => {
+describe("A backtest under virtual globals", () => {
   it("gives the same orders every time although its strategy asks the machine's clock and chance", async () => {
     const rolling = strategy("rolling", {
       desired: () =>

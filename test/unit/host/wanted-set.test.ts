@@ -24,7 +24,7 @@ class Odd {
 
 const taken = (order: unknown): unknown => JSON.parse(JSON.stringify(takeWanted("s", [order])[0]));
 
-describe("a set of wanted orders", () => {
+describe("A set of wanted orders", () => {
   it.each<[string, unknown, unknown]>([
     ["of the plainest kind", plain, plain],
     ["with every field", full, full],

@@ -7,7 +7,7 @@ import type { Event, EventBody } from "../../../src/journal/events.ts";
 const fact = (what: string): EventBody => ({ type: "anomaly", what, detail: "" });
 const whatOf = (event: Event): string => (event.type === "anomaly" ? event.what : event.type);
 
-describe("journal", () => {
+describe("The event log:", () => {
   it("numbers without holes, stamps the clock's instant and freezes", () => {
     let now = 5;
     const journal = new EventLog(() => now);
@@ -105,7 +105,7 @@ describe("journal", () => {
   });
 });
 
-describe("notices", () => {
+describe("Notices:", () => {
   const refused: EventBody = { type: "quota.rejected", layer: "uid", until: 9 };
   const filled: EventBody = {
     type: "order.changed",

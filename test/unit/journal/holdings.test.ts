@@ -10,7 +10,7 @@ const held = (position: string, cash: string, strategy = "one"): Held => ({
   cash,
 });
 
-describe("holdings", () => {
+describe("Journalled holdings", () => {
   it("add what was traded to what is held, and change nothing before it is taken", () => {
     const holdings = createHoldings();
     expect(holdings.with(held("0.3", "-18000.1"))).toEqual(held("0.3", "-18000.1"));

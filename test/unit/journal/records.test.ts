@@ -25,7 +25,7 @@ const intents = (...records: readonly IntentRecord[]) => {
   return taken;
 };
 
-describe("orders that may exist", () => {
+describe("Journalled intents", () => {
   it.each<[string, readonly IntentRecord[], readonly Intent[]]>([
     ["none, before anything was read", [], []],
     ["what was sent, oldest first", [sent("b"), sent("a")], [intent("b"), intent("a")]],
@@ -59,7 +59,7 @@ describe("orders that may exist", () => {
   });
 });
 
-describe("the life of a journal", () => {
+describe("The run counter of a journal:", () => {
   it.each<[string, readonly IntentRecord[], number, number]>([
     ["is none at first", [], 0, 0],
     ["is the latest", [life(1), life(2)], 2, 200],
@@ -73,7 +73,7 @@ describe("the life of a journal", () => {
   });
 });
 
-describe("decisions", () => {
+describe("Journalled decisions:", () => {
   const mode = (strategy: string, word: "active" | "reducing" | "halted", reason = "why"): DecisionRecord =>
     ({ type: "mode", strategy, mode: word, reason }) as const;
   const held = (strategy: string, word: "reducing" | "halted", reason = "why") => ({ strategy, mode: word, reason });

@@ -18,7 +18,7 @@ const written = async (...records: readonly object[]): Promise<MemoryDisk> => {
   return disk;
 };
 
-describe("a line", () => {
+describe("A write-ahead log line", () => {
   it("is written in the one form that every version reads", () => {
     const json = '{"type":"over","clOrdId":"ü"}';
     expect(markOf(genesis, json)).toBe("ff5581382a4369b4e5f798e1");
@@ -61,7 +61,7 @@ describe("a line", () => {
   });
 });
 
-describe("a journal is opened", () => {
+describe("The write-ahead log opens", () => {
   it("from its newest segment, whatever else lies in the folder", async () => {
     const disk = await written({ n: 1 });
     for (const name of ["00000009.journal.damaged", "a00000009.journal", "notes.txt", "lock"]) disk.files.set(name, Buffer.from("?"));
@@ -117,7 +117,7 @@ describe("a journal is opened", () => {
   });
 });
 
-describe("a segment", () => {
+describe("A write-ahead log segment", () => {
   it("is followed by the next only when it is longer than asked", async () => {
     const disk = await written();
     const store = await opened(disk, { segmentBytes: bytesOf(disk).length });
@@ -143,7 +143,7 @@ describe("a segment", () => {
   });
 });
 
-describe("a closed journal", () => {
+describe("A closed write-ahead log", () => {
   it("wrote what was waiting, let go of its file once, and takes nothing more", async () => {
     const disk = memoryDisk();
     let closes = 0;

@@ -37,7 +37,7 @@ const chainOf = (records: readonly object[]): Buffer => {
   );
 };
 
-describe("a chain of records", () => {
+describe("A record chain", () => {
   // Made inside the tests: what goes wrong while tests are collected is no failed test.
   const dozen = () => {
     const file = chainOf(numbered(12));
@@ -89,7 +89,7 @@ describe("a chain of records", () => {
   });
 });
 
-describe("a journal", () => {
+describe("The write-ahead log:", () => {
   it("gives every later life what was committed, in order", async () => {
     const disk = await written(numbered(3));
     const second = await opened(disk);
@@ -268,7 +268,7 @@ describe("a journal", () => {
   });
 });
 
-describe("on a real disk", () => {
+describe("The write-ahead log on a real disk:", () => {
   const root = temporaryFolder("journal");
 
   it("the same, in files that are the owner's alone, and half-made files are passed over", async () => {

@@ -43,7 +43,7 @@ const story: readonly Row[] = [
 ];
 const told = ["1: 50x0.5 49x0.7 | 51x0.4", "2: 50x0.5 49.5x0.1 49x0.7 | 51x0.4", "3: 49.5x0.1 49x0.7 | 50.5x0.2 51x0.4", "4:  | 51.5x0.9"];
 
-describe("books", () => {
+describe("Market books", () => {
   it("show best levels first, after each instant's rows and not between them", () => {
     const feed = createFeed(instruments);
     const seen = watch(feed);

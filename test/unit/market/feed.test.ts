@@ -44,7 +44,7 @@ const play = (feed: Feed, tape: Tape, latencyMs = 0): void => {
 
 const feedOf = (options?: FeedOptions): Feed => createFeed(instruments, options);
 
-describe("trades and quotes", () => {
+describe("Streams of trades and quotes", () => {
   it("carry exact text, rounded floats and the instant of delivery", () => {
     const feed = feedOf();
     const seen: unknown[] = [];
@@ -113,7 +113,7 @@ describe("trades and quotes", () => {
   });
 });
 
-describe("a feed", () => {
+describe("The market feed", () => {
   it("refuses an instrument nobody listed, with the nearest name", () => {
     expect(() => feedOf().trades("BTC-USDT-SWAB")).toThrow(expect.objectContaining({ code: "INST_ID_INVALID" }));
     expect(() => feedOf().quotes("ETH-USDC")).toThrow(/there is none for "ETH-USDC".*Did you mean "ETH-USDT"/);
@@ -163,7 +163,7 @@ describe("a feed", () => {
   });
 });
 
-describe("candles", () => {
+describe("Candle streams", () => {
   const spell = ({ openedAt, at, open, high, low, close, volume }: Candle): string =>
     `${openedAt}-${at} ${open} ${high} ${low} ${close} ${volume}`;
   const barsOf = (feed: Feed, barMs: number): string[] => {

@@ -11,7 +11,7 @@ const listening = <T>(stream: HotStream<T>): T[] => {
   return seen;
 };
 
-describe("a hot stream", () => {
+describe("A hot stream", () => {
   it("is an observable that operators accept", () => {
     const stream = new HotStream<number>();
     const seen: unknown[] = [];

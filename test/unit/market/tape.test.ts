@@ -16,7 +16,7 @@ const trades = (instrument: number, ...times: number[]): Series => {
   return builder.series();
 };
 
-describe("a series builder", () => {
+describe("A series builder", () => {
   it("keeps times with a fraction and whole counts, also across growth", () => {
     const builder = seriesBuilder("quote", 0);
     for (let row = 0; row < 3000; row++) builder.push(1000.125 + row, row, 2, row + 1, 3);
@@ -56,7 +56,7 @@ describe("a series builder", () => {
   });
 });
 
-describe("a tape", () => {
+describe("A tape", () => {
   it("visits rows by time and rows of equal time in series order", () => {
     const tape = createTape(instruments, [trades(0, 5, 7, 7), trades(1, 1, 7, 9)]);
     const visited = Array.from(tape.order.series, (series, index) => [series, tape.order.row[index]]);
@@ -103,7 +103,7 @@ describe("a tape", () => {
   });
 });
 
-describe("the order of time", () => {
+describe("The order of a tape", () => {
   const column = fc
     .array(fc.integer({ min: 0, max: 30 }), { maxLength: 40 })
     .map((times) => Float64Array.from(times.sort((a, b) => a - b)));

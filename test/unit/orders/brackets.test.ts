@@ -37,7 +37,7 @@ const cancelElsewhere = (rig: Rig): void => {
   );
 };
 
-describe("a stop that replaces a take-profit of another slot", () => {
+describe("A stop that replaces a take-profit of another slot", () => {
   it.each(["0.01", "0.006"])("closes the whole position (take-profit of %s)", (qty) => {
     const rig = long(qty);
     rig.want(stop);
@@ -122,7 +122,7 @@ describe("a stop that replaces a take-profit of another slot", () => {
   });
 });
 
-describe("a take-profit wanted together with its entry", () => {
+describe("A take-profit wanted together with its entry", () => {
   it("rests as soon as the entry is executed", () => {
     const rig = ready();
     show(rig, 600_000, 600_001);
@@ -149,7 +149,7 @@ describe("a take-profit wanted together with its entry", () => {
   });
 });
 
-describe("an exit that is executed in part", () => {
+describe("An exit that is executed in part", () => {
   it("is followed by another for the rest when the book was too thin", () => {
     const rig = long();
     show(rig, 599_000, 600_001, 4);
@@ -176,7 +176,7 @@ describe("an exit that is executed in part", () => {
   });
 });
 
-describe("a resting exit that another client cancels", () => {
+describe("A resting exit that another client cancels", () => {
   it("is not placed again by itself, and the open position is an event", () => {
     const rig = long();
     cancelElsewhere(rig);
@@ -186,7 +186,7 @@ describe("a resting exit that another client cancels", () => {
   });
 });
 
-describe("a resting exit that the service forgets", () => {
+describe("A resting exit that the service forgets", () => {
   it("is not placed again, as it may have been executed, and the open position is an event", () => {
     const rig = long("0.01", { profile: { history: { unfilledCanceledVanish: true } }, push: false });
     rig.resources.pending.value$.subscribe();
@@ -198,7 +198,7 @@ describe("a resting exit that the service forgets", () => {
   });
 });
 
-describe("an exit refused before it is sent", () => {
+describe("An exit refused before it is sent", () => {
   it("is an event while the position is open", () => {
     const rig = long();
     rig.want({ ...stop, qty: "0.0001" });

@@ -29,7 +29,7 @@ const gone = (rig: Rig): void => {
   for (const slot of ["a", "b", "c"]) expect(rig.phases(slot).at(-1)).toBe("canceled");
 };
 
-describe("an answer to a cancel", () => {
+describe("An answer to a cancel", () => {
   it.each<[string, (data: readonly object[]) => readonly unknown[], string | undefined]>([
     ["one element short", (data) => data.slice(1), undefined],
     ["one element long", (data) => [{ ordId: "9", clOrdId: "x", sCode: "51400", sMsg: "gone" }, ...data], undefined],

@@ -15,7 +15,7 @@ const queued = { lane: "place trade_futures" } as Slot["queued"];
 const slot = (change: Partial<Slot>): Slot => ({ wish: bid(), order: undefined, queued: undefined, ...change }) as Slot;
 const moved = bid({ px: "60001" });
 
-describe("a new wish only takes the place of the old one", () => {
+describe("Conflation keeps the latest wanted order:", () => {
   it.each<[string, Partial<Slot>, WantedOrder, boolean]>([
     ["while its placement waits", { queued }, moved, true],
     ["but not where it would wait in another queue", { queued }, bid({ px: "60001", reduceOnly: true }), false],
@@ -50,7 +50,7 @@ const held = (): Rig => {
   return rig;
 };
 
-describe("a wish that comes back while the cancel of its order waits", () => {
+describe("A wanted order that returns while its cancel waits", () => {
   it("keeps the order: no cancel leaves", () => {
     const rig = held();
     rig.want(bid({ px: "60020" }), ...others);
@@ -86,7 +86,7 @@ describe("a wish that comes back while the cancel of its order waits", () => {
   });
 });
 
-describe("a wish that came to its end", () => {
+describe("A wanted order whose order has ended", () => {
   const filled = (): Rig => {
     const rig = ready();
     rig.want(bid());
@@ -154,7 +154,7 @@ describe("a wish that came to its end", () => {
   });
 });
 
-describe("of the wishes that came while a cancel waited", () => {
+describe("Of the wanted orders received while a cancel waited,", () => {
   it("the last one is placed, and no other", () => {
     const rig = held();
     for (let px = 60_020; px <= 60_090; px += 10) rig.want(bid({ px: String(px) }), ...others);

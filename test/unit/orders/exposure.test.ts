@@ -31,7 +31,7 @@ const folded = (...facts: readonly ExposureEntry[]) => {
   return exposure;
 };
 
-describe("exposure", () => {
+describe("Exposure of a strategy:", () => {
   it.each<[string, readonly ExposureEntry[], string, string, string]>([
     ["an open order counts in full", [fact()], "200", "0", "2"],
     ["a fill moves from what is open to what is held", [fact(), fact({ filled: "0.5", value: "49", cost: "0.1" })], "150", "0.5", "1.5"],
@@ -121,7 +121,7 @@ const recomputed = (orders: readonly (readonly ExposureEntry[])[], instId: strin
   return Object.fromEntries(Object.entries(total).map(([name, value]) => [name, String(value === 0 ? 0 : value)]));
 };
 
-it("repetitions and any order of arrival give the sums of all orders at once", () => {
+it("Repetitions and any order of arrival give the sums of all orders at once", () => {
   fc.assert(
     fc.property(tellings, fc.infiniteStream(fc.nat({ max: 1_000 })), (orders, chance) => {
       const draw = (): number => chance.next().value ?? 0;
@@ -139,7 +139,7 @@ it("repetitions and any order of arrival give the sums of all orders at once", (
   );
 });
 
-describe("an order as its exposure sees it", () => {
+describe("An order's exposure", () => {
   const contract = createContract();
   const instruments = () => new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.001", contractValue: "0.01" }]]);
   const order = (sz: string, accFillSz: string, over: Partial<TrackedOrder> = {}): TrackedOrder =>

@@ -28,7 +28,7 @@ const stage = () => {
   return { see, begin, told, events };
 };
 
-describe("orders that this instance did not place", () => {
+describe("Orders that this instance did not place", () => {
   it("are told when open at the start, and those that ended before are only counted", () => {
     const { see, begin, told, events } = stage();
     for (let id = 1; id <= 29; id++) see(String(id), id % 2 === 0 ? "filled" : "canceled", String(1_000 + id));

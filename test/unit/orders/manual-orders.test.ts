@@ -17,7 +17,7 @@ const watched = <T>(source: Observable<T>, word: (value: T) => string) => {
 };
 const phase = ({ phase: word }: { readonly phase: string }): string => word;
 
-describe("placing", () => {
+describe("Placing an order by hand", () => {
   it("emits the order's life and completes when it is over", () => {
     const rig = ready();
     const { slot: _, ...wish } = bid();
@@ -126,7 +126,7 @@ describe("placing", () => {
   });
 });
 
-describe("cancelling", () => {
+describe("Cancelling orders by hand", () => {
   const resting = () => {
     const rig = ready();
     rig.want(bid({ slot: "a", tag: "grid" }), bid({ slot: "b", side: "sell", px: "70000" }));
@@ -174,7 +174,7 @@ describe("cancelling", () => {
   });
 });
 
-it("own orders are told now and after every change, from the moment of subscription", () => {
+it("Own orders are told now and after every change, from the moment of subscription", () => {
   const rig = ready();
   rig.want(bid());
   rig.run();

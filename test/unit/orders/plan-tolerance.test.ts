@@ -16,7 +16,7 @@ const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({ ok: true, spec
 /** A wish that is not the one the order was placed for, whatever it becomes. */
 const other = bid({ round: 2 });
 
-describe("without a tolerance a resting order stays", () => {
+describe("Without a tolerance a resting order stays,", () => {
   it.each<[string, Partial<OrderSpec>, Partial<OrderSpec>, boolean]>([
     ["when nothing differs", {}, {}, true],
     ["not for another instrument", { instId: "ETH-USDT-SWAP" }, {}, false],
@@ -52,7 +52,7 @@ describe("without a tolerance a resting order stays", () => {
   });
 });
 
-describe("with a tolerance of 5 a resting order at 60000", () => {
+describe("With a tolerance of 5 a resting order at 60000", () => {
   const near = (over: Partial<WantedOrder> = {}): WantedOrder => bid({ round: 2, keepWithin: "5", ...over });
 
   it.each<[string, boolean]>([

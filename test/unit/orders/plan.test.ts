@@ -21,7 +21,7 @@ const wanted = bid();
 const dearer = bid({ px: "60001" });
 const leaving = { cancelClass: "cancel" } as const;
 
-describe("the next step", () => {
+describe("The next step of a slot:", () => {
   it.each<[string, Partial<SlotView>, string]>([
     ["nothing wanted, nothing there", {}, "nothing"],
     ["wanted and nothing there", { wish: wanted }, "place"],
@@ -64,7 +64,7 @@ it.each<[Partial<WantedOrder>, boolean]>([
   [{ ordType: "ioc" }, false],
   [{ reduceOnly: true }, false],
   [{ round: 1 }, false],
-])("a wish that differs by %o is the same: %s, quickly and by its mark", (over, same) => {
+])("A wanted order that differs by %o is the same: %s, quickly and by its mark", (over, same) => {
   expect(sameWish(bid(), bid(over))).toBe(same);
   expect(wishMark(bid()) === wishMark(bid(over))).toBe(same);
 });

@@ -8,7 +8,7 @@ import type { InstrumentRecord } from "../../../src/contract/schemas.ts";
 import { specify, type WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { bid, eth, ready, spot, swap } from "../../support/harness/orders.ts";
 
-describe("a refusal costs no request and names value and rule", () => {
+describe("A pre-trade check refuses without a request:", () => {
   it.each<[string, Partial<WantedOrder>, RegExp]>([
     ["unknown instrument", { instId: "BTC-USDTT-SWAP" }, /does not list BTC-USDTT-SWAP as tradable. Did you mean "BTC-USDT-SWAP"\?/],
     ["px that is no decimal", { px: "6e4" }, /px "6e4" is not decimal text/],
@@ -135,7 +135,7 @@ describe("a refusal costs no request and names value and rule", () => {
   });
 });
 
-describe("permissions", () => {
+describe("Order permissions:", () => {
   it("spot orders need the one for spot, contract orders the one for contracts", () => {
     const rig = ready({ permissions: ["read", "trade_spot"] });
     rig.want(bid({ slot: "spot", instId: spot, ordType: "ioc" }), bid({ slot: "swap" }));
@@ -145,7 +145,7 @@ describe("permissions", () => {
   });
 });
 
-describe("a wish in the service's words", () => {
+describe("A wanted order in the service's units:", () => {
   const instrument: InstrumentRecord = { instId: swap, tickSize: "0.5", lotSize: "0.001", contractValue: "0.01" };
   const said = (wish: Partial<WantedOrder>, unit: SzUnit = "base", marketPx?: string, over: Partial<InstrumentRecord> = {}) => {
     const { profile } = createContract({ order: { szUnit: { SPOT: unit, SWAP: unit } } });

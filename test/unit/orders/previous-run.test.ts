@@ -15,7 +15,7 @@ const reborn = (earlier: Rig, options: RigOptions = {}): Rig => {
   return rig;
 };
 
-describe("an order of an earlier life", () => {
+describe("An order of a previous run", () => {
   it("is taken over instead of being placed again", () => {
     const first = ready();
     first.want(bid());
@@ -160,7 +160,7 @@ describe("an order of an earlier life", () => {
   });
 });
 
-describe("orders of others", () => {
+describe("Orders of other clients", () => {
   it("are foreign and never cancelled", () => {
     const first = ready();
     first.want(bid());
@@ -182,7 +182,7 @@ describe("orders of others", () => {
   });
 });
 
-describe("client order ids", () => {
+describe("Client order ids", () => {
   const ids = createClientOrderIds("one");
 
   it("say what they were made of", () => {

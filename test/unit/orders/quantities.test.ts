@@ -26,7 +26,7 @@ const market = (side: "buy" | "sell", qty: string, round: number) => ({
   round,
 });
 
-describe("market orders by quantity, sized in quote currency", () => {
+describe("Market orders by quantity, sized in quote currency", () => {
   it.each([
     ["a tick above the quote it was sized by", 599_999, 600_001],
     ["a hundred ticks above it", 600_099, 600_101],
@@ -108,7 +108,7 @@ describe("market orders by quantity, sized in quote currency", () => {
   });
 });
 
-describe("orders by quantity on services that count contracts", () => {
+describe("Orders by quantity on services that count contracts", () => {
   it("trade a tenth of a contract", () => {
     // A contract of ten coins, traded by hundredths of a coin.
     const rig = ready({ profile: { order: { szUnit: { SPOT: "base", SWAP: "contracts" } } } });

@@ -25,7 +25,7 @@ const told = (records: readonly OrderRecord[]): OrderRecord => {
   return store.find({ ordId: "5" }) as OrderRecord;
 };
 
-describe("merging", () => {
+describe("Merging order records", () => {
   it("gives the same record for every permutation, also with repeats", () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat()), (records, numbers) => {
@@ -80,7 +80,7 @@ describe("merging", () => {
   });
 });
 
-describe("the store", () => {
+describe("The order store", () => {
   it("lists active orders from new to old by ids of any length", () => {
     const store = new OrderStore();
     for (const ordId of ["9", "1000000000000000001", "10", "1000000000000000000", "99"]) store.merge(record({ ordId, clOrdId: "" }));
@@ -117,7 +117,7 @@ describe("the store", () => {
   });
 });
 
-it("push, poll and reply in any order end in the same state", () => {
+it("Push, poll and reply in any order end in the same state", () => {
   const ends = [0, 300, 3_000].flatMap((backMs) =>
     [true, false].map((push) => {
       const rig = ready({ push });

@@ -24,7 +24,7 @@ const ruled = (rules: RiskRules, over: Partial<OrderSpec> & { readonly qty?: str
   return riskRuling({ rules, spec, baseQty: qty, marketPx: "100", strategy: standing(), all: standing(), ...rest });
 };
 
-describe("limits on one order", () => {
+describe("Risk limits on one order:", () => {
   it.each<[string, RiskRules, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
     ["worth its limit", { orderNotionalMax: "100" }, {}, undefined],
     [
@@ -67,7 +67,7 @@ describe("limits on one order", () => {
   });
 });
 
-describe("limits on what is open", () => {
+describe("Risk limits on open orders:", () => {
   it.each(["openNotionalPerStrategy", "openNotionalInAll"] as const)("%s", (limit) => {
     const full = limit === "openNotionalInAll" ? { all: standing("150") } : { strategy: standing("150") };
     expect(ruled({ [limit]: "250" }, {}, full)).toBeUndefined();
@@ -83,7 +83,7 @@ describe("limits on what is open", () => {
   });
 });
 
-describe("limits on positions", () => {
+describe("Risk limits on positions:", () => {
   it.each<[string, Partial<Holding>, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
     ["flat, within", {}, { qty: "3" }, undefined],
     ["flat, beyond", {}, { qty: "3.001" }, "300.1 long, more than 300; a size of up to 3 "],
@@ -115,7 +115,7 @@ describe("limits on positions", () => {
   });
 });
 
-describe("pace", () => {
+describe("The order throttle:", () => {
   it.each([
     ["an empty history grants a second's worth", 10, 10],
     ["less than one a second grants one", 0.5, 1],
@@ -165,7 +165,7 @@ describe("pace", () => {
   });
 });
 
-describe("losses", () => {
+describe("Loss limits:", () => {
   const holding = (position: string, cash: string): Holding => ({ position, cash, buying: "0", selling: "0" });
 
   it.each<[string, Holding, string, string]>([
@@ -256,7 +256,7 @@ describe("losses", () => {
   });
 });
 
-describe("limits in a config", () => {
+describe("Risk limits in a config:", () => {
   const base = { service: { kind: "test", open: () => undefined }, strategies: [{ kind: "strategy", name: "s" }] };
   const check = (orders: object) => checkConfig({ ...base, orders });
 

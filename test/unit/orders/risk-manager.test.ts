@@ -10,7 +10,7 @@ import { bid, lostAnswer, lostRequest, ready, spot, swap } from "../../support/h
 const base = { profile: { order: { szUnit: { SPOT: "base", SWAP: "base" } } } } as const;
 const sell = (over: Parameters<typeof bid>[0] = {}) => bid({ slot: "ask", side: "sell", px: "60001", ...over });
 
-describe("limits on money", () => {
+describe("The risk manager's limits", () => {
   it("refuse without a request, by name, and let smaller orders through", () => {
     const rig = ready({ ...base, rules: { orderNotionalMax: "600", priceBandPct: "1" } });
     rig.want(bid({ slot: "fat", qty: "0.011", px: "59000" }), bid({ slot: "far", px: "60700", qty: "0.001" }), bid({ slot: "fine" }));
@@ -130,7 +130,7 @@ describe("limits on money", () => {
   });
 });
 
-describe("changes a second", () => {
+describe("The limit of changes a second:", () => {
   it("what is beyond waits, and the latest of it is placed", () => {
     const rig = ready({ ...base, rules: { changesPerSecond: 2 } });
     for (let i = 0; i < 1_000; i++) rig.want(bid({ px: String(50_000 + i) }), bid({ slot: "other", px: String(40_000 + i) }));
@@ -158,7 +158,7 @@ const long = (rig: ReturnType<typeof ready>, strategy = "s"): void => {
   rig.run();
 };
 
-describe("losses", () => {
+describe("Losses", () => {
   it("beyond its limit leave a strategy only what reduces; the others go on", () => {
     const rig = ready({ ...base, rules: { lossPerStrategy: "100" } });
     long(rig);
@@ -193,7 +193,7 @@ describe("losses", () => {
   });
 });
 
-it("in an engine, a loss beyond its limit halts trading while the price falls and nobody trades", async () => {
+it("In an engine, a loss beyond its limit halts trading while the price falls and nobody trades", async () => {
   const falling = quoteTape(Array.from({ length: 240 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]));
   const wish = { slot: "x", instId: swap, side: "buy" as const, px: "60000", qty: "0.1" };
   const holder = strategy("holder", { desired: () => concat(of([wish, { ...wish, slot: "rests", px: "40000" }]), NEVER) });
@@ -205,7 +205,7 @@ it("in an engine, a loss beyond its limit halts trading while the price falls an
   expect(events.filter((event) => event.type === "order.changed" && event.phase === "canceled")).toHaveLength(1);
 });
 
-describe("the mode of one strategy", () => {
+describe("The trading mode of one strategy:", () => {
   it("halted cancels all of it first of all, also what was on its way, and nobody else's", () => {
     const rig = ready();
     rig.want(bid({ slot: "a", px: "50000" }));

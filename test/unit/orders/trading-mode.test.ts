@@ -7,7 +7,7 @@ import { bid, lostAnswer, ready } from "../../support/harness/orders.ts";
 
 const three = ["a", "b", "c"].map((slot, i) => bid({ slot, px: String(50_000 + i) }));
 
-describe("halted", () => {
+describe("Halted trading", () => {
   it("cancels everything before anything else, in one call, and places nothing", () => {
     const rig = ready({ limits: true });
     rig.want(...three);
@@ -54,7 +54,7 @@ describe("halted", () => {
   });
 });
 
-describe("reducing", () => {
+describe("Reducing trading", () => {
   it("lets only orders through that reduce, and leaves what rests", () => {
     const rig = ready();
     rig.want(...three);
@@ -93,7 +93,7 @@ describe("reducing", () => {
   });
 });
 
-it("a wish that becomes a reducing one while it waits goes to the exits' queue", () => {
+it("A wish that becomes a reducing one while it waits goes to the exits' queue", () => {
   const rig = ready({ limits: true });
   const many = Array.from({ length: 60 }, (_, i) => bid({ slot: `s${i}` }));
   rig.want(...many, bid({ slot: "x", side: "sell", px: "70000" }));

@@ -9,7 +9,7 @@ import { bid, garbled, lostAnswer, lostRequest, type Rig, ready, reply, swap } f
 const limited = reply(429, { code: "50011", msg: "Too Many Requests", data: [] });
 const placedIds = (rig: Rig): string[] => rig.places().map(({ clOrdId }) => clOrdId);
 
-describe("a placement whose answer was lost", () => {
+describe("A placement whose answer was lost", () => {
   it("is found by its client id and never sent again", () => {
     const rig = ready({ push: false });
     rig.next("placeOrder", lostAnswer);
@@ -83,7 +83,7 @@ describe("a placement whose answer was lost", () => {
   });
 });
 
-describe("a placement that never arrived", () => {
+describe("A placement that never arrived", () => {
   it("blocks its slot for thirty seconds, three negative answers and two sweeps, then is placed again with a new id", () => {
     const rig = ready();
     rig.next("placeOrder", lostRequest);
@@ -264,7 +264,7 @@ describe("a placement that never arrived", () => {
   });
 });
 
-describe("an answer to a placement that cannot be read", () => {
+describe("An answer to a placement that cannot be read", () => {
   it.each([
     ["a server error", garbled(500, { code: "50003", msg: "busy", data: [] })],
     ["a server error without a body", garbled(502)],
@@ -372,7 +372,7 @@ describe("an answer to a placement that cannot be read", () => {
   });
 });
 
-describe("a record that does not follow", () => {
+describe("A record that does not follow", () => {
   it("is asked for", () => {
     const rig = ready({ push: false });
     rig.want(bid());
@@ -422,7 +422,7 @@ describe("a record that does not follow", () => {
   });
 });
 
-describe("calendars that are apart", () => {
+describe("Calendars that differ", () => {
   it.each([600_000, -600_000, 86_400_000])("by %i ms: an order in doubt is found as far back as it was sent", (aheadMs) => {
     const noOrder = reply(200, { code: "51603", msg: "No such order.", data: [] });
     const rig = ready({ push: false, fault: ({ endpoint }) => (endpoint === "getOrder" ? noOrder : undefined) });
@@ -443,7 +443,7 @@ describe("calendars that are apart", () => {
   });
 });
 
-describe("a rate limit", () => {
+describe("A rate-limited placement", () => {
   it("leaves a placement as wanted as before, with the id it had", () => {
     const rig = ready();
     for (let i = 0; i < 3; i++) rig.next("placeOrder", limited);

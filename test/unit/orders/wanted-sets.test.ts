@@ -4,7 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { bid, eth, ready, swap } from "../../support/harness/orders.ts";
 
-describe("a declared set", () => {
+describe("A set of wanted orders", () => {
   it("costs nothing when nothing is wanted", () => {
     const rig = ready();
     rig.want();
@@ -139,7 +139,7 @@ describe("a declared set", () => {
   });
 });
 
-describe("a wish that came to its end", () => {
+describe("A wanted order whose order has ended", () => {
   it("is not placed again until it changes", () => {
     const rig = ready();
     rig.want(bid());
@@ -224,7 +224,7 @@ describe("a wish that came to its end", () => {
   });
 });
 
-describe("a set that is not one", () => {
+describe("An invalid set of wanted orders", () => {
   it("refuses two wishes of one slot", () => {
     const rig = ready();
     expect(() => {
@@ -242,7 +242,7 @@ describe("a set that is not one", () => {
   });
 });
 
-describe("many cancels", () => {
+describe("Cancels of many orders", () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => bid({ slot: `s${i}`, px: String(50000 + i), qty: "0.001" }));
 
   it("leave in batches of twenty at most", () => {
@@ -315,7 +315,7 @@ describe("many cancels", () => {
   });
 });
 
-it("an unchanged large set sends nothing", () => {
+it("An unchanged large set sends nothing", () => {
   const rig = ready({ rules: { openPerStrategy: 500, openInAll: 500 } });
   const set = (px: number) => Array.from({ length: 300 }, (_, i) => bid({ slot: `s${i}`, px: String(px + i), instId: swap, qty: "0.001" }));
   rig.want(...set(50_000));

@@ -15,7 +15,7 @@ const gone = (slot: string): EventBody => ({
 });
 const back = (slot: string): EventBody => ({ type: "position.protected", strategy: "a", slot, instId: "BTC-USDT-SWAP" });
 
-describe("times without a wanted exit", () => {
+describe("Times without a wanted exit", () => {
   it("are summed up by slot, and those that have not ended run to the end", () => {
     const gaps = new ExitGaps(10_000);
     for (const [at, body] of [

@@ -17,7 +17,7 @@ const changed = (phase: "rejected" | "filled", reason: string): Event => ({
   reason,
 });
 
-describe("reasons", () => {
+describe("Rejection reasons", () => {
   it("are counted by who gave them, commonest first, and equal ones by their text", () => {
     const reasons = new RejectionReasons();
     for (const event of [

@@ -5,7 +5,7 @@ import { chart } from "../../../src/report/chart.ts";
 import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../../src/report/number-format.ts";
 import { timeAxis } from "../../../src/report/ticks.ts";
 
-describe("figures", () => {
+describe("Report figures:", () => {
   it.each([
     [0, "0"],
     [999, "999"],
@@ -70,7 +70,7 @@ describe("figures", () => {
   });
 });
 
-describe("text for terminals", () => {
+describe("Text for terminals", () => {
   it.each([
     ["a screen wipe", "\u001b[2Jx", "\\u001b[2Jx"],
     ["new lines and tabs", "a\r\nb\tc", "a\\r\\nb\\tc"],
@@ -102,7 +102,7 @@ describe("text for terminals", () => {
   });
 });
 
-describe("the line over time", () => {
+describe("The equity chart", () => {
   const bare = { label: ({ value }: { value: number }) => String(value), line: (text: string) => text, frame: (text: string) => text };
   const draw = (values: readonly number[], width = 14, height = 2) =>
     chart(

@@ -15,7 +15,7 @@ import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const minuteMs = 60_000;
 
-describe("the quota over time", () => {
+describe("Quota use over time", () => {
   const arrival = { key: "k1", uid: "u1", weight: 10, status: 200 };
   const sent = (at: number, waitedMs: number): Event =>
     ({
@@ -115,7 +115,7 @@ describe("the quota over time", () => {
   });
 });
 
-describe("coverage", () => {
+describe("Market data coverage:", () => {
   it("finds gaps, those at the ends included, and the time in which both sides were quoted", () => {
     const tape = quoteTape([
       [0, 600_000, 5, 600_010, 5],
@@ -170,7 +170,7 @@ describe("coverage", () => {
   });
 });
 
-describe("price lines", () => {
+describe("Price lines", () => {
   it("keep every extreme and stay within their bound", () => {
     const [line] = priceLines(
       quoteTape(Array.from({ length: 5_000 }, (_, index) => [index * 250, index === 2_500 ? 700_000 : 600_000, 5, 700_010, 5])),
@@ -185,7 +185,7 @@ describe("price lines", () => {
   });
 });
 
-describe("returns", () => {
+describe("Returns", () => {
   const dayMs = 86_400_000;
   const line = (days: number, values: readonly string[]) =>
     values.map((equity, index) => ({ at: (index * days * dayMs) / (values.length - 1), equity }));
@@ -254,7 +254,7 @@ describe("returns", () => {
   });
 });
 
-describe("warnings", () => {
+describe("Report warnings", () => {
   const warned = (change: Partial<RunReport>): readonly string[] => warningsOf({ ...sampleReport(), ...change });
   const orders = { placed: 0, canceled: 0, filled: 0, rejected: 0, refused: 0 };
 
@@ -290,7 +290,7 @@ describe("warnings", () => {
   });
 });
 
-describe("what the limits cost", () => {
+describe("The cost of the limits", () => {
   const lifted = { ...sampleReport(), resultHash: "other", pnl: "130.4012", fills: 800 };
 
   it("is without less with, exact", () => {

@@ -10,7 +10,7 @@ const show = (change: Partial<RunReport> = {}, look = plainLook): string => repo
 const rowOf = (text: string, start: string): string => text.split("\n").find((line) => line.trimStart().startsWith(start)) ?? "";
 const withoutColour = (text: string): string => text.replace(new RegExp(`${"\u001b"}\\[\\d+m`, "g"), "");
 
-describe("the report as a page", () => {
+describe("The report as a page", () => {
   it("says what was replayed and how fast", () => {
     const text = show();
     expect(text).toContain("Backtest of demo  seed 7");

@@ -8,7 +8,7 @@ import { sampleReport } from "../../support/harness/sample-report.ts";
 
 const line = (...values: readonly string[]): EquityPoint[] => values.map((equity, at) => ({ at, equity }));
 
-describe("quantiles by nearest rank", () => {
+describe("Quantiles by nearest rank", () => {
   it.each([
     ["nothing is zero", [], 0.5, 0],
     ["one value is every quantile", [7], 0.01, 7],
@@ -51,7 +51,7 @@ describe("quantiles by nearest rank", () => {
   });
 });
 
-describe("drawdown", () => {
+describe("Drawdown", () => {
   it.each([
     ["of nothing is zero", line(), "0", "0"],
     ["of a rise is zero", line("1", "2", "3"), "0", "0"],
@@ -64,7 +64,7 @@ describe("drawdown", () => {
   ])("%s", (_, equity, max, maxPercent) => expect(drawdownOf(equity)).toEqual({ max, maxPercent }));
 });
 
-describe("thinned equity", () => {
+describe("Thinned equity", () => {
   const walk = fc
     .array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 0, maxLength: 900 })
     .map((values) => line(...values.map(String)));
@@ -97,7 +97,7 @@ describe("thinned equity", () => {
   });
 });
 
-describe("money", () => {
+describe("Fees of a report:", () => {
   it.each([
     ["cost on volume, rounded to the nearest", "42.2185", "201040.55", "2.1"],
     ["no volume, no rate", "1", "0", "0"],
@@ -109,7 +109,7 @@ describe("money", () => {
   });
 });
 
-describe("canonical JSON", () => {
+describe("Canonical JSON", () => {
   it.each([
     ["sorts keys at every depth", { b: { d: 1, c: 2 }, a: [] }, '{"a":[],"b":{"c":2,"d":1}}'],
     ["keeps the order of lists", [3, 1, 2], "[3,1,2]"],
@@ -138,7 +138,7 @@ describe("canonical JSON", () => {
   });
 });
 
-describe("the result hash", () => {
+describe("The result hash", () => {
   it("is the SHA-256 of the canonical text without the hash and the time it took", () => {
     const { resultHash: _, wallMs: __, ...decided } = sampleReport();
     expect(hashOf(sampleReport())).toBe(createHash("sha256").update(canonicalJson(decided)).digest("hex"));

@@ -23,7 +23,7 @@ const holdingAfter = (...trades: readonly Trade[]): Holding => {
   return held;
 };
 
-describe("a holding", () => {
+describe("A holding", () => {
   it.each<[string, readonly Trade[], Partial<Holding>]>([
     ["opens long", [["buy", "100", "2"]], { qty: "2", entry: "200", realised: "0", count: 0 }],
     ["opens short", [["sell", "100", "2"]], { qty: "-2", entry: "-200", realised: "0" }],

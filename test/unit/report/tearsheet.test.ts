@@ -40,7 +40,7 @@ const maker = strategy('a<b>&"c', {
     ),
 });
 
-describe("the tearsheet of a run", () => {
+describe("The tearsheet of a run", () => {
   let page: string;
   beforeAll(async () => {
     const dir = stored(generateTapeFor([swap], 10), "sheet");
@@ -97,7 +97,7 @@ describe("the tearsheet of a run", () => {
   });
 });
 
-describe("the tearsheet of the demo", () => {
+describe("The tearsheet of the demo", () => {
   it("stays below 400 KB", async () => {
     const { default: config } = (await import("../../../config/backtest.ts")) as { default: unknown };
     const told: RunDetails[] = [];
@@ -106,7 +106,7 @@ describe("the tearsheet of the demo", () => {
   });
 });
 
-describe("the tearsheet of a run in which nothing happened", () => {
+describe("The tearsheet of a run in which nothing happened", () => {
   it("says so instead of drawing empty pictures", () => {
     const orders = { placed: 0, canceled: 0, filled: 0, rejected: 0, refused: 3 };
     const page = tearsheet({ ...sampleReport(), orders, fills: 0, positions: [], turnedDown: [], perStrategy: { idle: row() } }, noDetails);
@@ -129,7 +129,7 @@ describe("the tearsheet of a run in which nothing happened", () => {
   });
 });
 
-describe("markup", () => {
+describe("Tearsheet markup", () => {
   it("escapes what is put in, once, and leaves markup alone", () => {
     const inner = html`<b>${"<i>"}</b>`;
     expect(html`<p title="${'"'}">${inner}${[inner, inner]}${undefined}${3}</p>`.markup).toBe(
@@ -150,7 +150,7 @@ describe("markup", () => {
   });
 });
 
-describe("ticks", () => {
+describe("Tearsheet ticks", () => {
   const hour = 3_600_000;
   it.each([
     ["an hour", 0, hour, ["00:00", "00:10", "00:20", "00:30", "00:40", "00:50", "01:00"]],
@@ -183,7 +183,7 @@ describe("ticks", () => {
   });
 });
 
-describe("colours", () => {
+describe("Tearsheet colours", () => {
   const channel = (value: number): number => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
   const light = (hex: string): number => {
     const full = hex.length === 4 ? hex.slice(1).replace(/./g, "$&$&") : hex.slice(1);

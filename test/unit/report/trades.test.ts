@@ -34,7 +34,7 @@ const tallyOf = (orders: Readonly<Record<string, readonly string[]>>): TradeStat
   return tally;
 };
 
-describe("trades worked out by hand", () => {
+describe("Trades worked out by hand", () => {
   // fill                      closes                            trade                         held after      entry  costs
   //  1 buy  2   at 100   0.2                                                                  2                200    0.2
   //  2 buy  2   at 110   0.2                                                                  4 at 105         420    0.4
@@ -145,7 +145,7 @@ describe("trades worked out by hand", () => {
   });
 });
 
-describe("trades of any fills, funding included", () => {
+describe("Trades of any fills, funding included", () => {
   const decimal = (max: number, places: number) =>
     fc.integer({ min: 1, max }).map((count) => div(String(count), `1${"0".repeat(places)}`, places));
   const fill = fc.record({

@@ -38,7 +38,7 @@ const stage = (budgets: Readonly<Record<string, number>>) => {
   return { clock, sent, ask };
 };
 
-describe("a budget", () => {
+describe("A strategy's quota budget", () => {
   it("holds back its strategy until the next minute and nobody else", () => {
     const it = stage({ greedy: 30 });
     for (let i = 0; i < 5; i++) it.ask("greedy");

@@ -88,7 +88,7 @@ const stage = (make: (clock: VirtualClock) => QuotaPort) => {
   return { clock, scheduler, sent, endings, ask, run, events };
 };
 
-describe("a quota port in another process", () => {
+describe("A quota port in another process", () => {
   it("is asked before a call leaves, and each lease ends once", async () => {
     let far: ReturnType<typeof remote> | undefined;
     const it = stage((clock) => {
@@ -181,7 +181,7 @@ describe("a quota port in another process", () => {
   });
 });
 
-describe("on a clock that goes on while calls leave", () => {
+describe("Calls on a clock that runs while they leave:", () => {
   it("those of one burst are charged as of few instants, each a little early at most; the next burst as of its own", () => {
     const lookMs = 0.01;
     const virtual = createVirtualClock(1_000);

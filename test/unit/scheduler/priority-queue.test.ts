@@ -19,7 +19,7 @@ const command = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("remove" as const), pick: fc.nat(1_000) }) },
 );
 
-describe("priority queue", () => {
+describe("Priority queue", () => {
   it("gives the least key first, first in first out among equals, and never what was removed", () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 600, minLength: 1, size: "max" }), (commands) => {

@@ -82,7 +82,7 @@ const stage = (options: Options = {}) => {
   return { clock, ledger, scheduler, sent, events, endings, built, submit, names, fill };
 };
 
-describe("order", () => {
+describe("The scheduler's order:", () => {
   it("exits strictly by class, then the rest by class among equals in age", () => {
     const { clock, submit, names, fill } = stage();
     fill();
@@ -149,7 +149,7 @@ describe("order", () => {
   });
 });
 
-describe("weight", () => {
+describe("The scheduler and weights:", () => {
   it("a light call passes a heavy one only when the minute cannot hold the heavy one any more", () => {
     const { clock, submit, names, ledger } = stage();
     ledger.spend({ endpoint: "getOrder", weight: 1_100, elements: 1, ip: "home", uid: "u", key: "other" }, clock.now());
@@ -191,7 +191,7 @@ describe("weight", () => {
   });
 });
 
-describe("late decisions", () => {
+describe("A late decision:", () => {
   it("the request is built once, when its slot has opened", () => {
     const { clock, submit, built, fill } = stage();
     fill();
@@ -249,7 +249,7 @@ describe("late decisions", () => {
   });
 });
 
-describe("endings", () => {
+describe("The end of an action:", () => {
   it("an answer tells how long it waited and how long it took", () => {
     const { clock, submit, endings, fill } = stage({ answerMs: 40 });
     fill();
@@ -341,7 +341,7 @@ describe("endings", () => {
   });
 });
 
-describe("time", () => {
+describe("The scheduler over time:", () => {
   it("what had to wait once is asked at once when quota is back and nothing waits any more", () => {
     const { clock, submit, names, fill } = stage();
     fill();

@@ -27,7 +27,7 @@ const rowsOf = (tape: Tape): readonly string[] =>
     return [`${series.kind}${series.instrument}`, series.at[row], ...columnsOf(series).map((column) => column[row])].join(" ");
   });
 
-describe("a part of a recording", () => {
+describe("A cut of a recording", () => {
   it("has the rows of its window, in their order", () => {
     const tape = createTape([btc, eth], [numbered("trade", 0, 1, 3, 5, 7), numbered("trade", 1, 2, 3, 6, 7)]);
     const cut = cutTape(tape, { fromAt: 3, toAt: 7 });

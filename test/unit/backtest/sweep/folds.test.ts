@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldsOf } from "../../../../src/backtest/sweep/folds.ts";
 
-describe("walk-forward windows", () => {
+describe("Walk-forward windows", () => {
   it("of one fold are a training and the rest", () => {
     expect(foldsOf(1_000, 1_999, 1, 0.7)).toEqual([{ train: { fromAt: 1_000, toAt: 1_700 }, test: { fromAt: 1_700, toAt: 2_000 } }]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { kindOf, readValues, type ValueKind } from "../../../../src/backtest/sweep/option-values.ts";
 
-describe("values of an option", () => {
+describe("A swept option", () => {
   it.each<[string, string, ValueKind, readonly unknown[]]>([
     ["a range of whole numbers", "1..5", "whole", [1, 2, 3, 4, 5]],
     ["a range with a step that does not meet its end", "1..10/4", "whole", [1, 5, 9]],

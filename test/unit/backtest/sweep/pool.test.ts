@@ -44,7 +44,7 @@ const sleep = (clock: VirtualClock, ms: number): Promise<void> =>
     clock.setTimer(clock.now() + ms, resolve);
   });
 
-describe("a pool", () => {
+describe("The worker pool", () => {
   it.each<[string, number, number, { openMs: number; runMs: number; sparing?: boolean }, number[]]>([
     ["opens all threads at once when nobody asked it to spare", 2, 2, { openMs: 500, runMs: 10, sparing: false }, [0, 0]],
     ["opens one where short runs are over before another could have helped", 2, 7, { openMs: 500, runMs: 50 }, [0]],

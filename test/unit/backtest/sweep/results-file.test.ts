@@ -23,7 +23,7 @@ const fresh = (): { dir: string; path: string } => {
   return { dir, path: join(dir, "results.ndjson") };
 };
 
-describe("results on disk", () => {
+describe("Stored sweep results", () => {
   it("come back by index, and what failed is to be tried again", () => {
     const { dir } = fresh();
     const file = openResults(dir, identity, false);

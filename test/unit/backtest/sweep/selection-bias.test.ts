@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { expectedMaximum, selectionBiasOf } from "../../../../src/backtest/sweep/selection-bias.ts";
 
-describe("the luck of the best", () => {
+describe("The selection bias of the best run", () => {
   // Means of the largest of n standard normal draws, from tables of order statistics.
   it.each([
     [2, 0.564],

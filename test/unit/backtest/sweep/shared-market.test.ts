@@ -11,7 +11,7 @@ type Tape = ReturnType<typeof shareTape>;
 const columnsIn = ({ series, order }: Tape): readonly ArrayBufferView[] =>
   [...series, order].flatMap((one) => Object.values(one).filter((value) => ArrayBuffer.isView(value)));
 
-describe("markets of a sweep", () => {
+describe("Shared markets of a sweep", () => {
   const fixture = marketOf(3);
 
   it("lie in shared memory, every column of them, and hold the same rows", () => {

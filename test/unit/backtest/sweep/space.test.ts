@@ -37,7 +37,7 @@ const strategies = [maker({}), maker({ levels: 5 }, { as: "maker v1.1" })];
 
 const space = (...texts: readonly string[]): Space => spaceOf(strategies, texts.map(readVariation));
 
-describe("a space", () => {
+describe("A sweep's option space", () => {
   it("holds the values of each option under the strategy's own name, dots and blanks included", () => {
     expect(space("maker.levels=1..3", "maker v1.1.step=0.1,0.2")).toEqual([
       { name: "maker.levels", strategy: "maker", option: "levels", values: [1, 2, 3] },
@@ -101,7 +101,7 @@ describe("a space", () => {
   });
 });
 
-describe("points", () => {
+describe("Points of an option space", () => {
   const three = space("maker.levels=1..3", "maker.mode=calm", "maker.step=0.1,0.2");
   const grid: Choice = { kind: "grid" };
   const random = (count: number, seed = "1"): Choice => ({ kind: "random", count, seed });

@@ -53,7 +53,7 @@ const reported = (pnls: readonly (string | undefined)[], over: SweepPlan = plan)
 
 const look = { columns: 120, colour: false, top: 2 };
 
-describe("the figures of a run", () => {
+describe("The figures of a sweep's run", () => {
   it("are those of its own report, with the same name and to the last digit", () => {
     const { trades, returns, pnl } = sampleReport();
     const { winPercent, profitFactor, expectancy, count } = trades;
@@ -71,7 +71,7 @@ describe("the figures of a run", () => {
   });
 });
 
-describe("the page of a sweep", () => {
+describe("The page of a sweep", () => {
   it("lists the best first, says what is left out, what failed and what is missing", () => {
     const text = sweepText(reported(["1", "-2", "3.456", undefined, "0"]), look);
     expect(text).toContain("4 points, the best by pnl first; 4 runs done, 1 failed, 1 not run");
@@ -99,7 +99,7 @@ describe("the page of a sweep", () => {
   });
 });
 
-describe("the page of a walk-forward sweep", () => {
+describe("The page of a walk-forward sweep", () => {
   const parts = { fixture: marketOf(2), folds: { count: 2, train: 0.5 } };
   const walked = async (share: number, by: "pnl" | "sharpe" = "pnl", whole = true): Promise<SweepReport> => {
     const over = await planOf(["ladder.levels=1..3", "ladder.notional=100,200"], { ...parts, by });
@@ -146,7 +146,7 @@ describe("the page of a walk-forward sweep", () => {
   });
 });
 
-describe("runs without an accepted order", () => {
+describe("Sweep runs without an accepted order", () => {
   const reason = "all 3 orders refused before sending, most often: the notional is below one lot";
   const mixed = (pnls: readonly string[]): SweepReport => {
     const report = reported(["1", "-2", "3", "0"]);
@@ -174,7 +174,7 @@ describe("runs without an accepted order", () => {
   });
 });
 
-describe("the table of all runs", () => {
+describe("The table of a sweep", () => {
   it("has a line a run, quotes what needs it and holds no formula", () => {
     const [head, first, second] = csvOf(reported(["-1.5", undefined])).split("\r\n");
     expect(head).toMatch(/^index,part,fold,ladder\.levels,ladder\.step,status,pnl,/);
@@ -186,7 +186,7 @@ describe("the table of all runs", () => {
   });
 });
 
-describe("the HTML page of a sweep", () => {
+describe("The HTML page of a sweep", () => {
   it("has a cell for every pair, the best one in bold, and needs nothing from outside", () => {
     const html = sweepPage(reported(["1", "-2", "3.456", "0", "-1", "2"]));
     expect(html.match(/class="shade"/g)).toHaveLength(6);
@@ -214,7 +214,7 @@ describe("the HTML page of a sweep", () => {
   });
 });
 
-describe("the fingerprint of a config", () => {
+describe("The source hash of a sweep's config", () => {
   it("changes with the file, with what it imports by relative path and with values, and with nothing else", async () => {
     const config = checkConfig(await loadConfigFile(stand));
     const main = join(folder, "main.ts");

@@ -17,7 +17,7 @@ const step = "ladder.step=0.00002,0.00005";
 const failures = ({ results }: SweepReport) =>
   results.flatMap((result) => (result.status === "failed" ? [[result.options, result.error]] : []));
 
-describe("a sweep", () => {
+describe("A sweep", () => {
   it("gives the same bytes on one, two and four threads", async () => {
     const plan = await planOf([levels, step], { fixture: marketOf(1) });
     const texts: string[] = [];
@@ -111,7 +111,7 @@ describe("a sweep", () => {
   });
 });
 
-describe("walking forward", () => {
+describe("Walk-forward optimisation", () => {
   const folds = { count: 2, train: 0.5 };
   const temporary = (): readonly string[] => readdirSync(tmpdir()).filter((name) => /^sluice-sweep-[A-Za-z0-9]{6}$/.test(name));
 

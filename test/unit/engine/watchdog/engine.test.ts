@@ -102,7 +102,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
   };
 };
 
-describe("an engine with a watchdog in its config", () => {
+describe("An engine with a watchdog in its config", () => {
   it("beats from before it reads anything, says when it trades and how much is open", async () => {
     const { said, want, run, hear } = await setup({ watchdog: { beatMs: 500, silenceMs: 5_000 } });
     hear({ kind: "armed", silenceMs: 5_000 });

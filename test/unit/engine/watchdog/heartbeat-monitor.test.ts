@@ -12,7 +12,7 @@ const pair = (silenceMs = 15_000, beatMs = 1_000) => {
   return { here, dog, engine };
 };
 
-describe("an engine that beats", () => {
+describe("An engine with a heartbeat", () => {
   it("is watched without anything being done", () => {
     const { here, dog, engine } = pair();
     here.run(3_600_000);
@@ -96,7 +96,7 @@ describe("an engine that beats", () => {
   });
 });
 
-describe("time that is none", () => {
+describe("Time the watchdog did not observe:", () => {
   it("a watchdog that was itself frozen has heard no silence", () => {
     const { here, dog } = pair();
     dog.process.freeze();
@@ -128,7 +128,7 @@ describe("time that is none", () => {
   });
 });
 
-describe("an engine that was taken for dead", () => {
+describe("An engine whose watchdog tripped", () => {
   it("places nothing from the moment it wakes, hears why, and halts", () => {
     const { here, dog, engine } = pair();
     engine.process.freeze();
@@ -196,7 +196,7 @@ describe("an engine that was taken for dead", () => {
   });
 });
 
-describe("an engine without a watchdog", () => {
+describe("An engine without a watchdog", () => {
   it("says so after a while, once, trades on, and is watched from the moment one comes", () => {
     const here = world();
     const dog = watchdogOn(here);

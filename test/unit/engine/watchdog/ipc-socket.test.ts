@@ -60,7 +60,7 @@ const dialled = (where: IpcAddress) => {
 };
 const beat: Report = { kind: "beat", ready: true, open: 1 };
 
-describe.skipIf(process.platform === "win32")("the socket between an engine and its watchdog", () => {
+describe.skipIf(process.platform === "win32")("The socket between an engine and its watchdog", () => {
   it("carries words both ways in order, and tells each side when the other goes", async () => {
     const where = meeting();
     const dog = await listening(where, { kind: "heard" });
@@ -126,7 +126,7 @@ describe.skipIf(process.platform === "win32")("the socket between an engine and 
   });
 });
 
-describe("word of what was done", () => {
+describe("The persisted trip report", () => {
   it("is kept for whoever comes next, and told once", () => {
     const path = tripRecordPath(meeting());
     fileTripRecord(path).note("no beat for 15 s; 2 orders were cancelled");
@@ -141,7 +141,7 @@ describe("word of what was done", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("where they meet", () => {
+describe.skipIf(process.platform === "win32")("The watchdog's socket address", () => {
   it("follows from service, users and instance", () => {
     const base = { service: "s", users: ["a", "b"], instance: "i", dir: join(folder, "meet") };
     const paths = [base, { ...base }, { ...base, service: "t" }, { ...base, users: ["a"] }, { ...base, instance: "j" }].map(ipcPath);

@@ -14,7 +14,7 @@ const words: readonly Word[] = [
   { kind: "tripped", reason: "no beat for 15 s" },
 ];
 
-describe("what engine and watchdog say to each other", () => {
+describe("A watchdog message", () => {
   it("is read as it was said, by the side it is meant for alone", () => {
     for (const report of reports)
       expect([readReport(JSON.stringify(report)), readWord(JSON.stringify(report))]).toEqual([report, undefined]);

@@ -33,7 +33,7 @@ const modes = (events: readonly object[]): readonly string[] =>
     event.type === "mode.changed" ? [`${event.mode}: ${event.reason}`] : [],
   );
 
-describe("the next life of an engine that was taken for dead", () => {
+describe("The next run after a watchdog trip", () => {
   it("takes back what it finds and places nothing, and so does each after it until one is told to resume", async () => {
     const world = worldOf();
     const first = await begun(world);
@@ -90,7 +90,7 @@ describe("the next life of an engine that was taken for dead", () => {
   });
 });
 
-describe("an engine that has its journal", () => {
+describe("An engine holding its journal at a trip", () => {
   it("is left alone with it, and the halt is written when it is gone", async () => {
     const world = worldOf();
     const { engine } = await begun(world);
@@ -160,7 +160,7 @@ describe("an engine that has its journal", () => {
   });
 });
 
-describe("a journal that is not as it should be", () => {
+describe("A damaged or missing journal at a trip", () => {
   const tried = async (disk: ReturnType<typeof memoryDisk> | undefined, owner = mine) => {
     const { clock } = worldOf();
     const halt = createPersistedHalt({ clock, dir: "/nowhere/journal", owner, openDisk: async () => disk });

@@ -144,7 +144,7 @@ afterAll(() => {
   rmSync(config, { force: true });
 });
 
-describe.concurrent("an engine and its watchdog as processes", () => {
+describe.concurrent("An engine and its watchdog as processes", () => {
   it("killed: what the watchdog brought along finds is cancelled, and it ends", async () => {
     const run = engine("killed", "--watchdog");
     await says(run, '"type":"watchdog.armed"');

@@ -5,7 +5,7 @@ import { beaten, noSilence, tick, verdict } from "../../../../src/engine/watchdo
 const ticks = (count: number, ms: number, from = noSilence) =>
   Array.from({ length: count }).reduce((silence: typeof from) => tick(silence, ms), from);
 
-describe("how long an engine has been silent", () => {
+describe("The measured silence of an engine", () => {
   it.each([
     ["just short of it", ticks(14, 1_000), undefined],
     ["at the bound", ticks(15, 1_000), "no beat for 15 s"],

@@ -207,7 +207,7 @@ const journalOf = async () => {
 const hello: Report = { kind: "hello", version: 1, session: "a", beatMs: 1_000 };
 const beat: Report = { kind: "beat", ready: true, open: 0 };
 
-describe("a watchdog at its start", () => {
+describe("The starting watchdog", () => {
   it("asks once, says what rests, and is then silent towards the service", async () => {
     const { news, sent, run, keeper } = await setup();
     await run(600_000);
@@ -239,7 +239,7 @@ describe("a watchdog at its start", () => {
   });
 });
 
-describe("a trip", () => {
+describe("A watchdog trip", () => {
   it("cancels the orders of the instance, leaves those of others, and says flat only after two listings", async () => {
     const { place, quietly, say, run, resting, news, kinds, keeper, calls, statuses } = await setup();
     await quietly(() => {

@@ -31,7 +31,7 @@ const run = async (...words: string[]): Promise<string> => {
   return io.outText;
 };
 
-describe("a made market", () => {
+describe("A generated market", () => {
   it("is the same for the same seed and another for another", () => {
     expect(generateTape(options)).toEqual(generateTape(options));
     expect(generateTape({ ...options, seed: 8 }).series).not.toEqual(generateTape(options).series);
@@ -152,7 +152,7 @@ describe("sluice generate", () => {
   });
 });
 
-describe("the demo fixture", () => {
+describe("The demo fixture", () => {
   const { manifest, tape } = readFixture(demo);
   const command = /made by: sluice generate (.*)$/.exec(manifest.source)?.[1] ?? "";
 

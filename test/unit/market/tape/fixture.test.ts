@@ -54,7 +54,7 @@ const refusal = (): string => {
   return "accepted";
 };
 
-describe("a fixture", () => {
+describe("A fixture", () => {
   it("comes back with the same instruments, series, order and manifest", () => {
     const tape = everyKind();
     const written = writeFixture(dir, tape, meta);
@@ -145,7 +145,7 @@ describe("a fixture", () => {
   });
 });
 
-describe("a manifest that is taken at once", () => {
+describe("A manifest that is taken at once", () => {
   const { series, ...whole } = writeFixture(join(home, "taken"), everyKind(), meta);
   const manifest = JSON.parse(JSON.stringify({ ...whole, series })) as object;
 
@@ -196,7 +196,7 @@ describe("a manifest that is taken at once", () => {
   });
 });
 
-describe("writing", () => {
+describe("Writing a fixture", () => {
   const folderWith = (file: string, text: string): void => {
     mkdirSync(dir, { recursive: true });
     writeFileSync(join(dir, file), text);
@@ -275,7 +275,7 @@ describe("writing", () => {
   });
 });
 
-describe("reading refuses", () => {
+describe("Reading a fixture refuses", () => {
   const trade = "BTC-USDT-SWAP.trade.bin";
 
   it("a folder that does not exist, and a file in its place", () => {
@@ -354,7 +354,7 @@ describe("reading refuses", () => {
   });
 });
 
-describe("a damaged series file is refused without its hash", () => {
+describe("A damaged series file is refused without its hash", () => {
   const series = everyKind().series[0];
   if (series === undefined) throw new Error("the tape has trades");
   const { bytes } = encodeSeries(series, "test");

@@ -21,7 +21,7 @@ const candlesOf = ({ tape }: ReturnType<typeof read>): CandleSeries => tape.seri
 const minute = (index: number, cells = "10,12,9,11,5"): string => `2022-01-01 00:0${index}:00,${cells}`;
 const instant = (text: string): number => Date.parse(text);
 
-describe("candles", () => {
+describe("Imported candles", () => {
   it("close one bar after the instant that opened them", () => {
     const recording = read([
       "2021-12-31 23:59:00.000000,46319.0,46385.5,46319.0,46377.0,2300413.7295",
@@ -72,7 +72,7 @@ describe("candles", () => {
   });
 });
 
-describe("volumes", () => {
+describe("Imported volumes:", () => {
   const volumes = (list: readonly string[], lotSize?: string) => {
     const recording = read(
       list.map((volume, index) => minute(index, `10,12,9,11,${volume}`)),
@@ -105,7 +105,7 @@ describe("volumes", () => {
   });
 });
 
-describe("refused by line and value", () => {
+describe("A candle import refuses by line and value:", () => {
   it.each<[string, readonly string[], RegExp]>([
     ["a repeated row", [minute(1), minute(1)], /:3: 2022-01-01 00:01:00 repeats the timestamp/],
     ["a row out of order", [minute(2), minute(3), minute(1)], /:4: 2022-01-01 00:01:00 comes before the row above it/],

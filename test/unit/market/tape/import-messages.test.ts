@@ -51,7 +51,7 @@ const rows = (tape: Tape, kind: "trade" | "quote" | "level"): string[] => {
 
 const notesOf = ({ meta }: ReturnType<typeof read>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 
-describe("trades and quotes", () => {
+describe("Imported trades and quotes", () => {
   it("become rows at their receive time, cut to microseconds", () => {
     const { tape, meta } = read([
       line(0, ticker("61800.20", "2.507", "61800.30", "0.000"), 1_999),
@@ -106,7 +106,7 @@ describe("trades and quotes", () => {
   });
 });
 
-describe("steps", () => {
+describe("Steps of an import", () => {
   it.each([
     [["100.50", "101.25", "100.75"], ["3", "6", "3"], "0.25", "3"],
     [["5", "10"], ["0.5", "0.00000125"], "5", "0.00000125"],
@@ -140,7 +140,7 @@ describe("steps", () => {
   });
 });
 
-describe("times", () => {
+describe("Times of an import", () => {
   const early = [line(500, trade("2", "1")), line(0, trade("1", "1")), line(600, trade("3", "1"))];
 
   it("out of order within the tolerance are sorted and counted", () => {
@@ -174,7 +174,7 @@ describe("times", () => {
   });
 });
 
-describe("books", () => {
+describe("Imported books", () => {
   it("of a perpetual begin with the snapshot, then changes it does not hold, chained by pu", () => {
     const recording = read([
       line(0, delta(1, 10, [["100", "1"]], [], { pu: 0 })),
@@ -262,7 +262,7 @@ describe("books", () => {
   });
 });
 
-describe("symbols", () => {
+describe("Symbols of an import", () => {
   const other = { stream: "ethusdt@trade", data: { e: "trade", s: "ETHUSDT", p: "0.03", q: "1", m: true } };
 
   it("must be chosen when there are several, and the choice is taken alone", () => {
@@ -282,7 +282,7 @@ describe("symbols", () => {
   });
 });
 
-describe("refused by line and value", () => {
+describe("A message import refuses by line and value:", () => {
   it.each<[string, unknown, RegExp]>([
     ["an exponent", trade("1e3", "1"), /"p" is "1e3"; expected a decimal/],
     ["not a number", trade("1", "NaN"), /"q" is "NaN"/],

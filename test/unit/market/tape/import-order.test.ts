@@ -45,7 +45,7 @@ const played = ({ instruments, series, order }: Tape): string[] => {
 const notesOf = ({ meta }: ReturnType<typeof read>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 const corrected = "book messages older than the best prices before them, corrected by these";
 
-describe("rows of one microsecond", () => {
+describe("Imported rows of one microsecond", () => {
   const whole = snapshot(1, [["100", "5"]], [["103", "5"]]);
 
   it("are played in the order of their lines, whatever their kinds", () => {
@@ -76,7 +76,7 @@ describe("rows of one microsecond", () => {
   });
 });
 
-describe("a book message older than the best prices before it", () => {
+describe("A book message older than the best prices before it", () => {
   const whole = snapshot(
     1,
     [
@@ -155,7 +155,7 @@ describe("a book message older than the best prices before it", () => {
   });
 });
 
-describe("the exchange's axis", () => {
+describe("The exchange's time axis", () => {
   /** Sent at `ms` by the exchange's clock, which is 1,270 ms ahead of the recorder's. */
   const at = (ms: number) => ({ E: base + 1_270 + ms + 1, T: base + 1_270 + ms });
   const onExchange = (lines: readonly string[], more: Partial<RecordingOptions> = {}) => read(lines, { axis: "exchange", ...more });

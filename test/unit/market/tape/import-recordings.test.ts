@@ -35,7 +35,7 @@ const turnover = (tape: Tape): string => {
 const turnoverOf = (text: string): string =>
   [...text.matchAll(/"q":"([0-9.]+)"/g)].reduce((total, match) => add(total, match[1] ?? "0"), "0");
 
-describe("real recordings", () => {
+describe("Imports of real recordings", () => {
   it.runIf(perpetual)("of a perpetual give every trade, quote and level", () => {
     const text = textOf(perpetual);
     const { tape, meta } = readRecording({ file: perpetual ?? "", instrument: "BTC-USDT-SWAP" });

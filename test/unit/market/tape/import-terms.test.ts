@@ -47,7 +47,7 @@ const rowsOf = (tape: Tape, kind: Series["kind"]): readonly string[] => {
 const notesOf = ({ meta }: ReturnType<typeof beside>): readonly string[] =>
   (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 
-describe("funding", () => {
+describe("Imported funding", () => {
   it("has exact rates of either sign, and what lies outside the recording is left out and counted", () => {
     const recording = beside([
       "timestamp,funding",
@@ -95,7 +95,7 @@ describe("funding", () => {
   });
 });
 
-describe("mark prices", () => {
+describe("Imported mark prices", () => {
   it("are whole ticks and parts of one, finer than the tick, which they do not refine", () => {
     const recording = beside([
       '{"timestamp":"2024-01-01 02:00:00","mark":"100.12345678"}',
@@ -123,7 +123,7 @@ describe("mark prices", () => {
   });
 });
 
-describe("changes of rules", () => {
+describe("Imported rule changes", () => {
   it("stand until the next, count in the tape's steps, and leave out what is as it was", () => {
     const recording = beside(
       ["timestamp,tickSize,lotSize,listed", `${stamp(-9)},0.1,,`, `${stamp(5)},,2,`, `${stamp(6)},,,false`, `${stamp(9)},0.5,,true`],
@@ -148,7 +148,7 @@ describe("changes of rules", () => {
   });
 });
 
-describe("terms", () => {
+describe("Imported terms", () => {
   it("are merged by time, ahead of what trades at their instant: rules, marks, funding", () => {
     const { tape } = beside([`timestamp,listed,mark,funding`, `${stamp(2)},true,100,0.0001`]);
     const kinds = Array.from({ length: 5 }, (_, index) => tape.series[tape.order.series[index] ?? 0]?.kind);
@@ -189,7 +189,7 @@ describe("terms", () => {
   });
 });
 
-describe("messages with marks", () => {
+describe("Imported mark messages", () => {
   const base = BigInt(start);
   const line = (ms: number, data: object): string =>
     `${(base + BigInt(ms)) * 1_000_000n} ${JSON.stringify({ stream: "btcusdt@x", data: { s: "BTCUSDT", ...data } })}`;

@@ -75,7 +75,7 @@ const listed = (it: ReturnType<typeof setting>, at: number): void => {
   it.to(at);
 };
 
-describe("an answer that is no list", () => {
+describe("An answer that is no order list", () => {
   it.each<[string, Outcome<OrderRecord>, object]>([
     ["denied", { kind: "refused", status: 403, code: "50001", msg: "no" }, { problem: "50001 no", denied: true }],
     ["refused", { kind: "refused", status: 500, code: "50003", msg: "busy" }, { problem: "50003 busy" }],
@@ -107,7 +107,7 @@ describe("an answer that is no list", () => {
   });
 });
 
-describe("an order that a listing leaves out", () => {
+describe("An order that a listing leaves out", () => {
   it("is none when all that is known is listed, and nothing more is asked", () => {
     const it = setting({ pendingOrders: () => of(done([record("5")])) });
     it.store.merge(record("5"));
@@ -272,7 +272,7 @@ describe("an order that a listing leaves out", () => {
   });
 });
 
-describe("a list", () => {
+describe("An order list", () => {
   it("is empty before anything was read", () => {
     const { pending, history } = setting();
     expect([pending.current.value, history.current.value]).toEqual([[], []]);

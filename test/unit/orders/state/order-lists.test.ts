@@ -21,7 +21,7 @@ const pendingOf = (rig: Rig) => {
 const silent = (options: RigOptions = {}): Rig => ready({ push: false, ...options });
 const ids = (records: readonly OrderRecord[]): string[] => records.map(({ ordId }) => ordId);
 
-describe("pending orders", () => {
+describe("The pending orders list", () => {
   it.each<[string, NonNullable<RigOptions["profile"]>]>([
     ["as assumed", {}],
     ["where pages run from old to new", { paging: { newestFirst: false } }],
@@ -200,7 +200,7 @@ describe("pending orders", () => {
   });
 });
 
-describe("history", () => {
+describe("The order history", () => {
   it("is read although there is more of it than one page holds", () => {
     const rig = silent();
     placeElsewhere(rig, 150, "60000");
@@ -225,7 +225,7 @@ describe("history", () => {
   });
 });
 
-describe("instruments", () => {
+describe("The instruments list", () => {
   it("come, go and change while somebody listens", () => {
     const rig = ready({ profile: { instruments: { refreshMs: 60_000 } } });
     const seen: string[] = [];
@@ -264,7 +264,7 @@ describe("instruments", () => {
   });
 });
 
-it("balances and positions are read while somebody listens", () => {
+it("Balances and positions are read while somebody listens", () => {
   const rig = ready();
   const balances: unknown[] = [];
   rig.resources.balances.value$.subscribe(({ value }) => balances.push(value));

@@ -13,7 +13,7 @@ const setting = (...records: readonly Partial<OrderRecord>[]) => {
   return store;
 };
 
-describe("of two records of one order", () => {
+describe("Of two records of one order,", () => {
   it.each<[string, Partial<OrderRecord>, Partial<OrderRecord>, Partial<OrderRecord>]>([
     ["the one that is further on counts", { state: "live" }, { state: "partially_filled" }, { state: "partially_filled" }],
     ["the end counts", { state: "partially_filled" }, { state: "canceled" }, { state: "canceled" }],
@@ -52,7 +52,7 @@ describe("of two records of one order", () => {
   });
 });
 
-describe("news", () => {
+describe("News for the order store", () => {
   it("is a record that says more; the same again is none", () => {
     const store = new OrderStore();
     const heard: (string | undefined)[][] = [];
@@ -76,7 +76,7 @@ describe("news", () => {
   });
 });
 
-describe("an order that is forgotten", () => {
+describe("An order that is forgotten", () => {
   it("is in no list any more, and that is said once", () => {
     const store = setting({ ordId: "5" }, { ordId: "6" });
     const forgotten: string[] = [];
@@ -113,7 +113,7 @@ describe("an order that is forgotten", () => {
   });
 });
 
-describe("an order that was cancelled", () => {
+describe("An order that was cancelled", () => {
   it("is ending until it is over", () => {
     const store = setting({ ordId: "5" }, { ordId: "6" });
     store.ending("5");
@@ -136,7 +136,7 @@ describe("an order that was cancelled", () => {
   });
 });
 
-describe("an order is found", () => {
+describe("An order is found", () => {
   it.each<[string, Parameters<OrderStore["find"]>[0], string | undefined]>([
     ["by its id", { ordId: "5" }, "5"],
     ["by the client's id", { clOrdId: "d" }, "6"],
@@ -151,7 +151,7 @@ describe("an order is found", () => {
   });
 });
 
-describe("finished orders", () => {
+describe("Finished orders in the order store", () => {
   const finish = (store: OrderStore, from: number, to: number): void => {
     for (let id = from; id <= to; id++) store.merge(record({ ordId: String(id), clOrdId: `c${id}`, state: "canceled" }));
   };

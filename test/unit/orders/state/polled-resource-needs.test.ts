@@ -40,7 +40,7 @@ const known = () => {
 };
 const needed = (it: ReturnType<typeof setting>): boolean | undefined => it.reads.at(-1)?.needed();
 
-describe("a read that was asked for", () => {
+describe("A read that was asked for", () => {
   it("is needed while one of those who asked needs it", () => {
     const it = known();
     const wants = { a: true, b: true };
@@ -117,7 +117,7 @@ describe("a read that was asked for", () => {
   });
 });
 
-describe("what is told of a value", () => {
+describe("The state of a polled value:", () => {
   it("a read that ends without one says so", () => {
     const clock = createVirtualClock(0);
     const read = (): Observable<Reading<number>> => EMPTY;

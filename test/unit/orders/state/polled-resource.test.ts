@@ -35,7 +35,7 @@ const setting = (read?: () => Observable<Reading<number>>, freshMs: number | (()
   return { clock, resource, answer, seen, watch, open, run: (ms: number) => clock.advanceTo(clock.now() + ms), reads: () => reads };
 };
 
-describe("a resource", () => {
+describe("A polled resource", () => {
   it("reads for the first listener, shares the read, and gives the current value to later ones", () => {
     const it = setting();
     it.watch();

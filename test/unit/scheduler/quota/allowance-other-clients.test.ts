@@ -5,7 +5,7 @@ import { poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.t
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { charge, gaugeOf, minute, ordinary, second, stage, startedAt, type Use } from "../../../support/harness/allowance.ts";
 
-describe("others under the same user", () => {
+describe("Other clients of the same user", () => {
   /** One of their calls of 20 in twenty seconds. */
   const calm = (allowances: Allowances): Allowances => {
     allowances.noteUse("u", startedAt - 20_000, 0);

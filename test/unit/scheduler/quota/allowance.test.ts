@@ -4,7 +4,7 @@ import type { Allowances, Rank } from "../../../../src/scheduler/quota/allowance
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { charge, gaugeOf, minute, ordinary, type Scene, second, stage, startedAt } from "../../../support/harness/allowance.ts";
 
-describe("the minute of a user: ordinary actions leave", () => {
+describe("In a user's minute ordinary actions leave", () => {
   it.each<[string, number, number]>([
     ["the exit at hand and two that half a minute may bring", 30_000, 30],
     ["at the beginning four", 60_000, 50],
@@ -43,7 +43,7 @@ describe("the minute of a user: ordinary actions leave", () => {
   });
 });
 
-describe("the forecast of exits", () => {
+describe("The forecast of exits", () => {
   const keep = Math.exp(-1 / 20);
   const least = 1 / 15_000;
   /** Exits a millisecond, from what is left free with half a minute to go. */
@@ -75,7 +75,7 @@ describe("the forecast of exits", () => {
   });
 });
 
-describe("exits and emergencies", () => {
+describe("The allowance of exits and emergencies:", () => {
   it.each<[string, Rank, number, number]>([
     ["an emergency may use all but the blind call", "emergency", 0, 1_197],
     ["whatever rests", "emergency", 100, 1_197],
@@ -101,7 +101,7 @@ describe("exits and emergencies", () => {
   });
 });
 
-describe("the second of a key", () => {
+describe("In a key's second the allowance", () => {
   /** Slots an ordinary call may use with `remMs` of the second to go. */
   const slots = (scene: Scene, remMs: number, what: Charge = charge, gauge = gaugeOf(second)): number =>
     stage(scene).of(gauge, what, "ordinary")(startedAt + remMs, startedAt + remMs - 1_000, startedAt);

@@ -39,7 +39,7 @@ const warm = (layers: readonly LayerSpec[]): Ledger => {
   return ledger;
 };
 
-describe("a batch", () => {
+describe("A batch", () => {
   it("is granted with as many elements as there is room for, and at least one", () => {
     const ledger = warm(layersOf(contractWith(cancelled)));
     const sizes: number[] = [];
@@ -75,7 +75,7 @@ describe("a batch", () => {
   });
 });
 
-describe("ordinary actions", () => {
+describe("Ordinary actions", () => {
   it("get something of the smallest layer", () => {
     const ledger = warm(layersOf(contractWith({ ...cancelled, endpoints: ["placeOrder"], unit: "requests", capacity: 1 })));
     expect(ledger.ask({ ...batch, endpoint: "placeOrder" }, "ordinary", noon + 10_000).granted).toBe(true);
@@ -113,7 +113,7 @@ const options = { class: "cancel", owner: "test" } as const;
 const doomed = (ordId: string): TrackedOrder =>
   ({ spec: { instId: swap }, ordId, clOrdId: ordId, phase: "live", cancelClass: "cancel", canceling: false }) as TrackedOrder;
 
-describe("cancels", () => {
+describe("Batched cancels", () => {
   it("are packed into what the layer has room for, and the rest follows in the next window", () => {
     const it = stage(cancelled);
     const cancels = createCancelBatcher({
@@ -149,7 +149,7 @@ describe("cancels", () => {
   });
 });
 
-describe("a batch given to the gateway as it is", () => {
+describe("A batch given to the gateway as it is", () => {
   it("is charged by its size", () => {
     const it = stage(cancelled);
     for (let i = 0; i < 2; i++) it.gateway.call("cancelBatch", ids(16), options).subscribe();
@@ -161,7 +161,7 @@ describe("a batch given to the gateway as it is", () => {
   });
 });
 
-describe("layers besides the three", () => {
+describe("Layers added by a profile", () => {
   it("are part of the list both sides are built from", () => {
     expect(layersOf(contractWith(cancelled)).map(({ name }) => name)).toEqual(["ip", "uid", "key", "cancelled orders"]);
     expect(layersOf(createContract())).toHaveLength(3);

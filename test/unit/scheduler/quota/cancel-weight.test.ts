@@ -37,7 +37,7 @@ const warm = (used: number): Ledger => {
 
 const usedOf = (ledger: Ledger, at: number): number => ledger.state(at).find(({ layer }) => layer === "uid")?.used ?? -1;
 
-describe("a batch whose elements weigh something", () => {
+describe("A batch whose elements weigh something", () => {
   it("is charged for as many as it may carry", () => {
     const ledger = warm(0);
     ledger.spend(batch, noon + 10_000, 7);
@@ -74,7 +74,7 @@ describe("a batch whose elements weigh something", () => {
   });
 });
 
-describe("the reserve", () => {
+describe("The reserve for cancels", () => {
   const policy = { ...defaultReserve, elementWeight: perElement };
 
   it.each([
@@ -156,7 +156,7 @@ const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) =
   return { ...told, asked, sent: sent.reduce((sum, weight) => sum + weight, 0), waiting: scheduler.queued };
 };
 
-describe("the client and the service's meter", () => {
+describe("The client and the service's meter", () => {
   it("agree to the unit: nothing is refused, everything leaves, and what was charged is what was weighed", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), (seed) => {

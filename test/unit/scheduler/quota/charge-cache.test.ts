@@ -20,7 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("routes", () => {
+describe("Cached charges", () => {
   it("are opened once for each charge, however many there are", () => {
     const { opened, routes } = stage();
     const charges = Array.from({ length: 20 }, (_, index) => chargeOf(index));

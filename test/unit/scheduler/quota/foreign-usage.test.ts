@@ -9,7 +9,7 @@ const seen = (...calls: readonly (readonly [number, number])[]) => {
   return use;
 };
 
-describe("the pace of others", () => {
+describe("The estimated pace of other clients:", () => {
   it.each<[string, readonly (readonly [number, number])[], number]>([
     ["nothing was seen", [], 0],
     ["one look is no pace", [[5_000, 40]], 0],
@@ -55,7 +55,7 @@ describe("the pace of others", () => {
   });
 });
 
-describe("what is left free for others", () => {
+describe("The quota left free for other clients:", () => {
   const looks = (...units: readonly number[]): readonly (readonly [number, number])[] =>
     units.map((unit, index) => [1_000 * index, unit] as const);
 
@@ -113,7 +113,7 @@ describe("what is left free for others", () => {
   });
 });
 
-describe("the quantile", () => {
+describe("The Poisson quantile", () => {
   /** The same by logarithms, adding up from the far end. */
   const exceeds = (mean: number, count: number): number => {
     let sum = 0;

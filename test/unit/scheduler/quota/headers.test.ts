@@ -10,7 +10,7 @@ const bare: LayerSpec = { name: "uid", scope: "uid", unit: "weight", capacity: 1
 const used: LayerSpec = { ...bare, header: { name: "x-used", kind: "used" } };
 const remaining: LayerSpec = { ...bare, header: { name: "x-left", kind: "remaining" } };
 
-describe("use of a layer", () => {
+describe("The use of a layer", () => {
   it.each<[string, string, number | undefined]>([
     ["none", "0", 0],
     ["the digits before the nine", "1234567890".slice(0, 9), 123_456_789],
@@ -46,7 +46,7 @@ describe("use of a layer", () => {
   });
 });
 
-describe("the stamp of an answer", () => {
+describe("The date stamp of an answer", () => {
   const text = "Mon, 05 Jan 2026 08:00:00 GMT";
   const at = Date.UTC(2026, 0, 5, 8);
 
@@ -78,7 +78,7 @@ describe("the stamp of an answer", () => {
   });
 });
 
-describe("a pause that a refusal asks for", () => {
+describe("A pause that a refusal asks for", () => {
   const date = "Mon, 05 Jan 2026 08:00:00 GMT";
   it.each<[string, number, Readonly<Record<string, string>>, number | undefined]>([
     ["seconds", 429, { "retry-after": "3" }, 3_000],
@@ -98,7 +98,7 @@ describe("a pause that a refusal asks for", () => {
   });
 });
 
-describe("the headers a transport has to keep", () => {
+describe("The headers a transport has to keep", () => {
   it("are those of every layer, of the contract and of a config, in lower case, and those that belong to no layer", () => {
     const own: LayerSpec = { ...bare, header: { name: "X-Used-Weight", kind: "used" } };
     const names = headersRead([...layersOf(createContract()), own, bare]);

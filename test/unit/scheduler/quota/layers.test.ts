@@ -19,7 +19,7 @@ const layer = (given: Partial<LayerSpec>): LayerSpec => ({
   ...given,
 });
 
-describe("the layers of the service", () => {
+describe("The layers of the service", () => {
   it("are its three, told of by these headers, and whatever the profile adds", () => {
     const extra = { ...layer({ name: "own", scope: "uid", unit: "elements", banMs: 300 }), endpoints: ["cancelBatch" as const] };
     expect(layersOf(createContract({ limits: { anchor: "sliding", extraLayers: [extra] } }))).toEqual([
@@ -45,7 +45,7 @@ describe("the layers of the service", () => {
   });
 });
 
-describe("a call", () => {
+describe("A call's charge:", () => {
   const layers = [
     layer({ name: "all of an address" }),
     layer({ name: "reads of a user", scope: "uid", endpoints: ["getOrder", "pendingOrders"] }),
@@ -79,7 +79,7 @@ describe("a call", () => {
   });
 });
 
-describe("how the quota stands", () => {
+describe("How the quota stands", () => {
   it("is a row for each scope, and others' use is part of what is used", () => {
     const clock = createServerClock({ driftPpm: 0, dateSlackMs: 0 });
     clock.observeDate(5_000, 5_000, 5_000);

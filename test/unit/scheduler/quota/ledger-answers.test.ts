@@ -10,7 +10,7 @@ const row = (ledger: Ledger, at: number, name = "uid") => {
   return found;
 };
 
-describe("what an answer teaches", () => {
+describe("The ledger learns from an answer", () => {
   it("of a call that was refused and hence not counted, nothing of where a window began", () => {
     const bounds = (status: number): readonly number[] => {
       const ledger = make();
@@ -48,7 +48,7 @@ describe("what an answer teaches", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("A 429 answer", () => {
   const refuse = (ledger: Ledger, at: number, uid?: number): number | undefined =>
     ledger.settle(ledger.spend(charge, at), answer(at, { status: 429, ...(uid === undefined ? {} : { uid }) }), at);
 

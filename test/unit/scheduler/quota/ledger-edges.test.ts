@@ -4,7 +4,7 @@ import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.t
 import { createLedger, type Ledger, type Ticket } from "../../../../src/scheduler/quota/ledger.ts";
 import { answer, charge, grants, keyless, layers, make, noon, type Told, warm } from "../../../support/harness/ledger.ts";
 
-describe("a start", () => {
+describe("The ledger's start", () => {
   it.each([
     [undefined, 1_050],
     [300, 300],
@@ -61,7 +61,7 @@ describe("a start", () => {
   });
 });
 
-describe("the number of turns", () => {
+describe("The ledger's epoch", () => {
   it("rises when probing ends, when a refusal begins it again and when the clock is disturbed", () => {
     const ledger = make();
     const turns = [ledger.turns];
@@ -78,7 +78,7 @@ describe("the number of turns", () => {
   });
 });
 
-describe("one call at a time", () => {
+describe("While the ledger probes,", () => {
   it("a call from before a refusal that ends later makes no room for a second probe", () => {
     const ends: ((ledger: Ledger, ticket: Ticket, at: number) => void)[] = [
       (ledger, ticket, at) => ledger.lose(ticket, at),
@@ -101,7 +101,7 @@ describe("one call at a time", () => {
   });
 });
 
-describe("ranks", () => {
+describe("Ranks at the ledger:", () => {
   it("an emergency may use what an exit has to leave", () => {
     const ledger = warm({}, 1_150);
     ledger.noteOpen("u", 100);
@@ -117,7 +117,7 @@ describe("ranks", () => {
   });
 });
 
-describe("what surely fits", () => {
+describe("A surveyed charge:", () => {
   it("at one instant does not at the next, though nothing happened in between", () => {
     const heavy: Charge = { ...keyless, weight: 150 };
     const ledger = warm();
@@ -164,7 +164,7 @@ describe("what surely fits", () => {
   });
 });
 
-describe("the kept slots of a key", () => {
+describe("The kept slots of a key", () => {
   /** Just before a second's end, when exits could not use them any more, with half a minute to go. */
   const end = noon + 30_000;
   const free = (ledger: Ledger, beforeMs = 30): number => grants(ledger, { ...charge, weight: 0 }, "ordinary", end - beforeMs);

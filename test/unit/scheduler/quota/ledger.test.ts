@@ -53,7 +53,7 @@ const grants = (ledger: Ledger, what: Charge, at: number, rank: Rank = "emergenc
   return tickets;
 };
 
-describe("a page of something in between", () => {
+describe("A proxy's page", () => {
   it.each([502, 503, 408, 400, 403, 404])(
     "as the first answer tells nothing: the next call probes, and what the service counted is learned (%i)",
     (status) => {
@@ -76,7 +76,7 @@ describe("a page of something in between", () => {
   });
 });
 
-describe("start", () => {
+describe("The start of the ledger", () => {
   it("is quiet, then one call probes, then all is open", () => {
     const ledger = make({ quietMs: 1_050 });
     expect(ledger.ask(charge(), "exit", noon + 1_049)).toMatchObject({ granted: false, layer: "start", until: noon + 1_050, why: "start" });
@@ -110,7 +110,7 @@ describe("start", () => {
   });
 });
 
-describe("grants", () => {
+describe("The ledger grants", () => {
   it.each([
     ["ten calls of a key a second", charge({ weight: 1 }), 10, "key"],
     ["1198 weight of a user a minute, as two are left for a blind probe", charge({ weight: 599 }), 2, "uid"],
@@ -158,7 +158,7 @@ describe("grants", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("A 429 at the ledger", () => {
   const refuse = (ledger: Ledger, at: number, told: Told = {}): number | undefined =>
     ledger.settle(ledger.spend(charge({ weight: 1 }), at), answer(at, { status: 429, ...told }), at + 5);
 
@@ -198,7 +198,7 @@ describe("a refusal", () => {
   });
 });
 
-describe("a disturbed clock", () => {
+describe("A disturbed clock at the ledger", () => {
   it("closes everything until a new probe is answered, and keeps what is in flight", () => {
     const ledger = warm({ quietMs: 1_050 });
     for (let i = 0; i < 4; i++) ledger.spend(charge({ weight: 100 }), noon + 12_500);
@@ -223,7 +223,7 @@ describe("a disturbed clock", () => {
   });
 });
 
-describe("others under the same user", () => {
+describe("Other clients at the ledger:", () => {
   it("room is left for what they are likely to spend", () => {
     const ledger = warm();
     const free = (): number => ledger.state(noon + 15_500).find(({ layer }) => layer === "uid")?.reserved ?? 0;
@@ -241,7 +241,7 @@ describe("others under the same user", () => {
   });
 });
 
-describe("other services' layers are other lists", () => {
+describe("Layers of other services at the ledger:", () => {
   const plain: LayerSpec = {
     name: "cancels",
     scope: "key",

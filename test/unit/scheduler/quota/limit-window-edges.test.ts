@@ -30,7 +30,7 @@ const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
   return { bounds, proofs, gauge, call, usedIn };
 };
 
-describe("a boundary is proven", () => {
+describe("A window boundary is proven", () => {
   it.each<[string, readonly (readonly [number, number, number])[], readonly (readonly [number, number, number])[]]>([
     [
       "by a count that stood still",
@@ -133,7 +133,7 @@ describe("a boundary is proven", () => {
   });
 });
 
-describe("before the service's time is known", () => {
+describe("Before the service's time is known,", () => {
   it("there is one window, whose end cannot be told", () => {
     const { bounds, gauge } = stage({}, 7_000);
     bounds.known = false;
@@ -167,7 +167,7 @@ describe("before the service's time is known", () => {
   });
 });
 
-describe("where an answer belongs", () => {
+describe("An answer is placed in a window:", () => {
   it("never before the window its call left in, whatever is thought of the clock by then", () => {
     const { bounds, gauge, usedIn } = stage({}, 5_000);
     const tickets = [gauge.begin(1, 500), gauge.begin(1, 500)] as const;
@@ -202,7 +202,7 @@ describe("where an answer belongs", () => {
   });
 });
 
-describe("an answer of one window", () => {
+describe("An answer of one window", () => {
   it("belongs to it, however low its count", () => {
     const { call, usedIn } = stage();
     call(100, 110, 1);
@@ -211,7 +211,7 @@ describe("an answer of one window", () => {
   });
 });
 
-describe("when to ask again", () => {
+describe("The retry instant of a limit window:", () => {
   it("the ceiling is asked for each window that can be meant, as seen from now", () => {
     const { gauge } = stage({}, -50, 50);
     const asked: unknown[] = [];

@@ -24,7 +24,7 @@ const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock 
   conflicts: 0,
 });
 
-describe("fixed windows", () => {
+describe("A fixed limit window:", () => {
   it("an unanswered call counts in the window it was sent in and in every later one", () => {
     const gauge = fixedWindow(spec, "k", clockOf(0, 0));
     for (let i = 0; i < 10; i++) gauge.begin(1, 500);
@@ -155,7 +155,7 @@ const meters = {
   },
 };
 
-describe("windows that begin anywhere", () => {
+describe("A rolling limit window:", () => {
   it.each(Object.entries(meters))("no call that fits is refused by a %s meter, whatever the latency", (_, meter) => {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 1, max: 6 }), fc.constantFrom(5, 300, 2_500), (seed, capacity, slowest) => {

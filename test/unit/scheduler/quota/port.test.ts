@@ -13,7 +13,7 @@ const ledgerOf = (): Ledger => {
 };
 const used = (ledger: Ledger, at: number): number => ledger.state(at)[0]?.used ?? -1;
 
-describe("the door to the ledger", () => {
+describe("The quota port", () => {
   it("spends what it grants, as many elements as there is room for", () => {
     const ledger = ledgerOf();
     const port = localPort(ledger);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
 
-describe("after a start", () => {
+describe("The probe state after a start", () => {
   it("is quiet until the instant given, then lets one call at a time probe", () => {
     const standing = createProbeState(500);
     expect([standing.warm, standing.blockedUntil(499), standing.blockedUntil(500)]).toEqual([false, 500, undefined]);
@@ -59,7 +59,7 @@ describe("after a start", () => {
   });
 });
 
-describe("strikes", () => {
+describe("Strikes of refusals:", () => {
   it("a burst of refusals is one, whatever the order its answers come in", () => {
     const standing = createProbeState(0);
     expect(standing.strikes).toBe(0);

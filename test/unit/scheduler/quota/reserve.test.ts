@@ -13,7 +13,7 @@ const policy: ReservePolicy = {
   spending: "burst",
 };
 
-describe("the reserve for exits", () => {
+describe("The reserve for exits", () => {
   it.each<[string, Partial<ReservePolicy>, number, number, number, number]>([
     ["nothing rests, nothing expected: one exit", {}, 30_000, 0, 0, 10],
     ["just before it is lent out", {}, 401, 0, 0, 10],
@@ -48,7 +48,7 @@ describe("the reserve for exits", () => {
   });
 });
 
-describe("even spending", () => {
+describe("Even spending of the quota:", () => {
   it.each<[string, number, number]>([
     ["the beginning allows a tenth", 60_000, 120],
     ["half way", 30_000, 720],

@@ -41,7 +41,7 @@ const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now
   return { until: until === end ? end : Math.floor(until), why, lighterThan, asked };
 };
 
-describe("a call that has to wait", () => {
+describe("A call that has to wait", () => {
   it.each<[string, Case, { readonly until: number; readonly why: string; readonly lighterThan: number }]>([
     ["waits for the ceiling to rise, and nobody passes it", {}, { until: 20_000, why: "reserved", lighterThan: 0 }],
     ["for the window's end when the window cannot hold it", { units: 61 }, { until: end, why: "used", lighterThan: 15 }],
@@ -82,7 +82,7 @@ describe("a call that has to wait", () => {
   });
 });
 
-describe("the first instant at which something fits", () => {
+describe("The first instant at which something fits", () => {
   it.each([0.5, 1, 17, 499.9, 500, 731.25, 999.5])("is found to the millisecond: %f", (from) => {
     const found = earliestFit(0, 1_000, (at) => at >= from);
     expect(found).toBeGreaterThanOrEqual(from);

@@ -6,7 +6,7 @@ import { type Ceiling, type LimitWindow, rollingWindow } from "../../../../src/s
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;
 
-describe("a window that begins anywhere", () => {
+describe("A rolling limit window", () => {
   const rolling = (given: Partial<LayerSpec> = {}, driftPpm?: number): LimitWindow =>
     rollingWindow({ ...spec, anchor: "sliding", ...given }, "k", driftPpm);
 

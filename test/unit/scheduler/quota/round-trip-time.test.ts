@@ -9,7 +9,7 @@ const marksAfter = (...answers: readonly number[]) => {
   return { low: trips.low, high: trips.high };
 };
 
-describe("round trips", () => {
+describe("Round-trip times", () => {
   it.each<[string, readonly number[], number, number]>([
     ["before anything was measured, safe values", [], 0, 60],
     ["the first answer is the shortest seen, however slow", [100], 100, 60 + 0.2 * 19],

@@ -16,7 +16,7 @@ const world = fc.record({
   answers: fc.integer({ min: 1, max: 60 }),
 });
 
-describe("server clock", () => {
+describe("The estimate of the server clock:", () => {
   it("always holds the true offset between its bounds", () => {
     fc.assert(
       fc.property(world, ({ seed, offset, driftPpm, slack, slowest, answers }) => {
@@ -79,7 +79,7 @@ describe("server clock", () => {
   });
 });
 
-describe("a boundary proven by counters", () => {
+describe("A boundary proven by counters", () => {
   const known = (): ReturnType<typeof createServerClock> => {
     const clock = createServerClock({ driftPpm: 0, dateSlackMs: 100 });
     // Offset 0..400 after two stamps.
@@ -118,7 +118,7 @@ describe("a boundary proven by counters", () => {
   });
 });
 
-describe("bounds in numbers", () => {
+describe("The bounds of the server clock", () => {
   type Clock = ReturnType<typeof createServerClock>;
   const boundsOf = (clock: Clock, at: number): readonly number[] => [clock.lo(at), clock.hi(at)].map((ms) => Number(ms.toFixed(6)));
   /** A clock that drifts by a thousandth, and stamps that are exact. */

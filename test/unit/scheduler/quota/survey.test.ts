@@ -55,7 +55,7 @@ const live = (gauge: LimitWindow, open: { ticket: WindowTicket; at: number }[], 
   if (what === "shut") gauge.shut(now);
 };
 
-describe("the room of a gauge", () => {
+describe("The room of a limit window", () => {
   it.each<[string, () => LimitWindow]>([
     ["the offset known", () => fixedWindow(spec, "k", fixedClock(0, 0))],
     ["the offset in doubt", () => fixedWindow(spec, "k", fixedClock(-300, 500))],
@@ -96,7 +96,7 @@ describe("the room of a gauge", () => {
   });
 });
 
-describe("the floor of a ceiling", () => {
+describe("The floor of an allowance", () => {
   const layers = layersOf(createContract());
   const extra: LayerSpec = { name: "own", scope: "uid", unit: "weight", capacity: 300, windowMs: 10_000, anchor: "sliding", banMs: 0 };
   const policy = fc.record({
@@ -146,7 +146,7 @@ describe("the floor of a ceiling", () => {
   });
 });
 
-describe("calls of one instant", () => {
+describe("Calls of one instant", () => {
   const charge: Charge = { endpoint: "getOrder", weight: 1, elements: 1, ip: "home", uid: "u", key: "k" };
   const warm = () => {
     const ledger = createLedger({

@@ -19,7 +19,7 @@ const told = (lo = 0, hi = 0): LimitWindow => {
   return gauge;
 };
 
-describe("after a restart in mid-minute", () => {
+describe("After a restart within a minute,", () => {
   it("a cancel whose answer was a page of something in between is spent: two placements do not share what is left for one", () => {
     const noon = 1_767_600_000_000;
     const cancel: Charge = { endpoint: "cancelBatch", weight: 15, elements: 1, ip: "home", uid: "u", key: "k" };
@@ -36,7 +36,7 @@ describe("after a restart in mid-minute", () => {
   });
 });
 
-describe("beside a number of the service that is above all of ours", () => {
+describe("Beside a higher count of the service,", () => {
   it("a lost call counts", () => {
     const gauge = told();
     gauge.lose(gauge.begin(15, 300), 350);
@@ -136,7 +136,7 @@ describe("beside a number of the service that is above all of ours", () => {
   });
 });
 
-describe("law", () => {
+describe("Unanswered calls:", () => {
   it("with so much used before we came, and many answers lost, nothing that fits is refused and much fits", () => {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 60 }), (seed, before, width) => {

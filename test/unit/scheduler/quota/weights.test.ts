@@ -5,7 +5,7 @@ import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
 import { createWeights } from "../../../../src/scheduler/quota/weights.ts";
 
-describe("learned weights", () => {
+describe("Learned weights", () => {
   const serial = (weights: ReturnType<typeof createWeights>, counts: readonly number[]): void => {
     for (const used of counts) {
       weights.noteSent("u");

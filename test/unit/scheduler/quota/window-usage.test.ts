@@ -48,7 +48,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("report" as const), used: fc.nat(200), pick: fc.nat(100) }) },
 );
 
-describe("counter", () => {
+describe("Window usage:", () => {
   it("says for every window still to come what a list of all requests says", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
