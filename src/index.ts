@@ -63,7 +63,8 @@ export type { BookView, Candle, Market, Quote, Trade } from "./market/market-dat
 export { writeFixture } from "./market/tape/fixture.ts";
 export { createTape, type Tape } from "./market/tape/tape.ts";
 export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";
-export type { CancelResult, OrderFilter, Orders, OrderUpdate } from "./orders/manual-orders.ts";
+export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
+export type { OrderUpdate } from "./orders/order-update.ts";
 export type { Snapshot } from "./orders/state/polled-resource.ts";
 export type { OrderSpec, WantedOrder } from "./orders/wanted-order.ts";
 export type { RunDetails } from "./report/details.ts";

@@ -10,9 +10,6 @@ export const cyclicFiles: readonly string[] = [
   "src/client/live/instrument-market.ts",
   "src/client/live/quote-stream.ts",
   "src/client/live/trade-stream.ts",
-  // orders
-  "src/orders/conflation.ts",
-  "src/orders/slots.ts",
   // report
 ];
 
@@ -50,14 +47,7 @@ export const longFunctions: readonly string[] = [
   // market
   "src/market/feed.ts createFeed",
   // orders
-  "src/orders/cancel-batcher.ts createCancelBatcher",
-  "src/orders/cancellation.ts createCancellation",
-  "src/orders/exits.ts createExits",
-  "src/orders/order-manager.ts assemble",
   "src/orders/order-resolver.ts createOrderResolver",
-  "src/orders/placement.ts createPlacement",
-  "src/orders/reconciliation.ts createReconciliation",
-  "src/orders/slots.ts createSlots",
   // report
   // scheduler
   "src/scheduler/lanes.ts createLanes",
@@ -82,7 +72,6 @@ export const unusedExports: readonly string[] = [
   "src/backtest/sweep/shared-market.ts shareTape",
   "src/backtest/sweep/thread.ts Ended",
   // client
-  "src/client/gateway.ts Call",
   // client/live
   "src/client/live/live-market.ts LiveMarket",
   "src/client/live/size-unit-confirmation.ts SizeUnitConfirmation",

@@ -3,7 +3,7 @@
  *
  * Invariants: never longer than asked; nothing is sent for it that would not be sent anyway.
  */
-import { filter, lastValueFrom, map, merge, type Observable, startWith, take, takeUntil } from "rxjs";
+import { filter, lastValueFrom, map, Observable, startWith, take, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { UserAccount } from "./user-account.ts";
@@ -15,8 +15,10 @@ export const drained = async (accounts: readonly UserAccount[], clock: Clock, ms
   if (ms <= 0) return;
   const questions = (): number =>
     accounts.reduce((count, { orderManager }) => count + orderManager.orders().filter(isOpenQuestion).length, 0);
-  const news$: Observable<unknown> = merge(...accounts.map(({ orderManager }) => orderManager.updates$));
-  const none$ = news$.pipe(
+  const changed$ = new Observable<undefined>((subscriber) => {
+    for (const { orderManager } of accounts) subscriber.add(orderManager.listen(() => subscriber.next(undefined)));
+  });
+  const none$ = changed$.pipe(
     startWith(undefined),
     map(questions),
     filter((count) => count === 0),

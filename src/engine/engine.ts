@@ -4,7 +4,7 @@
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
-import { lastValueFrom, merge, type Observable, ReplaySubject, type Subscription, share, takeUntil } from "rxjs";
+import { lastValueFrom, Observable, ReplaySubject, type Subscription, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import { after } from "../clock/clock.ts";
 import { createContract } from "../contract/contract.ts";
@@ -23,7 +23,8 @@ import { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { fileDisk } from "../journal/file-disk.ts";
 import { createLastQuotes } from "../market/last-quotes.ts";
-import { createOrders, type OrderUpdate } from "../orders/manual-orders.ts";
+import { createOrders } from "../orders/manual-orders.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import { createRandom, type Random } from "../random.ts";
 import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
@@ -180,7 +181,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     ...streamsFor(accounts.first),
     ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
-    updates$: merge(...accounts.all.map(({ updates$ }) => updates$)).pipe(takeUntil(stopped$), share()),
+    updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),
     on: onceFaulty(notices, parts.onError),
     ...switches,
     closePositions: closingWith({
@@ -277,6 +278,16 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     },
   };
 };
+
+const updatesOf = (accounts: readonly UserAccount[]): Observable<OrderUpdate> =>
+  new Observable((subscriber) => {
+    for (const { orderManager } of accounts) {
+      const stop = orderManager.listen((update) => {
+        subscriber.next(update);
+      });
+      subscriber.add(stop);
+    }
+  });
 
 const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
 

@@ -4,7 +4,7 @@
  * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one is ever seen
  * by another; products are the same for all and are read once.
  */
-import { map, type Observable, takeUntil } from "rxjs";
+import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { Contract } from "../contract/contract.ts";
@@ -12,21 +12,19 @@ import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
-import { type OrderUpdate, updateOf } from "../orders/manual-orders.ts";
-import { createOrderManager, type OrderManager } from "../orders/order-manager.ts";
+import { OrderManager } from "../orders/order-manager.ts";
 import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
 import { createResources, defaultFreshness, type Resources } from "../orders/state/resources.ts";
 import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
-import { rulesDoubted } from "./instrument-refresh.ts";
+import { instrumentRefresh } from "./instrument-refresh.ts";
 
 export interface UserAccount {
   readonly user: ServiceUser;
   readonly gateway: Gateway;
   readonly resources: Resources;
   readonly orderManager: OrderManager;
-  readonly updates$: Observable<OrderUpdate>;
 }
 
 export interface UserAccountParts {
@@ -61,7 +59,7 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
   });
   const resources: Resources = instruments === undefined ? own : { ...own, instruments };
   let isHeld = false;
-  const orderManager = createOrderManager({
+  const orderManager = new OrderManager({
     clock,
     serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
     contract,
@@ -82,6 +80,9 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
       if (isHeld) resources.pending.hold();
       else resources.pending.release();
     },
+    onRejected: instrumentRefresh(contract.profile, clock, () => {
+      resources.instruments.refresh();
+    }),
     onUnknownInstrument: () => {
       resources.instruments.refresh();
     },
@@ -93,11 +94,7 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
   quotes.onFirst(() => {
     orderManager.reconsider();
   });
-  const updates$ = orderManager.updates$.pipe(map(updateOf));
-  rulesDoubted(updates$.pipe(takeUntil(stopped$)), contract.profile, clock).subscribe(() => {
-    resources.instruments.refresh();
-  });
-  return { user, gateway, resources, orderManager, updates$ };
+  return { user, gateway, resources, orderManager };
 };
 
 /** The user's state as streams that end with the engine. */

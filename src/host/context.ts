@@ -9,7 +9,8 @@ import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } fro
 import type { NoticeListener } from "../journal/event-emitter.ts";
 import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
-import type { CancelResult, Orders, OrderUpdate } from "../orders/manual-orders.ts";
+import type { CancelResult, Orders } from "../orders/manual-orders.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";

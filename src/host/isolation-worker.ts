@@ -65,7 +65,7 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
   const host = createStrategyHost(clock, journal);
   const context = createIsolatedContext({ name, clock, seed, listed, say });
   host.start(strategy, context.parts, {
-    want: (_, wanted) => {
+    replace: (_, wanted) => {
       say({ kind: "want", wanted });
     },
     // What changes nothing is noticed where the orders are.

@@ -26,7 +26,7 @@ export type StrategyState = { readonly state: "running" | "completed" | "failed"
 type Parts = Omit<StrategyContext<never>, "options">;
 
 /** Where wishes go. */
-type WishDesk = Pick<OrderManager, "want" | "renew" | "setStrategyMode">;
+type WishDesk = Pick<OrderManager, "renew" | "replace" | "setStrategyMode">;
 
 export interface StrategyHost {
   /** Starts a strategy whose wishes go to `desk`. */
@@ -99,7 +99,7 @@ export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?
     outside(() => {
       end(run);
       journal.append({ type: "strategy.failed", strategy: name, message });
-      orderManager.want(name, []);
+      orderManager.replace(name, []);
       decide(charge);
     });
   };
@@ -118,13 +118,13 @@ export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?
         // What begins nothing may be done as whoever is running: changing over costs more than the set.
         if (orderManager.renew(name, wanted)) return;
         outside(() => {
-          orderManager.want(name, wanted);
+          orderManager.replace(name, wanted);
         });
       },
       error: owner.fail,
       complete: () => {
         // Nobody speaks for these orders any more.
-        if (what === "desired") outside(() => orderManager.want(name, []));
+        if (what === "desired") outside(() => orderManager.replace(name, []));
         settle(run);
       },
     });

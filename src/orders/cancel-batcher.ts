@@ -6,8 +6,7 @@
  * so that one bad element does not hold up the others.
  * Not here: what follows from a result (cancellation.ts).
  */
-
-import type { Gateway } from "../client/gateway.ts";
+import type { Call, Gateway } from "../client/gateway.ts";
 import { isTurnedDown, type Outcome, whyNot } from "../client/outcome.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -27,21 +26,15 @@ export type CancelEnd =
   /** It may have been executed. */
   | { readonly kind: "unsure"; readonly reason: string };
 
-interface CancelBatcher {
-  /** Sees to it that a cancel call for `order` leaves with the urgency of its `cancelClass`. */
-  request(order: TrackedOrder): void;
-}
-
-interface CancelBatcherOptions {
-  readonly clock: Clock;
-  readonly gateway: Gateway;
-  readonly profile: Profile;
-  /** Told before an order is chosen: the latest wish may want it after all. */
+/** Who wants orders canceled. */
+interface CancelOwner {
+  /** Called before an order is chosen: the latest wish may want it after all. */
   readonly weigh: (order: TrackedOrder) => void;
-  readonly onSent: (order: TrackedOrder) => void;
-  readonly onEnd: (order: TrackedOrder, end: CancelEnd) => void;
+  readonly sent: (order: TrackedOrder) => void;
+  readonly end: (order: TrackedOrder, end: CancelEnd) => void;
 }
 
+/** Orders to cancel with the same urgency. */
 interface Lane {
   readonly class: ActionClass;
   readonly orders: Set<TrackedOrder>;
@@ -51,103 +44,142 @@ interface Lane {
   gathering: boolean;
 }
 
-export const createCancelBatcher = ({ clock, gateway, profile, weigh, onSent, onEnd }: CancelBatcherOptions): CancelBatcher => {
-  const { elementsMax } = profile.cancelBatch;
-  const lanes = new Map<ActionClass, Lane>();
-  const alone = new WeakSet<TrackedOrder>();
+/** One call, put together as it leaves. */
+class CancelCall implements Call<"cancelBatch"> {
+  readonly endpoint = "cancelBatch";
+  readonly class: ActionClass;
+  readonly owner = "engine";
+  readonly lane: Lane;
+  batch: readonly TrackedOrder[] = [];
+  readonly #batcher: CancelBatcher;
 
-  const laneOf = (kind: ActionClass): Lane => {
-    let lane = lanes.get(kind);
-    if (lane === undefined) {
-      lane = { class: kind, orders: new Set(), queued: false, gathering: false };
-      lanes.set(kind, lane);
-    }
-    return lane;
-  };
+  constructor(batcher: CancelBatcher, lane: Lane) {
+    this.#batcher = batcher;
+    this.lane = lane;
+    this.class = lane.class;
+  }
 
-  const isNeeded = (order: TrackedOrder): boolean => {
-    if (order.canceling || !isResting(order)) return false;
-    weigh(order);
-    return order.cancelClass !== undefined;
-  };
+  elementsNow(): number {
+    return this.#batcher.elementsNow(this.lane);
+  }
 
-  /** The next batch: one kind of id throughout, since some services refuse a mixture. */
-  const choose = (orders: ReadonlySet<TrackedOrder>, most: number, pass: (order: TrackedOrder) => void): TrackedOrder[] => {
-    const batch: TrackedOrder[] = [];
-    for (const order of orders) {
-      if (!isNeeded(order)) {
-        pass(order);
-        continue;
-      }
-      const [first] = batch;
-      if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || alone.has(order))) continue;
-      batch.push(order);
-      if (batch.length === most || alone.has(order)) break;
-    }
-    return batch;
-  };
+  input(elementsMax: number): CancelBody | undefined {
+    return this.#batcher.fill(this, elementsMax);
+  }
 
-  const finish = (lane: Lane, batch: readonly TrackedOrder[], outcome: Outcome<ElementResult>): void => {
+  done(outcome: Outcome<ElementResult>): void {
+    this.#batcher.finish(this, outcome);
+  }
+}
+
+export class CancelBatcher {
+  readonly #clock: Clock;
+  readonly #gateway: Gateway;
+  readonly #profile: Profile;
+  readonly #owner: CancelOwner;
+  readonly #lanes = new Map<ActionClass, Lane>();
+  readonly #alone = new WeakSet<TrackedOrder>();
+
+  constructor(clock: Clock, gateway: Gateway, profile: Profile, owner: CancelOwner) {
+    this.#clock = clock;
+    this.#gateway = gateway;
+    this.#profile = profile;
+    this.#owner = owner;
+  }
+
+  /** Sees to it that a cancel call for `order` leaves with the urgency of its `cancelClass`. */
+  request(order: TrackedOrder): void {
+    if (order.cancelClass === undefined || order.canceling) return;
+    const lane = this.#laneOf(order.cancelClass);
+    lane.orders.add(order);
+    if (lane.queued || lane.gathering) return;
+    // With quota to spare the first call would leave at once and with one order: the whole turn is gathered first.
+    lane.gathering = true;
+    this.#clock.setTimer(this.#clock.now(), () => {
+      lane.gathering = false;
+      this.#queue(lane);
+    });
+  }
+
+  elementsNow({ orders }: Lane): number {
+    return this.#choose(orders, this.#profile.cancelBatch.elementsMax, undefined).length;
+  }
+
+  /** What a call cancels as it leaves. */
+  fill(call: CancelCall, elementsMax: number): CancelBody | undefined {
+    const { lane } = call;
+    lane.queued = false;
+    const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
+    call.batch = batch;
+    for (const order of batch) lane.orders.delete(order);
+    if (batch.length === 0) return undefined;
+    for (const order of batch) order.canceling = true;
+    for (const order of batch) this.#owner.sent(order);
+    this.#queue(lane);
+    return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
+  }
+
+  finish({ lane, batch }: CancelCall, outcome: Outcome<ElementResult>): void {
     if (batch.length === 0) {
       // Nothing left: there was no need any more, or the call is refused here before it is built.
       lane.queued = false;
       if (outcome.kind === "dropped" && outcome.reason === "withdrawn") return;
       const orders = [...lane.orders];
       lane.orders.clear();
-      for (const order of orders) onEnd(order, { kind: "undone", reason: reasonOf(outcome) });
+      for (const order of orders) this.#owner.end(order, { kind: "undone", reason: reasonOf(outcome) });
       return;
     }
     for (const order of batch) {
       order.canceling = false;
-      if (isTurnedDown(outcome)) alone.add(order);
-      else alone.delete(order);
+      if (isTurnedDown(outcome)) this.#alone.add(order);
+      else this.#alone.delete(order);
     }
-    batch.forEach((order, index) => {
-      onEnd(order, endOf(outcome, batch, index, profile));
-    });
-  };
+    for (const [index, order] of batch.entries()) this.#owner.end(order, endOf(outcome, batch, index, this.#profile));
+  }
 
-  const queue = (lane: Lane): void => {
+  #laneOf(kind: ActionClass): Lane {
+    let lane = this.#lanes.get(kind);
+    if (lane === undefined) {
+      lane = { class: kind, orders: new Set(), queued: false, gathering: false };
+      this.#lanes.set(kind, lane);
+    }
+    return lane;
+  }
+
+  #queue(lane: Lane): void {
     if (lane.queued || lane.orders.size === 0) return;
     lane.queued = true;
-    let batch: TrackedOrder[] = [];
-    const late = (most: number): CancelBody | undefined => {
-      lane.queued = false;
-      batch = choose(lane.orders, Math.min(most, elementsMax), (order) => lane.orders.delete(order));
-      for (const order of batch) lane.orders.delete(order);
-      if (batch.length === 0) return undefined;
-      for (const order of batch) order.canceling = true;
-      for (const order of batch) onSent(order);
-      queue(lane);
-      return batch.map(({ spec, ordId, clOrdId }) => (ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId }));
-    };
-    const elementsNow = (): number => choose(lane.orders, elementsMax, () => undefined).length;
-    const done = (outcome: Outcome<ElementResult>): void => {
-      finish(lane, batch, outcome);
-    };
+    const call = new CancelCall(this, lane);
     try {
-      gateway.submit({ endpoint: "cancelBatch", class: lane.class, owner: "engine", elementsNow, input: late, done });
+      this.#gateway.submit(call);
     } catch (error) {
       if (!isSluiceError(error)) throw error;
-      done({ kind: "dropped", reason: error.message });
+      call.done({ kind: "dropped", reason: error.message });
     }
-  };
+  }
 
-  return {
-    request: (order) => {
-      if (order.cancelClass === undefined || order.canceling) return;
-      const lane = laneOf(order.cancelClass);
-      lane.orders.add(order);
-      if (lane.queued || lane.gathering) return;
-      // With quota to spare the first call would leave at once and with one order: the whole turn is gathered first.
-      lane.gathering = true;
-      clock.setTimer(clock.now(), () => {
-        lane.gathering = false;
-        queue(lane);
-      });
-    },
-  };
-};
+  #isNeeded(order: TrackedOrder): boolean {
+    if (order.canceling || !isResting(order)) return false;
+    this.#owner.weigh(order);
+    return order.cancelClass !== undefined;
+  }
+
+  /** The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves `orders`. */
+  #choose(orders: ReadonlySet<TrackedOrder>, most: number, left: Set<TrackedOrder> | undefined): TrackedOrder[] {
+    const batch: TrackedOrder[] = [];
+    for (const order of orders) {
+      if (!this.#isNeeded(order)) {
+        left?.delete(order);
+        continue;
+      }
+      const [first] = batch;
+      if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || this.#alone.has(order))) continue;
+      batch.push(order);
+      if (batch.length === most || this.#alone.has(order)) break;
+    }
+    return batch;
+  }
+}
 
 const reasonOf = (outcome: Outcome<ElementResult>): string =>
   outcome.kind === "done" ? "the answer has no element for this order" : whyNot(outcome);

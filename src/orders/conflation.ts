@@ -10,9 +10,8 @@
  * compared before its cancel leaves and before it changes; nothing is converted, compared or published for one that was replaced.
  * Not here: the next step of a slot (plan.ts, order-manager.ts).
  */
-
 import { suits } from "./plan.ts";
-import type { Slot, Slots } from "./slots.ts";
+import type { Slot } from "./slot.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { type Specified, sameWish, type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -36,15 +35,10 @@ export const takeNote = (slot: Slot, wish: WantedOrder): void => {
   if (order !== undefined && order.cancelClass !== undefined && isResting(order)) order.unweighed = true;
 };
 
-/** Makes the function that weighs an order against the latest wish of its slot: one that suits it after all may stay. */
-export const createWeighing =
-  (slots: Slots, wishOf: (slot: Slot) => WantedOrder | undefined, specify: (wish: WantedOrder) => Specified) =>
-  (order: TrackedOrder): void => {
-    if (!order.unweighed) return;
-    order.unweighed = false;
-    const slot = slots.of(order);
-    const wish = slot?.order === order ? wishOf(slot) : undefined;
-    if (wish === undefined || !suits(wish, order, specify)) return;
-    order.mark = wishMark(wish);
-    order.cancelClass = undefined;
-  };
+/** Compares an order with the latest wish of its slot, if it was not yet: one that suits it after all may stay. */
+export const weigh = (order: TrackedOrder, wish: WantedOrder | undefined, specify: (wish: WantedOrder) => Specified): void => {
+  order.unweighed = false;
+  if (wish === undefined || !suits(wish, order, specify)) return;
+  order.mark = wishMark(wish);
+  order.cancelClass = undefined;
+};

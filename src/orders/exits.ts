@@ -13,40 +13,27 @@
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
+import type { Profile } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, neg } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { type Remainder, remainderOf } from "./remainder.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
-import type { Rest, Slot, Slots } from "./slots.ts";
+import type { Rest, Slot } from "./slot.ts";
+import type { Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { canRest, type WantedOrder, wishMark } from "./wanted-order.ts";
-
-export interface Exits {
-  /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
-  readonly take: (order: TrackedOrder) => void;
-  /** An order is over and its slot was considered: what waited for it may go on. */
-  readonly release: (order: TrackedOrder) => void;
-  /** The slot may not place this yet; it is considered again as soon as it may. */
-  readonly holds: (slot: Slot, wish: WantedOrder) => boolean;
-  /** The wanted order with the quantity that is left of it. */
-  readonly remaining: (slot: Slot, wish: WantedOrder) => WantedOrder;
-  /** An exit was refused here, before it was sent. */
-  readonly refused: (slot: Slot, wish: WantedOrder, reason: string) => void;
-  /** The slot wants nothing any more. */
-  readonly forget: (slot: Slot) => void;
-}
 
 interface ExitsOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly journal: EventLog;
-  readonly slots: Slots;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  /** What each strategy holds by its own fills. */
-  readonly exposure: Pick<Exposure, "holding">;
-  readonly consider: (slot: Slot) => void;
+}
+
+interface ExitsOwner {
+  consider(slot: Slot): void;
 }
 
 /** A cancel that has not shown its effect after so long is not waited for any longer. */
@@ -60,187 +47,225 @@ interface Wait {
   readonly since: number;
 }
 
-export const createExits = (options: ExitsOptions): Exits => {
-  const { clock, contract, journal, slots, instruments, exposure, consider } = options;
-  const rules = { profile: contract.profile, instruments };
-  const waits = new Map<Slot, Wait>();
-  const retries = new Set<Slot>();
-  const unprotected = new Set<Slot>();
+export class Exits {
+  readonly #clock: Clock;
+  readonly #profile: Profile;
+  readonly #journal: EventLog;
+  readonly #instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  readonly #slots: Slots;
+  readonly #exposure: Pick<Exposure, "holding">;
+  readonly #owner: ExitsOwner;
+  readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
+  readonly #waits = new Map<Slot, Wait>();
+  readonly #retries = new Set<Slot>();
+  readonly #unprotected = new Set<Slot>();
 
-  const reducibleBy = (strategy: string, instId: string, side: "buy" | "sell"): string => {
-    const { position } = exposure.holding(instId, strategy);
+  /** `exposure` is what each strategy holds by its own fills. */
+  constructor(
+    { clock, contract, journal, instruments }: ExitsOptions,
+    slots: Slots,
+    exposure: Pick<Exposure, "holding">,
+    owner: ExitsOwner,
+  ) {
+    this.#clock = clock;
+    this.#profile = contract.profile;
+    this.#journal = journal;
+    this.#instruments = instruments;
+    this.#slots = slots;
+    this.#exposure = exposure;
+    this.#owner = owner;
+    this.#rules = { profile: contract.profile, instruments };
+  }
+
+  /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
+  take(order: TrackedOrder): void {
+    if (this.#retries.size > 0 && !order.spec.reduceOnly) this.#followEntry(order);
+    const slot = this.#slots.of(order);
+    if (slot?.order !== order) return;
+    if (this.#unprotected.size > 0 && isResting(order)) this.#tellProtected(slot, order.spec.instId);
+    if (!isEnded(order)) return;
+    const left = this.#remainder(order);
+    if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && canRest(order.spec.ordType)))) {
+      this.#drop(slot);
+      const reason = isForgotten(order) ? "the service forgot it" : "canceled by another client or by the service";
+      this.#tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, reason);
+      return;
+    }
+    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && !slot.byHand)) {
+      this.#follow(slot, order, left);
+      return;
+    }
+    this.#drop(slot);
+    if (left.kind !== "differs") return;
+    const { strategy, slot: name, spec, clOrdId, qty } = order;
+    const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: filledOf(order, this.#rules), reason: left.reason };
+    this.#journal.append({ type: "order.inexact", ...told });
+  }
+
+  /** The slot may not place this yet; it is considered again as soon as it may. */
+  holds(slot: Slot, wish: WantedOrder): boolean {
+    if (slot.rest === undefined && wish.reduceOnly !== true) return false;
+    const now = this.#clock.now();
+    const mark = wishMark(wish);
+    if (slot.rest !== undefined && slot.rest.mark !== mark) this.#drop(slot);
+    if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
+    if (wish.reduceOnly !== true) return false;
+    if (!this.#waitsForCancel(wish)) {
+      this.#waits.delete(slot);
+      return false;
+    }
+    const known = this.#waits.get(slot);
+    const since = known?.mark === mark ? known.since : now;
+    if (now - since >= waitMsMax) {
+      this.#waits.delete(slot);
+      return false;
+    }
+    if (known?.mark !== mark) {
+      this.#waits.set(slot, { mark, since });
+      this.#wakeAt(slot, since + waitMsMax);
+    }
+    return true;
+  }
+
+  /** The wanted order with the quantity that is left of it. */
+  remaining({ rest }: Slot, wish: WantedOrder): WantedOrder {
+    if (rest === undefined || rest.mark !== wishMark(wish)) return wish;
+    const { notional: _notional, sz: _sz, ...sizeless } = wish;
+    return { ...sizeless, qty: rest.qty };
+  }
+
+  /** An order is over and its slot was considered: what waited for it may go on. */
+  release(order: TrackedOrder): void {
+    const { instId, reduceOnly } = order.spec;
+    const own = this.#slots.of(order);
+    if (own !== undefined && own.rest === undefined && order.phase === "filled") this.#tellProtected(own, instId);
+    if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
+      for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
+    }
+    for (const slot of this.#retries) {
+      const { rest } = slot;
+      const soon = this.#clock.now() + retryMs;
+      const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;
+      if (isDue || slot === own || slot.wish?.instId !== instId) continue;
+      rest.at = soon;
+      this.#wakeAt(slot, soon);
+    }
+  }
+
+  /** An exit was refused here, before it was sent. */
+  refused(slot: Slot, wish: WantedOrder, reason: string): void {
+    if (wish.reduceOnly !== true) return;
+    const held = this.#reducibleBy(slot.strategy, wish.instId, wish.side);
+    if (isPositive(held)) this.#tellUnprotected(slot, wish, held, reason);
+  }
+
+  /** The slot wants nothing any more. */
+  forget(slot: Slot): void {
+    this.#drop(slot);
+    this.#waits.delete(slot);
+    this.#unprotected.delete(slot);
+  }
+
+  #drop(slot: Slot): void {
+    slot.rest = undefined;
+    if (this.#retries.size > 0) this.#retries.delete(slot);
+  }
+
+  #reducibleBy(strategy: string, instId: string, side: "buy" | "sell"): string {
+    const { position } = this.#exposure.holding(instId, strategy);
     const against = side === "sell" ? position : neg(position);
     return isPositive(against) ? against : "0";
-  };
-  const wakeAt = (slot: Slot, at: number): void => {
-    clock.setTimer(at, () => {
-      if (waits.has(slot) || (slot.rest !== undefined && slot.order === undefined)) consider(slot);
-    });
-  };
-  const tellProtected = (slot: Slot, instId: string): void => {
-    if (!unprotected.delete(slot)) return;
-    journal.append({ type: "position.protected", strategy: slot.strategy, slot: slot.name, instId });
-  };
-  const tellUnprotected = (slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void => {
-    if (unprotected.has(slot)) return;
-    unprotected.add(slot);
-    journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
-  };
-  /** It was accepted and is in no list any more: executed or not, nobody knows, and it is not placed again. */
-  const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
-  const drop = (slot: Slot): void => {
-    slot.rest = undefined;
-    retries.delete(slot);
-  };
+  }
 
-  const remainder = (order: TrackedOrder): Remainder => {
+  #wakeAt(slot: Slot, at: number): void {
+    this.#clock.setTimer(at, () => {
+      if (this.#waits.has(slot) || (slot.rest !== undefined && slot.order === undefined)) this.#owner.consider(slot);
+    });
+  }
+
+  #tellProtected(slot: Slot, instId: string): void {
+    if (!this.#unprotected.delete(slot)) return;
+    this.#journal.append({ type: "position.protected", strategy: slot.strategy, slot: slot.name, instId });
+  }
+
+  #tellUnprotected(slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void {
+    if (this.#unprotected.has(slot)) return;
+    this.#unprotected.add(slot);
+    this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
+  }
+
+  #remainder(order: TrackedOrder): Remainder {
     const { instId, side, reduceOnly } = order.spec;
-    const instrument = instruments().get(instId);
     // Of an order by amount that is no exit nothing is left to follow: its figures are not worked out.
-    if (instrument === undefined || (!reduceOnly && order.wish?.qty === undefined)) return { kind: "none" };
-    const inQuote = contract.profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
-    return remainderOf({
-      order,
-      filledQty: filledOf(order, rules),
-      instrument,
-      inQuote,
-      reducible: reduceOnly ? reducibleBy(order.strategy, instId, side) : "0",
-    });
-  };
-  /** Ended by the service, not by a cancel of ours and not for want of an answer. */
-  const isEnded = (order: TrackedOrder): boolean =>
-    order.phase === "filled" ||
-    order.phase === "rejected" ||
-    isForgotten(order) ||
-    (order.phase === "canceled" && order.cancelClass === undefined && !order.cancelSent && !order.mayBeCut);
+    if (!reduceOnly && order.wish?.qty === undefined) return { kind: "none" };
+    const instrument = this.#instruments().get(instId);
+    if (instrument === undefined) return { kind: "none" };
+    const inQuote = this.#profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
+    const reducible = reduceOnly ? this.#reducibleBy(order.strategy, instId, side) : "0";
+    return remainderOf({ order, filledQty: filledOf(order, this.#rules), instrument, inQuote, reducible });
+  }
 
-  const follow = (slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void => {
+  #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void {
+    const now = this.#clock.now();
     const { mark, reason } = order;
     const before = slot.rest?.mark === mark ? slot.rest.vain : 0;
-    const vain = kind === "early" || isPositive(filledOf(order, rules)) ? 0 : before + 1;
+    const vain = kind === "early" || isPositive(filledOf(order, this.#rules)) ? 0 : before + 1;
     const waitMs = vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax);
-    const at = kind === "rest" ? clock.now() : kind === "early" ? Number.POSITIVE_INFINITY : clock.now() + waitMs;
+    const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + waitMs;
     slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, reason };
     order.goesOn = true;
     if (kind === "rest") return;
-    retries.add(slot);
-    if (kind === "exit") wakeAt(slot, at);
-  };
+    this.#retries.add(slot);
+    if (kind === "exit") this.#wakeAt(slot, at);
+  }
+
   /** Exits that came before their entry leave now that there is something to reduce. */
-  const followEntry = ({ strategy, spec: { instId } }: TrackedOrder): void => {
-    for (const slot of retries) {
+  #followEntry({ strategy, spec: { instId } }: TrackedOrder): void {
+    for (const slot of this.#retries) {
       const { rest, wish } = slot;
       if (rest?.at !== Number.POSITIVE_INFINITY || slot.strategy !== strategy || wish?.instId !== instId) continue;
-      if (!isPositive(reducibleBy(strategy, instId, wish.side))) continue;
-      rest.at = clock.now();
-      wakeAt(slot, rest.at);
+      if (!isPositive(this.#reducibleBy(strategy, instId, wish.side))) continue;
+      rest.at = this.#clock.now();
+      this.#wakeAt(slot, rest.at);
     }
-  };
+  }
 
-  /** Whether an order of the same side is on its way out and still counts at the service. */
-  const isLeaving = (order: TrackedOrder): boolean => {
-    if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
-    const slot = slots.of(order);
-    return order.cancelClass === "cancel" || order.cancelClass === "emergency" || slot?.wish === undefined || slot.order !== order;
-  };
-  const waitsForCancel = ({ instId, side }: WantedOrder): boolean =>
-    slots.orders().some((order) => {
+  #waitsForCancel({ instId, side }: WantedOrder): boolean {
+    return this.#slots.orders().some((order) => {
       const { spec, slot, wish } = order;
       // A record does not say whether an order found at the service only reduces: it may.
       const mayReduce = spec.reduceOnly || wish === undefined;
-      return mayReduce && spec.instId === instId && spec.side === side && slot !== "" && isLeaving(order);
+      return mayReduce && spec.instId === instId && spec.side === side && slot !== "" && this.#isLeaving(order);
     });
+  }
+
+  /** Whether an order of the same side is on its way out and still counts at the service. */
+  #isLeaving(order: TrackedOrder): boolean {
+    if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
+    const slot = this.#slots.of(order);
+    return order.cancelClass === "cancel" || order.cancelClass === "emergency" || slot?.wish === undefined || slot.order !== order;
+  }
 
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
-  const renew = (slot: Slot, wish: WantedOrder, rest: Rest): boolean => {
-    const reducible = reducibleBy(slot.strategy, wish.instId, wish.side);
+  #renew(slot: Slot, wish: WantedOrder, rest: Rest): boolean {
+    const reducible = this.#reducibleBy(slot.strategy, wish.instId, wish.side);
     if (!isPositive(reducible)) {
       slot.settledMark = rest.mark;
-      drop(slot);
-      tellProtected(slot, wish.instId);
+      this.#drop(slot);
+      this.#tellProtected(slot, wish.instId);
       return false;
     }
-    if (rest.vain > 0) tellUnprotected(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);
+    if (rest.vain > 0) this.#tellUnprotected(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);
     return true;
-  };
+  }
+}
 
-  return {
-    take: (order) => {
-      if (retries.size > 0 && !order.spec.reduceOnly) followEntry(order);
-      const slot = slots.of(order);
-      if (slot === undefined || slot.order !== order) return;
-      if (isResting(order)) tellProtected(slot, order.spec.instId);
-      if (!isEnded(order)) return;
-      const left = remainder(order);
-      if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && canRest(order.spec.ordType)))) {
-        drop(slot);
-        const reason = isForgotten(order) ? "the service forgot it" : "canceled by another client or by the service";
-        tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, reason);
-        return;
-      }
-      if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && !slot.byHand)) {
-        follow(slot, order, left);
-        return;
-      }
-      drop(slot);
-      if (left.kind !== "differs") return;
-      const { strategy, slot: name, spec, clOrdId, qty } = order;
-      const told = { strategy, slot: name, instId: spec.instId, clOrdId, qty, filledQty: filledOf(order, rules), reason: left.reason };
-      journal.append({ type: "order.inexact", ...told });
-    },
-    holds: (slot, wish) => {
-      const { rest } = slot;
-      const mark = wishMark(wish);
-      if (rest !== undefined && rest.mark !== mark) drop(slot);
-      if (slot.rest !== undefined && slot.rest.kind === "exit") {
-        if (clock.now() < slot.rest.at) return true;
-        if (!renew(slot, wish, slot.rest)) return true;
-      }
-      if (wish.reduceOnly !== true) return false;
-      if (!waitsForCancel(wish)) {
-        waits.delete(slot);
-        return false;
-      }
-      const known = waits.get(slot);
-      const since = known?.mark === mark ? known.since : clock.now();
-      if (clock.now() - since >= waitMsMax) {
-        waits.delete(slot);
-        return false;
-      }
-      if (known?.mark !== mark) {
-        waits.set(slot, { mark, since });
-        wakeAt(slot, since + waitMsMax);
-      }
-      return true;
-    },
-    remaining: (slot, wish) => {
-      const { rest } = slot;
-      if (rest === undefined || rest.mark !== wishMark(wish)) return wish;
-      const { notional: _notional, sz: _sz, ...sizeless } = wish;
-      return { ...sizeless, qty: rest.qty };
-    },
-    release: (order) => {
-      const { instId, reduceOnly } = order.spec;
-      const own = slots.of(order);
-      if (own !== undefined && own.rest === undefined && order.phase === "filled") tellProtected(own, instId);
-      if (reduceOnly || order.wish === undefined) for (const slot of [...waits.keys()]) if (slot.order === undefined) consider(slot);
-      for (const slot of retries) {
-        const { rest } = slot;
-        const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || clock.now() + retryMs >= rest.at;
-        if (isDue || slot === own || slot.wish?.instId !== instId) continue;
-        rest.at = clock.now() + retryMs;
-        wakeAt(slot, rest.at);
-      }
-    },
-    forget: (slot) => {
-      drop(slot);
-      waits.delete(slot);
-      unprotected.delete(slot);
-    },
-    refused: (slot, wish, reason) => {
-      if (wish.reduceOnly !== true) return;
-      const held = reducibleBy(slot.strategy, wish.instId, wish.side);
-      if (isPositive(held)) tellUnprotected(slot, wish, held, reason);
-    },
-  };
-};
+/** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
+const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
+
+/** Ended by the service, not by a cancel of ours and not for want of an answer. */
+const isEnded = (order: TrackedOrder): boolean =>
+  order.phase === "filled" ||
+  order.phase === "rejected" ||
+  isForgotten(order) ||
+  (order.phase === "canceled" && order.cancelClass === undefined && !order.cancelSent && !order.mayBeCut);

@@ -9,7 +9,7 @@ import { isActive } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 
-interface ForeignOrders {
+export interface ForeignOrders {
   take(record: OrderRecord, previous: OrderRecord | undefined): void;
 }
 

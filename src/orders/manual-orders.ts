@@ -4,29 +4,16 @@
  * Invariants: the stream of a placed order ends when the order is over; unsubscribing before it was sent withdraws it, later it
  * only stops watching; a refusal is a last value, not an error.
  */
-import { defer, filter, map, Observable, share, startWith } from "rxjs";
+import { defer, map, Observable, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { OrderManager } from "./order-manager.ts";
+import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Refusal } from "./refusals.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
-import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
-
-/** A moment in the life of an order. */
-export interface OrderUpdate {
-  readonly strategy: string;
-  readonly slot: string;
-  readonly clOrdId: string;
-  /** Empty until the service gave it. */
-  readonly ordId: string;
-  readonly phase: OrderPhase | "refused";
-  readonly spec: OrderSpec | undefined;
-  /** The service's record as last seen. */
-  readonly record: OrderRecord | undefined;
-  readonly reason: string;
-}
+import type { WantedOrder } from "./wanted-order.ts";
 
 /** Which orders: every field given must match; nothing given matches all of the strategy's orders. */
 export interface OrderFilter {
@@ -58,11 +45,6 @@ export interface Orders {
   /** Every change of the strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
 }
-
-export const updateOf = (order: TrackedOrder): OrderUpdate => {
-  const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
-  return { strategy, slot, clOrdId, ordId, phase, spec, record, reason };
-};
 
 const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
   strategy,
@@ -109,13 +91,13 @@ export const cancelAll = (
 ): Observable<CancelResult> =>
   new Observable((subscriber) => {
     const left = new Set(chosen.filter((order) => !isOver(order) && orderManager.cancelable(order)));
-    const watch = orderManager.updates$.subscribe((order) => {
+    const stop = orderManager.listen((_, order) => {
       if (!isOver(order) || !left.delete(order)) return;
       const { slot, clOrdId, ordId, phase, record } = order;
       subscriber.next({ slot, clOrdId, ordId, phase, record });
       if (left.size === 0) subscriber.complete();
     });
-    subscriber.add(watch);
+    subscriber.add(stop);
     if (left.size === 0) subscriber.complete();
     else orderManager.cancel([...left], urgency);
   });
@@ -123,10 +105,10 @@ export const cancelAll = (
 export const createOrders = (orderManager: OrderManager, strategy: string, clock: Clock): Orders => {
   let count = 0;
   const own = (): readonly TrackedOrder[] => orderManager.orders().filter((order) => order.strategy === strategy);
-  const updates$ = orderManager.updates$.pipe(
-    filter((order) => order.strategy === strategy),
-    map(updateOf),
-    share(),
+  const updates$ = new Observable<OrderUpdate>((subscriber) =>
+    orderManager.listen((update) => {
+      if (update.strategy === strategy) subscriber.next(update);
+    }),
   );
   const mine = (): readonly OrderUpdate[] => own().map(updateOf);
 
@@ -139,12 +121,12 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
         const wish: WantedOrder = { ...order, slot };
         let sent = false;
         subscriber.add(
-          orderManager.updates$.subscribe((change) => {
-            if (change.strategy !== strategy || change.slot !== slot) return;
+          orderManager.listen((update, order) => {
+            if (update.strategy !== strategy || update.slot !== slot) return;
             // A placement that a rate limit turned away waits again.
-            sent = change.phase !== "planned";
-            subscriber.next(updateOf(change));
-            if (!isOver(change) || change.goesOn) return;
+            sent = update.phase !== "planned";
+            subscriber.next(update);
+            if (!isOver(order) || order.goesOn) return;
             orderManager.wantOne(strategy, slot, undefined);
             subscriber.complete();
           }),

@@ -1,85 +1,115 @@
 /**
  * Order lifecycle: each transition is journalled, then published, then frees its slot.
  *
- * Invariants: every change is journalled with its reason before it is published; a final phase stays final; a wanted order whose order
- * was completed or rejected is settled, one whose order was canceled by us or never executed is not.
+ * Invariants: every change is journalled with its reason before it is published; one update for all who listen; a final phase stays
+ * final; a wanted order whose order was completed or rejected is settled, one whose order was canceled by us or never executed is not.
  * Not here: why an order changes (placement.ts, cancellation.ts, unknown-orders.ts), what its slot does next (order-manager.ts).
  */
-import { type Observable, Subject } from "rxjs";
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
-import type { Slot, Slots } from "./slots.ts";
+import { type OrderUpdate, updateOf } from "./order-update.ts";
+import type { Slot } from "./slot.ts";
+import type { Slots } from "./slots.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
-export interface OrderLifecycle {
-  transition(order: TrackedOrder, phase: OrderPhase, reason: string): void;
-  /** Tells the order as it is. */
-  publish(order: TrackedOrder): void;
-  end(order: TrackedOrder, phase: OrderPhase, reason: string): void;
-  /** A rate limit refused it: it was not executed, and the wish is as new as before. */
-  requeue(order: TrackedOrder, reason: string): void;
-  readonly updates$: Observable<TrackedOrder>;
-}
-
-interface OrderLifecycleOptions {
-  readonly journal: EventLog;
-  readonly slots: Slots;
-  readonly onOpenOrders: (count: number) => void;
+/** What follows from transitions besides publication. */
+interface LifecycleOwner {
+  /** Before anything else learns of it: what is decided because of a change must count it. */
+  count(order: TrackedOrder): void;
   /** The slot holds no order any more, or another one. */
-  readonly onFree: (slot: Slot) => void;
-  readonly onOver: (order: TrackedOrder) => void;
+  consider(slot: Slot): void;
+  /** The order is over and its slot was considered. */
+  over(order: TrackedOrder): void;
 }
 
-export const createOrderLifecycle = ({ journal, slots, onOpenOrders, onFree, onOver }: OrderLifecycleOptions): OrderLifecycle => {
-  const updates$ = new Subject<TrackedOrder>();
+export type UpdateListener = (update: OrderUpdate, order: TrackedOrder) => void;
 
-  const tell = (order: TrackedOrder): void => {
+export class OrderLifecycle {
+  readonly #journal: EventLog;
+  readonly #slots: Slots;
+  readonly #owner: LifecycleOwner;
+  #listeners: readonly UpdateListener[] = [];
+  #changes = 0;
+
+  constructor(journal: EventLog, slots: Slots, owner: LifecycleOwner) {
+    this.#journal = journal;
+    this.#slots = slots;
+    this.#owner = owner;
+  }
+
+  /** So many changes were published: while it stays the same, what was decided of orders holds. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Calls `listener` with every change; the returned function ends that. */
+  listen(listener: UpdateListener): () => void {
+    // Each call counts by itself, whatever function it brings.
+    const own: UpdateListener = (update, order) => {
+      listener(update, order);
+    };
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
+  }
+
+  transition(order: TrackedOrder, phase: OrderPhase, reason: string): void {
+    order.phase = phase;
+    order.reason = reason;
+    this.publish(order);
+  }
+
+  /** The order as it is. */
+  publish(order: TrackedOrder): void {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
-    journal.append({ type: "order.changed", strategy, slot, instId: spec.instId, clOrdId, phase, record, reason });
-    if (isOver(order)) slots.close(order);
-    onOpenOrders(slots.openCount());
-    updates$.next(order);
-  };
-  const free = (order: TrackedOrder): void => {
-    const slot = slots.of(order);
-    if (slot === undefined || slot.order !== order) return;
-    slots.vacate(slot);
+    this.#changes++;
+    this.#journal.append({ type: "order.changed", strategy, slot, instId: spec.instId, clOrdId, phase, record, reason });
+    const ended = isOver(order);
+    if (ended) this.#slots.close(order);
+    this.#owner.count(order);
+    if (this.#listeners.length > 0) {
+      const update = updateOf(order);
+      for (const listener of this.#listeners) listener(update, order);
+    }
+    if (!ended) return;
+    this.#free(order);
+    this.#owner.over(order);
+  }
+
+  end(order: TrackedOrder, phase: OrderPhase, reason: string): void {
+    if (!isOver(order)) this.transition(order, phase, reason);
+  }
+
+  /** A rate limit refused it: it was not executed, and the wish is as new as before. */
+  requeue(order: TrackedOrder, reason: string): void {
+    if (isOver(order)) return;
+    this.#slots.close(order);
+    const slot = this.#slots.of(order);
+    if (slot?.order === order) {
+      this.#slots.vacate(slot);
+      slot.spare = order;
+    }
+    this.transition(order, "planned", reason);
+    if (slot?.spare === order) this.#owner.consider(slot);
+  }
+
+  /** An order that a rate limit turned away will not be sent after all. */
+  dropSpare(slot: Slot): void {
+    const { spare } = slot;
+    slot.spare = undefined;
+    if (spare !== undefined) this.transition(spare, "canceled", "withdrawn before it was executed");
+  }
+
+  #free(order: TrackedOrder): void {
+    const slot = this.#slots.of(order);
+    if (slot?.order !== order) return;
+    this.#slots.vacate(slot);
     const ours = order.cancelClass !== undefined || order.cancelSent || order.mayBeCut;
     // One that the service took did exist: it may have been executed, and is not placed again for having been forgotten.
     const neverWas = order.phase === "absent" && order.ordId === "";
     const cut = neverWas || ((order.phase === "canceled" || order.phase === "absent") && ours);
     if (!cut && !order.goesOn) slot.settledMark = order.mark;
-    onFree(slot);
-  };
-  const announce = (order: TrackedOrder): void => {
-    tell(order);
-    if (!isOver(order)) return;
-    free(order);
-    onOver(order);
-  };
-  const move = (order: TrackedOrder, phase: OrderPhase, reason: string): void => {
-    order.phase = phase;
-    order.reason = reason;
-    announce(order);
-  };
-
-  return {
-    updates$,
-    transition: move,
-    publish: announce,
-    end: (order, phase, reason) => {
-      if (!isOver(order)) move(order, phase, reason);
-    },
-    requeue: (order, reason) => {
-      if (isOver(order)) return;
-      slots.close(order);
-      const slot = slots.of(order);
-      if (slot !== undefined && slot.order === order) {
-        slots.vacate(slot);
-        slot.spare = order;
-      }
-      move(order, "planned", reason);
-      if (slot?.spare === order) onFree(slot);
-    },
-  };
-};
+    this.#owner.consider(slot);
+  }
+}

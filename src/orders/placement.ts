@@ -2,11 +2,11 @@
  * Placement of orders: queued without content, decided when quota is granted, read when answered.
  *
  * Invariants: what is sent is the wanted order as it is then, by the instruments as they are then; a placement is sent once whatever
- * becomes of its response; it was rejected only by a code that is known to mean so; a refusal costs no request.
+ * becomes of its response; it was rejected only by a code that is known to mean so; a refusal costs no request; one ruling a
+ * decision: a placement that leaves at once is not ruled on again unless an order has changed meanwhile.
  * Not here: whether there should be one (plan.ts), what may be sent (risk/pre-trade-checks.ts).
  */
-
-import type { Gateway } from "../client/gateway.ts";
+import type { Call, Gateway } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
@@ -16,156 +16,201 @@ import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
-import type { Ruling } from "./risk/pre-trade-checks.ts";
-import type { Slot, Slots } from "./slots.ts";
+import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
+import type { QueuedPlacement, Slot } from "./slot.ts";
+import type { Slots } from "./slots.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import { isSettled, type WantedOrder } from "./wanted-order.ts";
 
-export interface Placement {
-  queue(slot: Slot): void;
-  /** Takes a waiting placement out of the queue. */
-  readonly unqueue: (slot: Slot) => void;
-  /** The queue a placement of this wish belongs to: urgency and permission differ. */
-  laneOf(wish: WantedOrder): string;
-}
-
-interface PlacementOptions {
-  readonly clock: Clock;
-  readonly contract: Contract;
-  readonly gateway: Gateway;
-  readonly slots: Slots;
-  readonly lifecycle: () => OrderLifecycle;
-  readonly unknownOrders: UnknownOrders;
-  readonly ruling: (slot: Slot, wish: WantedOrder) => Ruling;
+/** Who decides what may be placed, and takes over what was. */
+interface PlacementOwner {
+  rule(slot: Slot, wish: WantedOrder): Ruling;
   /** False while it may not be placed at all, or has to wait. */
-  readonly mayPlace: (slot: Slot, wish: WantedOrder) => boolean;
-  readonly refuse: (slot: Slot, wish: WantedOrder, ruling: Extract<Ruling, { approved: false }>) => void;
+  mayPlace(slot: Slot, wish: WantedOrder): boolean;
+  refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void;
   /** The service took the order. */
-  readonly onAccepted: (order: TrackedOrder, ordId: string) => void;
+  accept(order: TrackedOrder, ordId: string): void;
 }
 
 const classOf = ({ reduceOnly }: WantedOrder): ActionClass => (reduceOnly === true ? "close" : "place");
 
-export const createPlacement = (options: PlacementOptions): Placement => {
-  const { clock, contract, gateway, slots, unknownOrders, ruling, refuse } = options;
-  const { permissions } = contract.profile;
+/** One placement, from its ruling to the outcome of its request. */
+class Placement implements Call<"placeOrder">, QueuedPlacement {
+  readonly endpoint = "placeOrder";
+  readonly slot: Slot;
+  readonly wish: WantedOrder;
+  readonly class: ActionClass;
+  readonly owner: string;
+  readonly permission: string;
+  /** The approval of this turn and the number of order changes it counted; undefined once the turn has ended. */
+  approval: Approval | undefined;
+  readonly changes: number;
+  order: TrackedOrder | undefined = undefined;
+  ended = false;
+  withdraw: () => void = () => undefined;
+  readonly #placements: Placements;
 
-  const permissionOf = ({ instId }: WantedOrder): string => (instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap);
-  const laneOf = (wish: WantedOrder): string => `${classOf(wish)} ${permissionOf(wish)}`;
+  constructor(placements: Placements, slot: Slot, wish: WantedOrder, permission: string, approval: Approval, changes: number) {
+    this.#placements = placements;
+    this.slot = slot;
+    this.wish = wish;
+    this.class = classOf(wish);
+    this.owner = slot.strategy;
+    this.permission = permission;
+    this.approval = approval;
+    this.changes = changes;
+  }
 
-  /** What to send now that the slot has opened. */
-  const decide = (slot: Slot): TrackedOrder | undefined => {
+  get lane(): string {
+    return `${this.class} ${this.permission}`;
+  }
+
+  input(): PlaceBody | undefined {
+    this.order = this.#placements.decide(this);
+    return this.order === undefined ? undefined : bodyOf(this.order);
+  }
+
+  done(outcome: Outcome<ElementResult>): void {
+    this.ended = true;
+    this.#placements.end(this, outcome);
+  }
+}
+
+export class Placements {
+  readonly #clock: Clock;
+  readonly #contract: Contract;
+  readonly #gateway: Gateway;
+  readonly #slots: Slots;
+  readonly #lifecycle: OrderLifecycle;
+  readonly #unknownOrders: UnknownOrders;
+  readonly #owner: PlacementOwner;
+
+  constructor(
+    { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
+    slots: Slots,
+    lifecycle: OrderLifecycle,
+    unknownOrders: UnknownOrders,
+    owner: PlacementOwner,
+  ) {
+    this.#clock = clock;
+    this.#contract = contract;
+    this.#gateway = gateway;
+    this.#slots = slots;
+    this.#lifecycle = lifecycle;
+    this.#unknownOrders = unknownOrders;
+    this.#owner = owner;
+  }
+
+  /** The queue a placement of this wish belongs to: urgency and permission differ. */
+  laneOf(wish: WantedOrder): string {
+    return `${classOf(wish)} ${this.#permissionOf(wish)}`;
+  }
+
+  /** Queues a placement of the slot's wish, or refuses it. */
+  place(slot: Slot): void {
+    const wish = slot.wish as WantedOrder;
+    const ruling = this.#owner.rule(slot, wish);
+    if (!ruling.approved) {
+      this.#owner.refuse(slot, wish, ruling);
+      return;
+    }
+    const placement = new Placement(this, slot, wish, this.#permissionOf(wish), ruling, this.#lifecycle.changes);
+    try {
+      placement.withdraw = this.#gateway.submit(placement);
+      placement.approval = undefined;
+      if (placement.order === undefined && !placement.ended) slot.queued = placement;
+    } catch (error) {
+      if (!isSluiceError(error)) throw error;
+      this.#fail(placement, error.message);
+    }
+  }
+
+  /** What to send now that the placement may leave. */
+  decide({ slot, wish: ruledOn, approval, changes }: Placement): TrackedOrder | undefined {
     slot.queued = undefined;
     const { wish } = slot;
-    if (wish === undefined || slot.order !== undefined || isSettled(wish, slot.settledMark) || !options.mayPlace(slot, wish))
-      return undefined;
-    const verdict = ruling(slot, wish);
-    if (!verdict.approved) {
-      refuse(slot, wish, verdict);
-      return undefined;
-    }
-    const order = slots.open(slot, wish, verdict.spec, verdict.baseQty, clock.now());
-    options.lifecycle().transition(order, "sent", "placed");
+    if (wish === undefined || slot.order !== undefined) return undefined;
+    const holds = wish === ruledOn && changes === this.#lifecycle.changes;
+    const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wish);
+    if (verdict === undefined) return undefined;
+    const order = this.#slots.open(slot, wish, verdict.spec, verdict.baseQty, this.#clock.now());
+    this.#lifecycle.transition(order, "sent", "placed");
     return order;
-  };
+  }
 
-  const read = (order: TrackedOrder, outcome: Outcome<ElementResult>): void => {
+  end(placement: Placement, outcome: Outcome<ElementResult>): void {
+    if (placement.order !== undefined) this.#read(placement.order, outcome);
+    else if (outcome.kind === "refused") this.#fail(placement, outcome.msg);
+    else placement.slot.queued = undefined;
+  }
+
+  #permissionOf({ instId }: WantedOrder): string {
+    const { permissions } = this.#contract.profile;
+    return instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
+  }
+
+  #ruleAnew(slot: Slot, wish: WantedOrder): Approval | undefined {
+    if (isSettled(wish, slot.settledMark) || !this.#owner.mayPlace(slot, wish)) return undefined;
+    const ruling = this.#owner.rule(slot, wish);
+    if (ruling.approved) return ruling;
+    this.#owner.refuse(slot, wish, ruling);
+    return undefined;
+  }
+
+  #fail({ slot, wish }: Placement, reason: string): void {
+    slot.queued = undefined;
+    this.#owner.refuse(slot, wish, { approved: false, reason });
+  }
+
+  #read(order: TrackedOrder, outcome: Outcome<ElementResult>): void {
     switch (outcome.kind) {
       case "done":
-        readElement(order, outcome.records[0]);
+        this.#readElement(order, outcome.records[0]);
         return;
       case "refused":
-        reject(order, wordsOf(outcome));
+        this.#reject(order, wordsOf(outcome.code, outcome.msg));
         return;
       case "limited":
-        if (order.record === undefined) options.lifecycle().requeue(order, "refused by a rate limit");
+        if (order.record === undefined) this.#lifecycle.requeue(order, "refused by a rate limit");
         return;
       case "dropped":
-        if (order.record === undefined) options.lifecycle().requeue(order, outcome.reason);
+        if (order.record === undefined) this.#lifecycle.requeue(order, outcome.reason);
         return;
       case "unknown":
-        order.verdict = outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted);
-        unknownOrders.doubt(order, outcome.message);
+        order.verdict = outcome.unlisted === undefined ? "" : wordsOf(outcome.unlisted.code, outcome.unlisted.msg);
+        this.#unknownOrders.doubt(order, outcome.message);
     }
-  };
-  const readElement = (order: TrackedOrder, element: ElementResult | undefined): void => {
-    const { sCode, sMsg, ordId, clOrdId } = element ?? { sCode: "0", sMsg: "", ordId: "", clOrdId: "" };
+  }
+
+  #readElement(order: TrackedOrder, element: ElementResult | undefined): void {
+    const { sCode, sMsg, ordId, clOrdId } = element ?? noElement;
     // Whatever it says, it says it of another order.
     if (clOrdId !== "" && clOrdId !== order.clOrdId) {
-      unknownOrders.doubt(order, `the answer to the placement names another order (${clOrdId})`);
+      this.#unknownOrders.doubt(order, `the answer to the placement names another order (${clOrdId})`);
       return;
     }
     // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this very order.
-    const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(contract.profile, sCode);
-    if (verdict === "rejected") reject(order, wordsOf({ code: sCode, msg: sMsg }));
+    const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(this.#contract.profile, sCode);
+    if (verdict === "rejected") this.#reject(order, wordsOf(sCode, sMsg));
     else if (sCode !== "0") {
-      if (verdict === "unlisted") order.verdict = wordsOf({ code: sCode, msg: sMsg });
-      unknownOrders.doubt(order, wordsOf({ code: sCode, msg: sMsg }));
-    } else if (ordId === "") unknownOrders.doubt(order, "the answer to the placement cannot be read");
-    else if (!isOver(order)) options.onAccepted(order, ordId);
-  };
+      if (verdict === "unlisted") order.verdict = wordsOf(sCode, sMsg);
+      this.#unknownOrders.doubt(order, wordsOf(sCode, sMsg));
+    } else if (ordId === "") this.#unknownOrders.doubt(order, "the answer to the placement cannot be read");
+    else if (!isOver(order)) this.#owner.accept(order, ordId);
+  }
+
   /** A record outranks a reply: an order that was seen exists, whatever the answer says. */
-  const reject = (order: TrackedOrder, reason: string): void => {
-    if (order.record === undefined) options.lifecycle().end(order, "rejected", reason);
-  };
+  #reject(order: TrackedOrder, reason: string): void {
+    if (order.record === undefined) this.#lifecycle.end(order, "rejected", reason);
+  }
+}
 
-  return {
-    laneOf,
-    unqueue: (slot) => {
-      slot.queued?.withdraw();
-      slot.queued = undefined;
-    },
-    queue: (slot) => {
-      const wish = slot.wish as WantedOrder;
-      const early = ruling(slot, wish);
-      if (!early.approved) {
-        refuse(slot, wish, early);
-        return;
-      }
-      let order: TrackedOrder | undefined;
-      const late = (): PlaceBody | undefined => {
-        order = decide(slot);
-        return order === undefined ? undefined : bodyOf(order);
-      };
-      const failed = (reason: string): void => {
-        slot.queued = undefined;
-        refuse(slot, wish, { approved: false, reason });
-      };
-      let ended = false;
-      const done = (outcome: Outcome<ElementResult>): void => {
-        ended = true;
-        if (order !== undefined) read(order, outcome);
-        else if (outcome.kind === "refused") failed(outcome.msg);
-        else slot.queued = undefined;
-      };
-      try {
-        const permission = permissionOf(wish);
-        const withdraw = gateway.submit({
-          endpoint: "placeOrder",
-          class: classOf(wish),
-          owner: slot.strategy,
-          permission,
-          input: late,
-          done,
-        });
-        if (order === undefined && !ended) slot.queued = { withdraw, lane: laneOf(wish) };
-      } catch (error) {
-        if (!isSluiceError(error)) throw error;
-        failed(error.message);
-      }
-    },
-  };
+const noElement = { sCode: "0", sMsg: "", ordId: "", clOrdId: "" } as const;
+
+const wordsOf = (code: string, msg: string): string => `${code} ${msg}`.trim();
+
+const bodyOf = ({ spec: { instId, side, ordType, sz, px, reduceOnly }, clOrdId }: TrackedOrder): PlaceBody => {
+  if (reduceOnly) return { instId, side, ordType, sz, ...(px === "" ? {} : { px }), clOrdId, reduceOnly: true };
+  return px === "" ? { instId, side, ordType, sz, clOrdId } : { instId, side, ordType, sz, px, clOrdId };
 };
-
-const wordsOf = ({ code, msg }: { readonly code: string; readonly msg: string }): string => `${code} ${msg}`.trim();
-
-const bodyOf = ({ spec, clOrdId }: TrackedOrder): PlaceBody => ({
-  instId: spec.instId,
-  side: spec.side,
-  ordType: spec.ordType,
-  sz: spec.sz,
-  ...(spec.px === "" ? {} : { px: spec.px }),
-  clOrdId,
-  ...(spec.reduceOnly ? { reduceOnly: true } : {}),
-});

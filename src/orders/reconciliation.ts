@@ -12,153 +12,167 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";
-import { createForeignOrders } from "./foreign-orders.ts";
+import { createForeignOrders, type ForeignOrders } from "./foreign-orders.ts";
 import type { OrderLifecycle } from "./order-lifecycle.ts";
-import type { Slot, Slots } from "./slots.ts";
+import type { Slot } from "./slot.ts";
+import type { Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
 import { applyRecord, foundOrder, isOver, recalledOrder, type TrackedOrder } from "./tracked-order.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
-
-interface Reconciliation {
-  /** Applies what the store knows of an order. */
-  take(order: TrackedOrder): void;
-  /** The service took the order under this id. */
-  accept(order: TrackedOrder, ordId: string): void;
-  /** An order that an earlier life sent and did not see the end of, unless the service has told of it already. */
-  readonly recall: (clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string) => void;
-  /** Orders found at the service got a home: the slot's own is weighed against its wish, a surplus one has to go. */
-  settleIn(): void;
-}
 
 interface ReconciliationOptions {
   readonly clock: Clock;
   readonly contract: Contract;
   readonly journal: EventLog;
   readonly store: OrderStore;
-  readonly ids: ClientOrderIds;
-  readonly slots: Slots;
-  readonly lifecycle: OrderLifecycle;
-  readonly unknownOrders: UnknownOrders;
-  readonly cancellation: Cancellation;
-  readonly weigh: (order: TrackedOrder) => void;
-  readonly consider: (slot: Slot) => void;
-  /** The slot's order turned up: one that waits to be placed is not needed. */
-  readonly unqueue: (slot: Slot) => void;
-  readonly isHalted: () => boolean;
-  /** Whose wish an order of an earlier life was. */
-  readonly onOwner: (clOrdId: string, strategy: string) => void;
-  /** Counts what an order did and may do, by whoever's wish it is known to be now. */
-  readonly recount: (order: TrackedOrder) => void;
-  readonly onOpenOrders: (count: number) => void;
-  readonly serviceNow: (() => number | undefined) | undefined;
+  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
+  readonly serviceNow?: () => number | undefined;
 }
 
-export const createReconciliation = (options: ReconciliationOptions): Reconciliation => {
-  const { clock, contract, journal, store, ids, slots, lifecycle, unknownOrders, cancellation, weigh, consider } = options;
+interface ReconciliationOwner {
+  weigh(order: TrackedOrder): void;
+  consider(slot: Slot): void;
+  readonly isHalted: boolean;
+  /** Whose wish an order of a previous run was. */
+  own(clOrdId: string, strategy: string): void;
+  /** Counts what an order did and may do, by the strategy whose wish it is known to be now. */
+  recount(order: TrackedOrder): void;
+  /** Orders found at the service are counted before they have a slot, and published only then. */
+  recountAll(): void;
+}
 
-  const wake = (order: TrackedOrder): void => {
-    const slot = slots.of(order);
-    if (slot?.order === order) consider(slot);
-    cancellation.resume(order);
-  };
-  const onRecord = (order: TrackedOrder, record: OrderRecord): void => {
-    // Whatever else it says, a record says that the order exists.
-    unknownOrders.settle(order);
-    weigh(order);
-    if (!applyRecord(order, record)) return;
-    lifecycle.publish(order);
-    if (!isOver(order)) wake(order);
-  };
-  const settle = (order: TrackedOrder): void => {
-    lifecycle.publish(order);
-    const slot = slots.of(order);
-    if (slot === undefined) return;
-    if (slot.order !== order) {
-      cancellation.request(order, "cancel", "an older order of the same slot");
-      return;
-    }
-    options.unqueue(slot);
-    consider(slot);
-  };
-  const settleIn = (): void => {
-    for (const order of slots.housed()) if (!isOver(order)) settle(order);
-  };
-  const adopt = (record: OrderRecord): void => {
-    const found = slots.adopt(foundOrder(record, clock, contract.profile, options.serviceNow?.()));
-    if (found === undefined) return;
-    options.onOpenOrders(slots.openCount());
-    settleIn();
-    if (options.isHalted()) cancellation.request(found, "emergency", "found while halted");
-  };
-  const foreign = createForeignOrders(journal);
-  const onChange = (record: OrderRecord, previous: OrderRecord | undefined): void => {
-    const order = slots.byClientId(record.clOrdId);
-    if (order !== undefined) {
-      onRecord(order, record);
-      return;
-    }
-    const own = ids.read(record.clOrdId);
-    if (own !== undefined) {
-      slots.skip(own.generation);
-      if (isActive(record.state)) adopt(record);
-    } else foreign.take(record, previous);
-  };
+export class Reconciliation {
+  readonly #options: ReconciliationOptions;
+  readonly #ids: ClientOrderIds;
+  readonly #slots: Slots;
+  readonly #lifecycle: OrderLifecycle;
+  readonly #unknownOrders: UnknownOrders;
+  readonly #cancellation: Cancellation;
+  readonly #owner: ReconciliationOwner;
+  readonly #foreign: ForeignOrders;
 
-  store.onChange(onChange);
-  store.onForgotten(({ clOrdId }) => {
-    const order = slots.byClientId(clOrdId);
-    if (order !== undefined) unknownOrders.pursue(order);
-  });
+  constructor(
+    options: ReconciliationOptions,
+    ids: ClientOrderIds,
+    slots: Slots,
+    lifecycle: OrderLifecycle,
+    unknownOrders: UnknownOrders,
+    cancellation: Cancellation,
+    owner: ReconciliationOwner,
+  ) {
+    this.#options = options;
+    this.#ids = ids;
+    this.#slots = slots;
+    this.#lifecycle = lifecycle;
+    this.#unknownOrders = unknownOrders;
+    this.#cancellation = cancellation;
+    this.#owner = owner;
+    this.#foreign = createForeignOrders(options.journal);
+    options.store.onChange((record, previous) => {
+      this.#onChange(record, previous);
+    });
+    options.store.onForgotten(({ clOrdId }) => {
+      const order = slots.byClientId(clOrdId);
+      if (order !== undefined) unknownOrders.pursue(order);
+    });
+  }
 
-  const recall = (clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void => {
-    const own = ids.read(clOrdId);
+  /** Applies what the store knows of an order. */
+  take(order: TrackedOrder): void {
+    const record = this.#options.store.find({ clOrdId: order.clOrdId });
+    if (record !== undefined) this.#onRecord(order, record);
+  }
+
+  /** The service took the order under this id. */
+  accept(order: TrackedOrder, ordId: string): void {
+    order.ordId = ordId;
+    // The record may have come before the reply.
+    const known = order.record ?? this.#options.store.find({ ordId });
+    if (known === undefined) this.#lifecycle.transition(order, "acked", "accepted");
+    else if (order.record === undefined) this.#onRecord(order, known);
+    if (isOver(order) || order.record !== undefined) return;
+    this.#unknownOrders.expect(order);
+    this.#wake(order);
+  }
+
+  /** An order that a previous run sent and did not see the end of, unless the service has told of it already. */
+  recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
+    const { journal, store } = this.#options;
+    const own = this.#ids.read(clOrdId);
     if (own === undefined) return;
-    slots.skip(own.generation);
-    options.onOwner(clOrdId, strategy);
+    this.#slots.skip(own.generation);
+    this.#owner.own(clOrdId, strategy);
     const known = store.find({ clOrdId });
     if (known !== undefined && !isActive(known.state)) {
-      // It came to its end while nobody was there: told once, for the journal's sake.
-      const { state } = known;
+      // It came to its end between two runs: told once, for the journal's sake.
+      const { state: phase, instId } = known;
       const ended = recalledOrder(clOrdId, spec, sentAt);
       applyRecord(ended, known);
-      options.recount(ended);
-      journal.append({
-        type: "order.changed",
-        strategy,
-        slot: "",
-        instId: known.instId,
-        clOrdId,
-        phase: state,
-        record: known,
-        reason: "ended meanwhile",
-      });
+      this.#owner.recount(ended);
+      journal.append({ type: "order.changed", strategy, slot: "", instId, clOrdId, phase, record: known, reason: "ended meanwhile" });
       return;
     }
-    const resting = slots.byClientId(clOrdId);
-    if (resting !== undefined) options.recount(resting);
-    const order = slots.adopt(recalledOrder(clOrdId, spec, sentAt));
+    const resting = this.#slots.byClientId(clOrdId);
+    if (resting !== undefined) this.#owner.recount(resting);
+    const order = this.#slots.adopt(recalledOrder(clOrdId, spec, sentAt));
     if (order === undefined) return;
-    unknownOrders.doubt(order, "sent by a previous run, without a recorded answer");
-    options.onOpenOrders(slots.openCount());
-  };
+    this.#unknownOrders.doubt(order, "sent by a previous run, without a recorded answer");
+    this.#owner.recountAll();
+  }
 
-  return {
-    settleIn,
-    recall,
-    take: (order) => {
-      const record = store.find({ clOrdId: order.clOrdId });
-      if (record !== undefined) onRecord(order, record);
-    },
-    accept: (order, ordId) => {
-      order.ordId = ordId;
-      // The record may have come before the reply.
-      const known = order.record ?? store.find({ ordId });
-      if (known === undefined) lifecycle.transition(order, "acked", "accepted");
-      else if (order.record === undefined) onRecord(order, known);
-      if (isOver(order) || order.record !== undefined) return;
-      unknownOrders.expect(order);
-      wake(order);
-    },
-  };
-};
+  /** Orders found at the service got a slot: the slot's own is weighed against its wish, a surplus one has to go. */
+  settleIn(): void {
+    for (const order of this.#slots.housed()) if (!isOver(order)) this.#settle(order);
+  }
+
+  #settle(order: TrackedOrder): void {
+    this.#lifecycle.publish(order);
+    const slot = this.#slots.of(order);
+    if (slot === undefined) return;
+    if (slot.order !== order) {
+      this.#cancellation.request(order, "cancel", "an older order of the same slot");
+      return;
+    }
+    // One that waits to be placed is not needed.
+    slot.unqueue();
+    this.#owner.consider(slot);
+  }
+
+  #wake(order: TrackedOrder): void {
+    const slot = this.#slots.of(order);
+    if (slot?.order === order) this.#owner.consider(slot);
+    this.#cancellation.resume(order);
+  }
+
+  #onRecord(order: TrackedOrder, record: OrderRecord): void {
+    // Whatever else it says, a record says that the order exists.
+    this.#unknownOrders.settle(order);
+    this.#owner.weigh(order);
+    if (!applyRecord(order, record)) return;
+    this.#lifecycle.publish(order);
+    if (!isOver(order)) this.#wake(order);
+  }
+
+  #onChange(record: OrderRecord, previous: OrderRecord | undefined): void {
+    const order = this.#slots.byClientId(record.clOrdId);
+    if (order !== undefined) {
+      this.#onRecord(order, record);
+      return;
+    }
+    const own = this.#ids.read(record.clOrdId);
+    if (own !== undefined) {
+      this.#slots.skip(own.generation);
+      if (isActive(record.state)) this.#adopt(record);
+    } else this.#foreign.take(record, previous);
+  }
+
+  #adopt(record: OrderRecord): void {
+    const { clock, contract, serviceNow } = this.#options;
+    const found = this.#slots.adopt(foundOrder(record, clock, contract.profile, serviceNow?.()));
+    if (found === undefined) return;
+    this.#owner.recountAll();
+    this.settleIn();
+    if (this.#owner.isHalted) this.#cancellation.request(found, "emergency", "found while halted");
+  }
+}

@@ -47,7 +47,8 @@ export interface TrackedOrder {
 
 export const finalPhases: readonly OrderPhase[] = ["filled", "canceled", "rejected", "absent"];
 
-export const isOver = (order: TrackedOrder): boolean => finalPhases.includes(order.phase);
+export const isOver = ({ phase }: TrackedOrder): boolean =>
+  phase === "filled" || phase === "canceled" || phase === "rejected" || phase === "absent";
 
 /** Rests at the service as far as we know, so that it can be cancelled. */
 export const isResting = (order: TrackedOrder): boolean =>
@@ -66,7 +67,8 @@ export const applyRecord = (order: TrackedOrder, record: OrderRecord): boolean =
 
 /** An order about to leave. Written out field by field: put together from parts it would cost more than sending it. */
 export const newOrder = (
-  { strategy, slot }: { readonly strategy: string; readonly slot: string },
+  strategy: string,
+  slot: string,
   clOrdId: string,
   wish: WantedOrder | undefined,
   mark: string,
@@ -95,11 +97,9 @@ export const newOrder = (
   reason: "",
 });
 
-const nobody = { strategy: "", slot: "" } as const;
-
 /** An order that an earlier life sent and heard nothing of any more. */
 export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
-  const order = newOrder(nobody, clOrdId, undefined, "adopted", spec, sentAt);
+  const order = newOrder("", "", clOrdId, undefined, "adopted", spec, sentAt);
   order.phase = "sent";
   order.reason = "sent by a previous run";
   return order;
@@ -112,7 +112,7 @@ export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, 
   const { instId, px, sz, createdAt } = record;
   const spec: OrderSpec = { instId, side: record.side as Side, ordType: record.ordType as OrdType, px, sz, reduceOnly: false };
   const sentAt = clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
-  const order = newOrder(nobody, record.clOrdId, undefined, "adopted", spec, sentAt);
+  const order = newOrder("", "", record.clOrdId, undefined, "adopted", spec, sentAt);
   order.ordId = record.ordId;
   order.phase = record.state;
   order.record = record;

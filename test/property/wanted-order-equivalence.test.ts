@@ -73,7 +73,7 @@ const oneByOne =
       if (isNews) joining(line, wish);
     };
 
-    orderManager.updates$.subscribe(({ strategy }) => {
+    orderManager.listen(({ strategy }) => {
       clock.setTimer(clock.now(), () => {
         advance(strategy);
       });

@@ -12,7 +12,7 @@ import { div, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
 
-interface EntrySource {
+export interface EntrySource {
   readonly profile: Profile;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: Side) => string | undefined;

@@ -7,7 +7,7 @@
  * Not here: what is done with a slot (orders/order-manager.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
-import type { Slot } from "../slots.ts";
+import type { Slot } from "../slot.ts";
 
 /** The instant at which the bucket is full. */
 type Bucket = number;

@@ -37,8 +37,15 @@ interface RuleInput {
   readonly risk?: Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
 }
 
+export interface Approval {
+  readonly approved: true;
+  readonly spec: OrderSpec;
+  /** Empty where it cannot be told. */
+  readonly baseQty: string;
+}
+
 export type Ruling =
-  | { readonly approved: true; readonly spec: OrderSpec; readonly baseQty: string }
+  | Approval
   /** `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. */
   | { readonly approved: false; readonly reason: string; readonly crowded?: true; readonly limit?: keyof RiskRules };
 

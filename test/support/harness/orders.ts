@@ -13,8 +13,9 @@ import type { Transport, WireRequest, WireResponse } from "../../../src/contract
 import { serviceCalendar } from "../../../src/engine/calendar-watch.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
-import { createOrders, type OrderUpdate, updateOf } from "../../../src/orders/manual-orders.ts";
-import { createOrderManager } from "../../../src/orders/order-manager.ts";
+import { createOrders } from "../../../src/orders/manual-orders.ts";
+import { OrderManager } from "../../../src/orders/order-manager.ts";
+import type { OrderUpdate } from "../../../src/orders/order-update.ts";
 import { defaultRules, type RuleSet } from "../../../src/orders/risk/pre-trade-checks.ts";
 import { createResources, defaultFreshness } from "../../../src/orders/state/resources.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
@@ -160,7 +161,7 @@ export const createRig = (options: RigOptions = {}) => {
   });
   const openCounts: number[] = [];
   let marketPx: string | undefined = "60000";
-  const orderManager = createOrderManager({
+  const orderManager = new OrderManager({
     clock,
     serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
 
@@ -184,7 +185,7 @@ export const createRig = (options: RigOptions = {}) => {
     },
   });
   const updates: OrderUpdate[] = [];
-  orderManager.updates$.subscribe((order) => updates.push(updateOf(order)));
+  orderManager.listen((update) => updates.push(update));
   const refusals: string[] = [];
   orderManager.refusals$.subscribe(({ reason }) => refusals.push(reason));
 

@@ -1,12 +1,12 @@
 /** Funding and liquidation in a run: charged by the service, shared out among strategies, told in the report, survived by the engine. */
-import { map, mergeMap, NEVER, Subject, take, timer } from "rxjs";
+import { map, mergeMap, NEVER, take, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { isPlayed } from "../../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../../src/backtest/funding-schedule.ts";
 import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { add, sub, sum } from "../../../src/decimal.ts";
-import { rulesDoubted } from "../../../src/engine/instrument-refresh.ts";
+import { instrumentRefresh } from "../../../src/engine/instrument-refresh.ts";
 import {
   backtest,
   constant,
@@ -19,7 +19,7 @@ import {
   type Tape,
 } from "../../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
-import type { OrderUpdate } from "../../../src/orders/manual-orders.ts";
+import { newOrder } from "../../../src/orders/tracked-order.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
 import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
@@ -332,20 +332,19 @@ describe("Recorded terms of an instrument", () => {
 
   it("are asked for again at most once a minute for each product, when orders are refused by them", () => {
     const clock = createVirtualClock(0);
-    const updates$ = new Subject<OrderUpdate>();
     let asked = 0;
-    rulesDoubted(updates$, createContract().profile, clock).subscribe(() => asked++);
-    const refuse = (reason: string, phase: OrderUpdate["phase"] = "rejected", instId = swap): number => {
+    const rejected = instrumentRefresh(createContract().profile, clock, () => asked++);
+    const refuse = (reason: string, instId = swap): number => {
       const spec = { instId, side: "buy", ordType: "limit", px: "1", sz: "1", reduceOnly: false } as const;
-      updates$.next({ strategy: "s", slot: "a", clOrdId: "", ordId: "", phase, spec, record: undefined, reason });
+      rejected({ ...newOrder("s", "a", "", undefined, "", spec, 0), reason });
       return asked;
     };
-    expect([refuse("51008 no money"), refuse("51006 px", "refused"), refuse("51006 px"), refuse("51020 sz")]).toEqual([0, 0, 1, 1]);
+    expect([refuse("51008 no money"), refuse("51006 px"), refuse("51020 sz")]).toEqual([0, 1, 1]);
     clock.advanceTo(60_000);
     expect([refuse("51001 gone"), refuse("51001 gone")]).toEqual([2, 2]);
     // Another product's rules may have changed after the list was read.
     clock.advanceTo(70_000);
-    const other = (): number => refuse("51006 px", "rejected", "ETH-USDT-SWAP");
+    const other = (): number => refuse("51006 px", "ETH-USDT-SWAP");
     expect([other(), other(), refuse("51006 px")]).toEqual([3, 3, 3]);
     clock.advanceTo(120_000);
     expect([other(), refuse("51006 px")]).toEqual([3, 4]);

@@ -13,7 +13,7 @@ import { createStrategyHost } from "../../../src/host/strategy-host.ts";
 import { createEngine, paper, runBacktest } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
-import type { OrderUpdate } from "../../../src/orders/manual-orders.ts";
+import type { OrderUpdate } from "../../../src/orders/order-update.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createRandom } from "../../../src/random.ts";
 import { btc, calm, configOf, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
@@ -92,7 +92,7 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
     host.stop();
   });
   host.start(inThread(strategy), context as never, {
-    want: (_, wanted) => wants.push(wanted),
+    replace: (_, wanted) => wants.push(wanted),
     renew: () => false,
     setStrategyMode: (_, mode) => modes.push(mode),
   });

@@ -5,7 +5,7 @@ import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { detectStalls } from "../../../src/engine/stall-detector.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
-import type { Mode } from "../../../src/orders/order-manager.ts";
+import type { Mode } from "../../../src/orders/risk/trading-mode.ts";
 
 const setup = () => {
   const inner = createVirtualClock(0);

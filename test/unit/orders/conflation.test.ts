@@ -1,14 +1,14 @@
 /** Wishes that change while their slot waits: nothing is done for them until it matters, and then for the latest. */
 import { describe, expect, it } from "vitest";
 import { mayWait } from "../../../src/orders/conflation.ts";
-import type { Slot } from "../../../src/orders/slots.ts";
+import type { Slot } from "../../../src/orders/slot.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { bid, type Rig, ready, spot } from "../../support/harness/orders.ts";
 
 const spec = { instId: "BTC-USDT-SWAP", side: "buy", ordType: "limit", px: "60000", sz: "600", reduceOnly: false } as const;
 const order = (change: Partial<TrackedOrder>): TrackedOrder => ({
-  ...newOrder({ strategy: "s", slot: "bid" }, "c", bid(), "", spec, 0),
+  ...newOrder("s", "bid", "c", bid(), "", spec, 0),
   ...change,
 });
 const queued = { lane: "place trade_futures" } as Slot["queued"];

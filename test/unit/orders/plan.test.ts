@@ -13,7 +13,7 @@ const specOf = (wish: WantedOrder) =>
 const specify = (wish: WantedOrder): Specified =>
   wish.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wish), baseQty: "" };
 const order = (phase: OrderPhase, over: Partial<TrackedOrder> = {}): TrackedOrder => ({
-  ...newOrder({ strategy: "s", slot: "bid" }, "c", bid(), wishMark(bid()), specOf(bid()), 0),
+  ...newOrder("s", "bid", "c", bid(), wishMark(bid()), specOf(bid()), 0),
   phase,
   ...over,
 });

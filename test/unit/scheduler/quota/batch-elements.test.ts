@@ -6,7 +6,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import type { ExtraLayer } from "../../../../src/contract/profile.ts";
 import type { Transport, WireRequest } from "../../../../src/contract/transport.ts";
 import { EventLog } from "../../../../src/journal/event-log.ts";
-import { createCancelBatcher } from "../../../../src/orders/cancel-batcher.ts";
+import { CancelBatcher } from "../../../../src/orders/cancel-batcher.ts";
 import type { TrackedOrder } from "../../../../src/orders/tracked-order.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
@@ -116,13 +116,10 @@ const doomed = (ordId: string): TrackedOrder =>
 describe("Batched cancels", () => {
   it("are packed into what the layer has room for, and the rest follows in the next window", () => {
     const it = stage(cancelled);
-    const cancels = createCancelBatcher({
-      clock: it.clock,
-      gateway: it.gateway,
-      profile: createContract().profile,
+    const cancels = new CancelBatcher(it.clock, it.gateway, createContract().profile, {
       weigh: () => undefined,
-      onSent: () => undefined,
-      onEnd: () => undefined,
+      sent: () => undefined,
+      end: () => undefined,
     });
     for (let index = 0; index < 47; index++) cancels.request(doomed(`${index}`));
     it.clock.advanceTo(noon + 13_000);
@@ -135,13 +132,10 @@ describe("Batched cancels", () => {
 
   it("leave in full batches where nothing counts elements", () => {
     const it = stage();
-    const cancels = createCancelBatcher({
-      clock: it.clock,
-      gateway: it.gateway,
-      profile: createContract().profile,
+    const cancels = new CancelBatcher(it.clock, it.gateway, createContract().profile, {
       weigh: () => undefined,
-      onSent: () => undefined,
-      onEnd: () => undefined,
+      sent: () => undefined,
+      end: () => undefined,
     });
     for (let index = 0; index < 47; index++) cancels.request(doomed(`${index}`));
     it.clock.advanceTo(noon + 10_010);

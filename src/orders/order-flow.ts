@@ -1,0 +1,222 @@
+/**
+ * Order flow: the parts of the order manager, and what follows in one from what happens in another.
+ *
+ * Invariants: a slot is considered as a whole each time, so that considering it once too often changes nothing; a change is counted
+ * before it is published; a slot without a wanted order and without an order is dropped.
+ * Not here: what others ask of the order manager (order-manager.ts), which step is next (plan.ts), wanted orders that need none yet
+ * (conflation.ts).
+ */
+import type { Gateway } from "../client/gateway.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { ActionClass } from "../journal/events.ts";
+import { Cancellation } from "./cancellation.ts";
+import { createClientOrderIds, generations } from "./client-order-id.ts";
+import { weigh } from "./conflation.ts";
+import { Exits } from "./exits.ts";
+import { OrderLifecycle } from "./order-lifecycle.ts";
+import { createOrderResolver } from "./order-resolver.ts";
+import { Placements } from "./placement.ts";
+import { planSlot } from "./plan.ts";
+import { Reconciliation } from "./reconciliation.ts";
+import { Refusals } from "./refusals.ts";
+import { type Approval, type RuleSet, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
+import { RiskManager } from "./risk/risk-manager.ts";
+import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
+import type { Slot } from "./slot.ts";
+import { Slots } from "./slots.ts";
+import type { OrderStore } from "./state/order-store.ts";
+import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { UnknownOrders } from "./unknown-orders.ts";
+import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+
+export interface OrderFlowOptions {
+  readonly clock: Clock;
+  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
+  readonly serviceNow?: () => number | undefined;
+  readonly contract: Contract;
+  readonly gateway: Gateway;
+  readonly journal: EventLog;
+  readonly store: OrderStore;
+  readonly instance: string;
+  readonly rules: RuleSet;
+  /** Why no order at all may be sent now, in words; undefined when orders may. */
+  readonly refused?: () => string | undefined;
+  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  /** Price a market order would meet, if a quote is known. */
+  readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+  /** So many orders are open now; called with every change of an order. */
+  readonly onOpenOrders: (count: number) => void;
+  /** The service rejected an order. */
+  readonly onRejected?: (order: TrackedOrder) => void;
+  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
+  readonly onDoubt: (needed: () => boolean) => void;
+  /** A wish names a product that is not listed: the list may be old. At most once a minute. */
+  readonly onUnknownInstrument?: (instId: string) => void;
+}
+
+/** An id's generation counts half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
+const generationMs = 500;
+
+export class OrderFlow {
+  readonly modes = new TradingModes();
+  readonly slots: Slots;
+  readonly lifecycle: OrderLifecycle;
+  readonly risk: RiskManager;
+  readonly exits: Exits;
+  readonly refusals: Refusals;
+  readonly cancellation: Cancellation;
+  readonly reconciliation: Reconciliation;
+  readonly #placements: Placements;
+  readonly #unknownOrders: UnknownOrders;
+  readonly #options: OrderFlowOptions;
+  readonly #specify = (wish: WantedOrder): Specified =>
+    specifyWish(wish, this.#options.instruments(), this.#options.contract, this.#marketPxFor(wish));
+
+  constructor(options: OrderFlowOptions, onLoss: { strategy(name: string, reason: string): void; all(reason: string): void }) {
+    const { clock, contract, gateway, journal, store, serviceNow } = options;
+    this.#options = options;
+    const ids = createClientOrderIds(options.instance);
+    this.slots = new Slots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
+    this.risk = new RiskManager(options, onLoss);
+    this.lifecycle = new OrderLifecycle(journal, this.slots, this);
+    this.exits = new Exits(options, this.slots, this.risk.exposure, this);
+    this.refusals = new Refusals(options, this.lifecycle, this);
+    const resolver = createOrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
+    this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
+    this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, (order) => {
+      this.weigh(order);
+    });
+    this.#placements = new Placements(options, this.slots, this.lifecycle, this.#unknownOrders, this);
+    this.reconciliation = new Reconciliation(options, ids, this.slots, this.lifecycle, this.#unknownOrders, this.cancellation, this);
+  }
+
+  /** Takes the next step of a slot. */
+  consider(slot: Slot): void {
+    const { modes, slots, exits, cancellation } = this;
+    const mode = modes.of(slot.strategy);
+    const wish = modes.wishWithin(slot.strategy, slot.wish);
+    if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
+    const { order, settledMark } = slot;
+    const isFree = order === undefined || isOver(order);
+    const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && exits.holds(slot, wish);
+    const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits };
+    const step = planSlot(view, this.#specify);
+    if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
+    switch (step.kind) {
+      case "place":
+        this.#placements.place(slot);
+        return;
+      case "unqueue":
+        slot.unqueue();
+        break;
+      case "keep-cancel-off":
+        if (order !== undefined) cancellation.recall(order);
+        return;
+      case "cancel":
+        if (order !== undefined) cancellation.request(order, urgencyOf(mode, step.reason), step.reason);
+        return;
+      case "nothing":
+    }
+    if (slot.wish !== undefined && mode !== "halted") return;
+    this.lifecycle.dropSpare(slot);
+    if (slot.wish !== undefined) return;
+    this.refusals.forget(slot);
+    exits.forget(slot);
+    slots.dropIfIdle(slot);
+  }
+
+  /** An order changed and is not published yet. */
+  count(order: TrackedOrder): void {
+    this.#options.onOpenOrders(this.slots.openCount);
+    this.risk.take(order);
+    this.exits.take(order);
+    if (order.phase === "rejected") this.#options.onRejected?.(order);
+  }
+
+  /** An order is over and its slot was considered. */
+  over(order: TrackedOrder): void {
+    this.#unknownOrders.settle(order);
+    this.refusals.retryCrowded(this.risk.retries);
+    this.exits.release(order);
+  }
+
+  /** Compares an order with the latest wish of its slot, where that has changed since. */
+  weigh(order: TrackedOrder): void {
+    if (!order.unweighed) return;
+    const slot = this.slots.of(order);
+    weigh(order, slot?.order === order ? this.modes.wishWithin(slot.strategy, slot.wish) : undefined, this.#specify);
+  }
+
+  rule(slot: Slot, wish: WantedOrder): Ruling {
+    const { instruments, contract, rules, refused } = this.#options;
+    const rest = this.exits.remaining(slot, wish);
+    const ruling = rule({
+      wish: rest,
+      instruments: instruments(),
+      contract,
+      rules,
+      refused: refused?.(),
+      marketPx: this.#marketPxFor(rest),
+      openOfStrategy: this.slots.openCountOf(slot.strategy),
+      openInAll: this.slots.openCount,
+      risk: this.risk.view(slot, rest),
+    });
+    return this.risk.steady(slot, wish, ruling);
+  }
+
+  mayPlace(slot: Slot, wish: WantedOrder): boolean {
+    return mayPlace(this.modes.mode, wish) && !this.exits.holds(slot, wish);
+  }
+
+  refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
+    this.refusals.refuse(slot, wish, ruling);
+  }
+
+  /** A wish was refused for a reason that is news. */
+  refused(slot: Slot, wish: WantedOrder, reason: string): void {
+    this.exits.refused(slot, wish, reason);
+  }
+
+  /** The service took an order. */
+  accept(order: TrackedOrder, ordId: string): void {
+    this.reconciliation.accept(order, ordId);
+  }
+
+  /** The record of an order that was searched for has come. */
+  evidence(order: TrackedOrder): void {
+    this.reconciliation.take(order);
+  }
+
+  doubtLists(needed: () => boolean): void {
+    this.#options.onDoubt(needed);
+  }
+
+  get isHalted(): boolean {
+    return this.modes.mode === "halted";
+  }
+
+  /** Whose wish an order of a previous run was. */
+  own(clOrdId: string, strategy: string): void {
+    this.risk.owned(clOrdId, strategy);
+  }
+
+  recount(order: TrackedOrder): void {
+    this.risk.take(order);
+  }
+
+  recountAll(): void {
+    for (const order of this.slots.orders()) this.risk.take(order);
+    this.#options.onOpenOrders(this.slots.openCount);
+  }
+
+  #marketPxFor({ px, ordType, instId, side }: WantedOrder): string | undefined {
+    return px === undefined || ordType === "market" ? this.#options.marketPx(instId, side) : undefined;
+  }
+}
+
+// A replacement needs ordinary quota for its placement anyway; an order that is not wanted is an exit.
+const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
+  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";

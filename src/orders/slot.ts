@@ -1,0 +1,56 @@
+/**
+ * Slot: the stable place of one wanted order of a strategy, and of the order that was sent for it.
+ *
+ * Not here: what happens to it (order-manager.ts), all of them (slots.ts).
+ */
+import type { TrackedOrder } from "./tracked-order.ts";
+import type { WantedOrder } from "./wanted-order.ts";
+
+/** What is left of a slot's wanted order, and when it may be placed. */
+export interface Rest {
+  readonly mark: string;
+  readonly kind: "rest" | "exit";
+  qty: string;
+  /** Not before this instant. */
+  at: number;
+  /** Orders in a row that executed nothing of it. */
+  vain: number;
+  reason: string;
+}
+
+/** A placement that waits in the scheduler, and the lane it waits in. */
+export interface QueuedPlacement {
+  readonly lane: string;
+  withdraw(): void;
+}
+
+export class Slot {
+  readonly strategy: string;
+  readonly name: string;
+  readonly hash: string;
+  /** Placed by hand: not part of the declared set. */
+  readonly byHand: boolean;
+  wish: WantedOrder | undefined = undefined;
+  order: TrackedOrder | undefined = undefined;
+  queued: QueuedPlacement | undefined = undefined;
+  settledMark: string | undefined = undefined;
+  /** The settled wish was refused by a rule and may pass when instruments change. */
+  refused = false;
+  /** An order that a rate limit kept from being executed: its id is used again. */
+  spare: TrackedOrder | undefined = undefined;
+  /** What earlier orders left of the wanted quantity, if another order is to follow. */
+  rest: Rest | undefined = undefined;
+
+  constructor(strategy: string, name: string, hash: string, byHand: boolean) {
+    this.strategy = strategy;
+    this.name = name;
+    this.hash = hash;
+    this.byHand = byHand;
+  }
+
+  /** Takes a waiting placement out of the queue. */
+  unqueue(): void {
+    this.queued?.withdraw();
+    this.queued = undefined;
+  }
+}
