@@ -16,12 +16,8 @@ export const cyclicFiles: readonly string[] = [
 /** Functions and methods that are too long. */
 export const longFunctions: readonly string[] = [
   // backtest
-  "src/backtest/candle-prints.ts createCandlePlayer",
-  "src/backtest/paper-player.ts createPaperPlayer",
   // backtest/serve
-  "src/backtest/serve/market-replay.ts replayMarket",
   // backtest
-  "src/backtest/skip-ahead.ts createSkipAhead",
   // client
   // client/live
   "src/client/live/bar-streams.ts createBarStreams",
@@ -45,7 +41,6 @@ export const longFunctions: readonly string[] = [
   // journal
   "src/journal/write-ahead-log.ts openWriteAheadLog",
   // market
-  "src/market/feed.ts createFeed",
   // orders
   "src/orders/order-resolver.ts createOrderResolver",
   // report

@@ -19,7 +19,7 @@ import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type HookedClock, hookedClock } from "./hooked-clock.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
-import { createPaperPlayer, type More, type PaperPlayer } from "./paper-player.ts";
+import { type More, PaperPlayer } from "./paper-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
@@ -259,8 +259,8 @@ export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceS
       const tape = more() ?? market(rest.fixture).tape;
       const shiftMs = clock.now() + paperLeadMs - tape.startAt;
       const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
-      const player = createPaperPlayer(tape, simulated, shiftMs, more);
-      return { ...simulated, realTime: given === undefined, start: player.start, stop: () => stopAll(player, simulated) };
+      const player = new PaperPlayer(tape, simulated, shiftMs, more);
+      return { ...simulated, realTime: given === undefined, start: () => player.start(), stop: () => stopAll(player, simulated) };
     },
   };
 };

@@ -15,13 +15,7 @@ import { type CandleSeries, isTerms, type Series } from "../market/tape/tape.ts"
 import type { Venue } from "../venue/venue.ts";
 import type { BarPath } from "./fill-models.ts";
 
-interface CandlePlayer {
-  /** Row `row` of the series has just closed. */
-  closed(row: number): void;
-  readonly late: LateBars;
-}
-
-/** The same afterwards, at a service where no order rests: what was printed there is seen in the latest print alone. */
+/** Bars taken afterwards, at a service where no order rests: what was printed there is seen in the latest print alone. */
 export interface LateBars {
   /** Row `row` closed at its own instant. Rows since the last one that was taken need not be told. */
   closed(row: number): void;
@@ -61,79 +55,99 @@ const pessimistic = (row: number, { high, low }: CandleSeries, { bidPx, askPx }:
   return buys === sells ? undefined : sells;
 };
 
-export const createCandlePlayer = (
-  venue: Venue,
-  clock: Clock,
-  instId: string,
-  series: CandleSeries,
-  skewMs: number,
-  path: BarPath = "shortest",
-): CandlePlayer => {
-  const { at: closes, open, high, low, close, volume, barMs } = series;
-  let before = 0;
-  let fromLow = true;
+export class CandlePlayer implements LateBars {
+  readonly #venue: Venue;
+  readonly #clock: Clock;
+  readonly #instId: string;
+  readonly #series: CandleSeries;
+  readonly #skewMs: number;
+  readonly #path: BarPath;
+  /** The price printed last. */
+  #before = 0;
+  #fromLow = true;
   /** The bar that is running, when it opened, and how many of its prints before the close have been made. */
-  let running = 0;
-  let opensAt = 0;
-  let made = 0;
-  let armed = true;
-  const print = (row: number, px: number, at: number): void => {
-    const now = at + skewMs;
-    const qty = Math.max(1, Math.floor((volume[row] as number) / 4));
-    const bid = bidAt(px, low[row] as number, high[row] as number);
-    venue.quote(instId, bid, qty, bid + 1, qty, now);
-    venue.trade(instId, px >= before ? "buy" : "sell", px, qty, now);
-    before = px;
-  };
-  /** Which extreme comes first is decided when it is due, by what rests then. */
-  const pxOf = (row: number, which: number): number => {
-    if (which === 0) return open[row] as number;
-    if (which === 1) {
-      const asked = path === "pessimistic" ? pessimistic(row, series, venue.resting(instId)) : undefined;
-      fromLow = asked ?? lowFirst(row, series);
-    }
-    return (fromLow === (which === 1) ? low[row] : high[row]) as number;
-  };
-  const dueAt = (which: number): number => opensAt + (which * barMs) / 3;
-  const printOf = (row: number, which: number, at: number): void => {
-    if (row === running) made = which + 1;
-    print(row, pxOf(row, which), at);
-  };
-  const arm = (): void => {
-    armed = true;
-    const row = running;
-    if (row === closes.length) return;
-    for (let which = made; which < prints; which++) {
-      clock.setTimer(dueAt(which), () => {
-        printOf(row, which, clock.now());
+  #running = 0;
+  #opensAt = 0;
+  #made = 0;
+  #armed = true;
+
+  constructor(venue: Venue, clock: Clock, instId: string, series: CandleSeries, skewMs: number, path: BarPath = "shortest") {
+    this.#venue = venue;
+    this.#clock = clock;
+    this.#instId = instId;
+    this.#series = series;
+    this.#skewMs = skewMs;
+    this.#path = path;
+  }
+
+  /** Row `row` of the series has just closed. */
+  take(row: number): void {
+    this.#close(row, this.#clock.now());
+    this.#arm();
+  }
+
+  closed(row: number): void {
+    this.#close(row, this.#series.at[row] as number);
+    this.#armed = false;
+  }
+
+  until(at: number): void {
+    if (this.#armed || this.#running === this.#series.at.length) return;
+    while (this.#made < prints && this.#dueAt(this.#made) < at) this.#printOf(this.#running, this.#made, this.#dueAt(this.#made));
+  }
+
+  arm(): void {
+    if (!this.#armed) this.#arm();
+  }
+
+  #arm(): void {
+    this.#armed = true;
+    const row = this.#running;
+    if (row === this.#series.at.length) return;
+    for (let which = this.#made; which < prints; which++) {
+      this.#clock.setTimer(this.#dueAt(which), () => {
+        this.#printOf(row, which, this.#clock.now());
       });
     }
-  };
+  }
+
   /** `at` is when row `row` closed. */
-  const closedAt = (row: number, at: number): void => {
-    print(row, close[row] as number, at);
-    running = row + 1;
-    made = 0;
+  #close(row: number, at: number): void {
+    const { at: closes, close, barMs } = this.#series;
+    this.#print(row, close[row] as number, at);
+    this.#running = row + 1;
+    this.#made = 0;
     // Instants on the clock: the tape may be played later than it was recorded, but bars keep their distance.
-    opensAt = at + Math.max(0, (closes[running] as number) - barMs - (closes[row] as number));
-  };
-  return {
-    closed: (row) => {
-      closedAt(row, clock.now());
-      arm();
-    },
-    late: {
-      closed: (row) => {
-        closedAt(row, closes[row] as number);
-        armed = false;
-      },
-      until: (at) => {
-        if (armed || running === closes.length) return;
-        while (made < prints && dueAt(made) < at) printOf(running, made, dueAt(made));
-      },
-      arm: () => {
-        if (!armed) arm();
-      },
-    },
-  };
-};
+    this.#opensAt = at + Math.max(0, (closes[this.#running] as number) - barMs - (closes[row] as number));
+  }
+
+  #dueAt(which: number): number {
+    return this.#opensAt + (which * this.#series.barMs) / 3;
+  }
+
+  #printOf(row: number, which: number, at: number): void {
+    if (row === this.#running) this.#made = which + 1;
+    this.#print(row, this.#pxOf(row, which), at);
+  }
+
+  /** Which extreme comes first is decided when it is due, by what rests then. */
+  #pxOf(row: number, which: number): number {
+    const { open, high, low } = this.#series;
+    if (which === 0) return open[row] as number;
+    if (which === 1) {
+      const asked = this.#path === "pessimistic" ? pessimistic(row, this.#series, this.#venue.resting(this.#instId)) : undefined;
+      this.#fromLow = asked ?? lowFirst(row, this.#series);
+    }
+    return (this.#fromLow === (which === 1) ? low[row] : high[row]) as number;
+  }
+
+  #print(row: number, px: number, at: number): void {
+    const { low, high, volume } = this.#series;
+    const now = at + this.#skewMs;
+    const qty = Math.max(1, Math.floor((volume[row] as number) / 4));
+    const bid = bidAt(px, low[row] as number, high[row] as number);
+    this.#venue.quote(this.#instId, bid, qty, bid + 1, qty, now);
+    this.#venue.trade(this.#instId, px >= this.#before ? "buy" : "sell", px, qty, now);
+    this.#before = px;
+  }
+}

@@ -8,13 +8,8 @@
  * Not here: a clock that is moved (player.ts).
  */
 import type { Timer } from "../clock/clock.ts";
-import type { Tape } from "../market/tape/tape.ts";
+import { type Tape, timeAt } from "../market/tape/tape.ts";
 import type { Simulated } from "./simulated-service.ts";
-
-export interface PaperPlayer {
-  readonly start: () => void;
-  readonly stop: () => void;
-}
 
 /** What comes after a tape, of the same products and kinds of rows; undefined at the end. */
 export interface More {
@@ -23,81 +18,92 @@ export interface More {
   readonly prepare?: () => void;
 }
 
-export const createPaperPlayer = (first: Tape, simulated: Simulated, shiftMs: number, more: More = () => undefined): PaperPlayer => {
-  const { clock, feed } = simulated;
-  const waiting = new Set<Timer>();
-  let tape = first;
-  let next = 0;
-  let lastDue = Number.NEGATIVE_INFINITY;
-  let barAt = Number.POSITIVE_INFINITY;
-  let stopped = false;
+export class PaperPlayer {
+  readonly #simulated: Simulated;
+  readonly #shiftMs: number;
+  readonly #more: More;
+  readonly #waiting = new Set<Timer>();
+  #tape: Tape;
+  #next = 0;
+  #lastDue = Number.NEGATIVE_INFINITY;
+  /** When the timer for bars is set. */
+  #barAt = Number.POSITIVE_INFINITY;
+  #stopped = false;
 
-  const timeOf = (index: number): number => {
-    const { series, row } = tape.order;
-    return ((tape.series[series[index] as number] as { at: Float64Array }).at[row[index] as number] as number) + shiftMs;
-  };
-  const later = (at: number, run: () => void): void => {
-    const timer = clock.setTimer(at, () => {
-      waiting.delete(timer);
-      run();
-    });
-    waiting.add(timer);
-  };
-  const closeBars = (): void => {
-    if (feed.nextBarAt === barAt || feed.nextBarAt === Number.POSITIVE_INFINITY) return;
-    barAt = feed.nextBarAt;
-    later(barAt, () => {
-      feed.tick(clock.now());
-      closeBars();
-    });
-  };
-  const deliver = (from: Tape, index: number): void => {
-    feed.deliver(from, index, clock.now());
-    closeBars();
-  };
-  const playTo = (now: number): void => {
-    const from = tape;
-    const begin = next;
-    for (; next < tape.length && timeOf(next) <= now; next++) {
-      const index = next;
-      lastDue = Math.max(lastDue, now + simulated.feedMs());
-      later(lastDue, () => {
-        deliver(from, index);
+  /** `shiftMs` is added to recorded instants. */
+  constructor(first: Tape, simulated: Simulated, shiftMs: number, more: More = () => undefined) {
+    this.#tape = first;
+    this.#simulated = simulated;
+    this.#shiftMs = shiftMs;
+    this.#more = more;
+  }
+
+  start(): void {
+    this.#step();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#waiting) timer.cancel();
+    this.#waiting.clear();
+  }
+
+  #step(): void {
+    const now = this.#simulated.clock.now();
+    this.#playTo(now);
+    while (!this.#stopped && !this.#isOver() && this.#timeOf(this.#next) <= now) this.#playTo(now);
+    if (this.#stopped) return;
+    this.#more.prepare?.();
+    if (this.#isOver()) this.#later(this.#lastDue, () => this.#simulated.feed.complete());
+    else this.#later(this.#timeOf(this.#next), () => this.#step());
+  }
+
+  #playTo(now: number): void {
+    const tape = this.#tape;
+    const begin = this.#next;
+    for (; this.#next < tape.length && this.#timeOf(this.#next) <= now; this.#next++) {
+      const index = this.#next;
+      this.#lastDue = Math.max(this.#lastDue, now + this.#simulated.feedMs());
+      this.#later(this.#lastDue, () => {
+        this.#simulated.feed.deliver(tape, index, this.#simulated.clock.now());
+        this.#closeBars();
       });
     }
     // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is told after the row.
-    for (let index = begin; index < next && !stopped; index++) simulated.apply(index, now);
-  };
+    for (let index = begin; index < this.#next && !this.#stopped; index++) this.#simulated.apply(index, now);
+  }
+
   /** Goes on with what comes after a tape that was played; true when there is nothing. */
-  const isOver = (): boolean => {
-    while (next === tape.length) {
-      const following = more();
+  #isOver(): boolean {
+    while (this.#next === this.#tape.length) {
+      const following = this.#more();
       if (following === undefined) return true;
-      tape = following;
-      next = 0;
-      simulated.follow(tape);
+      this.#tape = following;
+      this.#next = 0;
+      this.#simulated.follow(following);
     }
     return false;
-  };
-  const step = (): void => {
-    const now = clock.now();
-    playTo(now);
-    while (!stopped && !isOver() && timeOf(next) <= now) playTo(now);
-    if (stopped) return;
-    more.prepare?.();
-    if (!isOver()) later(timeOf(next), step);
-    else {
-      later(lastDue, () => {
-        feed.complete();
-      });
-    }
-  };
-  return {
-    start: step,
-    stop: () => {
-      stopped = true;
-      for (const timer of waiting) timer.cancel();
-      waiting.clear();
-    },
-  };
-};
+  }
+
+  #closeBars(): void {
+    const { feed, clock } = this.#simulated;
+    if (feed.nextBarAt === this.#barAt || feed.nextBarAt === Number.POSITIVE_INFINITY) return;
+    this.#barAt = feed.nextBarAt;
+    this.#later(this.#barAt, () => {
+      feed.tick(clock.now());
+      this.#closeBars();
+    });
+  }
+
+  #timeOf(index: number): number {
+    return timeAt(this.#tape, index) + this.#shiftMs;
+  }
+
+  #later(at: number, run: () => void): void {
+    const timer = this.#simulated.clock.setTimer(at, () => {
+      this.#waiting.delete(timer);
+      run();
+    });
+    this.#waiting.add(timer);
+  }
+}

@@ -16,7 +16,7 @@ import {
   type TapeInstrument,
 } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
-import { createCandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
+import { CandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 import { emptyQuote, type TradeQuote, tradeTaker } from "./fill-trades.ts";
 
@@ -79,11 +79,8 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
     }
     case "candle": {
       if (fills === undefined && !isPlayed(series, tape.series)) return () => undefined;
-      const player = createCandlePlayer(venue, clock, instId, series, skewMs, model?.path);
-      const take = (row: number): void => {
-        player.closed(row);
-      };
-      return Object.assign(take, { bars: player.late });
+      const bars = new CandlePlayer(venue, clock, instId, series, skewMs, model?.path);
+      return Object.assign((row: number): void => bars.take(row), { bars });
     }
     case "mark": {
       const { px, part } = series;

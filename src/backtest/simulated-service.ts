@@ -24,7 +24,7 @@ import type { TradeQuote } from "./fill-trades.ts";
 import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
 import type { LatencyModel } from "./latency.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./row-dispatch.ts";
-import { createSkipAhead, type SkipAhead } from "./skip-ahead.ts";
+import { SkipAhead } from "./skip-ahead.ts";
 
 export interface SimulatedOptions {
   readonly latency: LatencyModel;
@@ -104,7 +104,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
   const { funding = "recorded", skewMs } = options;
   openAsRecorded(tape, venue, clock.now() + skewMs);
   const played: Venue = funding === "off" ? { ...venue, funding: () => undefined } : venue;
-  const quiet = createSkipAhead(tape, venue, filledBy);
+  const quiet = new SkipAhead(tape, venue, filledBy);
   const prints = new Map<string, TradeQuote>();
   const takersOf = (from: Tape): readonly RowTaker[] => rowTakers(from, played, clock, skewMs, filledBy, prints);
   let { order } = tape;
@@ -125,7 +125,7 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     assumptions: assumptionsOf(tape, options, contract, filledBy),
     feedMs: () => latency.feedMs(),
     stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
-    quietUntil: quiet.until,
+    quietUntil: (from, to) => quiet.until(from, to),
     applyLate: batchedRows(tape, takers, clock, skewMs),
     apply: (index, at) => {
       (takers[order.series[index] as number] as RowTaker)(order.row[index] as number, at + skewMs);
@@ -143,7 +143,7 @@ const wireTo = (
   clock: Clock,
   latency: Latency,
   options: SimulatedOptions,
-  { disturb }: SkipAhead,
+  quiet: SkipAhead,
 ): Pick<Simulated, "transport" | "watchSends"> => {
   const arrivals = new Map<WireRequest, ReturnType<Watcher>>();
   let watch: Watcher | undefined;
@@ -154,7 +154,7 @@ const wireTo = (
     handle: (request, at) => {
       const { method, path, query, body, key } = request;
       // Leverage, too, moves the price of a liquidation.
-      if (method !== "GET") disturb();
+      if (method !== "GET") quiet.disturb();
       const response = venue.handle({ method, path, query, body, key, ip }, at + options.skewMs);
       arrivals.get(request)?.(at, response.status);
       arrivals.delete(request);

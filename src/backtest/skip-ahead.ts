@@ -13,13 +13,6 @@ import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
-export interface SkipAhead {
-  /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
-  readonly until: (from: number, to: number) => number;
-  /** Something happened at the service that may have changed more. */
-  readonly disturb: () => void;
-}
-
 /** Rows that are looked at in one go: what was looked at is thrown away when something happens, and that may be soon. */
 const rowsAtFirst = 128;
 const rowsAtMost = 8_192;
@@ -43,79 +36,101 @@ const pricesOf = (series: Series): Prices | undefined => {
   }
 };
 
-export const createSkipAhead = (tape: Tape, venue: Venue, { models, plays }: Pick<FillChoice, "models" | "plays">): SkipAhead => {
-  const { series, instruments, order } = tape;
-  const never: SkipAhead = { until: (from) => from, disturb: () => undefined };
-  if (series.some((one) => one.kind === "change" || (one.kind === "candle" && overlaps(one)))) return never;
-  const lasting = models.some((model) => model?.volume === "traded");
-  const resting = new Set<string>();
-  const prices = series.map(pricesOf);
-  const played = series.map(plays);
+export class SkipAhead {
+  readonly #tape: Tape;
+  readonly #venue: Venue;
+  /** Some tapes are never applied in bulk. */
+  readonly #never: boolean;
+  /** Whether an order leaves a mark on what is displayed. */
+  readonly #lasting: boolean;
+  readonly #resting = new Set<string>();
+  readonly #prices: readonly (Prices | undefined)[];
+  readonly #played: readonly boolean[];
   /** Series whose prices have to stay inside a band, and the band; looked at only while somebody holds a position. */
-  const watched = new Uint8Array(series.length);
-  const above = new Float64Array(series.length);
-  const below = new Float64Array(series.length);
+  readonly #watched: Uint8Array;
+  readonly #above: Float64Array;
+  readonly #below: Float64Array;
   /** A bar is printed from the end of the one before it on. */
-  const ahead = series.map(({ kind }) => (kind === "candle" ? 1 : 0));
-  let state: "unknown" | "quiet" | "held" | "loud" = "quiet";
-  let looked = 0;
-  let reach = rowsAtFirst;
+  readonly #ahead: readonly number[];
+  #state: "unknown" | "quiet" | "held" | "loud" = "quiet";
+  #looked = 0;
+  #reach = rowsAtFirst;
 
-  const judge = (): typeof state => {
-    if (lasting || resting.size > 0) return "loud";
-    const bands = instruments.map(({ instId }) => venue.safeBand(instId));
+  constructor(tape: Tape, venue: Venue, { models, plays }: Pick<FillChoice, "models" | "plays">) {
+    const { series } = tape;
+    this.#tape = tape;
+    this.#venue = venue;
+    this.#never = series.some((one) => one.kind === "change" || (one.kind === "candle" && overlaps(one)));
+    this.#lasting = models.some((model) => model?.volume === "traded");
+    this.#prices = series.map(pricesOf);
+    this.#played = series.map((one) => plays(one));
+    this.#watched = new Uint8Array(series.length);
+    this.#above = new Float64Array(series.length);
+    this.#below = new Float64Array(series.length);
+    this.#ahead = series.map(({ kind }) => (kind === "candle" ? 1 : 0));
+    if (this.#never) return;
+    venue.onOrder((_, { ordId, state }) => {
+      if (isActive(state)) this.#resting.add(ordId);
+      else this.#resting.delete(ordId);
+      this.disturb();
+    });
+    venue.onFill(() => this.disturb());
+    venue.onFunding(() => this.disturb());
+  }
+
+  /** Something happened at the service that may have changed more than prices. */
+  disturb(): void {
+    this.#state = "unknown";
+  }
+
+  /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
+  until(from: number, to: number): number {
+    if (this.#never) return from;
+    if (this.#state === "unknown") {
+      this.#state = this.#judge();
+      this.#looked = from;
+      this.#reach = rowsAtFirst;
+    }
+    if (this.#state !== "held") return this.#state === "quiet" ? to : from;
+    const goal = Math.min(to, from + this.#reach);
+    let looked = Math.max(this.#looked, from);
+    while (looked < goal && this.#isSafe(looked)) looked++;
+    this.#looked = looked;
+    if (looked >= goal) this.#reach = Math.min(2 * this.#reach, rowsAtMost);
+    return Math.min(looked, to);
+  }
+
+  #judge(): "quiet" | "held" | "loud" {
+    if (this.#lasting || this.#resting.size > 0) return "loud";
+    const bands = this.#tape.instruments.map(({ instId }) => this.#venue.safeBand(instId));
     let held = false;
-    for (const [which, { instrument, kind }] of series.entries()) {
+    for (const [which, { instrument, kind }] of this.#tape.series.entries()) {
       const band = bands[instrument];
       if (band === undefined) return "loud";
       const free = band.above === Number.NEGATIVE_INFINITY && band.below === Number.POSITIVE_INFINITY;
       if (!free) held = true;
-      if (!free && kind === "level" && played[which]) return "loud";
-      watched[which] = !free && played[which] === true ? 1 : 0;
-      above[which] = band.above;
-      below[which] = band.below;
+      if (!free && kind === "level" && this.#played[which]) return "loud";
+      this.#watched[which] = !free && this.#played[which] === true ? 1 : 0;
+      this.#above[which] = band.above;
+      this.#below[which] = band.below;
     }
     return held ? "held" : "quiet";
-  };
-  const isSafe = (index: number): boolean => {
+  }
+
+  #isSafe(index: number): boolean {
+    const { order } = this.#tape;
     const which = order.series[index] as number;
-    if (watched[which] === 0) return true;
-    const floor = above[which] as number;
-    const ceiling = below[which] as number;
-    const columns = prices[which];
+    if (this.#watched[which] === 0) return true;
+    const floor = this.#above[which] as number;
+    const ceiling = this.#below[which] as number;
+    const columns = this.#prices[which];
     if (columns === undefined) return false;
     const [low, high] = columns;
     const row = order.row[index] as number;
-    const last = Math.min(row + (ahead[which] as number), low.length - 1);
+    const last = Math.min(row + (this.#ahead[which] as number), low.length - 1);
     for (let one = row; one <= last; one++) {
       if (!((low[one] as number) > floor && (high[one] as number) < ceiling)) return false;
     }
     return true;
-  };
-  const disturb = (): void => {
-    state = "unknown";
-  };
-  venue.onOrder((_, { ordId, state: now }) => {
-    if (isActive(now)) resting.add(ordId);
-    else resting.delete(ordId);
-    disturb();
-  });
-  venue.onFill(disturb);
-  venue.onFunding(disturb);
-  return {
-    disturb,
-    until: (from, to) => {
-      if (state === "unknown") {
-        state = judge();
-        looked = from;
-        reach = rowsAtFirst;
-      }
-      if (state !== "held") return state === "quiet" ? to : from;
-      if (looked < from) looked = from;
-      const goal = Math.min(to, from + reach);
-      while (looked < goal && isSafe(looked)) looked++;
-      if (looked >= goal) reach = Math.min(2 * reach, rowsAtMost);
-      return Math.min(looked, to);
-    },
-  };
-};
+  }
+}

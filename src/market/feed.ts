@@ -62,12 +62,7 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   const channelOf = (instId: string): Channel => {
     const channel = channels.get(instId);
     if (channel !== undefined) return channel;
-    parseInstId(instId, "market data");
-    const known = [...channels.keys()];
-    throw new SluiceError(
-      "INSTRUMENT_UNKNOWN",
-      `Market data: there is none for "${instId}"; there is for ${known.join(", ") || "no instrument"}.${didYouMean(instId, known)}`,
-    );
+    throw unknownInstrument(instId, [...channels.keys()]);
   };
   const tick = (at: number): void => {
     if (at < feed.nextBarAt) return;
@@ -109,6 +104,15 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
     },
   };
   return feed;
+};
+
+/** Throws itself where the name is none of an instrument. */
+const unknownInstrument = (instId: string, known: readonly string[]): SluiceError => {
+  parseInstId(instId, "market data");
+  return new SluiceError(
+    "INSTRUMENT_UNKNOWN",
+    `Market data: there is none for "${instId}"; there is for ${known.join(", ") || "no instrument"}.${didYouMean(instId, known)}`,
+  );
 };
 
 const recordedLengths = (tape: Tape, instId: string): readonly number[] =>

@@ -1,5 +1,5 @@
 /**
- * Plays a tape to a venue and its board, so that strangers can connect to a recorded or made market.
+ * Plays a tape to a venue and its board, so that clients can connect to a recorded or made market.
  *
  * Invariants: the first row plays at once and the others keep their distance, divided by the speed; what is shown is dated on the
  * clock, so that a client sees a market of its own time at any speed; the market of an instant is shown before the orders it changed;
@@ -11,14 +11,14 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { SluiceError } from "../../errors.ts";
-import type { CandleSeries, Tape } from "../../market/tape/tape.ts";
+import { type CandleSeries, type Tape, timeAt } from "../../market/tape/tape.ts";
 import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
 import { isPlayed } from "../candle-prints.ts";
 import { type RowTaker, rowTakers } from "../row-dispatch.ts";
 import { minuteMs, ReplayBars } from "./replay-bars.ts";
-import { createReplayFeed } from "./replay-feed.ts";
-import { createScaledClock } from "./scaled-clock.ts";
+import { createReplayFeed, type ReplayFeed } from "./replay-feed.ts";
+import { createScaledClock, type ScaledClock } from "./scaled-clock.ts";
 
 export interface MarketReplayOptions {
   /** How many times faster than recorded. Default 1. */
@@ -33,80 +33,112 @@ export const replayMarket = (
   venue: Venue,
   board: PublicChannels,
   clock: Clock,
-  options: MarketReplayOptions = {},
+  { speed = 1, loop = false }: MarketReplayOptions = {},
 ): { stop(): void } => {
-  const { speed = 1, loop = false } = options;
   checkOptions(tape, venue, speed);
-  const paced = createScaledClock(clock, speed);
-  const { series: seriesIn, row: rowIn } = tape.order;
-  let shiftMs = 0;
-  let next = 0;
-  let round = 0;
-  let stopped = false;
-  const bars: ReplayBars[] = [];
-  const minutes = recordedMinutes(tape, speed, () => shiftMs);
-  const periodMs = periodOf(tape, minutes.size > 0);
-  shiftMs = firstShift(tape, [...minutes.values()][0], clock.now());
-  const shown = createReplayFeed(tape, venue, board, clock, (scale, instrument) => {
-    const one = new ReplayBars(scale, (bar, at) => board.candle(bar, at), minutes.get(instrument)?.opensAt);
-    bars.push(one);
-    return one;
-  });
-  const seconds = createSeconds(clock, bars);
-  /** What a bar prints between rows is shown like a row. */
-  const between = shownWith(paced, (print) => {
-    venue.together(() => {
-      print();
-      shown.flush();
-    });
-    seconds.arm();
-  });
-  const takers = (): readonly RowTaker[] => rowTakers(tape, shown.venue, between, 0);
-  let takersNow = takers();
-
-  const timeOf = (index: number): number => timeIn(tape, index) + shiftMs;
-  const apply = (index: number): void => {
-    if (index === 0 && round > 0) {
-      shown.rewind();
-      takersNow = takers();
-    }
-    const series = seriesIn[index] as number;
-    const row = rowIn[index] as number;
-    (takersNow[series] as RowTaker)(row, 0);
-    const minute = minutes.get(tape.series[series]?.instrument ?? -1);
-    if (minute !== undefined && tape.series[series] === minute.series) {
-      bars[minute.series.instrument]?.closed(minute.series, row, timeOf(index) - minuteMs, clock.now());
-      minute.row = row + 1;
-    }
-  };
-  const again = (): void => {
-    next = 0;
-    round++;
-    shiftMs += periodMs;
-    for (const minute of minutes.values()) minute.row = 0;
-  };
-  const step = (): void => {
-    const now = paced.now();
-    for (let rows = 0; next < tape.length && timeOf(next) <= now && rows < rowsPerTurn && !stopped; ) {
-      const at = timeOf(next);
-      venue.together(() => {
-        for (; next < tape.length && timeOf(next) === at && !stopped; rows++) apply(next++);
-        shown.flush();
-      });
-      if (next === tape.length && loop) again();
-    }
-    seconds.arm();
-    if (next < tape.length) paced.setTimer(Math.max(now, timeOf(next)), step);
-  };
-  step();
-  return {
-    stop: () => {
-      stopped = true;
-      paced.stop();
-      seconds.stop();
-    },
-  };
+  return new MarketReplay(tape, venue, board, clock, speed, loop);
 };
+
+class MarketReplay {
+  readonly #tape: Tape;
+  readonly #venue: Venue;
+  readonly #clock: Clock;
+  readonly #loop: boolean;
+  readonly #paced: ScaledClock;
+  readonly #between: Clock;
+  readonly #minutes: ReadonlyMap<number, RecordedMinutes>;
+  readonly #bars: ReplayBars[] = [];
+  readonly #seconds: Seconds;
+  readonly #shown: ReplayFeed;
+  readonly #periodMs: number;
+  #takers: readonly RowTaker[];
+  #shiftMs: number;
+  #next = 0;
+  #round = 0;
+  #stopped = false;
+
+  constructor(tape: Tape, venue: Venue, board: PublicChannels, clock: Clock, speed: number, loop: boolean) {
+    this.#tape = tape;
+    this.#venue = venue;
+    this.#clock = clock;
+    this.#loop = loop;
+    this.#paced = createScaledClock(clock, speed);
+    this.#minutes = recordedMinutes(tape, speed, () => this.#shiftMs);
+    this.#periodMs = periodOf(tape, this.#minutes.size > 0);
+    this.#shiftMs = firstShift(tape, [...this.#minutes.values()][0], clock.now());
+    this.#shown = createReplayFeed(tape, venue, board, clock, (scale, instrument) => {
+      const bars = new ReplayBars(scale, (bar, at) => board.candle(bar, at), this.#minutes.get(instrument)?.opensAt);
+      this.#bars.push(bars);
+      return bars;
+    });
+    this.#seconds = new Seconds(clock, this.#bars);
+    // What a bar prints between rows is shown like a row.
+    this.#between = shownWith(this.#paced, (print) => {
+      this.#together(print);
+      this.#seconds.arm();
+    });
+    this.#takers = this.#rowTakers();
+    this.#step();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#paced.stop();
+    this.#seconds.stop();
+  }
+
+  #step(): void {
+    const now = this.#paced.now();
+    const { length } = this.#tape;
+    for (let rows = 0; this.#next < length && this.#timeOf(this.#next) <= now && rows < rowsPerTurn && !this.#stopped; ) {
+      const at = this.#timeOf(this.#next);
+      this.#together(() => {
+        for (; this.#next < length && this.#timeOf(this.#next) === at && !this.#stopped; rows++) this.#apply(this.#next++);
+      });
+      if (this.#next === length && this.#loop) this.#again();
+    }
+    this.#seconds.arm();
+    if (this.#next < length) this.#paced.setTimer(Math.max(now, this.#timeOf(this.#next)), () => this.#step());
+  }
+
+  /** The market of an instant is shown before the orders it changed. */
+  #together(change: () => void): void {
+    this.#venue.together(() => {
+      change();
+      this.#shown.flush();
+    });
+  }
+
+  #apply(index: number): void {
+    if (index === 0 && this.#round > 0) {
+      this.#shown.rewind();
+      this.#takers = this.#rowTakers();
+    }
+    const { order, series } = this.#tape;
+    const which = order.series[index] as number;
+    const row = order.row[index] as number;
+    (this.#takers[which] as RowTaker)(row, 0);
+    const minute = this.#minutes.get(series[which]?.instrument ?? -1);
+    if (minute === undefined || series[which] !== minute.series) return;
+    this.#bars[minute.series.instrument]?.closed(minute.series, row, this.#timeOf(index) - minuteMs, this.#clock.now());
+    minute.row = row + 1;
+  }
+
+  #again(): void {
+    this.#next = 0;
+    this.#round++;
+    this.#shiftMs += this.#periodMs;
+    for (const minute of this.#minutes.values()) minute.row = 0;
+  }
+
+  #rowTakers(): readonly RowTaker[] {
+    return rowTakers(this.#tape, this.#shown.venue, this.#between, 0);
+  }
+
+  #timeOf(index: number): number {
+    return timeAt(this.#tape, index) + this.#shiftMs;
+  }
+}
 
 const shownWith = (clock: Clock, show: (print: () => void) => void): Clock => ({
   ...clock,
@@ -129,9 +161,6 @@ const checkOptions = (tape: Tape, venue: Venue, speed: number): void => {
     );
   }
 };
-
-const timeIn = (tape: Tape, index: number): number =>
-  (tape.series[tape.order.series[index] as number] as { at: Float64Array }).at[tape.order.row[index] as number] as number;
 
 /** From the beginning of one round to that of the next: a first bar needs its time too, and other rows their usual distance. */
 const periodOf = ({ series, startAt, endAt, length }: Tape, wholeMinutes: boolean): number => {
@@ -176,26 +205,30 @@ const recordedMinutes = (tape: Tape, speed: number, shiftMs: () => number): Read
 };
 
 /** Turns to the bars at every full second, as long as one is running. */
-const createSeconds = (clock: Clock, bars: readonly ReplayBars[]): { arm(): void; stop(): void } => {
-  let timer: Timer | undefined;
-  let stopped = false;
-  const arm = (from = clock.now()): void => {
-    if (timer !== undefined || stopped || !bars.some(({ running }) => running)) return;
+class Seconds {
+  readonly #clock: Clock;
+  readonly #bars: readonly ReplayBars[];
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(clock: Clock, bars: readonly ReplayBars[]) {
+    this.#clock = clock;
+    this.#bars = bars;
+  }
+
+  arm(from = this.#clock.now()): void {
+    if (this.#timer !== undefined || this.#stopped || !this.#bars.some(({ running }) => running)) return;
     const at = Math.floor(from / 1_000) * 1_000 + 1_000;
-    timer = clock.setTimer(at, () => {
-      timer = undefined;
-      const now = Math.max(at, clock.now());
-      for (const one of bars) one.tick(now);
-      arm(now);
+    this.#timer = this.#clock.setTimer(at, () => {
+      this.#timer = undefined;
+      const now = Math.max(at, this.#clock.now());
+      for (const one of this.#bars) one.tick(now);
+      this.arm(now);
     });
-  };
-  return {
-    arm: () => {
-      arm();
-    },
-    stop: () => {
-      stopped = true;
-      timer?.cancel();
-    },
-  };
-};
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+}

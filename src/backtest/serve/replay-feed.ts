@@ -16,7 +16,7 @@ import type { PublicChannels } from "../../venue/server/public-channels.ts";
 import type { Venue } from "../../venue/venue.ts";
 import type { ReplayBars } from "./replay-bars.ts";
 
-interface ReplayFeed {
+export interface ReplayFeed {
   /** Takes rows as the venue does; the instants given are not read, the venue's time is. */
   readonly venue: Venue;
   /** All rows of an instant have been given. */

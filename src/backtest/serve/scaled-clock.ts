@@ -6,7 +6,7 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-interface ScaledClock extends Clock {
+export interface ScaledClock extends Clock {
   stop(): void;
 }
 

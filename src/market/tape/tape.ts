@@ -154,7 +154,14 @@ export const createTape = (instruments: readonly TapeInstrument[], series: reado
   }
   const order = mergeOrder(series.map(({ at }) => at));
   const length = order.row.length;
-  return Object.freeze({ instruments, series, length, order, startAt: timeAt(series, order, 0), endAt: timeAt(series, order, length - 1) });
+  return Object.freeze({
+    instruments,
+    series,
+    length,
+    order,
+    startAt: timeAt({ series, order }, 0),
+    endAt: timeAt({ series, order }, length - 1),
+  });
 };
 
 const invalid = (message: string): SluiceError => new SluiceError("FIXTURE_INVALID", `Market data: ${message}.`);
@@ -188,5 +195,6 @@ const checkSeries = (series: Series, name: string): void => {
 export const outOfOrder = (name: string, row: number, before: number, found: number): SluiceError =>
   invalid(`${name}: row ${row} is at ${found} ms, the row before it at ${before} ms; times never fall within a series`);
 
-const timeAt = (series: readonly Series[], order: TapeOrder, index: number): number =>
+/** When the event at `index` of the tape's order happened. */
+export const timeAt = ({ series, order }: Pick<Tape, "series" | "order">, index: number): number =>
   series[order.series[index] ?? 0]?.at[order.row[index] ?? 0] ?? 0;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { bidAt, createCandlePlayer, isPlayed } from "../../../src/backtest/candle-prints.ts";
+import { bidAt, CandlePlayer, isPlayed } from "../../../src/backtest/candle-prints.ts";
 import { lastPrices } from "../../../src/backtest/last-prices.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createTape } from "../../../src/index.ts";
@@ -24,10 +24,10 @@ const shown = (bars: readonly (readonly number[])[]) => {
     trade: (_: string, side: string, px: number) => note(side, px),
   } as unknown as Venue;
   const series = candles(bars, barMs) as CandleSeries;
-  const player = createCandlePlayer(venue, clock, swap, series, 0);
+  const player = new CandlePlayer(venue, clock, swap, series, 0);
   bars.forEach((_, row) => {
     clock.advanceTo(series.at[row] as number);
-    player.closed(row);
+    player.take(row);
   });
   clock.advanceTo(clock.now() + barMs);
   return seen;
