@@ -9,6 +9,7 @@
 import type { LatencyModel } from "../../backtest/latency.ts";
 import { rowTakers } from "../../backtest/row-dispatch.ts";
 import { letPromisesSettle, type PromiseWatch } from "../../clock/microtasks.ts";
+import { timeAt } from "../../market/tape/tape.ts";
 import type { Environment } from "./environment.ts";
 import type { ProcessSupervisor } from "./process-supervisor.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -22,7 +23,6 @@ export class Play {
   readonly #ways: ReturnType<LatencyModel["make"]>;
   readonly #takers: readonly RowTaker[];
   readonly #order: Environment["tape"]["order"];
-  readonly #times: readonly Float64Array[];
   /** When each row reaches the process. */
   readonly #due: Float64Array;
   #applied = 0;
@@ -36,7 +36,6 @@ export class Play {
     this.#supervisor = supervisor;
     this.#promises = promises;
     this.#order = tape.order;
-    this.#times = tape.series.map(({ at }) => at);
     this.#takers = rowTakers(tape, venue, time, 0);
     this.#ways = latency.make(random.fork("feed"));
     this.#due = new Float64Array(tape.length);
@@ -62,11 +61,6 @@ export class Play {
     }
   }
 
-  #timeOf(index: number): number {
-    const { series, row } = this.#order;
-    return (this.#times[series[index] as number] as Float64Array)[row[index] as number] as number;
-  }
-
   #awake(): SimulatedProcess | undefined {
     const { current } = this.#supervisor;
     return current === undefined || current.clock.paused || !current.clock.alive || current.state === "over" ? undefined : current;
@@ -81,7 +75,7 @@ export class Play {
 
   #step(untilAt: number): boolean {
     const { tape, time } = this.#environment;
-    const rowAt = this.#applied < tape.length ? this.#timeOf(this.#applied) : Number.POSITIVE_INFINITY;
+    const rowAt = this.#applied < tape.length ? timeAt(tape, this.#applied) : Number.POSITIVE_INFINITY;
     const feedAt = this.#delivered < this.#applied ? (this.#due[this.#delivered] as number) : Number.POSITIVE_INFINITY;
     const process = this.#awake();
     const barAt = process === undefined ? Number.POSITIVE_INFINITY : process.feed.nextBarAt + process.clock.behindMs;
