@@ -1,7 +1,9 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { capturedIo } from "../support/captured-io.ts";
 import { file, folder, root, sluice } from "../support/harness/cli-process.ts";
 
 const config = (name: string, strategy: string, rest = "", options = 'fixture: "market"'): string =>
@@ -15,8 +17,20 @@ void [ladder, joinBest, defineStrategy];
 `,
   );
 
+/** The command as a function: how a process ends is the matter of test/unit/cli/process.test.ts. */
+const commanded = async (argv: readonly string[]) => {
+  const io = capturedIo();
+  const code = await main(argv, io);
+  return { code, err: io.errText };
+};
+
+const before = process.cwd();
+afterAll(() => {
+  process.chdir(before);
+});
 beforeAll(async () => {
-  expect(await sluice(["generate", "--out", "market", "--instrument", "BTC-USDT-SWAP", "--minutes", "1"])).toMatchObject({ code: 0 });
+  process.chdir(folder);
+  expect(await commanded(["generate", "--out", "market", "--instrument", "BTC-USDT-SWAP", "--minutes", "1"])).toMatchObject({ code: 0 });
 });
 
 const bars = (rows: string): string => `timestamp,open,high,low,close,volume\n${rows}`;
@@ -122,7 +136,7 @@ const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly
 
 describe("A mistake ends in one message that names place and value, and never in a stack", () => {
   it.each(cases)("%s", async (_, code, argv, parts) => {
-    const ended = await sluice(argv());
+    const ended = await commanded(argv());
     for (const part of parts) expect(ended.err).toContain(part);
     expect(ended.err).not.toMatch(/^ {4}at |node:internal|BUG|\[object/m);
     expect(ended.err.match(/^error: /gm)).toHaveLength(1);
