@@ -29,39 +29,66 @@ interface HttpHandlerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface HttpHandler {
-  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
+export class HttpHandler {
+  /** Requests so far. */
+  requests = 0;
+  readonly #options: HttpHandlerOptions;
+
+  constructor(options: HttpHandlerOptions) {
+    this.#options = options;
+  }
+
+  request(request: IncomingMessage, response: ServerResponse): void {
+    const { pages, pendingTimers, ipOf } = this.#options;
+    this.requests++;
+    // The service stamps its own time, or none.
+    response.sendDate = false;
+    response.on("error", () => undefined);
+    const { method = "", url = "", headers } = request;
+    const way: Way = { response, pendingTimers, url };
+    const target = targetOf(url);
+    const shown = method === "GET" || method === "HEAD" ? pages.get(target.path) : undefined;
+    if (shown !== undefined) {
+      response.writeHead(200, shown.headers);
+      response.end(shown.text);
+      return;
+    }
+    // A header sent twice is one text with a comma in it by now, and no key or signature.
+    const arrival = { method, target, ip: ipOf(request), headers: headers as Arrival["headers"] };
+    readBody(request, (body) => {
+      this.#guarded(way, () => this.#serve(way, { ...arrival, body }));
+    });
+  }
+
   /** Bytes that are no request, or that come too slowly to be one. */
-  readonly refuse: (error: Error & { readonly code?: string }, socket: Duplex) => void;
-  readonly requests: number;
-}
+  refuse({ code = "" }: Error & { readonly code?: string }, socket: Duplex): void {
+    if (!socket.writable || code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    const status = statuses[code] ?? "400 Bad Request";
+    const { badRequestCode } = this.#options.contract.profile.answers;
+    const text = JSON.stringify({ code: badRequestCode, msg: `request: ${status.slice(4)}.`, data: [] });
+    const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`;
+    socket.end(head + text);
+  }
 
-export const createHttpHandler = ({
-  contract,
-  judge,
-  faults,
-  pendingTimers,
-  routes,
-  pages,
-  ipOf,
-  onError,
-}: HttpHandlerOptions): HttpHandler => {
-  const { answers } = contract.profile;
-  let requests = 0;
-
-  const envelope = (code: string, msg: string): string => JSON.stringify({ code, msg, data: [] });
-  const broken = { status: 500, headers: {}, body: { code: answers.unavailableCode, msg: "The service failed.", data: [] } };
-
-  const guarded = (way: Way, run: () => void): void => {
+  #guarded(way: Way, run: () => void): void {
     try {
       run();
     } catch (error) {
+      const { contract, onError } = this.#options;
       onError(error);
       if (way.response.headersSent) drop(way);
-      else send(way, broken);
+      else {
+        const body = { code: contract.profile.answers.unavailableCode, msg: "The service failed.", data: [] };
+        send(way, { status: 500, headers: {}, body });
+      }
     }
-  };
-  const serve = (way: Way, arrival: Arrival): void => {
+  }
+
+  #serve(way: Way, arrival: Arrival): void {
+    const { judge, faults, routes, pendingTimers } = this.#options;
     const fault = faults.http(routes.get(`${arrival.method} ${arrival.target.path}`));
     if (fault === undefined) send(way, judge(arrival));
     else if (fault.kind === "drop_request") drop(way);
@@ -70,46 +97,11 @@ export const createHttpHandler = ({
       spoil(way, judge(arrival), fault);
     } else if (fault.kind === "delay") {
       pendingTimers.later(fault.ms, () => {
-        guarded(way, () => send(way, judge(arrival)));
+        this.#guarded(way, () => send(way, judge(arrival)));
       });
     } else spoil(way, unseen, fault);
-  };
-  return {
-    request: (request, response) => {
-      requests++;
-      // The service stamps its own time, or none.
-      response.sendDate = false;
-      response.on("error", () => undefined);
-      const { method = "", url = "", headers } = request;
-      const way: Way = { response, pendingTimers, url };
-      const target = targetOf(url);
-      const shown = method === "GET" || method === "HEAD" ? pages.get(target.path) : undefined;
-      if (shown !== undefined) {
-        response.writeHead(200, shown.headers);
-        response.end(shown.text);
-        return;
-      }
-      // A header sent twice is one text with a comma in it by now, and no key or signature.
-      const arrival = { method, target, ip: ipOf(request), headers: headers as Arrival["headers"] };
-      readBody(request, (body) => {
-        guarded(way, () => serve(way, { ...arrival, body }));
-      });
-    },
-    refuse: ({ code = "" }, socket) => {
-      if (!socket.writable || code === "ECONNRESET") {
-        socket.destroy();
-        return;
-      }
-      const status = statuses[code] ?? "400 Bad Request";
-      const text = envelope(answers.badRequestCode, `request: ${status.slice(4)}.`);
-      const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`;
-      socket.end(head + text);
-    },
-    get requests() {
-      return requests;
-    },
-  };
-};
+  }
+}
 
 /** What a fault spoils when the service was never asked: a success that says nothing. */
 const unseen: VenueResponse = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };

@@ -23,16 +23,6 @@ export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase
 
 type KeyCheck = { readonly ok: true; readonly key: ServerKey } | { readonly ok: false; readonly problem: KeyProblem };
 
-export interface Keyring {
-  /** Whose request it is, or what is wrong with its signature; undefined when it carries none. `wallAt` is the service's calendar. */
-  check(
-    headers: Readonly<Record<string, string | undefined>>,
-    signed: Omit<SignedParts, "timestamp">,
-    wallAt: number,
-  ): KeyCheck | undefined;
-  login(arg: LoginArg, wallAt: number): KeyCheck;
-}
-
 interface Held {
   readonly key: ServerKey;
   readonly secret: KeyObject;
@@ -46,31 +36,45 @@ interface Claim {
   readonly sign: string;
 }
 
-export const createKeyring = (profile: Profile, keys: readonly ServerKey[]): Keyring => {
-  const names = authHeaderNames(profile);
-  const held = hold(keys);
-  const judge = (claim: Claim, signed: Omit<SignedParts, "timestamp">, wallAt: number): KeyCheck => {
-    const holder = held.get(claim.apiKey);
+export class Keyring {
+  readonly #profile: Profile;
+  readonly #names: ReturnType<typeof authHeaderNames>;
+  readonly #held: ReadonlyMap<string, Held>;
+
+  constructor(profile: Profile, keys: readonly ServerKey[]) {
+    this.#profile = profile;
+    this.#names = authHeaderNames(profile);
+    this.#held = hold(keys);
+  }
+
+  /** Whose request it is, or what is wrong with its signature; undefined when it carries none. `wallAt` is the service's calendar. */
+  check(
+    headers: Readonly<Record<string, string | undefined>>,
+    signed: Omit<SignedParts, "timestamp">,
+    wallAt: number,
+  ): KeyCheck | undefined {
+    const names = this.#names;
+    const given = [headers[names.key], headers[names.passphrase], headers[names.timestamp], headers[names.sign]] as const;
+    if (given.every((part) => part === undefined)) return undefined;
+    const [apiKey = "", passphrase = "", timestamp = "", sign = ""] = given;
+    return this.#judge({ apiKey, passphrase, timestamp, sign }, signed, wallAt);
+  }
+
+  login(arg: LoginArg, wallAt: number): KeyCheck {
+    return this.#judge(arg, { method: "GET", path: this.#profile.websocket.loginPath, query: "", body: "" }, wallAt);
+  }
+
+  #judge(claim: Claim, signed: Omit<SignedParts, "timestamp">, wallAt: number): KeyCheck {
+    const profile = this.#profile;
+    const holder = this.#held.get(claim.apiKey);
     if (holder === undefined) return { ok: false, problem: "unknown_key" };
     const at = readTimestamp(profile, claim.timestamp);
     if (at === undefined || Math.abs(wallAt - at) > profile.auth.toleranceMs) return { ok: false, problem: "timestamp" };
     if (!same(claim.passphrase, holder.key.passphrase)) return { ok: false, problem: "passphrase" };
     const expected = digestOf(profile, holder.secret, prehashOf(profile, { ...signed, timestamp: claim.timestamp }));
     return same(claim.sign, expected) ? { ok: true, key: holder.key } : { ok: false, problem: "signature" };
-  };
-  return {
-    check: (headers, signed, wallAt) => {
-      const apiKey = headers[names.key];
-      const passphrase = headers[names.passphrase];
-      const timestamp = headers[names.timestamp];
-      const sign = headers[names.sign];
-      if (apiKey === undefined && passphrase === undefined && timestamp === undefined && sign === undefined) return undefined;
-      const claim = { apiKey: apiKey ?? "", passphrase: passphrase ?? "", timestamp: timestamp ?? "", sign: sign ?? "" };
-      return judge(claim, signed, wallAt);
-    },
-    login: (arg, wallAt) => judge(arg, { method: "GET", path: profile.websocket.loginPath, query: "", body: "" }, wallAt),
-  };
-};
+  }
+}
 
 const hold = (keys: readonly ServerKey[]): ReadonlyMap<string, Held> => {
   const held = new Map<string, Held>();

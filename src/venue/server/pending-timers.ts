@@ -1,31 +1,31 @@
 /**
- * What the server still has to do, so that closing it leaves nothing behind.
+ * Timers of the server, so that closing it leaves none behind.
  *
  * Invariants: after `clear` nothing added before or later runs.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-export interface PendingTimers {
-  later(ms: number, run: () => void): void;
-  clear(): void;
-}
+export class PendingTimers {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<Timer>();
+  #over = false;
 
-export const createPendingTimers = (clock: Clock): PendingTimers => {
-  const waiting = new Set<Timer>();
-  let over = false;
-  return {
-    later: (ms, run) => {
-      if (over) return;
-      const timer = clock.setTimer(clock.now() + ms, () => {
-        waiting.delete(timer);
-        run();
-      });
-      waiting.add(timer);
-    },
-    clear: () => {
-      over = true;
-      for (const timer of waiting) timer.cancel();
-      waiting.clear();
-    },
-  };
-};
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  later(ms: number, run: () => void): void {
+    if (this.#over) return;
+    const timer = this.#clock.setTimer(this.#clock.now() + ms, () => {
+      this.#waiting.delete(timer);
+      run();
+    });
+    this.#waiting.add(timer);
+  }
+
+  clear(): void {
+    this.#over = true;
+    for (const timer of this.#waiting) timer.cancel();
+    this.#waiting.clear();
+  }
+}

@@ -16,11 +16,11 @@ import type { Venue } from "../venue.ts";
 import { createAuthentication } from "./authentication.ts";
 import { createFaults, type FaultPlan, type Faults } from "./faults.ts";
 import { spendForeign } from "./foreign.ts";
-import { createHttpHandler } from "./http-handler.ts";
-import { createKeyring, type ServerKey } from "./keyring.ts";
+import { HttpHandler } from "./http-handler.ts";
+import { Keyring, type ServerKey } from "./keyring.ts";
 import { lateListings } from "./late-listings.ts";
 import { type Page, pagesOf } from "./pages.ts";
-import { createPendingTimers } from "./pending-timers.ts";
+import { PendingTimers } from "./pending-timers.ts";
 import { createPublicChannels, type PublicChannels } from "./public-channels.ts";
 import { addressOf, attachSockets } from "./sockets.ts";
 
@@ -72,15 +72,15 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   const { venue, contract, clock, keys, onError = () => undefined } = options;
   const random = options.random.fork("server");
   const faults = createFaults(options.faults, clock, random);
-  const keyring = createKeyring(contract.profile, keys);
+  const keyring = new Keyring(contract.profile, keys);
   const board = createPublicChannels(contract);
-  const pendingTimers = createPendingTimers(clock);
+  const pendingTimers = new PendingTimers(clock);
   const routes = routesOf(contract);
   const pages = new Map<string, Page>();
   const { listings: lag, foreign = [] } = faults.plan;
   const uids = [...new Set(keys.map(({ uid }) => uid))];
   const listings = lag && lateListings(venue, contract, faults.clock, lag.lagMs);
-  const door = createHttpHandler({
+  const requests = new HttpHandler({
     contract,
     judge: createAuthentication({ venue, contract, keyring, faults, routes, listings }),
     faults,
@@ -98,8 +98,8 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
       connections--;
     });
   });
-  server.on("request", door.request);
-  server.on("clientError", door.refuse);
+  server.on("request", (request, response) => requests.request(request, response));
+  server.on("clientError", (error, socket) => requests.refuse(error, socket));
   // Patience with a silent client is measured on the steady clock: the calendar may be told to step.
   const sockets = attachSockets(server, { venue, contract, clock, keyring, faults, board, ipOf: options.ipOf ?? addressOf });
   const close = async (): Promise<void> => {
@@ -134,7 +134,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
       closing ??= close();
       return closing;
     },
-    counts: () => ({ connections, sockets: sockets.count, requests: door.requests }),
+    counts: () => ({ connections, sockets: sockets.count, requests: requests.requests }),
   };
 };
 

@@ -9,7 +9,7 @@ import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRandom } from "../../../src/random.ts";
 import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.ts";
-import { createKeyring, type ServerKey } from "../../../src/venue/server/keyring.ts";
+import { Keyring, type ServerKey } from "../../../src/venue/server/keyring.ts";
 import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
 import { attachSockets } from "../../../src/venue/server/sockets.ts";
 import type { Venue, VenueOptions } from "../../../src/venue/venue.ts";
@@ -118,7 +118,7 @@ export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan
   const service = setting(profile, venueOptions);
   const board = createPublicChannels(contract);
   const faults = createFaults(plan, clock, createRandom("rig"));
-  const keyring = createKeyring(contract.profile, Object.values(keys));
+  const keyring = new Keyring(contract.profile, Object.values(keys));
   const server = createServer((_, response) => response.end());
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);

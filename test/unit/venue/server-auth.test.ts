@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { createKeyring } from "../../../src/venue/server/keyring.ts";
+import { Keyring } from "../../../src/venue/server/keyring.ts";
 import { type Call, keys, type Setting, type Style, serverSetting, signatureOf, startAt } from "../../support/harness/server.ts";
 
 const order = "/api/v1/trade/order";
@@ -171,7 +171,7 @@ describe("The keyring", () => {
 
   it("checks a login as a GET of its path", async () => {
     const { contract } = await serverSetting();
-    const keyring = createKeyring(contract.profile, [keys.ann]);
+    const keyring = new Keyring(contract.profile, [keys.ann]);
     const timestamp = new Date(startAt).toISOString();
     const parts = { timestamp, method: "GET", path: "/users/ws/auth", query: "", body: "" };
     const arg = { apiKey: "ann-1", passphrase: keys.ann.passphrase, timestamp, sign: signatureOf(keys.ann, {}, parts) };
@@ -188,6 +188,6 @@ describe("The keyring", () => {
     ["an empty secret", [{ ...keys.ann, secretKey: "" }], /empty secretKey/],
   ])("refuses %s", async (_, given, message) => {
     const { contract } = await serverSetting({ profile });
-    expect(() => createKeyring(contract.profile, given)).toThrow(message);
+    expect(() => new Keyring(contract.profile, given)).toThrow(message);
   });
 });
