@@ -13,12 +13,12 @@ import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { Faults } from "./faults.ts";
 import type { KeyProblem, Keyring, ServerKey } from "./keyring.ts";
-import { createOutbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import { type ReadRequest, readRequest } from "./parse-message.ts";
 import type { PrivateChannels } from "./private-channels.ts";
-import type { OpenPublicChannels } from "./public-channels.ts";
-import { createHeartbeat } from "./socket-heartbeat.ts";
-import { createSubscriptions, type SubscriptionAnswer, type Subscriptions } from "./subscriptions.ts";
+import type { PublicChannels } from "./public-channels.ts";
+import { SocketHeartbeat } from "./socket-heartbeat.ts";
+import { type SubscriptionAnswer, Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionOptions {
   readonly contract: Contract;
@@ -26,15 +26,10 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly keyring: Pick<Keyring, "login">;
   readonly faults: Pick<Faults, "clock" | "socket">;
-  readonly board: OpenPublicChannels;
+  readonly board: PublicChannels;
   readonly privateBoard: PrivateChannels;
   /** Unsent bytes after which a reader counts as too slow. */
   readonly backlogBytesMax: number;
-}
-
-export interface Connection {
-  /** Says goodbye and ends it, whoever listens. */
-  close(): void;
 }
 
 /** Messages that are no request, forgiven so many times. */
@@ -44,75 +39,6 @@ const nonsenseMax = 20;
 const codes = { leaving: 1001, refused: 1008, restarting: 1012 } as const;
 
 type Unstamped<M> = M extends unknown ? Omit<M, "ts"> : never;
-type Say = (message: Unstamped<SocketMessage>) => void;
-type End = (code: number, reason: string) => void;
-
-export const openConnection = (socket: WebSocket, options: ConnectionOptions): Connection => {
-  const { contract, clock, faults, backlogBytesMax } = options;
-  const { pingMs, silenceMsMax } = contract.profile.websocket;
-  let ended = false;
-  const stamp = (): number => Math.floor(faults.clock.wallNow());
-  const say: Say = (message) => {
-    outbox.send(JSON.stringify({ ...message, ts: stamp() }));
-  };
-  const leave = (): void => {
-    ended = true;
-    heartbeat.stop();
-    subscriptions.clear();
-    outbox.stop();
-  };
-  const end: End = (code, reason) => {
-    if (ended) return;
-    leave();
-    socket.close(code, reason);
-  };
-
-  const outbox = createOutbox({
-    socket,
-    clock,
-    bytesMax: backlogBytesMax,
-    overflowed: () => end(codes.refused, `too slow: more than ${backlogBytesMax} bytes are unread`),
-    closed: () => end(codes.restarting, "the service restarts"),
-    // Whoever plays dead does not hang up either.
-    muted: () => heartbeat.stop(),
-  });
-  const subscriptions = createSubscriptions({
-    ...options,
-    push: (arg, stream, head, tail) => {
-      // A fault that is drawn is used up, so none is drawn for a connection that is past hearing.
-      if (!ended && !outbox.mute) outbox.push(stream, `${head},"ts":${stamp()}${tail}}`, faults.socket(arg.channel));
-    },
-    ended: (stream) => outbox.forget(stream),
-  });
-  const heartbeat = createHeartbeat(clock, {
-    pingMs,
-    silenceMsMax,
-    ask: () => say({ event: "ping" }),
-    silent: () => end(codes.refused, `nothing was heard for ${silenceMsMax} ms`),
-  });
-  const obey = obedience(options, subscriptions, say, end);
-
-  socket.on("message", (data, isBinary) => {
-    if (ended || outbox.mute) return;
-    heartbeat.heard();
-    const request = readRequest(data, isBinary);
-    if (request.op === "ping") outbox.send("pong");
-    else obey(request);
-  });
-  socket.on("ping", (data) => {
-    heartbeat.heard();
-    outbox.echo(data);
-  });
-  socket.on("close", leave);
-  // What is wrong with a frame closes the socket by itself; there is nothing to add.
-  socket.on("error", () => undefined);
-  return {
-    close: () => {
-      end(codes.leaving, "the service is closing");
-      socket.terminate();
-    },
-  };
-};
 
 const loginProblems: Readonly<Record<KeyProblem, string>> = {
   unknown_key: "The API key is missing or unknown.",
@@ -121,45 +47,134 @@ const loginProblems: Readonly<Record<KeyProblem, string>> = {
   passphrase: "The passphrase does not match.",
 };
 
-/** What is done about requests; it knows who has logged in. */
-const obedience = ({ contract, keyring, faults }: ConnectionOptions, subscriptions: Subscriptions, say: Say, end: End) => {
-  const { authCode, badRequestCode } = contract.profile.answers;
-  let key: ServerKey | undefined;
-  let nonsense = 0;
-  const refuse = ({ code, msg }: Refusal, arg?: SubscriptionAnswer["arg"]): void => {
-    say({ event: "error", code, msg, ...(arg === undefined ? {} : { arg }) });
-  };
-  const answer = (op: "subscribe" | "unsubscribe", given: unknown): void => {
-    const { arg, refusal, begin } = op === "subscribe" ? subscriptions.subscribe(given, key) : subscriptions.unsubscribe(given);
-    if (refusal !== undefined) refuse(refusal, arg);
-    else if (arg !== undefined) say({ event: op, arg });
-    begin?.();
-  };
-  const login = (arg: LoginArg): void => {
-    const check = key === undefined ? keyring.login(arg, faults.clock.wallNow()) : undefined;
-    if (check === undefined) refuse({ code: badRequestCode, msg: "This connection is logged in already." });
-    else if (!check.ok) refuse({ code: authCode, msg: loginProblems[check.problem] });
-    else {
-      key = check.key;
-      say({ event: "login", code: "0" });
-    }
-  };
-  return (request: ReadRequest): void => {
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #options: ConnectionOptions;
+  readonly #outbox: Outbox;
+  readonly #subscriptions: Subscriptions;
+  readonly #heartbeat: SocketHeartbeat;
+  /** Who has logged in. */
+  #key: ServerKey | undefined;
+  #nonsense = 0;
+  #ended = false;
+
+  constructor(socket: WebSocket, options: ConnectionOptions) {
+    const { contract, clock, faults, backlogBytesMax: bytesMax } = options;
+    const { pingMs, silenceMsMax } = contract.profile.websocket;
+    this.#socket = socket;
+    this.#options = options;
+    this.#outbox = new Outbox({
+      socket,
+      clock,
+      bytesMax,
+      overflowed: () => this.#end(codes.refused, `too slow: more than ${bytesMax} bytes are unread`),
+      closed: () => this.#end(codes.restarting, "the service restarts"),
+      // A connection that plays dead does not hang up either.
+      muted: () => this.#heartbeat.stop(),
+    });
+    this.#subscriptions = new Subscriptions({
+      ...options,
+      push: (arg, stream, head, tail) => {
+        // A fault that is drawn is used up, so none is drawn for a connection that is past hearing.
+        if (this.#ended || this.#outbox.mute) return;
+        this.#outbox.push(stream, `${head},"ts":${this.#stamp()}${tail}}`, faults.socket(arg.channel));
+      },
+      ended: (stream) => this.#outbox.forget(stream),
+    });
+    this.#heartbeat = new SocketHeartbeat(clock, {
+      pingMs,
+      silenceMsMax,
+      ping: () => this.#say({ event: "ping" }),
+      silent: () => this.#end(codes.refused, `nothing was heard for ${silenceMsMax} ms`),
+    });
+    this.#listen();
+  }
+
+  /** Says goodbye and ends it, whoever listens. */
+  close(): void {
+    this.#end(codes.leaving, "the service is closing");
+    this.#socket.terminate();
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on("message", (data, isBinary) => {
+      if (this.#ended || this.#outbox.mute) return;
+      this.#heartbeat.heard();
+      this.#obey(readRequest(data, isBinary));
+    });
+    socket.on("ping", (data) => {
+      this.#heartbeat.heard();
+      this.#outbox.echo(data);
+    });
+    socket.on("close", () => this.#leave());
+    // What is wrong with a frame closes the socket by itself; there is nothing to add.
+    socket.on("error", () => undefined);
+  }
+
+  #stamp(): number {
+    return Math.floor(this.#options.faults.clock.wallNow());
+  }
+
+  #say(message: Unstamped<SocketMessage>): void {
+    this.#outbox.send(JSON.stringify({ ...message, ts: this.#stamp() }));
+  }
+
+  #refuse({ code, msg }: Refusal, arg?: SubscriptionAnswer["arg"]): void {
+    this.#say({ event: "error", code, msg, ...(arg === undefined ? {} : { arg }) });
+  }
+
+  #leave(): void {
+    this.#ended = true;
+    this.#heartbeat.stop();
+    this.#subscriptions.clear();
+    this.#outbox.stop();
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.#ended) return;
+    this.#leave();
+    this.#socket.close(code, reason);
+  }
+
+  #obey(request: ReadRequest): void {
     switch (request.op) {
-      case "subscribe":
-      case "unsubscribe":
-        for (const arg of request.args) answer(request.op, arg);
-        break;
-      case "login":
-        login(request.arg);
-        break;
-      case "nonsense":
-        refuse({ code: badRequestCode, msg: request.msg });
-        if (++nonsense > nonsenseMax) end(codes.refused, `more than ${nonsenseMax} messages were no requests`);
-        break;
       case "ping":
+        this.#outbox.send("pong");
+        break;
       case "pong":
         break;
+      case "subscribe":
+      case "unsubscribe":
+        for (const arg of request.args) this.#change(request.op, arg);
+        break;
+      case "login":
+        this.#login(request.arg);
+        break;
+      case "nonsense":
+        this.#refuse({ code: this.#options.contract.profile.answers.badRequestCode, msg: request.msg });
+        if (++this.#nonsense > nonsenseMax) this.#end(codes.refused, `more than ${nonsenseMax} messages were no requests`);
+        break;
     }
-  };
-};
+  }
+
+  #change(op: "subscribe" | "unsubscribe", given: unknown): void {
+    const { arg, refusal, begin } =
+      op === "subscribe" ? this.#subscriptions.subscribe(given, this.#key) : this.#subscriptions.unsubscribe(given);
+    if (refusal !== undefined) this.#refuse(refusal, arg);
+    else if (arg !== undefined) this.#say({ event: op, arg });
+    begin?.();
+  }
+
+  #login(arg: LoginArg): void {
+    const { contract, keyring, faults } = this.#options;
+    const { authCode, badRequestCode } = contract.profile.answers;
+    const check = this.#key === undefined ? keyring.login(arg, faults.clock.wallNow()) : undefined;
+    if (check === undefined) this.#refuse({ code: badRequestCode, msg: "This connection is logged in already." });
+    else if (!check.ok) this.#refuse({ code: authCode, msg: loginProblems[check.problem] });
+    else {
+      this.#key = check.key;
+      this.#say({ event: "login", code: "0" });
+    }
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * What leaves one connection, in order, and what spoils it on the way.
+ * Outgoing messages of one connection, in order, and the faults that meet them.
  *
  * Invariants: texts leave in the order they were given, faults apart; what waits to leave, here and in the socket, is bounded: a
  * reader that falls behind by more is reported once and nothing is kept for it any more; a fault meets pushes only.
@@ -8,20 +8,6 @@
 import type { WebSocket } from "ws";
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { SocketFault } from "./faults.ts";
-
-interface Outbox {
-  send(text: string): void;
-  /** A message of a stream, which a fault may meet. */
-  push(stream: string, text: string, fault: SocketFault | undefined): void;
-  /** Answers a ping of the protocol. */
-  echo(data: Buffer): void;
-  /** The stream has ended: a message of it that waits for the next one is dropped. */
-  forget(stream: string): void;
-  /** Nothing is sent any more, though the connection stays. */
-  readonly mute: boolean;
-  /** Lets nothing more out and keeps nothing. */
-  stop(): void;
-}
 
 interface OutboxOptions {
   readonly socket: WebSocket;
@@ -38,123 +24,113 @@ interface OutboxOptions {
 /** Looks like a message that was cut in two. */
 const garbage = '{"event":"tra\u0000\u0007\ufffd';
 
-/** What has been said and not left: texts behind a delayed one, then those in the socket. */
-interface Line {
-  say(text: string): void;
-  /** Nothing leaves before `ms` have passed. */
-  hold(ms: number): void;
-  stop(): void;
-  readonly holding: boolean;
-  readonly stopped: boolean;
-}
-
-const createLine = ({ socket, clock, bytesMax, overflowed }: OutboxOptions, stop: () => void): Line => {
-  const held: string[] = [];
-  let heldBytes = 0;
-  let timer: Timer | undefined;
-  let stopped = false;
-  const check = (): void => {
-    if (socket.bufferedAmount + heldBytes <= bytesMax) return;
-    stop();
-    overflowed();
-  };
-  const release = (): void => {
-    timer = undefined;
-    heldBytes = 0;
-    for (const text of held.splice(0)) socket.send(text);
-    check();
-  };
-  return {
-    say: (text) => {
-      if (stopped) return;
-      if (timer === undefined) socket.send(text);
-      else {
-        held.push(text);
-        heldBytes += text.length;
-      }
-      check();
-    },
-    hold: (ms) => {
-      // A second delay inside the first is part of it: what stands in line cannot stand in line twice.
-      timer ??= clock.setTimer(clock.now() + ms, release);
-    },
-    stop: () => {
-      stopped = true;
-      timer?.cancel();
-      held.length = 0;
-    },
-    get holding() {
-      return timer !== undefined;
-    },
-    get stopped() {
-      return stopped;
-    },
-  };
-};
-
-export const createOutbox = (options: OutboxOptions): Outbox => {
+export class Outbox {
+  readonly #options: OutboxOptions;
+  /** Texts behind a delayed one. */
+  readonly #held: string[] = [];
+  #heldBytes = 0;
+  #timer: Timer | undefined;
   /** By stream, a text that lets the next one pass. */
-  const overtaken = new Map<string, string>();
-  let mute = false;
-  const stop = (): void => {
-    line.stop();
-    overtaken.clear();
-  };
-  const line = createLine(options, stop);
-  const sayPast = (stream: string, text: string): void => {
-    line.say(text);
-    const late = overtaken.get(stream);
+  readonly #overtaken = new Map<string, string>();
+  #stopped = false;
+  #mute = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing is sent any more, though the connection stays. */
+  get mute(): boolean {
+    return this.#mute;
+  }
+
+  send(text: string): void {
+    if (this.#stopped) return;
+    if (this.#timer === undefined) this.#options.socket.send(text);
+    else {
+      this.#held.push(text);
+      this.#heldBytes += text.length;
+    }
+    this.#check();
+  }
+
+  /** A message of a stream, which a fault may meet. */
+  push(stream: string, text: string, fault: SocketFault | undefined): void {
+    if (this.#stopped) return;
+    if (fault !== undefined) this.#meet(stream, text, fault);
+    else if (this.#overtaken.size === 0) this.send(text);
+    else this.#sendPast(stream, text);
+  }
+
+  /** Answers a ping of the protocol. */
+  echo(data: Buffer): void {
+    if (!this.#stopped && this.#timer === undefined) this.#options.socket.pong(data);
+  }
+
+  /** The stream has ended: a message of it that waits for the next one is dropped. */
+  forget(stream: string): void {
+    this.#overtaken.delete(stream);
+  }
+
+  /** Lets nothing more out and keeps nothing. */
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#held.length = 0;
+    this.#overtaken.clear();
+  }
+
+  #check(): void {
+    if (this.#options.socket.bufferedAmount + this.#heldBytes <= this.#options.bytesMax) return;
+    this.stop();
+    this.#options.overflowed();
+  }
+
+  #release(): void {
+    this.#timer = undefined;
+    this.#heldBytes = 0;
+    for (const text of this.#held.splice(0)) this.#options.socket.send(text);
+    this.#check();
+  }
+
+  #sendPast(stream: string, text: string): void {
+    this.send(text);
+    const late = this.#overtaken.get(stream);
     if (late === undefined) return;
-    overtaken.delete(stream);
-    line.say(late);
-  };
-  const meet = (stream: string, text: string, { kind, ms }: SocketFault): void => {
+    this.#overtaken.delete(stream);
+    this.send(late);
+  }
+
+  #meet(stream: string, text: string, { kind, ms }: SocketFault): void {
+    const { clock, muted, closed } = this.#options;
     switch (kind) {
       case "delay":
-        line.hold(ms);
-        sayPast(stream, text);
+        // A second delay inside the first is part of it: what waits in line cannot wait in line twice.
+        this.#timer ??= clock.setTimer(clock.now() + ms, () => this.#release());
+        this.#sendPast(stream, text);
         break;
       case "gap":
         break;
       case "half_open":
-        mute = true;
-        stop();
-        options.muted();
+        this.#mute = true;
+        this.stop();
+        muted();
         break;
       case "close":
-        stop();
-        options.closed();
+        this.stop();
+        closed();
         break;
       case "reorder":
-        if (overtaken.has(stream)) sayPast(stream, text);
-        else overtaken.set(stream, text);
+        if (this.#overtaken.has(stream)) this.#sendPast(stream, text);
+        else this.#overtaken.set(stream, text);
         break;
       case "duplicate":
-        sayPast(stream, text);
-        line.say(text);
+        this.#sendPast(stream, text);
+        this.send(text);
         break;
       case "garbage":
-        line.say(garbage);
+        this.send(garbage);
         break;
     }
-  };
-  return {
-    send: (text) => line.say(text),
-    push: (stream, text, fault) => {
-      if (line.stopped) return;
-      if (fault !== undefined) meet(stream, text, fault);
-      else if (overtaken.size === 0) line.say(text);
-      else sayPast(stream, text);
-    },
-    echo: (data) => {
-      if (!line.stopped && !line.holding) options.socket.pong(data);
-    },
-    forget: (stream) => {
-      overtaken.delete(stream);
-    },
-    get mute() {
-      return mute;
-    },
-    stop,
-  };
-};
+  }
+}

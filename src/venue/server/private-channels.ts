@@ -15,11 +15,6 @@ export type PrivateChannel = "orders" | "positions" | "account";
 /** Takes the records of one message, as JSON. */
 type RecordListener = (text: string) => void;
 
-export interface PrivateChannels {
-  subscribe(channel: PrivateChannel, uid: string, listener: RecordListener): () => void;
-  stop(): void;
-}
-
 /** Records by what they are of; the text is what a change is seen by. */
 type Known<T> = ReadonlyMap<string, { readonly record: T; readonly text: string }>;
 
@@ -31,64 +26,67 @@ interface Watched {
   positionsKnown: Known<PositionRecord>;
 }
 
-const knownOf = <T>(records: readonly T[], nameOf: (record: T) => string, seenBy: (record: T) => unknown): Known<T> =>
-  new Map(records.map((record) => [nameOf(record), { record, text: JSON.stringify(seenBy(record)) }]));
-
 const changesOf = <T>(before: Known<T>, now: Known<T>): T[] =>
   [...now].filter(([name, { text }]) => before.get(name)?.text !== text).map(([, { record }]) => record);
 
-export const createPrivateChannels = (venue: Venue, { profile }: Contract): PrivateChannels => {
-  const watched = new Map<string, Watched>();
-  const read = (uid: string): Pick<Watched, "balancesKnown" | "positionsKnown"> => {
-    const { balances, positions } = venue.holdings(uid);
-    return {
-      balancesKnown: knownOf(
-        balances,
-        ({ currency }) => currency,
-        (record) => record,
-      ),
-      positionsKnown: knownOf(
-        positions,
-        ({ instId }) => instId,
-        ({ pos, avgPx, lever, margin, mgnMode }) => [pos, avgPx, lever, margin, mgnMode],
-      ),
-    };
-  };
-  const tell = (listeners: ReadonlySet<RecordListener>, records: readonly (OrderRecord | PositionRecord | BalanceRecord)[]): void => {
-    if (records.length === 0 || listeners.size === 0) return;
-    const text = JSON.stringify(records);
-    for (const listener of listeners) listener(text);
-  };
-  const goneOf = (before: Known<PositionRecord>, now: Known<PositionRecord>): PositionRecord[] =>
-    [...before.keys()].filter((instId) => !now.has(instId)).map((instId) => ({ instId, pos: "0", avgPx: profile.order.emptyDecimal }));
+const tell = (listeners: ReadonlySet<RecordListener>, records: readonly (OrderRecord | PositionRecord | BalanceRecord)[]): void => {
+  if (records.length === 0 || listeners.size === 0) return;
+  const text = JSON.stringify(records);
+  for (const listener of listeners) listener(text);
+};
 
-  const leaveVenue = venue.onOrder((uid, record) => {
-    const user = watched.get(uid);
+export class PrivateChannels {
+  readonly #venue: Venue;
+  readonly #emptyDecimal: string;
+  readonly #watched = new Map<string, Watched>();
+  readonly #leaveVenue: () => void;
+
+  constructor(venue: Venue, { profile }: Contract) {
+    this.#venue = venue;
+    this.#emptyDecimal = profile.order.emptyDecimal;
+    this.#leaveVenue = venue.onOrder((uid, record) => this.#pass(uid, record));
+  }
+
+  subscribe(channel: PrivateChannel, uid: string, listener: RecordListener): () => void {
+    const user = this.#watched.get(uid) ?? { orders: new Set(), positions: new Set(), account: new Set(), ...this.#read(uid) };
+    // Changes that came while only orders were listened to are no news.
+    if (user.positions.size + user.account.size === 0) Object.assign(user, this.#read(uid));
+    this.#watched.set(uid, user);
+    const own: RecordListener = (text) => listener(text);
+    user[channel].add(own);
+    return () => {
+      user[channel].delete(own);
+    };
+  }
+
+  stop(): void {
+    this.#leaveVenue();
+    this.#watched.clear();
+  }
+
+  #pass(uid: string, record: OrderRecord): void {
+    const user = this.#watched.get(uid);
     if (user === undefined) return;
     tell(user.orders, [record]);
     if (user.positions.size + user.account.size === 0) return;
-    const now = read(uid);
+    const now = this.#read(uid);
     const { positionsKnown, balancesKnown } = user;
     // Known before it is told: a listener may make the venue move again.
     Object.assign(user, now);
-    tell(user.positions, [...changesOf(positionsKnown, now.positionsKnown), ...goneOf(positionsKnown, now.positionsKnown)]);
+    tell(user.positions, [...changesOf(positionsKnown, now.positionsKnown), ...this.#goneOf(positionsKnown, now.positionsKnown)]);
     tell(user.account, changesOf(balancesKnown, now.balancesKnown));
-  });
-  return {
-    subscribe: (channel, uid, listener) => {
-      const user = watched.get(uid) ?? { orders: new Set(), positions: new Set(), account: new Set(), ...read(uid) };
-      // Changes that came while only orders were listened to are no news.
-      if (user.positions.size + user.account.size === 0) Object.assign(user, read(uid));
-      watched.set(uid, user);
-      const own: RecordListener = (text) => listener(text);
-      user[channel].add(own);
-      return () => {
-        user[channel].delete(own);
-      };
-    },
-    stop: () => {
-      leaveVenue();
-      watched.clear();
-    },
-  };
-};
+  }
+
+  #read(uid: string): Pick<Watched, "balancesKnown" | "positionsKnown"> {
+    const { balances, positions } = this.#venue.holdings(uid);
+    const shown = ({ pos, avgPx, lever, margin, mgnMode }: PositionRecord): unknown => [pos, avgPx, lever, margin, mgnMode];
+    return {
+      balancesKnown: new Map(balances.map((record) => [record.currency, { record, text: JSON.stringify(record) }])),
+      positionsKnown: new Map(positions.map((record) => [record.instId, { record, text: JSON.stringify(shown(record)) }])),
+    };
+  }
+
+  #goneOf(before: Known<PositionRecord>, now: Known<PositionRecord>): PositionRecord[] {
+    return [...before.keys()].filter((instId) => !now.has(instId)).map((instId) => ({ instId, pos: "0", avgPx: this.#emptyDecimal }));
+  }
+}

@@ -12,18 +12,6 @@ import type { Contract } from "../../contract/contract.ts";
 import type { Side } from "../../contract/profile.ts";
 import { compare, isZero } from "../../decimal.ts";
 
-/** `at` is milliseconds on the service's clock. */
-export interface PublicChannels {
-  trade(print: { readonly instId: string; readonly px: string; readonly sz: string; readonly side: Side; readonly at: number }): void;
-  /** Best bid and ask; empty text for a side that has none, and for `last` before the first trade. */
-  ticker(best: Omit<TickerMessage, "ts"> & { readonly at: number }): void;
-  /** One row of a book: `sz` is what stands at `px` now, 0 removes it. `buy` is the bid side. */
-  level(row: { readonly instId: string; readonly side: Side; readonly px: string; readonly sz: string; readonly at: number }): void;
-  /** Shows the book rows given since the last time. */
-  flush(at: number): void;
-  candle(bar: CandleMessage, at: number): void;
-}
-
 /** A message as its listeners share it. `text` is `data` as JSON, written once however many connections send it. */
 export interface PublicMessage {
   readonly channel: string;
@@ -32,15 +20,6 @@ export interface PublicMessage {
   readonly action?: "snapshot" | "update";
   readonly data: readonly (TradeMessage | TickerMessage | BookMessage | CandleMessage)[];
   readonly text: string;
-}
-
-export interface OpenPublicChannels extends PublicChannels {
-  /** Whether the profile lists the channel among the public ones. */
-  offers(channel: string): boolean;
-  /** Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to leave. */
-  subscribe(channel: string, instId: string, listener: (message: PublicMessage) => void): () => void;
-  /** How many listeners there are. */
-  readonly listeners: number;
 }
 
 interface Show {
@@ -127,71 +106,106 @@ const shownRows = (instId: string, show: Show, at: number): BookMessage => {
   return rows;
 };
 
-export const createPublicChannels = ({ profile }: Contract): OpenPublicChannels => {
-  const shows = new Map<string, Show>();
-  const listeners = new Map<string, Set<(message: PublicMessage) => void>>();
-  /** Instruments with rows that are not shown yet. */
-  const waiting = new Set<string>();
+type MessageListener = (message: PublicMessage) => void;
 
-  const showOf = (instId: string): Show => {
-    let show = shows.get(instId);
+interface TradePrint {
+  readonly instId: string;
+  readonly px: string;
+  readonly sz: string;
+  readonly side: Side;
+  readonly at: number;
+}
+
+/** `at` is milliseconds on the service's clock. */
+export class PublicChannels {
+  readonly #offered: readonly string[];
+  readonly #shows = new Map<string, Show>();
+  readonly #listeners = new Map<string, Set<MessageListener>>();
+  /** Instruments with rows that are not shown yet. */
+  readonly #waiting = new Set<string>();
+
+  constructor({ profile }: Contract) {
+    this.#offered = profile.websocket.publicChannels;
+  }
+
+  /** Whether the profile lists the channel among the public ones. */
+  offers(channel: string): boolean {
+    return this.#offered.includes(channel);
+  }
+
+  trade({ instId, px, sz, side, at }: TradePrint): void {
+    const tradeId = String(++this.#showOf(instId).trades);
+    if (!this.#isHeard("trades", instId)) return;
+    this.#tell(messageOf("trades", instId, at, [{ instId, tradeId, px, sz, side, ts: timeText(at) }]));
+  }
+
+  /** Best bid and ask; empty text for a side that has none, and for `last` before the first trade. */
+  ticker({ at, ...best }: Omit<TickerMessage, "ts"> & { readonly at: number }): void {
+    const message = messageOf("tickers", best.instId, at, [{ ...best, ts: timeText(at) }]);
+    this.#showOf(best.instId).ticker = message;
+    this.#tell(message);
+  }
+
+  /** One row of a book: `sz` is what stands at `px` now, 0 removes it. `buy` is the bid side. */
+  level({ instId, side, px, sz, at }: TradePrint): void {
+    const show = this.#showOf(instId);
+    if (this.#waiting.has(instId) && at !== show.rowsAt) this.#flushOne(instId, show.rowsAt);
+    show.rowsAt = at;
+    this.#waiting.add(instId);
+    (side === "buy" ? show.bidRows : show.askRows).set(px, sz);
+  }
+
+  /** Shows the book rows given since the last time. */
+  flush(at: number): void {
+    if (this.#waiting.size === 0) return;
+    const due = [...this.#waiting];
+    this.#waiting.clear();
+    for (const instId of due) this.#flushOne(instId, at);
+  }
+
+  candle(bar: CandleMessage, at: number): void {
+    if (this.#isHeard("candle1m", bar.instId)) this.#tell(messageOf("candle1m", bar.instId, at, [bar]));
+  }
+
+  /** Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to leave. */
+  subscribe(channel: string, instId: string, listener: MessageListener): () => void {
+    const name = `${channel} ${instId}`;
+    const told = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, told);
+    const own: MessageListener = (message) => listener(message);
+    told.add(own);
+    const message = firstOf(channel, instId, this.#showOf(instId));
+    if (message !== undefined) listener(message);
+    return () => {
+      told.delete(own);
+      if (told.size === 0 && this.#listeners.get(name) === told) this.#listeners.delete(name);
+    };
+  }
+
+  /** How many listeners there are. */
+  get listeners(): number {
+    return [...this.#listeners.values()].reduce((total, told) => total + told.size, 0);
+  }
+
+  #showOf(instId: string): Show {
+    let show = this.#shows.get(instId);
     if (show === undefined) {
       show = newShow();
-      shows.set(instId, show);
+      this.#shows.set(instId, show);
     }
     return show;
-  };
-  const heard = (channel: string, instId: string) => listeners.get(`${channel} ${instId}`);
-  const tell = (message: PublicMessage): void => {
-    for (const listener of heard(message.channel, message.instId) ?? []) listener(message);
-  };
-  const flushOne = (instId: string, at: number): void => {
-    const rows = shownRows(instId, showOf(instId), at);
-    if (heard("books", instId) !== undefined) tell(messageOf("books", instId, at, [rows], "update"));
-  };
-  return {
-    offers: (channel) => profile.websocket.publicChannels.includes(channel),
-    trade: ({ instId, px, sz, side, at }) => {
-      const tradeId = String(++showOf(instId).trades);
-      if (heard("trades", instId) === undefined) return;
-      tell(messageOf("trades", instId, at, [{ instId, tradeId, px, sz, side, ts: timeText(at) }]));
-    },
-    ticker: ({ at, ...best }) => {
-      const message = messageOf("tickers", best.instId, at, [{ ...best, ts: timeText(at) }]);
-      showOf(best.instId).ticker = message;
-      tell(message);
-    },
-    level: ({ instId, side, px, sz, at }) => {
-      const show = showOf(instId);
-      if (waiting.has(instId) && at !== show.rowsAt) flushOne(instId, show.rowsAt);
-      show.rowsAt = at;
-      waiting.add(instId);
-      (side === "buy" ? show.bidRows : show.askRows).set(px, sz);
-    },
-    flush: (at) => {
-      if (waiting.size === 0) return;
-      const due = [...waiting];
-      waiting.clear();
-      for (const instId of due) flushOne(instId, at);
-    },
-    candle: (bar, at) => {
-      if (heard("candle1m", bar.instId) !== undefined) tell(messageOf("candle1m", bar.instId, at, [bar]));
-    },
-    subscribe: (channel, instId, listener) => {
-      const name = `${channel} ${instId}`;
-      const told = listeners.get(name) ?? new Set();
-      listeners.set(name, told);
-      const own = (message: PublicMessage): void => listener(message);
-      told.add(own);
-      const message = firstOf(channel, instId, showOf(instId));
-      if (message !== undefined) listener(message);
-      return () => {
-        told.delete(own);
-        if (told.size === 0 && listeners.get(name) === told) listeners.delete(name);
-      };
-    },
-    get listeners() {
-      return [...listeners.values()].reduce((total, told) => total + told.size, 0);
-    },
-  };
-};
+  }
+
+  #isHeard(channel: string, instId: string): boolean {
+    return this.#listeners.has(`${channel} ${instId}`);
+  }
+
+  #tell(message: PublicMessage): void {
+    for (const listener of this.#listeners.get(`${message.channel} ${message.instId}`) ?? []) listener(message);
+  }
+
+  #flushOne(instId: string, at: number): void {
+    const rows = shownRows(instId, this.#showOf(instId), at);
+    if (this.#isHeard("books", instId)) this.#tell(messageOf("books", instId, at, [rows], "update"));
+  }
+}

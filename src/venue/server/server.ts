@@ -21,7 +21,7 @@ import { Keyring, type ServerKey } from "./keyring.ts";
 import { lateListings } from "./late-listings.ts";
 import { type Page, pagesOf } from "./pages.ts";
 import { PendingTimers } from "./pending-timers.ts";
-import { createPublicChannels, type PublicChannels } from "./public-channels.ts";
+import { PublicChannels } from "./public-channels.ts";
 import { addressOf, attachSockets } from "./sockets.ts";
 
 export interface VenueServerOptions {
@@ -73,7 +73,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   const random = options.random.fork("server");
   const faults = createFaults(options.faults, clock, random);
   const keyring = new Keyring(contract.profile, keys);
-  const board = createPublicChannels(contract);
+  const board = new PublicChannels(contract);
   const pendingTimers = new PendingTimers(clock);
   const routes = routesOf(contract);
   const pages = new Map<string, Page>();

@@ -1,52 +1,59 @@
 /**
- * Asks now and then whether anybody is there, and notices when nobody is.
+ * WebSocket heartbeat: pings a connection now and then, and reports it silent when nothing comes for too long.
  *
- * Invariants: one timer; silence is noticed at the moment it has lasted too long, not at the next question.
+ * Invariants: one timer; silence is noticed at the moment it has lasted too long, not at the next ping.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
-
-interface Heartbeat {
-  /** Something was heard. */
-  heard(): void;
-  stop(): void;
-}
 
 interface HeartbeatOptions {
   readonly pingMs: number;
   readonly silenceMsMax: number;
-  readonly ask: () => void;
+  readonly ping: () => void;
   readonly silent: () => void;
 }
 
-export const createHeartbeat = (clock: Clock, { pingMs, silenceMsMax, ask, silent }: HeartbeatOptions): Heartbeat => {
-  let heardAt = clock.now();
-  let askAt = heardAt + pingMs;
-  let timer: Timer;
-  let stopped = false;
-  const wait = (): void => {
-    timer = clock.setTimer(Math.min(askAt, heardAt + silenceMsMax), look);
-  };
-  const look = (): void => {
-    const now = clock.now();
-    if (now >= heardAt + silenceMsMax) {
-      stopped = true;
+export class SocketHeartbeat {
+  readonly #clock: Clock;
+  readonly #options: HeartbeatOptions;
+  #heardAt: number;
+  #pingAt: number;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, options: HeartbeatOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#heardAt = clock.now();
+    this.#pingAt = this.#heardAt + options.pingMs;
+    this.#wait();
+  }
+
+  /** Something came. */
+  heard(): void {
+    this.#heardAt = this.#clock.now();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #wait(): void {
+    this.#timer = this.#clock.setTimer(Math.min(this.#pingAt, this.#heardAt + this.#options.silenceMsMax), () => this.#look());
+  }
+
+  #look(): void {
+    const { pingMs, silenceMsMax, ping, silent } = this.#options;
+    const now = this.#clock.now();
+    if (now >= this.#heardAt + silenceMsMax) {
+      this.#timer = undefined;
       silent();
       return;
     }
-    if (now >= askAt) {
-      askAt = now + pingMs;
-      ask();
+    if (now >= this.#pingAt) {
+      this.#pingAt = now + pingMs;
+      ping();
     }
-    if (!stopped) wait();
-  };
-  wait();
-  return {
-    heard: () => {
-      heardAt = clock.now();
-    },
-    stop: () => {
-      stopped = true;
-      timer.cancel();
-    },
-  };
-};
+    // A ping may have ended the connection.
+    if (this.#timer !== undefined) this.#wait();
+  }
+}

@@ -11,8 +11,8 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { websocketLimits } from "../../contract/limits.ts";
 import { type Answer, limited, unknownPath } from "../responses.ts";
-import { type Connection, type ConnectionOptions, openConnection } from "./connection.ts";
-import { createPrivateChannels } from "./private-channels.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { PrivateChannels } from "./private-channels.ts";
 
 interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backlogBytesMax"> {
   /** Unsent bytes of one connection after which it is closed. Default 4 MiB. */
@@ -21,7 +21,7 @@ interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backl
   readonly ipOf?: (request: IncomingMessage) => string;
 }
 
-export interface Sockets {
+interface Sockets {
   close(): Promise<void>;
   /** Connections that are open. */
   readonly count: number;
@@ -45,7 +45,7 @@ const frames = {
 
 export const attachSockets = (server: Server, options: SocketsOptions): Sockets => {
   const { venue, contract, faults, ipOf = addressOf } = options;
-  const privateBoard = createPrivateChannels(venue, contract);
+  const privateBoard = new PrivateChannels(venue, contract);
   const opened = new WebSocketServer(frames);
   const connections = new Set<Connection>();
   const perAddress = new Map<string, number>();
@@ -67,7 +67,7 @@ export const attachSockets = (server: Server, options: SocketsOptions): Sockets 
     }
     opened.handleUpgrade(request, stream, head, (socket) => {
       perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
-      const connection = openConnection(socket, {
+      const connection = new Connection(socket, {
         ...options,
         privateBoard,
         backlogBytesMax: options.backlogBytesMax ?? backlogBytesDefault,

@@ -13,13 +13,6 @@ import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
 import type { PrivateChannel } from "./private-channels.ts";
 
-interface SubscriptionRules {
-  /** Why `arg` is not of the right form, if it is not. */
-  form(arg: unknown): Refusal | undefined;
-  /** Why the channel cannot be listened to with this key. */
-  problem(arg: ChannelArg, key: ServerKey | undefined): Refusal | undefined;
-}
-
 const echoLengthMax = 48;
 
 /** What was asked, when it names a channel at all. */
@@ -35,30 +28,27 @@ const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string 
 
 const isPrivate = (channel: string): channel is PrivateChannel => ["orders", "positions", "account"].includes(channel);
 
-export const createSubscriptionRules = (contract: Contract, venue: Venue): SubscriptionRules => {
+/** Why `arg` is not of the right form, if it is not. */
+export const formProblem = ({ profile }: Contract, arg: unknown): Refusal | undefined => {
+  const problems = requestProblems(channelArg, arg);
+  return problems.length === 0 ? undefined : { code: profile.answers.badRequestCode, msg: problems.join(" ") };
+};
+
+/** Why the channel cannot be listened to with this key. */
+export const channelProblem = (contract: Contract, venue: Venue, arg: ChannelArg, key: ServerKey | undefined): Refusal | undefined => {
   const { answers, websocket } = contract.profile;
-  const publicProblem = ({ instId }: ChannelArg): Refusal | undefined => {
-    if (instId === undefined) return { code: answers.badRequestCode, msg: "This channel needs an instId." };
+  const { channel, instId } = arg;
+  const bad = (msg: string): Refusal => ({ code: answers.badRequestCode, msg });
+  if (websocket.publicChannels.includes(channel)) {
+    if (instId === undefined) return bad("This channel needs an instId.");
     return venue.lists(instId) ? undefined : { code: answers.instrumentCode, msg: `${instId} is not tradable.` };
-  };
-  const privateProblem = (channel: PrivateChannel, instId: string | undefined, key: ServerKey | undefined): Refusal | undefined => {
-    if (instId !== undefined) return { code: answers.badRequestCode, msg: "This channel takes no instId: it tells of all." };
-    if (key === undefined) return { code: answers.authCode, msg: "This channel needs a login first." };
-    const permission = permissionOf(contract, channel);
-    if (key.permissions.includes(permission)) return undefined;
-    return { code: answers.permissionCode, msg: `Permission denied: the key needs "${permission}".` };
-  };
-  return {
-    form: (arg) => {
-      const problems = requestProblems(channelArg, arg);
-      return problems.length === 0 ? undefined : { code: answers.badRequestCode, msg: problems.join(" ") };
-    },
-    problem: (arg, key) => {
-      const { channel, instId } = arg;
-      if (websocket.publicChannels.includes(channel)) return publicProblem(arg);
-      if (websocket.privateChannels.includes(channel) && isPrivate(channel)) return privateProblem(channel, instId, key);
-      const known = [...websocket.publicChannels, ...websocket.privateChannels].join(", ");
-      return { code: answers.badRequestCode, msg: `There is no such channel; there are ${known}.` };
-    },
-  };
+  }
+  if (!websocket.privateChannels.includes(channel) || !isPrivate(channel)) {
+    return bad(`There is no such channel; there are ${[...websocket.publicChannels, ...websocket.privateChannels].join(", ")}.`);
+  }
+  if (instId !== undefined) return bad("This channel takes no instId: it tells of all.");
+  if (key === undefined) return { code: answers.authCode, msg: "This channel needs a login first." };
+  const permission = permissionOf(contract, channel);
+  if (key.permissions.includes(permission)) return undefined;
+  return { code: answers.permissionCode, msg: `Permission denied: the key needs "${permission}".` };
 };

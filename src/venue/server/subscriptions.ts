@@ -12,17 +12,11 @@ import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
 import type { PrivateChannel, PrivateChannels } from "./private-channels.ts";
-import type { OpenPublicChannels } from "./public-channels.ts";
-import { createSubscriptionRules, echoOf } from "./subscription-rules.ts";
+import type { PublicChannels } from "./public-channels.ts";
+import { channelProblem, echoOf, formProblem } from "./subscription-rules.ts";
 
 /** A push in two parts: its `ts` goes between them, and a brace behind. */
 type PushListener = (arg: ChannelArg, stream: string, head: string, tail: string) => void;
-
-export interface Subscriptions {
-  subscribe(arg: unknown, key: ServerKey | undefined): SubscriptionAnswer;
-  unsubscribe(arg: unknown): SubscriptionAnswer;
-  clear(): void;
-}
 
 /** `arg` is what can be repeated of the question. */
 export interface SubscriptionAnswer {
@@ -36,7 +30,7 @@ export interface SubscriptionAnswer {
 interface SubscriptionOptions {
   readonly contract: Contract;
   readonly venue: Venue;
-  readonly board: OpenPublicChannels;
+  readonly board: PublicChannels;
   readonly privateBoard: PrivateChannels;
   readonly push: PushListener;
   readonly ended: (stream: string) => void;
@@ -46,51 +40,60 @@ const { subscriptionsPerConnection } = websocketLimits;
 
 const streamOf = ({ channel, instId = "" }: ChannelArg): string => `${channel} ${instId}`;
 
-export const createSubscriptions = (options: SubscriptionOptions): Subscriptions => {
-  const { answers } = options.contract.profile;
-  const rules = createSubscriptionRules(options.contract, options.venue);
-  const leavers = new Map<string, () => void>();
-  const begin = (arg: ChannelArg, stream: string, key: ServerKey | undefined): void => {
+export class Subscriptions {
+  readonly #options: SubscriptionOptions;
+  readonly #leavers = new Map<string, () => void>();
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+  }
+
+  subscribe(given: unknown, key: ServerKey | undefined): SubscriptionAnswer {
+    const { contract, venue } = this.#options;
+    const form = formProblem(contract, given);
+    if (form !== undefined) return { arg: echoOf(given), refusal: form };
+    const arg = given as ChannelArg;
+    const stream = streamOf(arg);
+    // Asking twice is harmless and changes nothing.
+    if (this.#leavers.has(stream)) return { arg };
+    const refusal = channelProblem(contract, venue, arg, key);
+    if (refusal !== undefined) return { arg: echoOf(arg), refusal };
+    if (this.#leavers.size < subscriptionsPerConnection) return { arg, begin: () => this.#begin(arg, stream, key) };
+    const msg = `A connection has at most ${subscriptionsPerConnection} subscriptions.`;
+    return { arg, refusal: { code: contract.profile.answers.limitedCode, msg } };
+  }
+
+  unsubscribe(given: unknown): SubscriptionAnswer {
+    const { contract, ended } = this.#options;
+    const form = formProblem(contract, given);
+    if (form !== undefined) return { arg: echoOf(given), refusal: form };
+    const arg = given as ChannelArg;
+    const stream = streamOf(arg);
+    const leave = this.#leavers.get(stream);
+    if (leave === undefined) {
+      return { arg: echoOf(arg), refusal: { code: contract.profile.answers.badRequestCode, msg: "There is no such subscription." } };
+    }
+    this.#leavers.delete(stream);
+    leave();
+    ended(stream);
+    return { arg };
+  }
+
+  clear(): void {
+    const leaving = [...this.#leavers.values()];
+    this.#leavers.clear();
+    for (const leave of leaving) leave();
+  }
+
+  #begin(arg: ChannelArg, stream: string, key: ServerKey | undefined): void {
     // The place is taken before listening starts: the first message comes at once, and may end the connection.
     let leave = (): void => undefined;
     const own = (): void => leave();
-    leavers.set(stream, own);
-    leave = listen(options, arg, stream, key);
-    if (leavers.get(stream) !== own) leave();
-  };
-  return {
-    subscribe: (given, key) => {
-      const form = rules.form(given);
-      if (form !== undefined) return { arg: echoOf(given), refusal: form };
-      const arg = given as ChannelArg;
-      const stream = streamOf(arg);
-      // Asking twice is harmless and changes nothing.
-      if (leavers.has(stream)) return { arg };
-      const refusal = rules.problem(arg, key);
-      if (refusal !== undefined) return { arg: echoOf(arg), refusal };
-      if (leavers.size < subscriptionsPerConnection) return { arg, begin: () => begin(arg, stream, key) };
-      return { arg, refusal: { code: answers.limitedCode, msg: `A connection has at most ${subscriptionsPerConnection} subscriptions.` } };
-    },
-    unsubscribe: (given) => {
-      const form = rules.form(given);
-      if (form !== undefined) return { arg: echoOf(given), refusal: form };
-      const arg = given as ChannelArg;
-      const stream = streamOf(arg);
-      const leave = leavers.get(stream);
-      if (leave === undefined)
-        return { arg: echoOf(arg), refusal: { code: answers.badRequestCode, msg: "There is no such subscription." } };
-      leavers.delete(stream);
-      leave();
-      options.ended(stream);
-      return { arg };
-    },
-    clear: () => {
-      const leaving = [...leavers.values()];
-      leavers.clear();
-      for (const leave of leaving) leave();
-    },
-  };
-};
+    this.#leavers.set(stream, own);
+    leave = listen(this.#options, arg, stream, key);
+    if (this.#leavers.get(stream) !== own) leave();
+  }
+}
 
 const listen = (options: SubscriptionOptions, arg: ChannelArg, stream: string, key: ServerKey | undefined): (() => void) => {
   const { board, privateBoard } = options;

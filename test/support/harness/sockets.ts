@@ -10,7 +10,7 @@ import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRandom } from "../../../src/random.ts";
 import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.ts";
 import { Keyring, type ServerKey } from "../../../src/venue/server/keyring.ts";
-import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
+import { PublicChannels } from "../../../src/venue/server/public-channels.ts";
 import { attachSockets } from "../../../src/venue/server/sockets.ts";
 import type { Venue, VenueOptions } from "../../../src/venue/venue.ts";
 import { setting } from "./venue.ts";
@@ -116,7 +116,7 @@ export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan
   const contract = createContract(profile);
   const clock = createVirtualClock(startAt);
   const service = setting(profile, venueOptions);
-  const board = createPublicChannels(contract);
+  const board = new PublicChannels(contract);
   const faults = createFaults(plan, clock, createRandom("rig"));
   const keyring = new Keyring(contract.profile, Object.values(keys));
   const server = createServer((_, response) => response.end());

@@ -21,7 +21,7 @@ import {
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
 import { newOrder } from "../../../src/orders/tracked-order.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
-import { createPublicChannels } from "../../../src/venue/server/public-channels.ts";
+import { PublicChannels } from "../../../src/venue/server/public-channels.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const hourMs = 3_600_000;
@@ -234,7 +234,7 @@ describe("Funding on a clock of its own", () => {
     const market = replayMarket(
       createTape([btc], [change, mark, funding, ...minutes(2, () => 600_000).series]),
       venue,
-      createPublicChannels(contract),
+      new PublicChannels(contract),
       clock,
     );
     clock.advanceTo(later + 70_000);

@@ -11,7 +11,7 @@ import { requestProblems } from "../../../src/contract/validate.ts";
 import { mul } from "../../../src/decimal.ts";
 import { generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
-import { createPublicChannels, type PublicMessage } from "../../../src/venue/server/public-channels.ts";
+import { PublicChannels, type PublicMessage } from "../../../src/venue/server/public-channels.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
 
 const btc = { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };
@@ -35,7 +35,7 @@ const tapeOf = (...all: readonly Series[]): Tape => createTape([btc, eth], all);
 const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => {
   const contract = createContract();
   const clock = createVirtualClock(at);
-  const board = createPublicChannels(contract);
+  const board = new PublicChannels(contract);
   const venue = createVenue({
     contract,
     instruments: tape.instruments,
@@ -373,7 +373,7 @@ describe("Book channels", () => {
   });
 
   it("whoever joins gets the book of that moment, and messages of one moment are shared", () => {
-    const board = createPublicChannels(createContract());
+    const board = new PublicChannels(createContract());
     const books: unknown[] = [];
     const join = () => board.subscribe("books", swap, (message) => books.push(message));
     join();
@@ -390,7 +390,7 @@ describe("Book channels", () => {
   });
 
   it("rows that nobody flushes are shown when the next instant begins", () => {
-    const board = createPublicChannels(createContract());
+    const board = new PublicChannels(createContract());
     const told: unknown[] = [];
     board.subscribe("books", swap, ({ data }) => told.push(data[0]));
     board.level({ instId: swap, side: "buy", px: "1", sz: "1", at: 5 });
