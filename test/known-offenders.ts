@@ -27,8 +27,6 @@ export const longFunctions: readonly string[] = [
   "src/client/transport/socket-pool.ts createSocketPool",
   // clock
   "src/clock/virtual-clock.ts createVirtualClock",
-  // contract
-  "src/contract/endpoints.ts endpointTable",
   // engine
   "src/engine/engine.ts createEngine",
   "src/engine/placement-journal.ts createPlacementJournal",
@@ -74,11 +72,6 @@ export const unusedExports: readonly string[] = [
   // client/transport
   "src/client/transport/http.ts HttpOptions",
   "src/client/transport/socket.ts SocketEvents",
-  // contract
-  "src/contract/order-states.ts isFinal",
-  "src/contract/order-states.ts mayMove",
-  "src/contract/schemas.ts Envelope",
-  "src/contract/schemas.ts envelope",
   // src
   // engine/watchdog
   // host

@@ -27,7 +27,7 @@ export const addGenerateCommand = (program: Command, io: CliIo): void => {
     .command("generate")
     .description("Make a synthetic market (quotes and trades) and write it as a fixture.")
     .requiredOption("--out <dir>", "folder of the new fixture")
-    .requiredOption("--instrument <instId...>", "one or more product ids, such as BTC-USDT-SWAP")
+    .requiredOption("--instrument <instId...>", "one or more instrument ids, such as BTC-USDT-SWAP")
     .option("--seed <text>", "what chance grows from; the same seed gives the same market", "1")
     .option("--minutes <n>", "length of the market", wholeFrom(0, 999_999_999), 60)
     .option("--quotes-per-minute <n>", "how often the best prices change, on average", wholeFrom(0, 999_999_999), 120)

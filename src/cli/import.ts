@@ -28,7 +28,7 @@ export const addImportCommand = (program: Command, io: CliIo): void => {
     .command("import")
     .description("Turn a recording (websocket messages or candle CSV, plain or .gz) into a fixture.")
     .argument("<file>", "the recording")
-    .requiredOption("--instrument <instId>", "product id of the instrument, such as BTC-USDT-SWAP")
+    .requiredOption("--instrument <instId>", "instrument id, such as BTC-USDT-SWAP")
     .requiredOption("--out <dir>", "folder of the new fixture")
     .addOption(new Option("--timestamp <edge>", "candles: what a row's timestamp marks").choices(["open", "close"]).default("open"))
     .option("--tick-size <step>", "price step; found from the data when left out")

@@ -52,10 +52,10 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .description("Open the embedded service on this machine: HTTP and WebSocket, with a market, keys and limits, until Ctrl-C.")
     .option("--port <n>", "port to listen on; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
     .option("--profile <file>", "JSON with rows of the service profile to override")
-    .option("--fixture <dir>", "recorded market to play; a made one when left out")
-    .option("--instruments <list>", "products of the made market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP,BTC-USDT)", listOf)
+    .option("--fixture <dir>", "recorded market to play (default: a generated one)")
+    .option("--instruments <list>", "instruments of the generated market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP,BTC-USDT)", listOf)
     .option("--speed <n>", "how many times faster than recorded the market plays", speedOf, 1)
-    .option("--seed <text>", "what keys, the made market and chance grow from; a new one each time when left out")
+    .option("--seed <text>", "seed of the keys, the generated market and all chance (default: a new one each time)")
     .option("--faults <file>", "JSON with the faults to play")
     .option("--no-limits", "count requests and refuse none")
     .option("--keys <file>", "write the keys to a file that only its owner may read")
@@ -150,7 +150,7 @@ const marketOf = ({ fixture, instruments }: Flags, seed: string): Tape => {
     return generateTape({ seed, minutes: minutesMade, instruments: (instruments ?? instrumentsDefault).map(instrumentFor) });
   }
   if (instruments === undefined) return readFixture(resolve(fixture)).tape;
-  throw new SluiceError("USAGE", "--instruments is for the made market; the fixture has its own. Leave one of them out.");
+  throw new SluiceError("USAGE", "--instruments is for the generated market; the fixture has its own. Leave one of them out.");
 };
 
 const fees = { makerBps: "2", takerBps: "5" } as const;

@@ -21,100 +21,32 @@ export interface Endpoint {
   readonly repeat: "safe" | "never";
 }
 
-const path = <P extends string>(rest: P): `/api/v1/${P}` => `${versionPrefix}${rest}`;
+/** A call that reads: it may be repeated. */
+const read = <P extends string, I extends object, R extends object>(path: P, weight: number, permission: string, input: I, record: R) =>
+  ({ method: "GET", path: `${versionPrefix}${path}`, weight, permission, input, record, repeat: "safe" }) as const satisfies Endpoint;
 
-export const endpointTable = (profile: Profile) =>
+/** A call that changes something. */
+const write = <P extends string, I extends object, R extends object, W extends Endpoint["repeat"]>(
+  path: P,
+  weight: number,
+  permission: string,
+  input: I,
+  record: R,
+  repeat: W,
+) => ({ method: "POST", path: `${versionPrefix}${path}`, weight, permission, input, record, repeat }) as const satisfies Endpoint;
+
+export const endpointTable = ({ instruments, permissions, weights }: Profile) =>
   ({
-    instruments: {
-      method: "GET",
-      path: path("common/instruments"),
-      weight: 2,
-      permission: profile.instruments.needsKey ? "read" : "none",
-      input: schemas.instrumentsQuery,
-      record: schemas.instrumentRecord,
-      repeat: "safe",
-    },
-    spotBalance: {
-      method: "GET",
-      path: path("asset/spot"),
-      weight: 5,
-      permission: profile.permissions.account,
-      input: schemas.balanceQuery,
-      record: schemas.balanceRecord,
-      repeat: "safe",
-    },
-    positions: {
-      method: "GET",
-      path: path("account/positions"),
-      weight: 5,
-      permission: profile.permissions.account,
-      input: schemas.positionsQuery,
-      record: schemas.positionRecord,
-      repeat: "safe",
-    },
-    getOrder: {
-      method: "GET",
-      path: path("trade/order"),
-      weight: profile.weights.getOrder,
-      permission: "read",
-      input: schemas.orderQuery,
-      record: schemas.orderRecord,
-      repeat: "safe",
-    },
-    pendingOrders: {
-      method: "GET",
-      path: path("trade/orders/pending"),
-      weight: profile.weights.pendingOrders,
-      permission: "read",
-      input: schemas.pendingQuery,
-      record: schemas.orderRecord,
-      repeat: "safe",
-    },
-    orderHistory: {
-      method: "GET",
-      path: path("trade/orders/history"),
-      weight: profile.weights.orderHistory,
-      permission: "read",
-      input: schemas.historyQuery,
-      record: schemas.orderRecord,
-      repeat: "safe",
-    },
-    placeOrder: {
-      method: "POST",
-      path: path("trade/order"),
-      weight: 10,
-      permission: profile.permissions.placeSwap,
-      input: schemas.placeBody,
-      record: schemas.elementResult,
-      repeat: "never",
-    },
-    cancelBatch: {
-      method: "POST",
-      path: path("trade/cancel-batch-orders"),
-      weight: 15,
-      permission: "trade_futures",
-      input: schemas.cancelBody,
-      record: schemas.elementResult,
-      repeat: "safe",
-    },
-    closePosition: {
-      method: "POST",
-      path: path("trade/close-position"),
-      weight: 10,
-      permission: profile.permissions.closePosition,
-      input: schemas.closeBody,
-      record: schemas.closeResult,
-      repeat: "never",
-    },
-    setLeverage: {
-      method: "POST",
-      path: path("account/set-leverage"),
-      weight: 5,
-      permission: profile.permissions.setLeverage,
-      input: schemas.leverageBody,
-      record: schemas.leverageResult,
-      repeat: "safe",
-    },
+    instruments: read("common/instruments", 2, instruments.needsKey ? "read" : "none", schemas.instrumentsQuery, schemas.instrumentRecord),
+    spotBalance: read("asset/spot", 5, permissions.account, schemas.balanceQuery, schemas.balanceRecord),
+    positions: read("account/positions", 5, permissions.account, schemas.positionsQuery, schemas.positionRecord),
+    getOrder: read("trade/order", weights.getOrder, "read", schemas.orderQuery, schemas.orderRecord),
+    pendingOrders: read("trade/orders/pending", weights.pendingOrders, "read", schemas.pendingQuery, schemas.orderRecord),
+    orderHistory: read("trade/orders/history", weights.orderHistory, "read", schemas.historyQuery, schemas.orderRecord),
+    placeOrder: write("trade/order", 10, permissions.placeSwap, schemas.placeBody, schemas.elementResult, "never"),
+    cancelBatch: write("trade/cancel-batch-orders", 15, "trade_futures", schemas.cancelBody, schemas.elementResult, "safe"),
+    closePosition: write("trade/close-position", 10, permissions.closePosition, schemas.closeBody, schemas.closeResult, "never"),
+    setLeverage: write("account/set-leverage", 5, permissions.setLeverage, schemas.leverageBody, schemas.leverageResult, "safe"),
   }) as const satisfies Record<string, Endpoint>;
 
 export type EndpointTable = ReturnType<typeof endpointTable>;

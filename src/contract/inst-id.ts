@@ -1,5 +1,5 @@
 /**
- * Product ids: `BASE-QUOTE` for spot, `BASE-QUOTE-SWAP` for perpetual swaps settled in the quote currency.
+ * Instrument ids: `BASE-QUOTE` for spot, `BASE-QUOTE-SWAP` for perpetual swaps settled in the quote currency.
  *
  * Invariants: parse and format are inverse; anything of neither kind is refused by value and rule.
  */
@@ -32,7 +32,7 @@ const partsOf = (text: string): InstId | undefined => {
   const match = pattern.exec(text);
   if (match === null) return undefined;
   const [, base, quote, swap] = match as unknown as [string, string, string, string | undefined];
-  // "BTC-SWAP" would read as a spot pair priced in SWAP; the suffix is reserved for the product kind.
+  // "BTC-SWAP" would read as a spot pair priced in SWAP; the suffix is reserved for swaps.
   if (quote === "SWAP") return undefined;
   return { instType: swap === undefined ? "SPOT" : "SWAP", base, quote };
 };
@@ -43,7 +43,7 @@ export const parseInstId = (text: unknown, place: string): InstId => {
   if (parts !== undefined) return parts;
   throw new SluiceError(
     "INST_ID_INVALID",
-    `${place}: ${JSON.stringify(text)} is not a product id. Write BASE-QUOTE (spot) or BASE-QUOTE-SWAP (perpetual swap), such as "BTC-USDT-SWAP".`,
+    `${place}: ${JSON.stringify(text)} is not an instrument id. Write BASE-QUOTE (spot) or BASE-QUOTE-SWAP (perpetual swap), such as "BTC-USDT-SWAP".`,
   );
 };
 

@@ -1,5 +1,5 @@
 /**
- * The four order states and the moves between them.
+ * The four order states.
  *
  * Invariants: `filled` and `canceled` are final; an unknown word is never silently read as one of the four.
  */
@@ -7,16 +7,12 @@ import type { Profile } from "./profile.ts";
 import { type OrderState, orderStates } from "./schemas.ts";
 
 export const isActive = (state: OrderState): boolean => state === "live" || state === "partially_filled";
-export const isFinal = (state: OrderState): boolean => !isActive(state);
 
 /** Later states win over earlier ones when two records of one order disagree. */
 export const rank: Readonly<Record<OrderState, number>> = { live: 0, partially_filled: 1, filled: 2, canceled: 2 };
 
-/** One of the four states, an alias's state, or undefined for a word nobody knows. */
+/** One of the four states, an alias's state, or undefined for an unknown word. */
 export const readState = (word: string, profile: Profile): OrderState | undefined => {
   const state = profile.order.stateAliases[word] ?? word;
   return (orderStates as readonly string[]).includes(state) ? (state as OrderState) : undefined;
 };
-
-export const mayMove = (from: OrderState, to: OrderState, profile: Profile): boolean =>
-  (profile.order.transitions[from] ?? []).includes(to);

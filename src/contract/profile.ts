@@ -48,7 +48,6 @@ export const defaultProfile = {
     clOrdIdPattern: row("^[A-Za-z0-9]{1,32}$", "H10", "The strictest common rule; what passes here passes elsewhere."),
     duplicateClOrdId: row<"refused_while_open" | "refused" | "accepted">("refused_while_open", "H10", "An id names one open order."),
     stateAliases: row<Readonly<Record<string, string>>>({ partially_canceled: "canceled", mmp_canceled: "canceled" }, "G4", "Words neighbours use for the same four states."),
-    transitions: row<Readonly<Record<string, readonly string[]>>>({ live: ["partially_filled", "filled", "canceled"], partially_filled: ["partially_filled", "filled", "canceled"], filled: [], canceled: [], }, "G4", "Completed is final; a canceled order keeps the fills it had."),
   },
   weights: {
     getOrder: row(5, "G17", "Other reads cost 2 to 5; guessing low risks the blocked minute."),
@@ -152,9 +151,9 @@ export const defaultProfile = {
     path: row("/ws/v1", "G14", "Where the socket is opened; public and private channels share it."),
     loginPath: row("/users/ws/auth", "G14", "The path that a login signs, with GET and no body."),
     szUnit: row<SzUnit>("base", "G14", "Unit of quantities in market data."),
-    pingMs: row(15_000, "G14", "How often the service asks whether anybody is there; the client answers with the op pong."),
-    silenceMsMax: row(30_000, "G14", "After this long without a word the connection is taken for dead."),
-    ackMsMax: row(5_000, "G14", "A subscription not acknowledged by then is taken for refused; polling serves instead."),
+    pingMs: row(15_000, "G14", "How often the service pings; the client answers with the op pong."),
+    silenceMsMax: row(30_000, "G14", "After this long without a message the connection counts as lost."),
+    ackMsMax: row(5_000, "G14", "A subscription not acknowledged by then counts as rejected; polling serves instead."),
     sequenced: row(true, "G14", "Messages of a channel carry seqId and prevSeqId; a reader without them cannot see a gap."),
   },
   version: {

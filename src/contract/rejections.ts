@@ -23,13 +23,13 @@ interface Codes {
   readonly never: ReadonlySet<string>;
 }
 
-/** Machines on the way give up, slow down or retry with these; no service answers an order so. */
-const foreignStatuses: readonly number[] = [408, 425, 429, 499];
+/** Proxies give up, slow down or ask for a retry with these; no service answers an order so. */
+const proxyStatuses: readonly number[] = [408, 425, 429, 499];
 
 const codesOf = ({ answers, cancelBatch }: Profile): Codes => {
   const ok = [200, answers.orderErrorStatus, answers.badRequestStatus];
-  const door = [...ok, answers.authStatus, answers.permissionStatus];
-  const judging = new Set([...door, answers.unknownPathStatus].filter((status) => !foreignStatuses.includes(status)));
+  const checked = [...ok, answers.authStatus, answers.permissionStatus];
+  const judging = new Set([...checked, answers.unknownPathStatus].filter((status) => !proxyStatuses.includes(status)));
   const exact = new Map<string, ReadonlySet<number>>();
   const list = (statuses: Iterable<number>, codes: readonly string[]): void => {
     for (const code of codes) exact.set(code, new Set([...statuses, ...(exact.get(code) ?? [])]));
@@ -37,7 +37,7 @@ const codesOf = ({ answers, cancelBatch }: Profile): Codes => {
   const { parameterCode, instrumentCode, priceCode, sizeCode, fundsCode, postOnlyCode, positionCode, leverageCode } = answers;
   list(ok, [answers.badRequestCode, parameterCode, instrumentCode, priceCode, sizeCode, fundsCode, postOnlyCode, positionCode]);
   list(ok, [leverageCode, answers.notCancelableCode, answers.notContractCode]);
-  list(door, [answers.authCode, answers.permissionCode]);
+  list(checked, [answers.authCode, answers.permissionCode]);
   list([...ok, answers.unknownPathStatus], [answers.unknownPathCode]);
   const listed = answers.rejectionCodes;
   list(
@@ -66,7 +66,7 @@ export const verdictOn = (profile: Profile, status: number, code: string): Verdi
   const { judging, exact, beginnings, never } = codes;
   if (never.has(code)) return "unproven";
   const statuses = exact.get(code);
-  if (statuses !== undefined && status < 500 && !foreignStatuses.includes(status)) return statuses.has(status) ? "rejected" : "unlisted";
+  if (statuses !== undefined && status < 500 && !proxyStatuses.includes(status)) return statuses.has(status) ? "rejected" : "unlisted";
   if (!judging.has(status)) return "unproven";
   return beginnings.some((beginning) => code.startsWith(beginning)) ? "rejected" : "unlisted";
 };

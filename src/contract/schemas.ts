@@ -188,16 +188,3 @@ export const instrumentsQuery = {
 export const balanceQuery = { type: "object", additionalProperties: false, properties: { currency: text } } as const satisfies JSONSchema;
 
 export const positionsQuery = { type: "object", additionalProperties: false, properties: { instId } } as const satisfies JSONSchema;
-
-/** Success and failure share one shape; numbers and missing parts are tolerated on failure (gaps H2, G15). */
-export const envelope = {
-  type: "object",
-  required: ["code"],
-  properties: { code: { type: ["string", "number"] }, msg: { type: "string" }, data: {} },
-} as const;
-
-export interface Envelope {
-  readonly code: string;
-  readonly msg: string;
-  readonly data: readonly unknown[];
-}

@@ -41,7 +41,7 @@ describe("Instrument ids:", () => {
   it.each(wrong)("%j is refused by place and value", (text) => {
     expect(readInstId(text)).toBe(undefined);
     expect(() => parseInstId(text, "options.instId")).toThrow(
-      `options.instId: ${JSON.stringify(text)} is not a product id. Write BASE-QUOTE`,
+      `options.instId: ${JSON.stringify(text)} is not an instrument id. Write BASE-QUOTE`,
     );
   });
 

@@ -223,7 +223,7 @@ describe("An invalid venue set-up:", () => {
       { fees: { SPOT: { makerBps: "two", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } } },
       /fees\.SPOT\.makerBps: "two"/,
     ],
-    ["an id that is no id", { instruments: [{ instId: "btc", tickSize: "1", lotSize: "1" }] }, /"btc" is not a product id/],
+    ["an id that is no id", { instruments: [{ instId: "btc", tickSize: "1", lotSize: "1" }] }, /"btc" is not an instrument id/],
     ["a step of zero", { instruments: [{ instId: swap, tickSize: "0", lotSize: "1" }] }, /tickSize is "0"/],
     [
       "steps finer than money",

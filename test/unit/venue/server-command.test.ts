@@ -217,7 +217,7 @@ describe("The venue command refuses and leaves nothing open:", () => {
     ["a port beyond all ports", ["--port", "65536"], 2, "Write a port from 0 to 65535."],
     ["a port in words", ["--port", "http"], 2, "Write a port from 0 to 65535."],
     ["no speed", ["--speed", "0"], 2, "Write a number above 0, at most 10000."],
-    ["a product that is none", ["--instruments", "BTC-USDT-SWAP,btc"], 2, '"btc" is not a product id'],
+    ["a product that is none", ["--instruments", "BTC-USDT-SWAP,btc"], 2, '"btc" is not an instrument id'],
     ["two markets", ["--fixture", "x", "--instruments", "BTC-USDT"], 2, "the fixture has its own"],
     ["a fixture that is not there", ["--fixture", join(folder, "none")], 1, "expected a fixture folder, found nothing"],
     ["a profile that is not there", ["--profile", join(folder, "none.json")], 2, "none.json: cannot be read (ENOENT)."],

@@ -142,7 +142,7 @@ describe("Live market subscriptions:", () => {
   });
 
   it("a text that is no product id is refused by name", () => {
-    expect(() => createStage().market.trades("btcusdt")).toThrow(/market data: "btcusdt" is not a product id/);
+    expect(() => createStage().market.trades("btcusdt")).toThrow(/market data: "btcusdt" is not an instrument id/);
   });
 });
 

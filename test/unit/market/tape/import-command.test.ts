@@ -73,7 +73,7 @@ describe("sluice import", () => {
   });
 
   it.each([
-    [[csv, "--instrument", "BTCUSDT"], /not a product id/],
+    [[csv, "--instrument", "BTCUSDT"], /not an instrument id/],
     [[csv, "--instrument", "BTC-USDT", "--timestamp", "middle"], /Allowed choices are open, close/],
     [[csv, "--instrument", "BTC-USDT", "--tick-size", "0"], /tick size: "0" is not positive/],
     [[csv, "--instrument", "BTC-USDT", "--lot-size", "x"], /lot size: "x" is not a decimal/],
