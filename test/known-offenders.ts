@@ -33,8 +33,6 @@ export const longFunctions: readonly string[] = [
   "src/engine/start-watch.ts createStartWatch",
   // engine/watchdog
   // host
-  "src/host/isolation.ts run",
-  "src/host/plugin-host.ts createPluginHost",
   "src/host/strategy-host.ts createStrategyHost",
   // journal
   "src/journal/write-ahead-log.ts openWriteAheadLog",
@@ -76,7 +74,6 @@ export const unusedExports: readonly string[] = [
   // engine/watchdog
   // host
   "src/host/load.ts LoadOptions",
-  "src/host/plugin-host.ts PluginParts",
   "src/host/restart-policy.ts backoffMs",
   // journal
   "src/journal/event-emitter.ts noticeName",

@@ -53,7 +53,11 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .option("--port <n>", "port to listen on; 0 takes a free one", wholeFrom(0, 65_535, "a port"), 0)
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--fixture <dir>", "recorded market to play (default: a generated one)")
-    .option("--instruments <list>", "instruments of the generated market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP,BTC-USDT)", listOf)
+    .option(
+      "--instruments <list>",
+      "instruments of the generated market, with commas (default: BTC-USDT-SWAP,ETH-USDT-SWAP,BTC-USDT)",
+      listOf,
+    )
     .option("--speed <n>", "how many times faster than recorded the market plays", speedOf, 1)
     .option("--seed <text>", "seed of the keys, the generated market and all chance (default: a new one each time)")
     .option("--faults <file>", "JSON with the faults to play")

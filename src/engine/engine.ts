@@ -14,7 +14,7 @@ import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { inThread } from "../host/isolation.ts";
-import { createPluginHost } from "../host/plugin-host.ts";
+import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
 import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
 import type { Disk } from "../journal/disk.ts";
@@ -166,7 +166,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const { clock, market } = service;
   const now = () => clock.now();
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
-  const pluginHost = createPluginHost(clock, journal);
+  const pluginHost = new PluginHost(clock, journal);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   monitorForeignUsage(journal, quotaNow);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);

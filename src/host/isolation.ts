@@ -1,12 +1,13 @@
 /**
- * Runs a strategy in a thread of its own: an endless loop, a heap without end or a crash there ends nobody else.
+ * Isolation: runs a strategy in its own thread, so that an endless loop, a memory leak or a crash does not end the others.
  *
- * Invariants: to the rest of the engine an isolated strategy is like any other, one that emits wishes and may fail; a thread that
- * does not answer in time, grows beyond its heap or ends by itself is ended and has failed; what waits for it is bounded; its
- * environment is empty, so that no key is found there.
- * Not here: the far side (isolation-worker.ts), what follows from a failure (strategy-host.ts), where it may be used (engine/engine.ts).
+ * Invariants: to the rest of the engine an isolated strategy is like any other: it emits wanted orders and may fail; a thread that
+ * does not answer in time, exceeds its heap or exits is terminated and has failed; the messages queued for it are bounded; its
+ * environment is empty, so that it holds no key.
+ * Not here: the thread's side (isolation-worker.ts), what follows from a failure (strategy-host.ts), where it may be used (engine/engine.ts).
  * The thread shares the process: memory outside the heap, native code and a killed process are not contained.
  */
+import type { Worker } from "node:worker_threads";
 import { Observable, type Observer, Subscription } from "rxjs";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -27,112 +28,122 @@ const pings = 4;
 
 type Context = StrategyContext<never>;
 
-/** The strategy as the host runs it: where it is to be isolated, its wishes come from a thread. */
+/** The strategy as the host runs it: an isolated one gets its wanted orders from a thread. */
 export const inThread = (strategy: Strategy): Strategy => {
   const { isolation } = strategy;
   if (isolation === undefined) return strategy;
-  return { ...strategy, start: (context) => ({ desired: wishesFrom(strategy, isolation, context) }) };
+  return { ...strategy, start: (context) => ({ desired: wantedFrom(strategy, isolation, context) }) };
 };
 
-const wishesFrom = (
+const wantedFrom = (
   { name, options, schema }: Strategy,
   { file, ...limits }: NonNullable<Strategy["isolation"]>,
   context: Context,
 ): Observable<readonly WantedOrder[]> =>
   new Observable((subscriber) => {
     const facts: IsolatedFacts = { file: file(), name, options, schema: JSON.stringify(schema) };
-    subscriber.add(outside(() => run(facts, limits, context, subscriber)));
+    subscriber.add(outside(() => new IsolatedThread(facts, limits, context, subscriber).life));
   });
 
-/** Starts the thread; unsubscribing the result ends it. */
-const run = (
-  facts: IsolatedFacts,
-  { answerMs, heapMb }: Isolation,
-  context: Context,
-  wishes: Observer<readonly WantedOrder[]>,
-): Subscription => {
-  const life = new Subscription();
-  const worker = startThread(new URL("./isolation-worker", import.meta.url), facts, {
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: Math.max(8, heapMb / 4), stackSizeMb: 4 },
-  });
-  const say = (message: ToThread): void => {
-    worker.postMessage(message);
-  };
-  const fail = (why: string): void => {
-    if (life.closed) return;
-    life.unsubscribe();
-    wishes.error(new SluiceError("STRATEGY_FAILED", why));
-  };
-  const streams = createStreams(context, say, () => {
-    fail(`its thread is ${aheadMax} values behind the market`);
-  });
-  life.add(() => {
-    streams.close();
-    void worker.terminate();
-  });
-  worker.on("error", (error: Error & { code?: string }) => {
-    const text =
-      error.code === "ERR_WORKER_OUT_OF_MEMORY" ? `its thread used up its heap of ${heapMb} MiB` : `its thread failed: ${error.message}`;
-    fail(text);
-  });
-  worker.on("exit", (code) => {
-    fail(`its thread ended by itself with code ${code}`);
-  });
+/** A thread and its supervision; unsubscribing `life` ends it. */
+class IsolatedThread {
+  readonly life = new Subscription();
+  readonly #limits: Isolation;
+  readonly #context: Context;
+  readonly #wanted: Observer<readonly WantedOrder[]>;
+  readonly #worker: Worker;
+  readonly #streams: Streams;
+  #isLoaded = false;
+  /** Pings in a row without an answer, each sent in a turn of its own: a blocked engine has not waited. */
+  #unanswered = 0;
 
-  const machine = createSystemClock();
-  let isLoaded = false;
-  /** Pings in a row without an answer, each sent in a turn of its own: an engine that stood still has not waited. */
-  let unanswered = 0;
-  const tickMs = answerMs / pings;
-  const unansweredMax = (): number => (isLoaded ? pings : Math.ceil(loadMsMax / tickMs));
-  life.add(
-    every(machine, tickMs).subscribe(() => {
-      if (unanswered++ >= unansweredMax()) {
-        fail(isLoaded ? `its thread did not answer for ${answerMs} ms` : `its thread did not load within ${loadMsMax / 1_000} s`);
-      } else if (isLoaded && unanswered === 1) say({ kind: "ping" });
-    }),
-  );
-  const hear = (message: FromThread): void => {
+  constructor(facts: IsolatedFacts, limits: Isolation, context: Context, wanted: Observer<readonly WantedOrder[]>) {
+    const { answerMs, heapMb } = limits;
+    this.#limits = limits;
+    this.#context = context;
+    this.#wanted = wanted;
+    this.#worker = startThread(new URL("./isolation-worker", import.meta.url), facts, {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: Math.max(8, heapMb / 4), stackSizeMb: 4 },
+    });
+    const send = (message: ToThread): void => {
+      this.#worker.postMessage(message);
+    };
+    this.#streams = createStreams(context, send, () => {
+      this.#fail(`its thread is ${aheadMax} values behind the market`);
+    });
+    this.life.add(() => {
+      this.#streams.close();
+      void this.#worker.terminate();
+    });
+    this.#worker.on("error", (error: Error & { code?: string }) => {
+      const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      this.#fail(outOfMemory ? `its thread used up its heap of ${heapMb} MiB` : `its thread failed: ${error.message}`);
+    });
+    this.#worker.on("exit", (code) => {
+      this.#fail(`its thread ended by itself with code ${code}`);
+    });
+    this.#worker.on("message", (message: FromThread) => {
+      if (!this.life.closed) this.#receive(message, send);
+    });
+    this.life.add(
+      every(createSystemClock(), answerMs / pings).subscribe(() => {
+        this.#ping(send);
+      }),
+    );
+  }
+
+  #fail(why: string): void {
+    if (this.life.closed) return;
+    this.life.unsubscribe();
+    this.#wanted.error(new SluiceError("STRATEGY_FAILED", why));
+  }
+
+  #ping(send: (message: ToThread) => void): void {
+    const { answerMs } = this.#limits;
+    const unansweredMax = this.#isLoaded ? pings : Math.ceil(loadMsMax / (answerMs / pings));
+    if (this.#unanswered++ >= unansweredMax) {
+      this.#fail(this.#isLoaded ? `its thread did not answer for ${answerMs} ms` : `its thread did not load within ${loadMsMax / 1_000} s`);
+    } else if (this.#isLoaded && this.#unanswered === 1) send({ kind: "ping" });
+  }
+
+  #receive(message: FromThread, send: (message: ToThread) => void): void {
+    const context = this.#context;
     switch (message.kind) {
       case "loaded":
-        isLoaded = true;
-        unanswered = 0;
-        say({ kind: "begin", now: context.now(), seed: context.random.next(), listed: context.listed() });
-        life.add(
+        this.#isLoaded = true;
+        this.#unanswered = 0;
+        send({ kind: "begin", now: context.now(), seed: context.random.next(), listed: context.listed() });
+        this.life.add(
           context.instruments$.subscribe(() => {
-            say({ kind: "listed", listed: context.listed() });
+            send({ kind: "listed", listed: context.listed() });
           }),
         );
         return;
       case "want":
-        wishes.next(message.wanted);
+        this.#wanted.next(message.wanted);
         return;
       case "failed":
-        fail(message.message);
+        this.#fail(message.message);
         return;
       case "pong":
-        unanswered = 0;
-        streams.caughtUp();
+        this.#unanswered = 0;
+        this.#streams.caughtUp();
         if (message.completed) {
-          life.unsubscribe();
-          wishes.complete();
+          this.life.unsubscribe();
+          this.#wanted.complete();
         }
         return;
       case "subscribe":
       case "unsubscribe":
-        streams.take(message);
+        this.#streams.take(message);
     }
-  };
-  worker.on("message", (message: FromThread) => {
-    if (!life.closed) hear(message);
-  });
-  return life;
-};
+  }
+}
 
 interface Streams {
   take(message: Extract<FromThread, { readonly kind: "subscribe" | "unsubscribe" }>): void;
-  /** Everything sent before the last question was worked off. */
+  /** Everything sent before the last ping was processed. */
   caughtUp(): void;
   close(): void;
 }
@@ -199,7 +210,7 @@ const createStreams = (context: Context, say: (message: ToThread) => void, tooFa
   };
 };
 
-/** The objects of the market are made when they are read, and have to be read before they travel. */
+/** Market objects are lazy views and have to be read before they are posted. */
 const plain = (value: unknown): unknown => {
   const { toJSON } = (value ?? {}) as { readonly toJSON?: () => unknown };
   return typeof toJSON === "function" ? toJSON.call(value) : value;

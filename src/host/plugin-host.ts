@@ -1,9 +1,9 @@
 /**
- * Runs plugins and undoes what they added.
+ * Plugin host: runs plugins and undoes what they added.
  *
  * Invariants: plugins start in the order of the config and stop in the reverse one; a plugin that throws, at the start or later,
- * is named, undone and not called again, the engine and the others run on; each is undone once, last addition first; what goes on
- * after an undoing is waited for two seconds at most.
+ * is named, undone and not called again, the engine and the others run on; each is undone once, last addition first; work that
+ * an undo starts is awaited for two seconds at most.
  */
 import { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
@@ -17,62 +17,102 @@ import { guarded, inside, type Owner, outside } from "./execution-context.ts";
 import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
 import type { Plugin } from "./strategy.ts";
 
-export type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;
-
-interface PluginHost {
-  start(plugin: Plugin, parts: PluginParts): void;
-  stop(): void;
-  /** Resolves when what undoings began has ended, or its time is over. */
-  ended(): Promise<void>;
-}
+type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every">;
 
 interface Running {
   readonly name: string;
   readonly owner: Owner;
   readonly scope: Disposables;
-  /** What its undoing began; each resolves, whatever becomes of it. */
+  /** Work that its undo started; each resolves, however it ends. */
   readonly ending: Promise<void>[];
 }
 
 const endMsMax = 2_000;
 
-/** What goes on after an undoing takes the machine's time, whatever clock the engine has. */
-export const createPluginHost = (clock: Clock, journal: EventLog, machine: Clock = createSystemClock()): PluginHost => {
-  const running: Running[] = [];
-  const undone: Running[] = [];
+export class PluginHost {
+  readonly #clock: Clock;
+  readonly #journal: Pick<EventLog, "append">;
+  readonly #machine: Clock;
+  readonly #running: Running[] = [];
+  readonly #undone: Running[] = [];
 
-  const note = (plugin: string, error: unknown): void => {
+  /** Work that an undo starts takes the machine's time, whatever clock the engine has. */
+  constructor(clock: Clock, journal: Pick<EventLog, "append">, machine: Clock = createSystemClock()) {
+    this.#clock = clock;
+    this.#journal = journal;
+    this.#machine = machine;
+  }
+
+  start(plugin: Plugin, parts: PluginParts): void {
+    const self = this.#begin(plugin.name);
+    this.#running.push(self);
+    const { owner, scope } = self;
+    try {
+      inside(owner, () => {
+        const added = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
+        if (typeof added !== "function") return;
+        scope.add(() => {
+          const going: unknown = (added as () => unknown)();
+          if (!isThenable(going)) return;
+          const settled = Promise.resolve(going).then(
+            () => undefined,
+            (error: unknown) => {
+              this.#note(plugin.name, error);
+            },
+          );
+          self.ending.push(settled);
+        });
+      });
+    } catch (error) {
+      owner.fail(error);
+    }
+  }
+
+  stop(): void {
+    for (const one of this.#running.splice(0).reverse()) {
+      if (!one.owner.life.closed) this.#undo(one);
+      if (one.ending.length > 0) this.#undone.push(one);
+    }
+  }
+
+  /** Resolves when the work that undos started has ended, or its time is over. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#undone.splice(0).map((one) => this.#ended(one)));
+  }
+
+  #note(plugin: string, error: unknown): void {
     outside(() => {
-      journal.append({ type: "plugin.failed", plugin, message: messageOf(error) });
+      this.#journal.append({ type: "plugin.failed", plugin, message: messageOf(error) });
     });
-  };
-  const undo = ({ name, owner, scope }: Running): void => {
+  }
+
+  #undo({ name, owner, scope }: Running): void {
     const thrown = inside(owner, () => [...scope.close(), ...closed(owner.life)]);
-    for (const error of thrown) note(name, error);
-  };
-  const begin = (name: string): Running => {
+    for (const error of thrown) this.#note(name, error);
+  }
+
+  #begin(name: string): Running {
     const life = new Subscription();
-    const scope = createDisposables();
     let failed = false;
     const owner: Owner = {
-      clock,
+      clock: this.#clock,
       life,
       fail: (error) => {
-        // What it says while it is undone is noted there; what it says afterwards is nobody's business.
+        // What an undo throws is noted there, and nothing after it.
         if (failed || life.closed) return;
         failed = true;
-        undo(self);
-        note(name, error);
+        this.#undo(self);
+        this.#note(name, error);
       },
     };
-    const self: Running = { name, owner, scope, ending: [] };
+    const self: Running = { name, owner, scope: createDisposables(), ending: [] };
     return self;
-  };
+  }
 
-  const ended = ({ name, ending }: Running): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = machine.setTimer(machine.now() + endMsMax, () => {
-        note(name, `its undoing did not end within ${endMsMax / 1_000} s and is not waited for`);
+  #ended({ name, ending }: Running): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#machine.setTimer(this.#machine.now() + endMsMax, () => {
+        this.#note(name, `its undoing did not end within ${endMsMax / 1_000} s and is not waited for`);
         resolve();
       });
       void Promise.all(ending).then(() => {
@@ -80,43 +120,8 @@ export const createPluginHost = (clock: Clock, journal: EventLog, machine: Clock
         resolve();
       });
     });
-
-  return {
-    start: (plugin, parts) => {
-      const self = begin(plugin.name);
-      running.push(self);
-      const { owner, scope } = self;
-      try {
-        inside(owner, () => {
-          const added = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
-          if (typeof added !== "function") return;
-          scope.add(() => {
-            const going: unknown = (added as () => unknown)();
-            if (!isThenable(going)) return;
-            const settled = Promise.resolve(going).then(
-              () => undefined,
-              (error: unknown) => {
-                note(plugin.name, error);
-              },
-            );
-            self.ending.push(settled);
-          });
-        });
-      } catch (error) {
-        owner.fail(error);
-      }
-    },
-    stop: () => {
-      for (const one of running.splice(0).reverse()) {
-        if (!one.owner.life.closed) undo(one);
-        if (one.ending.length > 0) undone.push(one);
-      }
-    },
-    ended: async () => {
-      await Promise.all(undone.splice(0).map(ended));
-    },
-  };
-};
+  }
+}
 
 /** What ending its subscriptions threw. */
 const closed = (life: Subscription): readonly unknown[] => {

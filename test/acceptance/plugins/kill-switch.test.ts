@@ -2,11 +2,13 @@ import { concat, map, NEVER, of, Subject, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import killSwitch from "../../../plugins/kill-switch.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
+import { PluginHost } from "../../../src/host/plugin-host.ts";
 import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import { calm, far, quoteTape, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
+
+type PluginParts = Parameters<PluginHost["start"]>[1];
 
 type Given = Parameters<typeof killSwitch>[0];
 
@@ -41,7 +43,7 @@ const alone = (options: Given) => {
     now: () => clock.now(),
     print: (line: string) => said.push(line),
   } as unknown as PluginParts;
-  createPluginHost(clock, journal).start(killSwitch(options), parts);
+  new PluginHost(clock, journal).start(killSwitch(options), parts);
   const wait = (ms: number): void => clock.advanceTo(clock.now() + ms);
   const event = (type: "action.sent" | "action.answered"): void => {
     const rest = { endpoint: "pendingOrders", outcome: "done" } as never;

@@ -2,11 +2,13 @@ import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createDisposables } from "../../../src/host/disposables.ts";
-import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
+import { PluginHost } from "../../../src/host/plugin-host.ts";
 import { definePlugin, type Event, type PluginContext } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import { closed } from "../../support/harness/backtest.ts";
+
+type PluginParts = Parameters<PluginHost["start"]>[1];
 
 const setup = () => {
   const clock = createVirtualClock(0);
@@ -14,7 +16,7 @@ const setup = () => {
   const notices = createNotices(journal, () => undefined);
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
-  const host = createPluginHost(clock, journal);
+  const host = new PluginHost(clock, journal);
   const parts = {
     events$: journal.events$,
     updates$: of(),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import { definePlugin } from "../../../src/host/define.ts";
-import { createPluginHost, type PluginParts } from "../../../src/host/plugin-host.ts";
+import { PluginHost } from "../../../src/host/plugin-host.ts";
 import { backoffMs, createFates, type RestartPolicy } from "../../../src/host/restart-policy.ts";
 import type { Strategy } from "../../../src/host/strategy.ts";
 import { createStrategyHost } from "../../../src/host/strategy-host.ts";
@@ -12,6 +12,8 @@ import type { Event, EventType } from "../../../src/journal/events.ts";
 import { createRandom } from "../../../src/random.ts";
 import { closed, configOf, strategy } from "../../support/harness/backtest.ts";
 import { bid, ready } from "../../support/harness/orders.ts";
+
+type PluginParts = Parameters<PluginHost["start"]>[1];
 
 const noLuck = (): never => {
   throw new Error("no luck");
@@ -185,7 +187,7 @@ describe("A plugin's undoing that goes on", () => {
     journal.attach((event: Event) => {
       if (event.type === "plugin.failed") failures.push(event.message);
     });
-    const host = createPluginHost(createVirtualClock(0), journal, machine);
+    const host = new PluginHost(createVirtualClock(0), journal, machine);
     const plugin = definePlugin({ name: "p", options: closed, setup: () => undo });
     host.start(plugin({}), { ...streams, market: {}, events$: NEVER, updates$: NEVER } as unknown as PluginParts);
     let stopped = false;
