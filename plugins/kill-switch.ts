@@ -1,5 +1,5 @@
 /**
- * Halts trading and cancels every order when too much goes wrong: rejected orders, refusals by a rate limit, failed strategies,
+ * Halts trading and cancels every order when too much goes wrong: rejected orders, rejections by a rate limit, failed strategies,
  * money lost. Says that nothing is left only when a list read afterwards shows no order of ours. With `closePositions` it then closes
  * every position of the account.
  */
@@ -40,7 +40,7 @@ export default definePlugin({
     properties: {
       /** Orders the service may reject within `withinMs`. */
       rejects: { type: "integer", minimum: 1, default: 60 },
-      /** Refusals by a rate limit within `withinMs`. */
+      /** Rejections (429) by a rate limit within `withinMs`. */
       refusals: { type: "integer", minimum: 1, default: 3 },
       withinMs: { type: "integer", minimum: 1000, default: 60000 },
       /** Halt when a strategy fails. */
@@ -54,7 +54,7 @@ export default definePlugin({
       confirmMs: { type: "integer", minimum: 1000, default: 60000 },
       /** The users of the service to watch, where there are several; the first when left out. */
       users: { type: "array", items: { type: "string" }, default: [] },
-      /** Close every position of the account too, at the market, whoever opened it. */
+      /** Close every position of the account too, at the market, also those of other clients. */
       closePositions: { type: "boolean", default: false },
     },
   },
@@ -62,7 +62,7 @@ export default definePlugin({
     const { on, halt, print, now, updates$, options } = context;
     const { rejects, refusals, withinMs, onFailure } = options;
     let halted = false;
-    // Ids of one engine begin alike; those of others are none of our business.
+    // Client order ids of one engine begin alike; orders of other clients do not count.
     let ours: string | undefined;
     const note = ({ clOrdId }: { readonly clOrdId: string }): void => {
       if (clOrdId !== "") ours ??= clOrdId.slice(0, 5);
@@ -71,7 +71,7 @@ export default definePlugin({
     const trip = (reason: string): void => {
       if (halted) return;
       halted = true;
-      print(`kill switch: ${reason}; cancelling everything`);
+      print(`kill switch: ${reason}; canceling all orders`);
       if (options.closePositions) closing(context, reason);
       halt(reason).subscribe({
         next: note,
@@ -88,7 +88,7 @@ export default definePlugin({
       };
     };
     on("order:rejected", counter(rejects, "orders rejected"));
-    on("quota:rejected", counter(refusals, "refusals by a rate limit"));
+    on("quota:rejected", counter(refusals, "rejections by a rate limit"));
     if (onFailure) on("strategy:failed", () => trip("a strategy failed"));
     if (options.lossMax !== undefined || options.drawdownMax !== undefined) watchWorth(context, trip);
   },
@@ -170,7 +170,7 @@ const lastPxOf = (market: Context["market"], instId: string): string | undefined
   try {
     return market.lastPx(instId);
   } catch {
-    // Nobody trades the pair.
+    // The pair is not traded.
     return undefined;
   }
 };
@@ -200,7 +200,7 @@ const watchWorth = (context: Context, trip: (reason: string) => void): void => {
       readAt = Math.max(...pairs.flat().map(({ at }) => at));
       const worths = pairs.map(([balances, positions]) => worthOf(context, balances.value, positions.value));
       if (worths.includes(undefined)) {
-        if (!toldUnknown) context.print(`kill switch: what the account is worth in ${currency} cannot be told, so losses are not seen`);
+        if (!toldUnknown) context.print(`kill switch: the account's worth in ${currency} is not known, so losses are not seen`);
         toldUnknown = true;
         return;
       }

@@ -56,7 +56,7 @@ export class SluiceError extends Error {
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && error.name === "SluiceError" && "code" in error;
 
-/** What was thrown, in words; it may be anything, also something that throws when it is looked at. */
+/** Message of a thrown value; it may be anything, also something that throws when it is read. */
 export const messageOf = (error: unknown): string => {
   try {
     if (!(error instanceof Error)) return String(error);
@@ -66,7 +66,7 @@ export const messageOf = (error: unknown): string => {
   }
 };
 
-/** Guards what only a bug can break. */
+/** Checks an invariant that only a bug can violate. */
 export function assert(condition: unknown, invariant: string): asserts condition {
   if (!condition) throw new SluiceError("BUG", `Invariant violated: ${invariant}. This is a bug in Sluice; please report it.`);
 }
@@ -97,7 +97,7 @@ export const didYouMean = (word: string, known: readonly string[]): string => {
   return best && best[0] <= Math.max(2, word.length / 3) ? ` Did you mean "${best[1]}"?` : "";
 };
 
-/** Runs of letters with digits among them: keys and signatures look like that, and no time, price or product does. */
+/** Runs of letters with digits among them: keys and signatures look like that, and no time, price or instrument id does. */
 const keyLike = /(?=[A-Za-z+/_]*\d)(?=[\d+/_]*[A-Za-z])[A-Za-z0-9+/_]{12,}/g;
 
 /**

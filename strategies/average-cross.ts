@@ -17,7 +17,7 @@ export default defineStrategy({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** The first product the service lists when left out. */
+      /** Default: the first instrument that the service lists. */
       instId: { type: "string", format: "inst-id" },
       barMs: { type: "integer", minimum: 1000, default: 60000 },
       fast: { type: "integer", minimum: 1, default: 10 },

@@ -11,7 +11,7 @@ export default defineStrategy({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** The first product the service lists when left out. */
+      /** Default: the first instrument that the service lists. */
       instId: { type: "string", format: "inst-id" },
       notional: { type: "string", format: "decimal", default: "100" },
       /** A resting order this near to the best price keeps its place in the queue. */

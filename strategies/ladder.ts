@@ -10,7 +10,7 @@ export default defineStrategy({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** The first product the service lists when left out. */
+      /** Default: the first instrument that the service lists. */
       instId: { type: "string", format: "inst-id" },
       levels: { type: "integer", minimum: 1, maximum: 20, default: 3 },
       /** Distance between two levels as a share of the price. */

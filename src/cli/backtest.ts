@@ -55,7 +55,7 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
-    .option("--details <file>", "write fills, orders' lives, equity, positions, prices and the quota by minute as JSON")
+    .option("--details <file>", "write fills, order histories, equity, positions, prices and the quota by minute as JSON")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
 };
@@ -72,7 +72,7 @@ const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestPa
   const config = withOptions(loaded, givenBy(flags));
   const runBacktest = parts.runBacktest ?? (await runner());
   const run = runOf(runBacktest, flags, io, clock);
-  const kept = await runTold(run, config, flags);
+  const kept = await runAndWrite(run, config, flags);
   const lifted = flags.compareLimits ? await run(config, { limits: false }) : undefined;
   io.out(flags.json ? jsonOf(kept.report, lifted) : textOf(kept.report, lifted, io));
   for (const file of kept.written) io.err(`${printable(`Wrote ${file}.`)}\n`);
@@ -107,21 +107,21 @@ const runOf =
     }).finally(progress.clear);
   };
 
-interface Told {
+interface WrittenRun {
   readonly report: RunReport;
   readonly written: readonly string[];
 }
 
 /** Runs, and writes the files that were asked for; details are kept for those alone. */
-const runTold = async (run: Run, config: unknown, { html, details: file }: Flags): Promise<Told> => {
+const runAndWrite = async (run: Run, config: unknown, { html, details: file }: Flags): Promise<WrittenRun> => {
   if (html === undefined && file === undefined) return { report: await run(config), written: [] };
-  const told: { details?: RunDetails } = {};
+  const seen: { details?: RunDetails } = {};
   const report = await run(
     withDetails(config, (details) => {
-      told.details = details;
+      seen.details = details;
     }),
   );
-  const { details = emptyDetails(report) } = told;
+  const { details = emptyDetails(report) } = seen;
   if (html !== undefined) writeFileSync(html, tearsheet(report, details));
   if (file !== undefined) writeFileSync(file, `${JSON.stringify({ resultHash: report.resultHash, ...details })}\n`);
   return { report, written: [html, file].filter((name) => name !== undefined) };

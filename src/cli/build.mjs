@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const whenInstalled = process.argv.includes("--when-installed");
 
-/** npm tells where it was called: for whoever works in a clone that is the clone. */
+/** npm names the folder where it was called: in a clone that is the clone. */
 const isOwnClone = process.env.INIT_CWD !== undefined && !relative(root, process.env.INIT_CWD).startsWith("..");
 
 if (whenInstalled && isOwnClone) process.exit(0);

@@ -22,7 +22,7 @@ type Raw = Readonly<Record<string, unknown>>;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** What a key may do when nobody says: everything that some endpoint asks for. */
+/** Default permissions of a key: everything that some endpoint needs. */
 const everything = ({ permissions }: Profile): readonly string[] => [
   ...new Set(["read", "trade_futures", permissions.placeSwap, permissions.placeSpot, permissions.account]),
 ];
@@ -73,7 +73,7 @@ const textsOf = (value: unknown): readonly string[] | undefined =>
 const readText = (path: string, local: boolean): string => {
   try {
     if (!local && process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
-      throw new SluiceError("USAGE", `${path}: others than its owner may read these keys. Run: chmod 600 ${path}`);
+      throw new SluiceError("USAGE", `${path}: other users can read these keys. Run: chmod 600 ${path}`);
     }
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -3,7 +3,7 @@
  *
  * Invariants: nothing is sent to an address that is not this machine's unless --places-orders says that orders are meant to be
  * placed there; with --json stdout holds one document; orders placed to look at are small, post-only, far from the market, and
- * cancelled also on Ctrl-C. 0 nothing failed, 1 a rule failed or an order was left, 2 wrong usage.
+ * canceled also on Ctrl-C. 0 nothing failed, 1 a rule failed or an order was left, 2 wrong usage.
  * Not here: the rules (conformance/), what the profile assumes beyond them (doctor/).
  */
 import type { Command } from "commander";
@@ -54,7 +54,7 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
     .option("--instrument <instId>", "swap to place orders on; the first listed when left out")
     .option("--px <price>", "price of those orders, far below the market", (text) => decimal(text, "--px"))
     .option("--sz <size>", "size of those orders", (text) => decimal(text, "--sz"))
-    .option("--places-orders", "needed where the service is not on this machine: orders are placed and cancelled there")
+    .option("--places-orders", "needed where the service is not on this machine: orders are placed and canceled there")
     .option("--json", "print one JSON document")
     .action((url: string, flags: CheckFlags) => check(url, flags, io, parts));
 };
@@ -105,11 +105,11 @@ const stopOf = (io: CliIo): AbortSignal => {
   return stop.signal;
 };
 
-/** By its whole name: localhost.example.com is somebody else. */
+/** By its whole name: localhost.example.com is another machine. */
 const isLoopback = (url: string): boolean =>
   URL.canParse(url) && /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** Refuses another machine's service, keys unread, until somebody said that orders may be placed there. */
+/** Refuses another machine's service, keys unread, without --places-orders. */
 const askFirst = (url: string, { placesOrders }: CheckFlags): void => {
   if (placesOrders === true || isLoopback(url)) return;
   const host = URL.canParse(url) ? new URL(url).host : "";

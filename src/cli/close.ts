@@ -1,5 +1,5 @@
 /**
- * `sluice close <config>`: cancels the config's orders and closes every position of the account, and proves it.
+ * `sluice close <config>`, emergency flatten: cancels the config's orders, closes every position of the account, and verifies it.
  *
  * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards showed no
  * position, 1 that something is left or may be. With --json stdout holds one line for each position and nothing else.
@@ -33,7 +33,9 @@ interface Flags {
 export const addCloseCommand = (program: Command, io: CliIo, parts: CloseParts = {}): void => {
   program
     .command("close")
-    .description("Cancel the orders of a config and close every position of its account at the market, whoever opened it.")
+    .description(
+      "Emergency flatten: cancel the orders of a config and close every position of its account at the market, also those of other clients.",
+    )
     .argument("<config>", "config file, such as config/testnet.ts; stop what runs with it first")
     .option("--mainnet", "close what is held for real money: needed where the config's service is mainnet")
     .option("--json", "print what became of each position as a line of JSON")

@@ -1,7 +1,7 @@
 /**
  * An examination as a person reads it: what differs first, then what could not be asked, what was not there, and what holds.
  *
- * Invariants: pure text, no line wider than the columns given unless a single word is; foreign words are made printable; colour
+ * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made printable; colour
  * repeats what the verdict's words say.
  * Not here: what was asked (doctor/), when it is shown (doctor.ts).
  */

@@ -1,8 +1,8 @@
 /**
  * `sluice doctor <config>`: asks the service of a config what the profile assumes of it, and says what differs.
  *
- * Invariants: only reads, unless told to place orders, which is refused on mainnet; with --json stdout holds one document; what
- * was placed is cancelled also on Ctrl-C, and what may be left is named. 0 nothing differs, 1 something differs or could not be
+ * Invariants: only reads, except with --testnet-orders, which is refused on mainnet; with --json stdout holds one document; what
+ * was placed is canceled also on Ctrl-C, and what may be left is named. 0 nothing differs, 1 something differs or could not be
  * asked, 2 wrong usage or config.
  * Not here: what is asked (doctor/), how it is laid out (doctor-table.ts).
  */
@@ -95,7 +95,7 @@ const stopsOf = (io: CliIo, stop: AbortController): Observable<never> =>
     }),
   ).pipe(
     tap(() => {
-      if (!stop.signal.aborted) io.err("Stopping: what was placed is cancelled first.\n");
+      if (!stop.signal.aborted) io.err("Stopping: what was placed is canceled first.\n");
       stop.abort();
     }),
     skip(1),

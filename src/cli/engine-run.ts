@@ -51,7 +51,7 @@ export const runToEnd = async (run: EngineRun): Promise<void> => {
     run.started?.();
   });
   const started$ = from(started);
-  // Whoever stops a start is not told that it was stopped.
+  // A start that was stopped on request is not an error of its own.
   started.catch(() => undefined);
   try {
     const reason = await firstValueFrom(merge(started$.pipe(ignoreElements()), ended$, stopping.abandoned$));

@@ -1,5 +1,5 @@
 /**
- * `sluice generate`: writes a made market as a fixture.
+ * `sluice generate`: writes a generated market as a fixture.
  *
  * Invariants: the same command gives the same contentHash everywhere; the manifest's source repeats the command that made it.
  */

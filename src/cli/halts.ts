@@ -10,7 +10,7 @@ import { haltWords, type Tally } from "./run-progress.ts";
 
 /** Without a journal a halt ends with its process. */
 export const remedyOf = (config: unknown): string =>
-  (config as { readonly journal?: unknown }).journal === undefined ? "start anew to resume" : "resume with --resume";
+  (config as { readonly journal?: unknown }).journal === undefined ? "restart to resume" : "resume with --resume";
 
 /** What a halt means and how it ends; undefined where nothing is halted. */
 export const haltAdvice = ({ halted, remedy }: Tally, path: string): string | undefined => {

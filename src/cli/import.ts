@@ -1,7 +1,7 @@
 /**
  * `sluice import`: turns a recording into a fixture.
  *
- * Invariants: with `--json` exactly one JSON object goes to stdout; problems are thrown as they are and told by main.ts.
+ * Invariants: with `--json` exactly one JSON object goes to stdout; errors are thrown as they are and printed by main.ts.
  */
 import { type Command, Option } from "commander";
 import { importRecording } from "../market/tape/import.ts";

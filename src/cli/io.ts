@@ -1,5 +1,5 @@
 /**
- * Where the command line speaks: two streams of text and what is known about their reader.
+ * Input and output of the command line: two text streams, signals, and the terminal's properties.
  *
  * Invariants: `out` carries results only, `err` everything said to people on the side; neither throws, and a reader who left
  * (`| head`) or a closed terminal ends no process by itself; colour is used only where a person can see it and did not decline.
@@ -58,8 +58,8 @@ export const processIo = (host: Host = process, clock: Pick<Clock, "now"> = crea
     // A terminal that was closed sends a signal where it means the process; one that was left behind by `disown` does not.
     if (error.code === "EIO") return;
     if (error.code !== "EPIPE" && stops.none()) throw error;
-    // The reader has seen enough, or the disk is full: no reason to end anyhow but in order.
-    if (!signals.heard()) stops.call("unread");
+    // The reader has closed the pipe, or the disk is full: the command still ends in order.
+    if (!signals.received()) stops.call("unread");
   };
   for (const stream of [stdout, stderr])
     stream.on("error", (error) => {
@@ -128,7 +128,7 @@ const listenToSignals = (host: Host, stops: Stops, clock: Pick<Clock, "now">) =>
     host.kill(host.pid, signal);
   };
   return {
-    heard: () => firstAt !== undefined,
+    received: () => firstAt !== undefined,
     hungUp: () => hungUp,
     listen: () => {
       if (listening) return;

@@ -2,8 +2,8 @@
  * The command line: which commands exist, and how each ending becomes an exit code and one message.
  *
  * Invariants: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped; a failure is one message on stderr without a stack, unless
- * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions; a command nobody asked
- * for is not loaded.
+ * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions; only the
+ * requested command is loaded.
  * Not here: what a command does (one file each), the loader for our own sources (sluice.mjs).
  */
 import { closeSync, readFileSync, realpathSync } from "node:fs";
@@ -47,7 +47,7 @@ export const main = async (argv: readonly string[], io: CliIo, parts: CliParts =
 
 type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
 
-/** In the order of the help. A command is a file that is loaded when somebody asks for it: a restart should not wait for the rest. */
+/** In the order of the help. A command's file is loaded when it is called, so that a restart does not wait for the others. */
 const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
   ["run", async () => (await import("./run.ts")).addRunCommand],

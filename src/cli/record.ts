@@ -98,7 +98,7 @@ const finish = async (dir: string, io: CliIo): Promise<void> => {
   io.err(`Recorded ${entries} entries and ${outputs} outputs to ${printable(dir)}. Replay them with: sluice replay ${printable(dir)}\n`);
   io.err(
     manifest === undefined
-      ? "No market data was heard, so there is nothing for a backtest.\n"
+      ? "No market data was received, so there is nothing for a backtest.\n"
       : `${manifest.rows} rows of market data: sluice backtest <config> --fixture ${printable(dir)}\n`,
   );
 };

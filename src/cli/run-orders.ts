@@ -1,5 +1,5 @@
 /**
- * What became of the orders of a run, told from its events: which are open, of which nothing is known, why others were refused.
+ * Orders of a run, counted from its events: which are open, which are unknown, why others were refused or rejected.
  *
  * Invariants: an order is counted once, by its client order id; sent and not answered is unknown, never gone.
  */
@@ -50,8 +50,8 @@ export const createRunOrders = (): RunOrders => {
       const open = idsIn(openPhases);
       const lost = idsIn(unknownPhases);
       // The embedded service ends with the run, and its orders with it.
-      const told = baseUrl === undefined ? [] : [...openLine(open, orders, policy, place, path), ...lostLine(lost, place)];
-      return [...told, ...(taken === 0 ? refusedLine(reasons) : [])];
+      const lines = baseUrl === undefined ? [] : [...openLine(open, orders, policy, place, path), ...lostLine(lost, place)];
+      return [...lines, ...(taken === 0 ? refusedLine(reasons) : [])];
     },
   };
 };

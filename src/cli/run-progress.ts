@@ -1,7 +1,7 @@
 /**
- * What a person watching a run is told: a line of progress, a line of status, a line for each event worth reading.
+ * Text output of a run: a line of progress, a line of status, a line for each notable event.
  *
- * Invariants: pure text, one line each, no colour needed to understand it; foreign words are made printable; a status line is
+ * Invariants: pure text, one line each, no colour needed to understand it; text from outside is made printable; a status line is
  * cut to the width it is given, least important parts first.
  * Not here: when and where lines are written (run.ts, backtest.ts).
  */
@@ -20,7 +20,7 @@ export interface Tally {
   readonly halted: Map<string, string>;
   /** What to do about a halt. */
   readonly remedy: string;
-  /** Trading has begun, so that a halt is not one of an earlier run. */
+  /** Trading has begun, so that a halt is not one of a previous run. */
   started: boolean;
   /** The run is being stopped, and what that halts is no news. */
   stopping: boolean;
@@ -122,13 +122,13 @@ const counters: PerEvent<Tally, void> = {
 
 const noteHalt = ({ halted, started }: Tally, strategy: string, reason: string | undefined): void => {
   if (reason === undefined) halted.delete(strategy);
-  else halted.set(strategy, started ? reason : `${reason} (earlier run)`);
+  else halted.set(strategy, started ? reason : `${reason} (previous run)`);
 };
 
 /** The reason that an engine gives for the mode in which it stops. */
 const ownStop = "stop";
 
-/** Who is halted and why, in one line; undefined where nobody is. With a width the reason is cut, so that the remedy stays. */
+/** What is halted and why, in one line; undefined where nothing is. With a width the reason is cut, so that the remedy stays. */
 export const haltWords = ({ halted, remedy }: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
   const all = halted.get("");
   const [[strategy, its] = ["", ""]] = halted;
@@ -214,7 +214,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
   "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,
   "quota.rejected": ({ layer, until }, paint) => `${paint.red("429")} by the ${printable(layer)} limit, blocked until ${clockOf(until)}`,
-  // How it stops is said by whoever stops it.
+  // The command that stops a run says so itself.
   "mode.changed": ({ mode, reason }, paint) =>
     reason === ownStop ? undefined : `${mode === "halted" ? paint.red("HALTED") : paint.yellow(`mode ${mode}`)}: ${printable(reason)}`,
   "strategy.failed": ({ strategy, message }, paint) => `${paint.red("strategy failed")} ${printable(strategy)}: ${printable(message)}`,

@@ -1,5 +1,5 @@
 /**
- * `sluice run <config>`: runs the strategies of a config on real time until told to stop.
+ * `sluice run <config>`: runs the strategies of a config in real time until it is stopped.
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
  * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
@@ -155,7 +155,7 @@ const forgetful = (config: unknown): readonly string[] => {
 const mainnetMessage =
   "config.service is mainnet: orders would cost real money. Add --mainnet when you mean it, or point the config at the testnet.";
 
-/** People are told what a quantity counts; programs get the record as it came. */
+/** Text output names the unit of a quantity; JSON has the record as received. */
 const unitsOn = (screen: Screen, profile: Profile, { json }: Flags): Screen => ({
   ...screen,
   event: (event) => {
@@ -170,14 +170,14 @@ const plainStatusTicks = 10;
 
 /** Feeds what happens into the tally and onto the screen; nothing flows back. */
 const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, screen: Screen, path: string): Subscription => {
-  let told = "";
+  let shown = "";
   return engine.events$.subscribe((event) => {
     count(tally, event);
     orders.take(event);
     screen.event(event);
     const halt = haltAdvice(tally, path) ?? "";
-    if (halt !== told && halt !== "") screen.note(halt);
-    told = halt;
+    if (halt !== shown && halt !== "") screen.note(halt);
+    shown = halt;
   });
 };
 

@@ -1,9 +1,9 @@
 /**
  * `sluice simulate <config>`: the strategies of a config on a service, a network and a disk that fail, many times over.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; a story that breaks a promise fails the command and
- * is told by its seed and its shortest list of faults; the same seed tells the same story in any process.
- * Not here: the stories (simulate/).
+ * Invariants: with --json stdout holds one JSON document and nothing else; a scenario that violates an invariant fails the
+ * command, which names its seed and its shortest list of faults; a seed gives the same scenario in every process.
+ * Not here: the scenarios (verify/simulation/).
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -2,7 +2,7 @@
  * `sluice sweep <config>`: runs a config many times with varied options and tells which did best, and how much that means.
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; how many runs there are is said before the first one
- * starts; what is done when somebody stops it is shown, and kept where --out names a folder.
+ * starts; results so far are shown when it is stopped, and kept where --out names a folder.
  * Not here: what varies (backtest/sweep/space.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/html-page.ts).
  */
 import { existsSync, writeFileSync } from "node:fs";
@@ -94,7 +94,7 @@ const sweep = async (path: string, flags: Flags, io: CliIo, { clock = createSyst
   if (flags.train !== undefined && flags.folds === undefined)
     throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
   for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
-  // What runs is a backtest, many times: a config that asks is told so.
+  // A config that is a function gets the command of the runs: backtests.
   const config = await loadConfigFile(path, { command: "backtest", clock });
   const variations = merged(await exportedBy(path), flags.vary);
   const [{ planSweep, runsOf }, { runSweep }, { openResults }] = await Promise.all([

@@ -145,7 +145,7 @@ const open = async ({ contract, venue, keys, seed, faults, clock, port, io }: Op
   });
 };
 
-/** Swaps first, and a spot product, so that spot orders and balances can be tried without an option. */
+/** Swaps first, and a spot instrument, so that spot orders and balances can be tried without an option. */
 const instrumentsDefault = ["BTC-USDT-SWAP", "ETH-USDT-SWAP", "BTC-USDT"];
 const minutesMade = 240;
 
@@ -172,7 +172,7 @@ const venueOf = (contract: Contract, tape: Tape, keys: readonly NamedKey[], limi
     enforceLimits: limits,
   });
 
-/** Money in every quote currency, and something to sell of every spot product. */
+/** Money in every quote currency, and something to sell of every spot instrument. */
 const balancesFor = ({ instruments }: Tape): Readonly<Record<string, string>> => {
   const parts = instruments.map(({ instId }) => parseInstId(instId, "venue"));
   const bases = parts.filter(({ instType }) => instType === "SPOT").map(({ base }) => [base, "10"]);

@@ -1,8 +1,8 @@
 /**
- * The watchdog that `sluice run --watchdog` brings along: a process that outlives the one that started it.
+ * Watchdog process of `sluice run --watchdog`: it survives the process that started it.
  *
- * Invariants: it is in no group, pipe or terminal of ours, so that nothing which ends us ends it; its words go to a file; one that
- * ended while the engine still trades is started again, now and then; where one already watches, the new one makes way.
+ * Invariants: it is in no group, pipe or terminal of ours, so that nothing which ends us ends it; its output goes to a file; it is restarted
+ * while the engine trades, every half minute at most; where another one already listens, the new one ends.
  */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
@@ -26,7 +26,7 @@ const startChild: StartChild = (argv, logPath) => {
       stdio: ["ignore", log, log],
       windowsHide: true,
     });
-    // What cannot be started is noticed as nobody listening.
+    // A failed start shows as a missing watchdog.
     child.on("error", () => undefined);
     child.unref();
     return child.pid;
@@ -46,7 +46,7 @@ interface ChildOptions {
   readonly start?: StartChild | undefined;
 }
 
-/** Starts it, and again whenever the engine tells that nobody listens. */
+/** Starts it, and again whenever the engine reports that no watchdog is connected. */
 export const keepWatchdog = (
   events$: Observable<Event>,
   { path, instance, clock, note, start = startChild }: ChildOptions,

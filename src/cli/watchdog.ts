@@ -87,7 +87,7 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
   const stopping = listenForStop(io, { unread: false });
   const done$ = news$.pipe(filter(({ kind }) => kind === "goodbye" || kind === "over"));
   const sayIdle = (): void => {
-    if (keeper.state !== "armed" && keeper.state !== "cancelling")
+    if (keeper.state !== "armed" && keeper.state !== "canceling")
       say({ kind: "waiting", connectedBefore: connected }, flags.json === true, clock, io);
   };
   const status = new Subscription();
@@ -98,7 +98,7 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, { clock = createS
     sayIdle();
     status.add(every(clock, statusMs).subscribe(sayIdle));
     await ended;
-    if (keeper.state === "cancelling") {
+    if (keeper.state === "canceling") {
       io.err("Canceling orders; it ends when they are gone. Press Ctrl-C again to end it now.\n");
       await firstValueFrom(merge(done$.pipe(take(1)), stopping.abandoned$).pipe(map(() => undefined)));
     } else if (keeper.state === "armed") io.err("The engine is not protected any more.\n");

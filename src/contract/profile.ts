@@ -103,7 +103,7 @@ export const defaultProfile = {
     envelopeCodeWhenAllFailed: row("1", "G9", "Readers decide element by element whatever this is."),
   },
   instruments: {
-    needsKey: row(false, "G13", "A public list; IP limits speak of unauthenticated requests."),
+    needsKey: row(false, "G13", "A public list; IP limits mention unauthenticated requests."),
     chargesUserWithoutKey: row(false, "G13", "Without a key there is no user to charge."),
     refreshMs: row(3_600_000, "H8", "New pairs appear a few times a day at most."),
     fieldNames: row<"long" | "short">("long", "G2", "tickSize, lotSize, minSize … or tickSz, lotSz, minSz; readers accept both."),
@@ -136,7 +136,7 @@ export const defaultProfile = {
   },
   margin: {
     modeDefault: row<MarginMode>("cross", "G11", "Where neither an order nor set-leverage named a mode: one purse stands behind all positions."),
-    leverageDefault: row("10", "G11", "Until set-leverage is called; never more than the product allows."),
+    leverageDefault: row("10", "G11", "Until set-leverage is called; never more than the instrument allows."),
     openLoss: row<"counted" | "ignored">("counted", "G11", "What open cross positions have lost is not available for new orders; what they have gained is not either."),
     liquidation: row<"market" | "never">("market", "G11", "A position short of its maintenance margin is closed at the book, what the book cannot take at the mark."),
     maintenanceRate: row("0.005", "G11", "Half a percent of a position's value, the lowest step of services that publish theirs."),

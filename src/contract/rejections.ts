@@ -56,7 +56,7 @@ const codesOf = ({ answers, cancelBatch }: Profile): Codes => {
 
 const known = new WeakMap<Profile, Codes>();
 
-/** What `code` proves, told with `status` in the service's own form. */
+/** What `code` proves in an envelope of the service with `status`. */
 export const verdictOn = (profile: Profile, status: number, code: string): Verdict => {
   let codes = known.get(profile);
   if (codes === undefined) {

@@ -1,5 +1,5 @@
 /**
- * What a signature covers and where it travels, as the profile says; the same for whoever signs and whoever checks.
+ * What a signature covers and where it travels, as the profile says; the same for the side that signs and the side that checks.
  *
  * Invariants: pure text; the body and the query enter exactly as they are on the wire, byte for byte; the secret never comes here.
  * Not here: the digest itself (client/transport/sign.ts for our side, venue/server/ for the other: two opinions).

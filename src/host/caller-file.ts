@@ -1,5 +1,5 @@
 /**
- * In which file something was defined: the one whose code called.
+ * File of the caller, in which something was defined.
  *
  * Invariants: files of this room, of the platform and of installed packages are passed over; the answer is an address to import.
  */

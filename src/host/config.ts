@@ -1,5 +1,5 @@
 /**
- * What a run is told: the config's shape, its schema, and the checks that span several of its parts.
+ * Configuration of a run: its type, its schema, and the checks that span several of its parts.
  *
  * Invariants: a config is checked whole before anything is opened, and every problem is listed at once with its place and remedy.
  * Not here: options of strategies and plugins, which are checked where they are called (define.ts).
@@ -18,7 +18,7 @@ import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
-  /** Parts by strategy name when several compete; 1 for whoever is not named. */
+  /** Shares by strategy name when several compete; 1 where none is given. */
   readonly shares?: Readonly<Record<string, number>>;
   /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
   readonly layers?: readonly LayerSpec[];
@@ -40,9 +40,9 @@ export interface JournalConfig {
   readonly resetRiskCounters?: boolean;
 }
 
-/** A second process that cancels everything when this one falls silent: `sluice watchdog`. Times are milliseconds. */
+/** Dead-man's switch in a second process, `sluice watchdog`. Times are milliseconds. */
 export interface WatchdogConfig {
-  /** How often the engine says that its event loop turns. Default 1 000. */
+  /** Interval of the heartbeat. Default 1 000. */
   readonly beatMs?: number;
   /** Silence after which the watchdog cancels; at least three beats. Default 15 000. */
   readonly silenceMs?: number;
@@ -53,12 +53,12 @@ export interface WatchdogConfig {
 }
 
 /**
- * Fifteen beats: a collection of garbage, a slow disk or a supervisor's restart must not look like death, and quotes left alone for
- * longer cost more than placing them anew. `instance`: what other programs and people placed is theirs to look after.
+ * Fifteen beats: a garbage collection, a slow disk or a supervisor's restart must not trip the watchdog, and quotes left alone for
+ * longer cost more than placing them again. `instance`: orders of other clients are not canceled.
  */
 export const watchdogDefaults = { beatMs: 1_000, silenceMs: 15_000, scope: "instance" } as const;
 
-/** Everything a run needs to be told. */
+/** Everything a run needs. */
 export interface Config {
   /** Where to trade: `paper(…)`, `backtest(…)` or another service. */
   readonly service: ServiceSpec;
@@ -68,12 +68,12 @@ export interface Config {
   readonly profile?: ProfileOverrides;
   readonly orders?: Partial<RuleSet>;
   readonly quota?: QuotaConfig;
-  /** Leverage and margin mode by product; what is not named stays as it is at the service. */
+  /** Leverage and margin mode by instrument; an instrument that is not named stays as it is at the service. */
   readonly leverage?: LeverageConfig;
   readonly freshness?: Partial<Freshness>;
   /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
   readonly journal?: JournalConfig;
-  /** What becomes of a strategy that fails; without it, it is stopped. */
+  /** When a strategy that fails is restarted; without it, it is stopped. */
   readonly supervision?: RestartPolicy;
   /** Over a network: beats for a watchdog in another process, which acts when they stop. An empty object takes the defaults. */
   readonly watchdog?: WatchdogConfig;
@@ -236,7 +236,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
   return parsed;
 };
 
-/** A beat may be late or lost without anybody being dead. */
+/** A single beat may be late or lost. */
 const checkBeats = ({ watchdog }: CheckedConfig): void => {
   const { beatMs, silenceMs } = { ...watchdogDefaults, ...watchdog };
   if (silenceMs >= 3 * beatMs) return;

@@ -1,7 +1,7 @@
 /**
  * Everything a strategy or a plugin can touch.
  *
- * Invariants: nothing else is handed to strangers' code: no transport, no keys, no ids of others; streams never error and end
+ * Invariants: nothing else is handed to user code: no transport, no keys, no ids of others; streams never error and end
  * when the engine stops. Functions are properties, so that they may be taken apart: `({ on, halt }) => …`.
  */
 import type { Observable } from "rxjs";
@@ -110,14 +110,14 @@ export interface PluginContext<O> extends StreamsOfState {
   readonly updates$: Observable<OrderUpdate>;
   /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
-  /** No new orders; every order of ours is cancelled first of all. Emits each cancelled order, completes when none is left. */
+  /** Stops placing and cancels every order of this engine first. Emits each canceled order, completes when none is left. */
   readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
   /**
-   * `halt`, and then every position of the account is closed at the market, whoever opened it. Emits what became of each, and
+   * `halt`, and then every position of the account is closed at the market, also those of other clients. Emits what became of each, and
    * completes within two minutes and a half.
    */
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
-  /** Trading goes on. */
+  /** Ends a halt. */
   readonly resume: (reason: string, whom?: Whom) => void;
   readonly now: () => number;
   /** Calls back every `ms` on the engine's clock until the stop. */

@@ -1,8 +1,8 @@
 /**
- * How strangers write strategies, plugins and configs: plain values with a schema.
+ * Definitions of strategies, plugins and configs: plain values with a schema.
  *
  * Invariants: options are checked and completed with defaults before any code of the author runs; one schema is the type, the
- * validation and the defaults; what is returned is data, told apart by `kind`, never by class.
+ * validation and the defaults; what is returned is data, distinguished by `kind`, never by class.
  */
 import type { JSONSchema } from "json-schema-to-ts";
 import type { Observable } from "rxjs";
@@ -24,11 +24,11 @@ interface Naming {
 interface StrategyNaming extends Naming {
   readonly user?: string;
   /**
-   * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a heap without end or a
-   * crash in it ends nobody else. It must be the default export of its file. `estimate` and `market.lastPx` are refused there,
+   * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a memory leak or a
+   * crash in it does not end the others. It must be the default export of its file. `estimate` and `market.lastPx` are refused there,
    * its environment is empty, and plugins and native code do not reach it. In backtests, simulations and recorded sessions it
-   * runs beside the others, as runs could not be repeated otherwise. `answerMs` (2 000): how long it may take to work off what it
-   * was told; `heapMb` (128): MiB of heap.
+   * runs beside the others, as runs could not be repeated otherwise. `answerMs` (2 000): how long it may take to process what it
+   * receives; `heapMb` (128): MiB of heap.
    */
   readonly isolate?: boolean | Partial<Isolation>;
 }
@@ -57,7 +57,7 @@ export interface PluginDefinition<S, O> {
   setup(context: PluginContext<NoInfer<O>>): unknown;
 }
 
-/** Said when the file is loaded, before anybody calls what was defined. */
+/** Checked when the file is loaded, before the definition is used. */
 const checkDefinition = (what: "strategy" | "plugin", { name, options }: { readonly name: string; readonly options: unknown }): void => {
   const call = what === "strategy" ? "defineStrategy" : "definePlugin";
   if (typeof name !== "string" || !/^\S(.{0,38}\S)?$/.test(name)) {
@@ -98,7 +98,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       `defineStrategy "${definition.name}": neither \`desired\` nor \`run\` is given; without one it does nothing. Write desired: ({ market, options }) => ….`,
     );
   }
-  // Its stack is spelled out only where somebody asks.
+  // The stack is formatted only when it is read.
   const trace = new Error();
   const make = (given: unknown, { as = definition.name, user, isolate = false }: StrategyNaming): Strategy => {
     const limits = isolate === false ? undefined : checkIsolation(as, isolate);
@@ -145,7 +145,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   };
 };
 
-/** Types a config, and checks it where it is written, so that a mistake is told with the name of its file. */
+/** Types a config, and checks it where it is written, so that an error names its file. */
 export const defineConfig = <C extends ConfigInput>(config: C): C => {
   if (typeof config !== "function") checkConfig(config);
   return config;

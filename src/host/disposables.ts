@@ -1,5 +1,5 @@
 /**
- * What a plugin or strategy added, undone in reverse order.
+ * Disposables of a plugin or strategy, undone in reverse order.
  *
  * Invariants: every undo runs, whatever the others throw; a closed scope undoes at once what is added late.
  */

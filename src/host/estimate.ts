@@ -1,5 +1,5 @@
 /**
- * What actions would cost and how long they would wait, before anybody asks for them. Pure.
+ * Estimate of the weight and the waiting time of actions. Pure.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";

@@ -2,11 +2,11 @@
  * Execution context: which strategy or plugin is running; gives its RxJS operators and timers the engine's clock.
  *
  * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) asks two objects for time and a
- * third to report what nobody caught. Those three are given a switch: asked from within an owner's code they answer for that
+ * third to report uncaught errors. Those three are given a switch: asked from within an owner's code they answer for that
  * owner, otherwise as always.
  *
  * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; what an owner
- * began, also across `await`, goes on as that owner; after its life has ended no timer of an owner runs.
+ * began, also across `await`, goes on as that owner; after an owner has ended none of its timers runs.
  * While code runs in one go a variable says whose it is; the async context says it to what goes on later. The context is
  * switched before an owner's code runs, and whenever the engine's own code runs that may begin something. Of owners whose promises
  * are followed each promise says it itself: where a thousand values go to many owners in turn, switching costs more than they do.
@@ -23,11 +23,11 @@ import type { Random } from "../random.ts";
 /** A strategy or a plugin while it runs. */
 export interface Owner {
   readonly clock: Clock;
-  /** Told what the owner's code threw where nothing else could catch it. */
+  /** Called with what the owner's code threw uncaught. */
   readonly fail: (error: unknown) => void;
   /** Its subscriptions and timers; closed when it has ended. */
   readonly life: Subscription;
-  /** Whoever runs it follows its promises (`followPromises`); files and sockets do not carry it on. */
+  /** Its promises are followed (`followPromises`); files and sockets do not carry the context. */
   readonly followed?: boolean;
   /** Given to code whose runs must be repeatable: its chance is this, and the network is closed to it. */
   readonly sealed?: Random;
@@ -53,7 +53,7 @@ const bind = (owner: Owner | undefined): void => {
   present.enterWith(context);
 };
 
-/** From here on the owner's code runs; whoever calls this calls `leave` with what it returned, whatever happens. */
+/** From here on the owner's code runs; call `leave` with the result in every case. */
 export const enter = (owner: Owner | undefined): Owner | undefined => {
   if (!installed) install();
   if (depth === 0) {
@@ -75,7 +75,7 @@ export const leave = (before: Owner | undefined): void => {
 
 /** Who made a promise, of owners that are followed. */
 const makers = new WeakMap<Promise<unknown>, Owner>();
-/** What follows on promises now: whom to go back to, or undefined where nobody was entered. */
+/** What follows on promises now: the owner to return to, or undefined where none was entered. */
 const turns: ({ readonly before: Owner | undefined } | undefined)[] = [];
 let followers = 0;
 let unfollow: () => void = () => undefined;
@@ -200,7 +200,7 @@ const install = (): void => {
   };
   const stampNow = dateTimestampProvider.now.bind(dateTimestampProvider);
   dateTimestampProvider.now = () => ownerNow()?.clock.now() ?? stampNow();
-  // RxJS uses this one only to throw, on a later turn of the machine, what a subscriber threw or an error nobody listened for.
+  // RxJS uses this one only to throw, on a later turn of the machine, what a subscriber threw or an unhandled error.
   const later = timeoutProvider.setTimeout.bind(timeoutProvider);
   timeoutProvider.setTimeout = (handler, ms, ...args) => {
     const owner = ownerNow();

@@ -1,5 +1,5 @@
 /**
- * A strategy's context in a thread of its own: the same streams, told across.
+ * Context of an isolated strategy: the same streams, forwarded between threads.
  *
  * Invariants: what a strategy subscribes to is subscribed to on the other side, and what it lets go of is let go of there; what
  * would need an answer at once from the other side is refused by name; only plain data crosses.

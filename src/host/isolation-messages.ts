@@ -1,12 +1,12 @@
 /**
- * What an engine and an isolated strategy's thread say to each other.
+ * Messages between an engine and the thread of an isolated strategy.
  *
- * Invariants: plain data only; nothing here holds a key, and nothing the thread says is taken for more than a wish.
+ * Invariants: plain data only; no message holds a key; the thread can ask for wanted orders and nothing else.
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { WantedOrder } from "../orders/wanted-order.ts";
 
-/** What the thread is born with. */
+/** What the thread is started with. */
 export interface IsolatedFacts {
   /** The file that defines the strategy. */
   readonly file: string | undefined;
@@ -41,7 +41,7 @@ export type ToThread =
   | { readonly kind: "values"; readonly values: readonly (readonly [stream: number, value: unknown])[] }
   | { readonly kind: "ended"; readonly stream: number; readonly error?: string }
   | { readonly kind: "listed"; readonly listed: readonly InstrumentRecord[] }
-  /** Answered when everything said before it was worked off. */
+  /** Answered when every message before it was processed. */
   | { readonly kind: "ping" };
 
 export type FromThread =

@@ -1,8 +1,8 @@
 /**
- * The far side of an isolated strategy: loads its file in a thread, and runs it there as the engine would.
+ * Thread of an isolated strategy: loads its file and runs it as the engine would.
  *
- * Invariants: it is run by the same host as any strategy, so that what it throws is caught and named, chance comes from its seed
- * and the network is closed to it; it says nothing but wishes, subscriptions and how it failed.
+ * Invariants: the same host runs it as any strategy, so that its errors are caught and named, chance comes from its seed
+ * and the network is closed to it; it sends wanted orders, subscriptions and its failure, and nothing else.
  * Not here: TypeScript (worker-start.ts registers its loader before this file is read).
  */
 import { parentPort, workerData } from "node:worker_threads";
@@ -45,7 +45,7 @@ const attempt = (make: Make): Strategy | undefined => {
   }
 };
 
-/** The engine's time, told once and kept by this thread's own steady clock. */
+/** The engine's time, received once and kept by this thread's own monotonic clock. */
 const clockFrom = (now: number): Clock => {
   const machine = createSystemClock();
   const ahead = now - machine.now();

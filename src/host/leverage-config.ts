@@ -1,14 +1,14 @@
 /**
- * Leverage and margin mode by product, as a config names them.
+ * Leverage and margin mode by instrument, as a config names them.
  *
- * Invariants: products are swaps, as leverage exists for contracts only; whether the service allows a leverage is the service's to
- * say, at the start (engine/leverage.ts).
+ * Invariants: the instruments are swaps, as leverage exists for contracts only; whether a leverage is allowed, the service decides
+ * at the start (engine/leverage.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
 
 /**
- * By product: a leverage from 1 up, decimal text such as "5", alone or with the margin mode. It is set for every user before
- * anything is traded (one call of weight 5 each); a refusal stops the start.
+ * By instrument: a leverage from 1 up, decimal text such as "5", alone or with the margin mode. It is set for every user before
+ * anything is traded (one call of weight 5 each); a rejection ends the start.
  */
 export type LeverageConfig = Readonly<Record<string, string | { readonly lever: string; readonly mgnMode?: MarginMode }>>;
 

@@ -3,7 +3,7 @@
  *
  * Invariants: every failure names the file as seen from the working folder, what was found there and what to write instead;
  * nothing of the loader's stack reaches the user; a file that never finishes loading fails by name.
- * Not here: what a config may hold (define.ts), TypeScript (whoever starts the process registers its loader).
+ * Not here: what a config may hold (define.ts), TypeScript (the starting script registers its loader).
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
@@ -133,7 +133,7 @@ const lineOf = (error: Error, file: string): string | undefined => {
 
 const defaultOf = (exported: unknown, name: string): unknown => {
   if ("default" in (exported as object)) return (exported as { default: unknown }).default;
-  // Modules written for CommonJS arrive with names nobody wrote.
+  // Modules written for CommonJS arrive with additional names.
   const names = Object.keys(exported as object).filter((key) => key !== "__esModule" && key !== "module.exports");
   const found = names.length === 0 ? "it exports nothing" : `it exports ${names.sort().join(", ")}`;
   throw new SluiceError("CONFIG_NOT_FOUND", `${name} has no default export; ${found}. Write ${example}`);

@@ -1,8 +1,8 @@
 /**
- * The streams of the engine as strangers' code gets them.
+ * Streams of the engine as a strategy or plugin gets them.
  *
- * Invariants: every value reaches an owner's code as that owner's, on its time; what a subscriber throws fails its owner and
- * nobody else; every subscription ends with its owner; subscribing runs the engine's side as the engine's.
+ * Invariants: every value reaches an owner's code as that owner's, on its time; what a subscriber throws fails its owner
+ * only; every subscription ends with its owner; subscribing runs the engine's side as the engine's.
  * A Subscriber is handed to the source itself, because a plain observer would be wrapped twice for every value.
  */
 import { Observable, Subscriber } from "rxjs";
@@ -13,7 +13,7 @@ import { enter, guarded, leave, type Owner, outside } from "./execution-context.
 
 /**
  * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it looks up
- * the receiver's `_next` anew with each value; from here there are few kinds of receivers.
+ * the receiver's `_next` with each value; from here there are few kinds of receivers.
  */
 interface Receiver<T> {
   readonly isStopped: boolean;
@@ -59,7 +59,7 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     });
   }
 
-  /** Undoing is the engine's work, whoever asks for it. */
+  /** Unsubscribing is the engine's work, whichever code calls it. */
   override unsubscribe(): void {
     if (this.closed) return;
     outside(() => {

@@ -1,7 +1,7 @@
 /**
  * The quota as a stream: now, and after whatever changed it, at most once in a while.
  *
- * Invariants: nothing is computed while nobody listens; the last change of a burst is always emitted.
+ * Invariants: nothing is computed without a subscriber; the last change of a burst is always emitted.
  */
 import { Observable } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";

@@ -1,10 +1,10 @@
 /**
- * Runs strategies: subscribes to what they want and hands it to the desk.
+ * Strategy host: runs strategies and passes their wanted orders to the order manager.
  *
  * Invariants: a strategy that throws, at once or later, is named, journalled and stopped, its orders are withdrawn, and the
  * others run on; what is not wanted any more by a strategy that ended is withdrawn too; a set that is not a list of orders is a
- * failure of its strategy; where failures are supervised, it is started anew from the beginning or left alone with all its orders
- * taken back; what it throws while it is ended harms nobody.
+ * failure of its strategy; with a restart policy it is restarted or quarantined with all its orders
+ * canceled; what it throws while it is ended affects no other.
  * Not here: on whose time its code runs (execution-context.ts), what reaches it (owned-streams.ts), how often it may fail (restart-policy.ts).
  */
 import { isObservable, type Observable, Subscription } from "rxjs";
@@ -25,12 +25,12 @@ export type StrategyState = { readonly state: "running" | "completed" | "failed"
 
 type Parts = Omit<StrategyContext<never>, "options">;
 
-/** Where wishes go. */
-type WishDesk = Pick<OrderManager, "renew" | "replace" | "setStrategyMode">;
+/** Where wanted orders go. */
+type OrderSink = Pick<OrderManager, "renew" | "replace" | "setStrategyMode">;
 
 export interface StrategyHost {
-  /** Starts a strategy whose wishes go to `desk`. */
-  start(strategy: Strategy, parts: Parts, orderManager: WishDesk): void;
+  /** Starts a strategy whose wanted orders go to `orderManager`. */
+  start(strategy: Strategy, parts: Parts, orderManager: OrderSink): void;
   /** Ends every strategy; their orders stay as they are. */
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
@@ -39,7 +39,7 @@ export interface StrategyHost {
 interface Run {
   readonly name: string;
   readonly owner: Owner;
-  readonly orderManager: WishDesk;
+  readonly orderManager: OrderSink;
   /** Streams that have not ended. */
   open: number;
 }
@@ -48,14 +48,14 @@ interface Run {
 interface Charge {
   readonly strategy: Strategy;
   readonly parts: Parts;
-  readonly orderManager: WishDesk;
+  readonly orderManager: OrderSink;
   readonly fateNow: ((now: number) => Fate) | undefined;
   starts: number;
   run: Run | undefined;
   waits: Timer | undefined;
 }
 
-/** `followed` says that whoever turns the clock follows the strategies' promises. */
+/** `followed`: the strategies' promises are followed by what drives the clock. */
 export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?: RestartPolicy, followed = false): StrategyHost => {
   installVirtualGlobals();
   watchUnhandledRejections();
@@ -115,7 +115,7 @@ export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?
       next: (value) => {
         if (what === "run") return;
         const wanted = takeWanted(name, value);
-        // What begins nothing may be done as whoever is running: changing over costs more than the set.
+        // `renew` starts nothing, so it needs no switch of context, which would cost more than the set.
         if (orderManager.renew(name, wanted)) return;
         outside(() => {
           orderManager.replace(name, wanted);
@@ -123,7 +123,7 @@ export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?
       },
       error: owner.fail,
       complete: () => {
-        // Nobody speaks for these orders any more.
+        // Completion withdraws all orders.
         if (what === "desired") outside(() => orderManager.replace(name, []));
         settle(run);
       },

@@ -1,5 +1,5 @@
 /**
- * Strategies and plugins as the host runs them: plain values, told apart by `kind`.
+ * Strategies and plugins as the host runs them: plain values, distinguished by `kind`.
  *
  * Not here: making them from a definition (define.ts).
  */

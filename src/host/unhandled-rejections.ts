@@ -1,5 +1,5 @@
 /**
- * Promises that nobody waits for: one that fails inside a stranger's code fails its owner, not the process.
+ * Unhandled rejections: a rejected promise of a strategy or plugin fails that owner, not the process.
  *
  * Invariants: what belongs to no owner ends as it would have without this listener; installed once a process.
  */
@@ -10,7 +10,7 @@ let installed = false;
 const onRejection = (reason: unknown, promise: Promise<unknown>): void => {
   const owner = makerOf(promise) ?? ownerNow();
   if (owner !== undefined) owner.fail(reason);
-  // Where nobody else listens the platform would have ended the process, and so it does.
+  // Without another listener the platform would have ended the process; rethrowing does the same.
   else if (process.listenerCount("unhandledRejection") === 1) throw reason;
 };
 

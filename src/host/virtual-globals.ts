@@ -1,5 +1,5 @@
 /**
- * The machine's own clocks, timers, chance and network, as strangers' code finds them: on the engine's time, or refused.
+ * Virtual globals: clocks, timers, chance and network as user code finds them, on the engine's time or refused.
  *
  * `Date`, `setTimeout`, `Math.random`, `crypto.randomUUID` and their like get a switch, as RxJS's time does (execution-context.ts): asked
  * from within an owner's code they answer for that owner, otherwise as always. Node's own modules are switched as well, so that
@@ -40,7 +40,7 @@ export const installVirtualGlobals = (): void => {
 
 type Answer = (owner: Owner, args: Anything[], original: Anything) => unknown;
 
-/** `target[name]` answers for the owner whose code asks, and as before for everybody else. */
+/** `target[name]` answers for the owner whose code asks, and as before for all other code. */
 const onSwitch = (target: object, name: string, answer: Answer): void => {
   const place = target as Record<string, Anything>;
   const original = place[name];
@@ -238,7 +238,7 @@ const switchNetwork = (): void => {
       construct: (target, args, made) => (ownerNow()?.sealed === undefined ? Reflect.construct(target, args, made) : refuse(name)),
     });
   }
-  // Everything else that speaks TCP goes through here: node:http, node:https, node:tls, drivers of databases.
+  // Everything else that uses TCP goes through here: node:http, node:https, node:tls, drivers of databases.
   const sockets = net.Socket.prototype as unknown as Record<"connect", Callback>;
   sockets.connect = new Proxy(sockets.connect, {
     apply: (target, self, args) => (ownerNow()?.sealed === undefined ? Reflect.apply(target, self, args) : refuse("a network connection")),

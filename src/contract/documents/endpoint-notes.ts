@@ -27,7 +27,7 @@ export const endpointNotes: Readonly<Record<EndpointName, EndpointNote>> = {
   instruments: {
     summary: "Get instruments",
     tag: "Market",
-    says: "The complete list of tradable products and their ids. The list differs between mainnet and testnet; fetch it at start.",
+    says: "The complete list of tradable instruments and their ids. The list differs between mainnet and testnet; fetch it at start.",
     assumes: [
       "instruments.needsKey",
       "instruments.chargesUserWithoutKey",

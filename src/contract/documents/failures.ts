@@ -1,7 +1,7 @@
 /**
  * The ways a call fails, grouped by the HTTP status the profile gives them, and the envelope they share.
  *
- * Invariants: pure; a group is one status; endings told with status 200 are no group, as they share the row of success.
+ * Invariants: pure; a group is one status; endings with status 200 are no group, as they share the row of success.
  * Not here: which answer a service gives (venue/responses.ts), what a client makes of it (gateway/).
  */
 import type { Contract } from "../contract.ts";
@@ -82,7 +82,7 @@ export const failureSchema = ({ profile }: Contract): Json => {
   return {
     type: "object",
     required: ["code", "msg"],
-    description: "A failure is told through the same envelope.",
+    description: "A failure has the same envelope.",
     properties: {
       code: { type: "string", pattern: "^(?!0$).+$", description: 'Any text but "0".' },
       msg: { type: "string" },

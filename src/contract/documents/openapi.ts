@@ -43,7 +43,7 @@ const infoOf = (contract: Contract): Json => {
     version: "v1",
     license: { name: "MIT", identifier: "MIT" },
     description: [
-      "Spot products and perpetual swaps: orders, product ids, limits.",
+      "Spot instruments and perpetual swaps: orders, instrument ids, limits.",
       `Every request must pass three layers: ${ip.capacity} requests a minute of one address, ${key.capacity} requests a second of one API key, a weight of ${uid.capacity} a minute of one user (UID). Beyond any of them the answer is at once HTTP ${limitedStatus}; a user over the weight is blocked on all keys until the next minute begins.`,
       `A method and path that are not listed here are answered with HTTP ${contract.profile.answers.unknownPathStatus}, whatever the method; OPTIONS tells the methods of a path.`,
       "Assumed for all calls, as the description leaves it open:",
@@ -127,7 +127,7 @@ const parameterNotes: Readonly<Record<string, string>> = {
   ordId: "Order id given by the service.",
   clOrdId: "Order id given by the client.",
   instId: "Product id.",
-  instType: "Kind of product.",
+  instType: "Kind of instrument.",
   state: "State of completed orders.",
   limit: "Number of results: at most 100, 20 when left out.",
   after: "Only orders older than this ordId.",

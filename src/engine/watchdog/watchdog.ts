@@ -56,7 +56,7 @@ export interface WatchdogOptions {
 }
 
 /** `left`: only orders that the service cannot cancel are open. */
-type WatchdogState = "waiting" | "armed" | "cancelling" | "flat" | "left";
+type WatchdogState = "waiting" | "armed" | "canceling" | "flat" | "left";
 
 export interface Watchdog {
   /** Listens, and checks the keys with the service. Rejects when they do not suffice, or when another watchdog listens. */
@@ -196,7 +196,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
 
   return {
     get state() {
-      if (acting !== undefined) return "cancelling";
+      if (acting !== undefined) return "canceling";
       return monitor.armed ? "armed" : (over ?? "waiting");
     },
     start: async () => {

@@ -172,7 +172,7 @@ describe("The kill switch says that nothing is left", () => {
         ),
     });
     await run(stored(calm(90)), [resting, failing], { plugins: [killSwitch({ onFailure: true })], print: (line) => said.push(line) });
-    expect(said).toEqual(["kill switch: a strategy failed; cancelling everything", "kill switch: no order of ours is left"]);
+    expect(said).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
   });
 });
 
@@ -213,7 +213,7 @@ describe("The kill switch watches what the account is worth", () => {
     worth("1000", undefined);
     worth("1000", undefined);
     expect(halts).toEqual([]);
-    expect(said).toEqual(["kill switch: what the account is worth in USDT cannot be told, so losses are not seen"]);
+    expect(said).toEqual(["kill switch: the account's worth in USDT is not known, so losses are not seen"]);
   });
 
   it("in an engine that loses", async () => {
@@ -223,6 +223,6 @@ describe("The kill switch watches what the account is worth", () => {
     });
     const falling = quoteTape(Array.from({ length: 480 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]));
     await run(stored(falling), [holder], { plugins: [killSwitch({ lossMax: "100" })], print: (line) => said.push(line) });
-    expect(said[0]).toMatch(/^kill switch: 1\d\d(\.\d+)? USDT lost since the start, more than 100; cancelling everything$/);
+    expect(said[0]).toMatch(/^kill switch: 1\d\d(\.\d+)? USDT lost since the start, more than 100; canceling all orders$/);
   });
 });

@@ -57,7 +57,7 @@ describe("The kill-switch plugin", () => {
       plugins: [killSwitch({ onFailure: true })],
       print: (line) => said.push(line),
     });
-    expect(said).toEqual(["kill switch: a strategy failed; cancelling everything", "kill switch: no order of ours is left"]);
+    expect(said).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
     expect(report.orders).toMatchObject({ placed: 2, canceled: 2 });
   });
 
@@ -85,7 +85,7 @@ describe("The kill-switch plugin", () => {
         ),
     });
     const report = await run(dir, [clumsy, resting], { plugins: [killSwitch({ rejects })], print: (line) => said.push(line) });
-    expect(said[0] ?? "").toBe(tripped ? "kill switch: 3 orders rejected within 60 s; cancelling everything" : "");
+    expect(said[0] ?? "").toBe(tripped ? "kill switch: 3 orders rejected within 60 s; canceling all orders" : "");
     expect(report.orders.canceled).toBe(tripped ? 2 : 0);
   });
 });

@@ -130,7 +130,7 @@ describe("Doctor", () => {
     await new Promise((resolve) => setImmediate(resolve));
     io.stop();
     expect(asked[0]?.stop.aborted).toBe(true);
-    expect(io.errText).toBe("Stopping: what was placed is cancelled first.\n");
+    expect(io.errText).toBe("Stopping: what was placed is canceled first.\n");
     io.stop();
     expect(await ended).toBe(1);
     expect(io.errText).toContain("error: Abandoned while stopping");

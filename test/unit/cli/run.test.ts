@@ -224,8 +224,8 @@ describe("A halted run", () => {
     expect(await act.ended).toBe(3);
     expect(act.io.outText).toMatch(/^00:00:01\.000 {2}HALTED: sluice close\n/);
     expect(act.io.errText).toContain(`No order is placed while halted. To resume: stop, look, and start with\n  sluice run ${config}\n`);
-    expect(act.io.errText.match(/0:00:0\d │ HALTED: sluice close \(earlier run\); start anew to resume/g)?.length).toBeGreaterThan(2);
-    expect(act.io.errText).toMatch(/error: HALTED: sluice close \(earlier run\); start anew to resume\n$/);
+    expect(act.io.errText.match(/0:00:0\d │ HALTED: sluice close \(previous run\); restart to resume/g)?.length).toBeGreaterThan(2);
+    expect(act.io.errText).toMatch(/error: HALTED: sluice close \(previous run\); restart to resume\n$/);
   });
 
   it.each<[string, EventBody, string]>([

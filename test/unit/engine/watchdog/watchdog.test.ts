@@ -251,7 +251,7 @@ describe("A watchdog trip", () => {
     await run(14_000);
     expect(keeper.state).toBe("armed");
     await run(2_000);
-    expect(keeper.state).toBe("cancelling");
+    expect(keeper.state).toBe("canceling");
     await run(10_000);
     expect(resting()).toBe(2);
     expect(kinds()).toEqual(["proved", "armed", "tripped", "flat", "over"]);
@@ -308,7 +308,7 @@ describe("A watchdog trip", () => {
     say(hello);
     await run(300_000);
     expect(new Set(news.slice(3).map(({ kind }) => kind))).toEqual(new Set(["unread"]));
-    expect([keeper.state, resting()]).toEqual(["cancelling", 2]);
+    expect([keeper.state, resting()]).toEqual(["canceling", 2]);
     down = false;
     await run(120_000);
     expect([keeper.state, resting()]).toEqual(["flat", 0]);
@@ -342,7 +342,7 @@ describe("A watchdog trip", () => {
     torn = true;
     say(hello);
     await run(60_000);
-    expect([keeper.state, new Set(news.slice(3).map(({ kind }) => kind))]).toEqual(["cancelling", new Set(["unread"])]);
+    expect([keeper.state, new Set(news.slice(3).map(({ kind }) => kind))]).toEqual(["canceling", new Set(["unread"])]);
     torn = false;
     await run(60_000);
     expect([keeper.state, resting()]).toEqual(["flat", 0]);
@@ -377,7 +377,7 @@ describe("A watchdog trip", () => {
     await run(615_000);
     const tenMinutes = calls("cancelBatch");
     await run(600_000);
-    expect(keeper.state).toBe("cancelling");
+    expect(keeper.state).toBe("canceling");
     expect(tenMinutes).toBeLessThan(30);
     expect(calls("cancelBatch") - tenMinutes).toBeGreaterThan(15);
   });
@@ -446,7 +446,7 @@ describe("A watchdog trip", () => {
     await quietly(() => place(2));
     say(hello);
     await run(17_000);
-    expect(keeper.state).toBe("cancelling");
+    expect(keeper.state).toBe("canceling");
     say({ ...hello, session: "b" });
     expect(keeper.state).toBe("armed");
     expect(words.at(-1)).toMatchObject({ kind: "armed", before: expect.stringContaining("no beat for 15 s; what became") });
