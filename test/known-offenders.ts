@@ -54,13 +54,8 @@ export const longFunctions: readonly string[] = [
 
 /** Exports that no other file of src takes. */
 export const unusedExports: readonly string[] = [
-  "src/report/equity.ts equityPointsMax",
   // backtest
-  "src/backtest/fill-trades.ts notePrint",
   // backtest/sweep
-  "src/backtest/sweep/selection-bias.ts expectedMaximum",
-  "src/backtest/sweep/shared-market.ts shareTape",
-  "src/backtest/sweep/thread.ts Ended",
   // client
   // client/live
   "src/client/live/live-market.ts LiveMarket",
@@ -81,19 +76,7 @@ export const unusedExports: readonly string[] = [
   "src/journal/record-chain.ts markOf",
   "src/journal/write-ahead-log.ts WriteAheadLogOptions",
   // market
-  "src/market/feed.ts FeedOptions",
   // market/tape
-  "src/market/tape/fixture-blocks.ts blockRows",
-  "src/market/tape/fixture-manifest.ts isPlainManifest",
-  "src/market/tape/fixture-manifest.ts manifestSchema",
-  "src/market/tape/fixture.ts FixtureFeed",
-  "src/market/tape/fixture.ts FixtureSeries",
-  "src/market/tape/generate.ts GenerateOptions",
-  "src/market/tape/import.ts ImportOptions",
-  "src/market/tape/import.ts Recording",
-  "src/market/tape/import.ts RecordingOptions",
-  "src/market/tape/import.ts readRecording",
-  "src/market/tape/tape.ts FundingSeries",
   // orders
   "src/orders/plan.ts SlotView",
   // orders/risk
@@ -103,12 +86,6 @@ export const unusedExports: readonly string[] = [
   // orders/state
   "src/orders/state/order-store.ts mergeRecords",
   // report
-  "src/report/price-lines.ts stretchesMax",
-  "src/report/quota-minutes.ts spansMax",
-  "src/report/report.ts canonicalJson",
-  "src/report/report.ts quantile",
-  "src/report/returns.ts cagrPercentMax",
-  "src/report/tearsheet-html.ts escapeText",
   // scheduler/quota
   "src/scheduler/quota/foreign-usage.ts poissonQuantile",
   "src/scheduler/quota/ledger.ts LedgerOptions",

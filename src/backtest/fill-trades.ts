@@ -10,27 +10,25 @@ import type { TradeSeries } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 
 /** In ticks and lots; a quantity of 0 is an empty side. */
-export interface TradeQuote {
-  bidPx: number;
-  bidQty: number;
-  askPx: number;
-  askQty: number;
-}
+export class TradeQuote {
+  bidPx = 0;
+  bidQty = 0;
+  askPx = 0;
+  askQty = 0;
 
-export const emptyQuote = (): TradeQuote => ({ bidPx: 0, bidQty: 0, askPx: 0, askQty: 0 });
-
-/** A print that bought (`side` 1) or sold (-1). */
-export const notePrint = (quote: TradeQuote, side: number, px: number, qty: number): void => {
-  if (side > 0) {
-    quote.askPx = px;
-    quote.askQty = qty;
-    if (quote.bidPx >= px) quote.bidPx = px - 1;
-  } else {
-    quote.bidPx = px;
-    quote.bidQty = qty;
-    if (quote.askPx <= px) quote.askPx = px + 1;
+  /** Takes a print that bought (`side` 1) or sold (-1). */
+  take(side: number, px: number, qty: number): void {
+    if (side > 0) {
+      this.askPx = px;
+      this.askQty = qty;
+      if (this.bidPx >= px) this.bidPx = px - 1;
+    } else {
+      this.bidPx = px;
+      this.bidQty = qty;
+      if (this.askPx <= px) this.askPx = px + 1;
+    }
   }
-};
+}
 
 interface TradeTaker {
   (row: number, now: number): void;
@@ -39,18 +37,18 @@ interface TradeTaker {
 }
 
 /** Prints each row at the venue, then shows what it tells of the best prices. */
-export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue: Venue, quote = emptyQuote()): TradeTaker => {
+export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue: Venue, quote = new TradeQuote()): TradeTaker => {
   let next = 0;
   const take = (row: number, now: number): void => {
     next = row + 1;
     const [sign, at, lots] = [side[row] as number, px[row] as number, qty[row] as number];
     venue.trade(instId, sign > 0 ? "buy" : "sell", at, lots, now);
-    notePrint(quote, sign, at, lots);
+    quote.take(sign, at, lots);
     venue.quote(instId, quote.bidPx, quote.bidPx > 0 ? quote.bidQty : 0, quote.askPx, quote.askQty, now);
   };
   const skipTo = (row: number): void => {
     for (let one = lastTurn(side, next, row); one < row; one++) {
-      notePrint(quote, side[one] as number, px[one] as number, qty[one] as number);
+      quote.take(side[one] as number, px[one] as number, qty[one] as number);
     }
   };
   return Object.assign(take, { skipTo });
@@ -69,7 +67,7 @@ export const doubleLastTrade = ({ side, px }: TradeSeries): number | undefined =
   let row = last;
   while (row >= 0 && side[row] === side[last]) row--;
   if (row < 0) return undefined;
-  const quote = emptyQuote();
-  for (; row <= last; row++) notePrint(quote, side[row] as number, px[row] as number, 1);
+  const quote = new TradeQuote();
+  for (; row <= last; row++) quote.take(side[row] as number, px[row] as number, 1);
   return quote.bidPx + quote.askPx;
 };

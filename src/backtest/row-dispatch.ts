@@ -18,7 +18,7 @@ import {
 import type { Venue } from "../venue/venue.ts";
 import { CandlePlayer, isPlayed, type LateBars } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
-import { emptyQuote, type TradeQuote, tradeTaker } from "./fill-trades.ts";
+import { TradeQuote, tradeTaker } from "./fill-trades.ts";
 
 /** Takes row `row` of its series; `now` is the service's own time. */
 export interface RowTaker {
@@ -49,7 +49,7 @@ export const rowTakers = (
     if (series.kind !== "trade" || fills?.models[series.instrument]?.from !== "trades") {
       return takerOf(series, tape, venue, clock, skewMs, fills);
     }
-    const quote = prints.get(instId) ?? emptyQuote();
+    const quote = prints.get(instId) ?? new TradeQuote();
     prints.set(instId, quote);
     return tradeTaker(series, instId, venue, quote);
   });

@@ -18,7 +18,7 @@ import type { Market } from "./market-data.ts";
 import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
 
-export interface FeedOptions {
+interface FeedOptions {
   /** Told what a subscriber threw; the other subscribers run on. */
   readonly onError?: (error: unknown) => void;
   /** What is added to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed later. */

@@ -19,7 +19,7 @@ export interface Drawdown {
   readonly maxPercent: string;
 }
 
-export const equityPointsMax = 200;
+const equityPointsMax = 200;
 
 /** Feed it every point, not the thinned ones: the deepest fall may lie between two of those. */
 export const drawdownOf = (equity: readonly EquityPoint[]): Drawdown => {

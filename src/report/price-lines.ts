@@ -21,7 +21,7 @@ interface PricePoint {
   readonly last: string;
 }
 
-export const stretchesMax = 600;
+const stretchesMax = 600;
 
 const preferred = ["quote", "trade", "candle"] as const satisfies readonly SeriesKind[];
 

@@ -49,7 +49,7 @@ type Minute = { -readonly [K in keyof Omit<QuotaMinute, "waitedMs" | "peakWeight
 
 const minuteMs = 60_000;
 const secondMs = 1_000;
-export const spansMax = 120;
+const spansMax = 120;
 
 const noWaits = (): Record<WaitedFor, number> => ({ uid: 0, key: 0, ip: 0, other: 0, turn: 0 });
 const emptyMinute = (at: number): Minute => ({

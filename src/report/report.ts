@@ -7,11 +7,12 @@
  */
 import { createHash } from "node:crypto";
 import { add, div, isPositive, mul, sub, toStep } from "../decimal.ts";
-import { assert } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Drawdown, EquityPoint } from "./equity.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
+import { ascending, quantile } from "./quantile.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
 import type { Returns } from "./returns.ts";
@@ -171,27 +172,15 @@ export interface Progress {
   readonly events: number;
 }
 
-/** Nearest rank: the smallest value that at least the share `q` of all values does not exceed. 0 for none. */
-export const quantile = (values: readonly number[], q: number): number => rankIn(ascending(values), q);
-
 export const waitsOf = (values: readonly number[]): Waits => {
   const sorted = ascending(values);
   const total = sorted.reduce((sum, value) => sum + value, 0);
-  return { p50: rankIn(sorted, 0.5), p99: rankIn(sorted, 0.99), max: rankIn(sorted, 1), count: sorted.length, total };
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: quantile(sorted, 1), count: sorted.length, total };
 };
 
 export const latenciesOf = (values: readonly number[]): Latencies => {
   const sorted = ascending(values);
-  return { count: sorted.length, p50: rankIn(sorted, 0.5), p99: rankIn(sorted, 0.99) };
-};
-
-const ascending = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
-
-const rankIn = (sorted: Float64Array, q: number): number => {
-  assert(q >= 0 && q <= 1, `a quantile is a share from 0 to 1, not ${q}`);
-  // 0.07 * 100 is 7.000000000000001 in binary; without the rounding that would be the eighth rank.
-  const rank = Math.ceil(Number((q * sorted.length).toFixed(9)));
-  return sorted[Math.max(rank, 1) - 1] ?? 0;
+  return { count: sorted.length, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
 };
 
 /** Fees as a share of the traded volume in basis points, nearest of two digits; "0" without volume. */
@@ -203,28 +192,6 @@ type Costs = Pick<RunReport, "pnl" | "fees" | "funding" | "liquidations">;
 /** What would have remained without fees and whatever else the service charged. */
 export const grossOf = ({ pnl, fees, funding = "0", liquidations }: Costs): string =>
   add(add(add(pnl, fees), funding), liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered));
-
-/**
- * JSON with sorted keys and no blanks: equal values give equal text whatever order they were built in.
- * Keys without a value are left out; what JSON cannot hold exactly is a bug of the caller, not an empty spot in the text.
- */
-export const canonicalJson = (value: unknown): string => {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
-  if (typeof value === "number") {
-    assert(Number.isFinite(value), `a report holds finite numbers, not ${value}`);
-    return JSON.stringify(value);
-  }
-  if (Array.isArray(value)) return `[${Array.from(value, canonicalJson).join(",")}]`;
-  assert(isPlain(value), `a report holds plain JSON values, not ${typeof value}`);
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
-};
-
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" &&
-  value !== null &&
-  (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null);
 
 /** SHA-256 of everything a run decided, in hex. The time it took on this machine and the hash itself are left out. */
 export const hashOf = (report: Omit<RunReport, "resultHash" | "wallMs"> & Partial<RunReport>): string => {

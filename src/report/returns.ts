@@ -31,7 +31,7 @@ const dayMs = 86_400_000;
 const daysMin = 7;
 const yearMs = 365 * dayMs;
 /** A week compounded over a year can grow beyond all measure; from here on it says nothing. */
-export const cagrPercentMax = 1_000_000;
+const cagrPercentMax = 1_000_000;
 
 /** Recordings end a moment before the full day. */
 export const isAnnualised = (ms: number): boolean => ms >= daysMin * dayMs - 60_000;

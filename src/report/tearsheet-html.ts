@@ -13,7 +13,7 @@ type Content = Markup | readonly Markup[] | string | number | undefined;
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-export const escapeText = (text: string): string => printable(text).replace(/[&<>"']/g, (char) => entities[char] ?? char);
+const escapeText = (text: string): string => printable(text).replace(/[&<>"']/g, (char) => entities[char] ?? char);
 
 export const html = (parts: TemplateStringsArray, ...values: readonly Content[]): Markup => ({
   markup: parts.reduce((text, part, index) => `${text}${spell(values[index - 1])}${part}`),

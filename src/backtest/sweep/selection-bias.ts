@@ -37,7 +37,7 @@ const rounded = (value: number): number => Number(value.toPrecision(4));
 const euler = 0.5772156649;
 
 /** The mean of the largest of `count` standard normal draws, by the usual approximation with the extreme value distribution. */
-export const expectedMaximum = (count: number): number =>
+const expectedMaximum = (count: number): number =>
   count < 2 ? 0 : (1 - euler) * normalQuantile(1 - 1 / count) + euler * normalQuantile(1 - 1 / (count * Math.E));
 
 /** By halving: the distribution function is summed from its series, which is exact enough for four digits. */

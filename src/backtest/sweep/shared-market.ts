@@ -40,7 +40,7 @@ const emptyWindow = (fold: number, part: string, { fromAt, toAt }: Window): Slui
 };
 
 /** The same tape with its columns in shared memory; what lies there already stays where it is. */
-export const shareTape = (tape: Tape): Tape =>
+const shareTape = (tape: Tape): Tape =>
   Object.freeze({
     ...tape,
     series: tape.series.map((series) => Object.fromEntries(Object.entries(series).map(shareEntry)) as unknown as typeof series),

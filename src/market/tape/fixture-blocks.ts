@@ -15,7 +15,7 @@ import { type Column, columnNames, columnsOf, emptyColumns, type Series, type Se
 
 const magic = Buffer.from("sluice1\n");
 const headerBytes = 12;
-export const blockRows = 65_536;
+const blockRows = 65_536;
 // A value is at most 2^52 away from the one before it, so its zigzag form is at most 2^53: eight groups of seven bits.
 const valueBytesMax = 8;
 const valueLimit = 2 ** 52;

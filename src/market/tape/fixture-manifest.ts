@@ -1,115 +1,14 @@
 /**
  * The manifest of a fixture: what its files hold, in one readable page.
  *
- * Invariants: a manifest of another format version is refused before anything else is read; file names stay inside the folder;
+ * Invariants: a manifest of another format version is refused before anything else is read;
  * `contentHash` depends on instruments and rows alone, so the same data has the same hash whatever compressed it.
  */
 import { createHash } from "node:crypto";
-import { readInstId } from "../../contract/inst-id.ts";
 import { parseHuman } from "../../contract/validate.ts";
-import { isDecimal } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
-import { columnNames, type SeriesKind, type TapeInstrument } from "./tape.ts";
-
-export const manifestFormat = "sluice-fixture/1";
-
-export interface FixtureSeries {
-  readonly file: string;
-  readonly kind: SeriesKind;
-  readonly instId: string;
-  /** Candles only. */
-  readonly barMs?: number;
-  readonly rows: number;
-  readonly bytes: number;
-  /** Of the file as it lies on disk. */
-  readonly sha256: string;
-  /** SHA-256 of the rows before compression. */
-  readonly content: string;
-  /** `at` and the columns of the kind, for people who read the file with something else. */
-  readonly columns: readonly string[];
-}
-
-/** Something the import noticed, and how often. */
-export interface FixtureNote {
-  readonly what: string;
-  readonly count: number;
-}
-
-/** How long messages took from the exchange to the recorder, where a recording tells it. */
-export interface FixtureFeed {
-  /** How far the recorder's clock was behind the exchange's, at least. */
-  readonly clockBehindMs: number;
-  /** Quantiles from the shortest to the longest, in equal steps. */
-  readonly delaysMs: readonly number[];
-}
-
-export interface FixtureManifest {
-  readonly format: typeof manifestFormat;
-  /** Where the data came from, in words. */
-  readonly source: string;
-  readonly instruments: readonly TapeInstrument[];
-  readonly series: readonly FixtureSeries[];
-  readonly rows: number;
-  readonly startAt: string;
-  readonly endAt: string;
-  readonly startAtMs: number;
-  readonly endAtMs: number;
-  readonly notes: readonly FixtureNote[];
-  readonly contentHash: string;
-  readonly feed?: FixtureFeed;
-}
-
-const count = { type: "integer", minimum: 0 } as const;
-const text = { type: "string" } as const;
-/** No way out of the folder. */
-const filePattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
-const hash = { type: "string", pattern: "^[0-9a-f]{64}$" } as const;
-
-const objectOf = (required: Readonly<Record<string, object>>, optional: Readonly<Record<string, object>> = {}) => ({
-  type: "object",
-  required: Object.keys(required),
-  additionalProperties: false,
-  properties: { ...required, ...optional },
-});
-
-const instrumentSchema = objectOf({
-  instId: { type: "string", format: "inst-id" },
-  tickSize: { type: "string", format: "decimal" },
-  lotSize: { type: "string", format: "decimal" },
-});
-
-const seriesSchema = objectOf(
-  {
-    file: { type: "string", pattern: filePattern },
-    kind: { enum: Object.keys(columnNames) },
-    instId: { type: "string", format: "inst-id" },
-    rows: count,
-    bytes: count,
-    sha256: hash,
-    content: hash,
-    columns: { type: "array", items: text },
-  },
-  { barMs: { type: "integer", minimum: 1 } },
-);
-
-const delay = { type: "number", minimum: 0 } as const;
-
-export const manifestSchema = objectOf(
-  {
-    format: { const: manifestFormat },
-    source: text,
-    instruments: { type: "array", items: instrumentSchema },
-    series: { type: "array", items: seriesSchema },
-    rows: count,
-    startAt: text,
-    endAt: text,
-    startAtMs: { type: "number" },
-    endAtMs: { type: "number" },
-    notes: { type: "array", items: objectOf({ what: text, count }) },
-    contentHash: hash,
-  },
-  { feed: objectOf({ clockBehindMs: delay, delaysMs: { type: "array", items: delay } }) },
-);
+import { type FixtureManifest, type FixtureSeries, isPlainManifest, manifestFormat, manifestSchema } from "./manifest-schema.ts";
+import type { TapeInstrument } from "./tape.ts";
 
 /** The manifest in `json`, or an error naming `file`. */
 export const parseManifest = (json: string, file: string): FixtureManifest => {
@@ -128,68 +27,6 @@ export const parseManifest = (json: string, file: string): FixtureManifest => {
   }
   return isPlainManifest(value) ? value : parseHuman<FixtureManifest>(manifestSchema, value, file, "FIXTURE_INVALID");
 };
-
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === "string";
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isDelay: Check = (value) => Number.isFinite(value) && (value as number) >= 0;
-const matches =
-  (pattern: string): Check =>
-  (value) =>
-    typeof value === "string" && new RegExp(pattern, "u").test(value);
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-/** With all of `required`, and nothing that is in neither. */
-const shaped =
-  (required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check =>
-  (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-    const checks = new Map(Object.entries({ ...optional, ...required }));
-    return (
-      Object.keys(required).every((name) => Object.hasOwn(value, name)) &&
-      Object.entries(value).every(([name, one]) => checks.get(name)?.(one) === true)
-    );
-  };
-
-const isInstId: Check = (value) => readInstId(value) !== undefined;
-const isHash = matches(hash.pattern);
-const isSeries = shaped(
-  {
-    file: matches(filePattern),
-    kind: (value) => typeof value === "string" && Object.hasOwn(columnNames, value),
-    instId: isInstId,
-    rows: isCount,
-    bytes: isCount,
-    sha256: isHash,
-    content: isHash,
-    columns: listOf(isText),
-  },
-  { barMs: (value) => isCount(value) && value !== 0 },
-);
-
-/**
- * Whether a manifest is as the schema wants it, told at once: making a checker of the schema takes longer than reading a million rows.
- * What is not plainly right is left to the schema, which says why.
- */
-export const isPlainManifest = shaped(
-  {
-    format: (value) => value === manifestFormat,
-    source: isText,
-    instruments: listOf(shaped({ instId: isInstId, tickSize: isDecimal, lotSize: isDecimal })),
-    series: listOf(isSeries),
-    rows: isCount,
-    startAt: isText,
-    endAt: isText,
-    startAtMs: Number.isFinite,
-    endAtMs: Number.isFinite,
-    notes: listOf(shaped({ what: isText, count: isCount })),
-    contentHash: isHash,
-  },
-  { feed: shaped({ clockBehindMs: isDelay, delaysMs: listOf(isDelay) }) },
-) as (value: unknown) => value is FixtureManifest;
 
 const remedyFor = (format: unknown): string =>
   typeof format === "string" && format.startsWith("sluice-fixture/")

@@ -1,7 +1,7 @@
 /**
  * Fixtures: recorded or made market data as a folder that loads fast and cannot change unnoticed.
  *
- * The folder holds `manifest.json` (fixture-manifest.ts says what is in it: format "sluice-fixture/1", source, instruments with
+ * The folder holds `manifest.json` (manifest-schema.ts says what is in it: format "sluice-fixture/1", source, instruments with
  * tick and lot size, one entry a series with file, kind, rows, bytes and hashes, first and last instant, notes of the import,
  * contentHash) and one binary file a series, named after instrument and kind. The bytes of such a file are described in
  * fixture-blocks.ts. Prices are counts of `tickSize`, quantities counts of `lotSize`, times microseconds since the epoch.
@@ -16,18 +16,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { basename, dirname, join, resolve } from "node:path";
 import { SluiceError } from "../../errors.ts";
 import { contentOf, damaged, decodeSeries, encodeSeries } from "./fixture-blocks.ts";
-import {
-  contentHashOf,
-  type FixtureFeed,
-  type FixtureManifest,
-  type FixtureNote,
-  type FixtureSeries,
-  manifestFormat,
-  parseManifest,
-} from "./fixture-manifest.ts";
+import { contentHashOf, parseManifest } from "./fixture-manifest.ts";
+import { type FixtureFeed, type FixtureManifest, type FixtureNote, type FixtureSeries, manifestFormat } from "./manifest-schema.ts";
 import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, type TapeInstrument } from "./tape.ts";
 
-export type { FixtureFeed, FixtureManifest, FixtureNote, FixtureSeries } from "./fixture-manifest.ts";
+export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
 
 export interface FixtureMeta {
   /** Where the data came from, in words; shown to whoever opens the manifest. */

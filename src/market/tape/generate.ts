@@ -18,7 +18,7 @@ interface GeneratedInstrument extends TapeInstrument {
   readonly startPx: string;
 }
 
-export interface GenerateOptions {
+interface GenerateOptions {
   readonly seed: number | string;
   readonly instruments: readonly GeneratedInstrument[];
   readonly minutes: number;

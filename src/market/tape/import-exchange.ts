@@ -7,9 +7,10 @@
  * taken to be as far behind as makes the quickest of them take no time at all.
  * Not here: which field tells the time (import-messages.ts), drawing from delays (backtest/recorded-feed.ts).
  */
-import type { FixtureFeed } from "./fixture-manifest.ts";
+
 import { importInvalid } from "./import-decimals.ts";
 import type { TextLines } from "./import-file.ts";
+import type { FixtureFeed } from "./manifest-schema.ts";
 
 /** What a line says of its place in time. */
 export interface Dated {

@@ -61,7 +61,7 @@ export interface CandleSeries extends Timed {
 }
 
 /** Funding of a swap, charged at `at`: `rate` in units of `rateStep`, longs pay where `sign` is 1 and receive where it is -1. */
-export interface FundingSeries extends Timed {
+interface FundingSeries extends Timed {
   readonly kind: "funding";
   readonly sign: Int8Array;
   readonly rate: Float64Array;

@@ -32,7 +32,7 @@ import {
   withDetails,
 } from "../../../src/index.ts";
 import { hashOfRows } from "../../../src/market/tape/fixture.ts";
-import { readRecording } from "../../../src/market/tape/import.ts";
+import { readRecording } from "../../../src/market/tape/read-recording.ts";
 
 const wayMs = 25;
 const most = 5;

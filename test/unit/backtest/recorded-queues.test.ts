@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { rowTakers } from "../../../src/backtest/row-dispatch.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { readRecording } from "../../../src/market/tape/import.ts";
+import { readRecording } from "../../../src/market/tape/read-recording.ts";
 import type { Order, Sign } from "../../../src/venue/account.ts";
 import { createBook, level, quote, remove, rest } from "../../../src/venue/matching-engine.ts";
 import { leftOf } from "../../../src/venue/order.ts";

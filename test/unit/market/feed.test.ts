@@ -1,7 +1,7 @@
 /** A feed turns tape rows into the objects strategies see, one stream per instrument and kind. */
 import { map, take } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { createFeed, type Feed, type FeedOptions } from "../../../src/market/feed.ts";
+import { createFeed, type Feed } from "../../../src/market/feed.ts";
 import type { Candle } from "../../../src/market/market-data.ts";
 import { seriesBuilder } from "../../../src/market/tape/series-builder.ts";
 import { createTape, type Series, type Tape, type TapeInstrument } from "../../../src/market/tape/tape.ts";
@@ -42,7 +42,7 @@ const play = (feed: Feed, tape: Tape, latencyMs = 0): void => {
   }
 };
 
-const feedOf = (options?: FeedOptions): Feed => createFeed(instruments, options);
+const feedOf = (options?: Parameters<typeof createFeed>[1]): Feed => createFeed(instruments, options);
 
 describe("Streams of trades and quotes", () => {
   it("carry exact text, rounded floats and the instant of delivery", () => {

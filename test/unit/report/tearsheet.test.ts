@@ -5,7 +5,7 @@ import { withDetails } from "../../../src/backtest/with-details.ts";
 import { runBacktest } from "../../../src/index.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
 import { tearsheet } from "../../../src/report/tearsheet.ts";
-import { escapeText, html, jsonAttribute } from "../../../src/report/tearsheet-html.ts";
+import { html, jsonAttribute } from "../../../src/report/tearsheet-html.ts";
 import { style } from "../../../src/report/tearsheet-style.ts";
 import { timeTicks, valueTicks } from "../../../src/report/ticks.ts";
 import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
@@ -138,7 +138,7 @@ describe("Tearsheet markup", () => {
   });
 
   it("spells out what would move or hide text", () => {
-    expect(escapeText("a\u202eb\u0000\n")).toBe("a\\u202eb\\u0000\\n");
+    expect(html`${"a\u202eb\u0000\n"}`.markup).toBe("a\\u202eb\\u0000\\n");
   });
 
   it("keeps JSON in an attribute whole", () => {

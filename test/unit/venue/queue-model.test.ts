@@ -3,7 +3,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { emptyQuote, notePrint } from "../../../src/backtest/fill-trades.ts";
+import { TradeQuote } from "../../../src/backtest/fill-trades.ts";
 import type { Order, Sign } from "../../../src/venue/account.ts";
 import { createBook, level, offersFor, print, quote, rest, take } from "../../../src/venue/matching-engine.ts";
 import { leftOf } from "../../../src/venue/order.ts";
@@ -318,13 +318,13 @@ describe("On any tape,", () => {
       fc.property(tape, wishes, fc.constantFrom<Queue>("risk-averse", "touch", "through"), (steps, orders, queue) => {
         const { book, resting } = bookOf(queue, "traded", false);
         const joined = orders.map(([, px, lots], index) => resting(index % 2 === 0 ? 1 : -1, px, lots));
-        const made = emptyQuote();
+        const made = new TradeQuote();
         let printed = 0;
         for (const [what, px, qty] of steps) {
           if (qty === 0) continue;
           const side = what % 2 === 0 ? 1 : -1;
           print(book, side, px, qty, at);
-          notePrint(made, side, px, qty);
+          made.take(side, px, qty);
           quote(book, made.bidPx, made.bidQty, made.askPx, made.askQty, at);
           printed += qty;
           expect(joined.reduce((sum, { done }) => sum + done, 0)).toBeLessThanOrEqual(printed);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../../../../src/backtest/sweep/job.ts";
 import { createPool } from "../../../../src/backtest/sweep/pool.ts";
-import type { Ended } from "../../../../src/backtest/sweep/thread.ts";
+import type { Thread } from "../../../../src/backtest/sweep/thread.ts";
 import { createVirtualClock, type VirtualClock } from "../../../../src/clock/virtual-clock.ts";
 
+type Ended = Awaited<ReturnType<Thread["run"]>>;
 const done: Ended = { kind: "answer", answer: { status: "failed", error: "none of these runs does anything" } };
 const jobsOf = (count: number): readonly Job[] => Array.from({ length: count }, (_, index) => ({ index, overrides: {}, market: 0 }));
 

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
 import { foldsOf } from "../../../../src/backtest/sweep/folds.ts";
-import { readMarkets, type shareTape } from "../../../../src/backtest/sweep/shared-market.ts";
+import { readMarkets } from "../../../../src/backtest/sweep/shared-market.ts";
 import { readFixture, readManifest, writeFixture } from "../../../../src/market/tape/fixture.ts";
 import { folder, marketOf } from "../../../support/harness/sweep.ts";
 
-type Tape = ReturnType<typeof shareTape>;
+type Tape = ReturnType<typeof readMarkets>[number]["tape"];
 
 const columnsIn = ({ series, order }: Tape): readonly ArrayBufferView[] =>
   [...series, order].flatMap((one) => Object.values(one).filter((value) => ArrayBuffer.isView(value)));

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addGenerateCommand } from "../../../../src/cli/generate.ts";
 import { type FixtureManifest, readFixture } from "../../../../src/market/tape/fixture.ts";
-import { type GenerateOptions, generateTape, instrumentFor } from "../../../../src/market/tape/generate.ts";
+import { generateTape, instrumentFor } from "../../../../src/market/tape/generate.ts";
 import type { QuoteSeries, Tape, TradeSeries } from "../../../../src/market/tape/tape.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -15,6 +15,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 const demo = fileURLToPath(new URL("../../../fixtures/demo", import.meta.url));
 const home = temporaryFolder("generate");
 
+type GenerateOptions = Parameters<typeof generateTape>[0];
 const options: GenerateOptions = { seed: 7, minutes: 10, instruments: ["BTC-USDT-SWAP", "ETH-USDT"].map(instrumentFor) };
 
 const pairsOf = (tape: Tape): readonly (readonly [QuoteSeries, TradeSeries])[] =>

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseHuman } from "../../../../src/contract/validate.ts";
 import { readFixture, readManifest, writeFixture } from "../../../../src/market/tape/fixture.ts";
-import { blockRows, decodeSeries, encodeSeries } from "../../../../src/market/tape/fixture-blocks.ts";
-import { isPlainManifest, manifestSchema } from "../../../../src/market/tape/fixture-manifest.ts";
+import { decodeSeries, encodeSeries } from "../../../../src/market/tape/fixture-blocks.ts";
+import { isPlainManifest, manifestSchema } from "../../../../src/market/tape/manifest-schema.ts";
 import { seriesBuilder } from "../../../../src/market/tape/series-builder.ts";
 import { columnsOf, createTape, seriesOf, type Tape, type TapeInstrument } from "../../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../../src/random.ts";
@@ -125,7 +125,7 @@ describe("A fixture", () => {
   it("spans blocks", () => {
     const random = createRandom(1);
     const builder = seriesBuilder("quote", 0);
-    for (let row = 0; row < blockRows + 3; row++) builder.push(row, random.whole(0, 9), row, random.whole(0, 2 ** 40), row);
+    for (let row = 0; row < 65_536 + 3; row++) builder.push(row, random.whole(0, 9), row, random.whole(0, 2 ** 40), row);
     const tape = createTape(instruments, [builder.series()]);
     writeFixture(dir, tape, meta);
     expect(readFixture(dir).tape).toEqual(tape);

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { type RecordingOptions, readRecording } from "../../../../src/market/tape/import.ts";
+import { type RecordingOptions, readRecording } from "../../../../src/market/tape/read-recording.ts";
 import type { CandleSeries } from "../../../../src/market/tape/tape.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 

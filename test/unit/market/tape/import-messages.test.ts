@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { grid } from "../../../../src/decimal.ts";
-import { type RecordingOptions, readRecording } from "../../../../src/market/tape/import.ts";
+import { type RecordingOptions, readRecording } from "../../../../src/market/tape/read-recording.ts";
 import type { Series, Tape } from "../../../../src/market/tape/tape.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 

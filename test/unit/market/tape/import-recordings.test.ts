@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 import { add, grid, toStep } from "../../../../src/decimal.ts";
 import { createFeed } from "../../../../src/market/feed.ts";
 import type { BookView, Quote } from "../../../../src/market/market-data.ts";
-import { readRecording } from "../../../../src/market/tape/import.ts";
+import { readRecording } from "../../../../src/market/tape/read-recording.ts";
 import type { CandleSeries, Tape, TradeSeries } from "../../../../src/market/tape/tape.ts";
 
 const folder = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../../../shared/data", import.meta.url));

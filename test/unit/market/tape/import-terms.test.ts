@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { lastPrices } from "../../../../src/backtest/last-prices.ts";
 import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
 import { readFixture, writeFixture } from "../../../../src/market/tape/fixture.ts";
-import { type RecordingOptions, readRecording } from "../../../../src/market/tape/import.ts";
+import { type RecordingOptions, readRecording } from "../../../../src/market/tape/read-recording.ts";
 import { columnsOf, createTape, type Series, seriesOf, type Tape } from "../../../../src/market/tape/tape.ts";
 import { coverageOf } from "../../../../src/report/coverage.ts";
 import { gapsOf } from "../../../../src/report/coverage-text.ts";
