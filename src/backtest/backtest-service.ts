@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { createVirtualClock } from "../clock/virtual-clock.ts";
+import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
 import { readFixture } from "../market/tape/fixture.ts";
@@ -17,7 +17,6 @@ import type { Tape } from "../market/tape/tape.ts";
 import type { Fees } from "../venue/venue.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
-import { type HookedClock, hookedClock } from "./hooked-clock.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
 import { type More, PaperPlayer } from "./paper-player.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
@@ -89,7 +88,7 @@ export interface BacktestSpec extends ServiceSpec {
 }
 
 export interface OpenBacktest extends OpenService {
-  readonly clock: HookedClock;
+  readonly clock: VirtualClock;
   readonly simulated: Simulated;
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
@@ -200,7 +199,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     const merged = { ...checked, ...overrides };
     const { tape, facts } = given ?? market(merged.fixture);
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
-    const clock = hookedClock(createVirtualClock(tape.startAt - leadMs));
+    const clock = createVirtualClock(tape.startAt - leadMs);
     const simulated = createSimulated(tape, clock, settle(merged), env);
     const { refreshMs } = env.contract.profile.instruments;
     const listFixed = !tape.series.some(({ kind }) => kind === "change");

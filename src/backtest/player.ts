@@ -6,10 +6,10 @@
  * trades close on time even when nothing is delivered; delays are drawn in the order of the rows. While the service is idle its
  * rows may reach it later than their instant, but before anything else could notice.
  */
+import type { VirtualClock } from "../clock/virtual-clock.ts";
 import { stretch } from "../host/execution-context.ts";
 import type { Route } from "../market/channel.ts";
 import type { Tape } from "../market/tape/tape.ts";
-import type { HookedClock } from "./hooked-clock.ts";
 import type { Simulated } from "./simulated-service.ts";
 
 interface Player {
@@ -24,13 +24,13 @@ interface Player {
 const never = (): boolean => false;
 const infinity = Number.POSITIVE_INFINITY;
 
-export const createPlayer = (tape: Tape, clock: HookedClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
+export const createPlayer = (tape: Tape, clock: VirtualClock, simulated: Simulated): Player => new TapePlayer(tape, clock, simulated);
 
 class TapePlayer implements Player {
   rowsApplied = 0;
   #delivered = 0;
   readonly #tape: Tape;
-  readonly #clock: HookedClock;
+  readonly #clock: VirtualClock;
   readonly #simulated: Simulated;
   readonly #routes: readonly Route[];
   readonly #times: readonly Float64Array[];
@@ -39,7 +39,7 @@ class TapePlayer implements Player {
   /** The latest instant at which something was delivered. */
   readonly #reached = new Float64Array([Number.NEGATIVE_INFINITY]);
 
-  constructor(tape: Tape, clock: HookedClock, simulated: Simulated) {
+  constructor(tape: Tape, clock: VirtualClock, simulated: Simulated) {
     this.#tape = tape;
     this.#clock = clock;
     this.#simulated = simulated;

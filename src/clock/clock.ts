@@ -11,11 +11,12 @@ export interface Timer {
   cancel(): void;
 }
 
+/** `now` and `wallNow` may be handed on by themselves: they are asked so often that a wrapper around them costs. */
 export interface Clock {
   /** Milliseconds on a scale that never steps. It starts near the Unix epoch's count, but only differences mean anything. */
-  now(): number;
+  readonly now: () => number;
   /** Milliseconds since the Unix epoch as the calendar says. May step; for display and signing only. */
-  wallNow(): number;
+  readonly wallNow: () => number;
   /** Calls `run` once when `now()` has reached `at`. */
   setTimer(at: number, run: () => void): Timer;
 }

@@ -18,8 +18,8 @@ export const createLifetime = (clock: Clock): Lifetime => {
 
   return {
     clock: {
-      now: () => clock.now(),
-      wallNow: () => clock.wallNow(),
+      now: clock.now,
+      wallNow: clock.wallNow,
       setTimer: (at, run) => {
         if (ended) return idle;
         const inner = clock.setTimer(at, () => {

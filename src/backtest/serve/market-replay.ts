@@ -141,7 +141,8 @@ class MarketReplay {
 }
 
 const shownWith = (clock: Clock, show: (print: () => void) => void): Clock => ({
-  ...clock,
+  now: clock.now,
+  wallNow: clock.wallNow,
   setTimer: (at, run) => clock.setTimer(at, () => show(run)),
 });
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { merge } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { hookedClock } from "../../../src/backtest/hooked-clock.ts";
 import { createPlayer } from "../../../src/backtest/player.ts";
 import { createSimulated, userOf } from "../../../src/backtest/simulated-service.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -23,7 +22,7 @@ const open = (
   tape: Tape,
   { feedMs = 0, skewMs = 0, pessimistic = false, volume = "unlimited" as FillVolume, mixed = false, dense = false, usdt = "1000000" } = {},
 ) => {
-  const clock = hookedClock(createVirtualClock(startAt - 1_000));
+  const clock = createVirtualClock(startAt - 1_000);
   const simulated = createSimulated(
     tape,
     clock,

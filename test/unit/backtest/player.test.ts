@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hookedClock } from "../../../src/backtest/hooked-clock.ts";
 import { createPlayer } from "../../../src/backtest/player.ts";
 import type { Simulated } from "../../../src/backtest/simulated-service.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -9,7 +8,7 @@ import { quoteTape, startAt } from "../../support/harness/backtest.ts";
 /** A player whose service and feed only write down what reaches them, in milliseconds after the start. */
 const setup = (times: readonly number[], delays: readonly number[]) => {
   const tape = quoteTape(times.map((ms) => [ms, 10, 1, 11, 1]));
-  const clock = hookedClock(createVirtualClock(startAt - 1_000));
+  const clock = createVirtualClock(startAt - 1_000);
   const log: string[] = [];
   const due: number[] = [];
   let drawn = 0;

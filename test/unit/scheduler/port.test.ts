@@ -1,5 +1,6 @@
 /** The quota port when it answers late, says no, forgets, or fails: the scheduler must be honest either way. */
 import { describe, expect, it } from "vitest";
+import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
@@ -186,7 +187,11 @@ describe("Calls on a clock that runs while they leave:", () => {
     const lookMs = 0.01;
     const virtual = createVirtualClock(1_000);
     let looks = 0;
-    const clock = { ...virtual, now: () => virtual.now() + looks++ * lookMs };
+    const clock: Clock = {
+      now: () => virtual.now() + looks++ * lookMs,
+      wallNow: virtual.wallNow,
+      setTimer: (at, run) => virtual.setTimer(at, run),
+    };
     const asked: { readonly now: number; readonly lateMs: number }[] = [];
     const port: QuotaPort = {
       reserve: (charge, _rank, now) => {

@@ -4,6 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type MarketReplayOptions, replayMarket } from "../../../src/backtest/serve/market-replay.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type BookMessage, bookMessage, candleMessage, tickerMessage, tradeMessage } from "../../../src/contract/channels.ts";
 import { createContract } from "../../../src/contract/contract.ts";
@@ -638,7 +639,11 @@ describe("The market replay", () => {
     const { clock, venue, board, heard, listen } = served(tape);
     let jumpMs = 0;
     const now = () => clock.now() + jumpMs;
-    const jumpy = { ...clock, now, setTimer: (at: number, run: () => void) => clock.setTimer(clock.now() + Math.max(0, at - now()), run) };
+    const jumpy: Clock = {
+      now,
+      wallNow: clock.wallNow,
+      setTimer: (at, run) => clock.setTimer(clock.now() + Math.max(0, at - now()), run),
+    };
     listen("trades");
     replayMarket(tape, venue, board, jumpy);
     jumpMs = 8_000;
