@@ -25,8 +25,6 @@ export const longFunctions: readonly string[] = [
   "src/client/transport/socket-channel.ts createSocketChannel",
   "src/client/transport/socket-connection.ts createConnection",
   "src/client/transport/socket-pool.ts createSocketPool",
-  // clock
-  "src/clock/virtual-clock.ts createVirtualClock",
   // engine
   "src/engine/engine.ts createEngine",
   "src/engine/placement-journal.ts createPlacementJournal",
@@ -43,10 +41,6 @@ export const longFunctions: readonly string[] = [
   // scheduler
   "src/scheduler/lanes.ts createLanes",
   // scheduler/quota
-  "src/scheduler/quota/allowance.ts createAllowances",
-  "src/scheduler/quota/ledger.ts createLedger",
-  "src/scheduler/quota/limit-window.ts fixedWindow",
-  "src/scheduler/quota/server-clock.ts createServerClock",
   // scheduler
   "src/scheduler/scheduler.ts createScheduler",
   // venue/server

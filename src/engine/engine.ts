@@ -168,7 +168,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
   const pluginHost = new PluginHost(clock, journal);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
-  monitorForeignUsage(journal, quotaNow);
+  monitorForeignUsage(journal, parts.ledger);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
   if (service.watchful === true) watchSharedAccess(journal, quotaNow, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);

@@ -16,7 +16,7 @@ import { classRules, createBudgets } from "./priority.ts";
 import type { Lane, QueuedAction, UserRound } from "./queued-action.ts";
 import { extraOf } from "./quota/layers.ts";
 import type { Ledger, Refusal } from "./quota/ledger.ts";
-import { type Grant, type Lease, localPort, type QuotaPort } from "./quota/port.ts";
+import type { Grant, Lease, QuotaPort } from "./quota/port.ts";
 import { createWakeup } from "./wakeup.ts";
 
 export interface Scheduler {
@@ -56,7 +56,7 @@ const unreachableMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
-  const { clock, ledger, journal, queueMax = 200_000, port = localPort(ledger) } = options;
+  const { clock, ledger, journal, queueMax = 200_000, port = ledger } = options;
   const flights = createInFlight(clock, port, journal, options.transport, (entry, ending) => {
     finish(entry, ending);
     release();

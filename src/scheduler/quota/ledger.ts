@@ -7,52 +7,26 @@
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { createAllowances, type Rank } from "./allowance.ts";
-import { createChargeCache, type Measure, type Room, type Route, type Ticket } from "./charge-cache.ts";
+import { Allowances, type Rank } from "./allowance.ts";
 import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
-import { type Charge, extraOf, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
-import { fixedWindow, type LimitWindow, rollingWindow, type WindowTicket } from "./limit-window.ts";
-import { createProbeState, type ProbeState } from "./probe-state.ts";
-import { type LayerState, layerStates } from "./quota-state.ts";
+import { type Charge, extraOf, type LayerSpec } from "./layers.ts";
+import type { LimitWindow, WindowTicket } from "./limit-window.ts";
+import type { ProbeState } from "./probe-state.ts";
+import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { type RetryAt, retryAtOf } from "./retry-at.ts";
-import { createRoundTripTime } from "./round-trip-time.ts";
+import { RoundTripTime } from "./round-trip-time.ts";
+import { type Measure, type Route, Routes, type Ticket } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
-import { createWeights } from "./weights.ts";
+import { Weights } from "./weights.ts";
 
-export type { LayerState, Rank, RetryAt as Refusal, Ticket };
+export type { LayerState, Rank, RetryAt as Refusal };
 
 type Verdict = { readonly granted: true; readonly elements: number } | RetryAt;
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-export interface Ledger {
-  /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
-  ask(charge: Charge, rank: Rank, now: number, offered?: number): Verdict;
-  spend(charge: Charge, now: number, elements?: number): Ticket;
-  /** An answer was read. Returns the instant until which a layer is shut, when the service refused or asked to be left alone. */
-  settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined;
-  /** No answer was read. */
-  lose(ticket: Ticket, now: number): void;
-  /** The call never left: as if it had not been granted. */
-  release(ticket: Ticket): void;
-  /** An exit was submitted: keeps the forecast of urgent demand. */
-  noteExit(now: number): void;
-  /** So many orders rest at the service; the reserve can cancel them all. */
-  noteOpen(uid: string, orders: number): void;
-  /** Our clock stepped or stood still: what was learned of the service's windows no longer holds. */
-  disturb(now: number): void;
-  /** True while only one light call may leave to learn where the quota stands. */
-  probing(charge: Charge): boolean;
-  /** Rises whenever anybody may have begun or ended to probe. */
-  readonly turns: number;
-  state(now: number): readonly LayerState[];
-  readonly clock: ServerClock;
-  /** Weights learned from the service's own count, by endpoint. */
-  readonly learned: ReadonlyMap<EndpointName, number>;
 }
 
 export interface LedgerOptions {
@@ -70,229 +44,244 @@ const limited = 429;
 const isSilent = ({ status, headers }: Answer): boolean =>
   status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);
 
-export const createLedger = (options: LedgerOptions): Ledger => {
-  const layers = options.layers.map(withArrivingName);
-  const policy: ReservePolicy = { ...defaultReserve, ...options.reserve };
-  const quietMs = options.quietMs ?? 1_050;
-  const clock = createServerClock(options.clock);
-  const { driftPpm = driftPpmMost } = options.clock ?? {};
-  const windows = new Map<string, LimitWindow>();
-  const standings = new Map<string, ProbeState>();
-  const trips = createRoundTripTime();
-  const weights = createWeights();
-  const allowances = createAllowances({ policy, clock, trips, startedAt: options.startedAt, weightOf: (uid) => windows.get(`uid:${uid}`) });
-  let dateless = false;
-  let turns = 0;
+/** What others see of a ledger. */
+export type Ledger = Pick<LayeredLedger, keyof LayeredLedger>;
+
+export const createLedger = (options: LedgerOptions): Ledger => new LayeredLedger(options);
+
+class LayeredLedger {
+  readonly clock: ServerClock;
+  /** Rises whenever anybody may have begun or ended to probe. */
+  turns = 0;
+  readonly #quietMs: number;
+  readonly #windows = new Map<string, LimitWindow>();
+  readonly #trips = new RoundTripTime();
+  readonly #weights = new Weights();
+  readonly #allowances: Allowances;
+  readonly #routes: Routes;
   /** Rises with everything that happens to the ledger, but for calls that leave. */
-  let epoch = 0;
-  let disturbedAt = options.startedAt;
+  #epoch = 0;
+  #disturbedAt: number;
 
-  const gaugeOf = (spec: LayerSpec, scope: string): LimitWindow => {
-    const name = `${spec.name}:${scope}`;
-    let gauge = windows.get(name);
-    if (gauge === undefined) {
-      gauge = spec.anchor === "wall_clock" && !dateless ? fixedWindow(spec, scope, clock) : rollingWindow(spec, scope, driftPpm);
-      windows.set(name, gauge);
-    }
-    return gauge;
-  };
-  const openRoute = (charge: Charge): Route => {
-    const touched = touchedBy(layers, charge).map(({ spec, scope }) => gaugeOf(spec, scope));
-    const of = (rank: Rank): Measure[] =>
-      touched.map((gauge) => ({
-        gauge,
-        ceiling: allowances.of(gauge, charge, rank),
-        floor: allowances.floorOf(gauge, charge, rank),
-        room: { at: Number.NaN, epoch: 0, most: Number.NaN, units: 0 },
-      }));
-    return {
-      windows: touched,
-      measures: { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") },
-      standing: standingOf(charge),
-      last: undefined,
-      lastEpoch: epoch,
-    };
-  };
-  const routes = createChargeCache(openRoute);
-  const unitsIn = (gauge: LimitWindow, charge: Charge, elements: number): number =>
-    unitsOf(gauge.spec, charge, weights.charged(charge.endpoint, charge.weight), elements);
-  /** What surely fits now. What does not, has to be looked at more closely. */
-  const surveyed = ({ gauge, floor, room }: Measure, charge: Charge, now: number): Room => {
-    if (room.at === now && room.epoch === epoch) return room;
-    room.at = now;
-    room.epoch = epoch;
-    room.most = gauge.begun() + gauge.room(now, floor);
-    room.units = unitsIn(gauge, charge, charge.elements);
-    return room;
-  };
-  const begin = (route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket => {
-    if (charge.uid !== undefined) weights.noteSent(charge.uid);
-    const { windows: touched, last } = route;
-    if (last !== undefined && route.lastEpoch === epoch && last.sentAt === now && last.elements === elements && last.probe === probe) {
-      for (let index = 0; index < touched.length; index++) (touched[index] as LimitWindow).again(last.parts[index] as WindowTicket);
-      return last;
-    }
-    const parts = touched.map((gauge) => gauge.begin(unitsIn(gauge, charge, elements), now));
-    route.last = { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe };
-    route.lastEpoch = epoch;
-    return route.last;
-  };
-  const standingOf = (charge: Charge): ProbeState => {
-    const name = charge.uid ?? `ip:${charge.ip}`;
-    let standing = standings.get(name);
-    if (standing === undefined) {
-      standing = createProbeState(disturbedAt + quietMs);
-      standings.set(name, standing);
-    }
-    return standing;
-  };
-  const probeBack = (ticket: Ticket): void => {
-    if (ticket.probe) ticket.route.standing.back();
-  };
+  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt }: LedgerOptions) {
+    this.#quietMs = quietMs;
+    this.#disturbedAt = startedAt;
+    this.clock = createServerClock(clock);
+    const policy: ReservePolicy = { ...defaultReserve, ...reserve };
+    const weightOf = (uid: string): LimitWindow | undefined => this.#windows.get(`uid:${uid}`);
+    this.#allowances = new Allowances({ policy, clock: this.clock, trips: this.#trips, startedAt, weightOf });
+    this.#routes = new Routes({
+      layers: layers.map(withArrivingName),
+      windows: this.#windows,
+      clock: this.clock,
+      driftPpm: clock.driftPpm ?? driftPpmMost,
+      allowances: this.#allowances,
+      weights: this.#weights,
+      quietUntil: startedAt + quietMs,
+    });
+  }
 
-  return {
-    clock,
-    learned: weights.learned,
-    ask: (charge, rank, now, offered = charge.elements) => {
-      const route = routes.of(charge);
-      const early = route.standing.blockedUntil(now);
-      if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
-      let elements = offered;
-      for (const measure of route.measures[rank]) {
-        const { gauge, ceiling } = measure;
-        const units = surveyed(measure, charge, now).units;
-        const until = gauge.begun() + units <= measure.room.most ? undefined : gauge.blockedUntil(units, now, ceiling);
-        if (until === undefined) {
-          // There is room for one; as many of the others go along as fit.
-          while (elements > charge.elements && gauge.blockedUntil(unitsIn(gauge, charge, elements), now, ceiling) !== undefined) elements--;
-          continue;
-        }
-        if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, allowances, now, until);
-        return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: charge.weight };
+  /** Weights learned from the service's own count, by endpoint. */
+  get learned(): ReadonlyMap<EndpointName, number> {
+    return this.#weights.learned;
+  }
+
+  /** `ask` and, if it is granted, `spend`. */
+  reserve(charge: Charge, rank: Rank, now: number, offered: number): Ticket | RetryAt {
+    const verdict = this.ask(charge, rank, now, offered);
+    return verdict.granted ? this.spend(charge, now, verdict.elements) : verdict;
+  }
+
+  /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
+  ask(charge: Charge, rank: Rank, now: number, offered = charge.elements): Verdict {
+    const route = this.#routes.of(charge);
+    const { standing, units: least } = route;
+    const early = standing.warm ? undefined : standing.blockedUntil(now);
+    if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
+    const measures = route.measures[rank];
+    let elements = offered;
+    for (let index = 0; index < measures.length; index++) {
+      const measure = measures[index] as Measure;
+      const { gauge, ceiling } = measure;
+      const units = least[index] as number;
+      // What surely fits is told by the survey; what does not, has to be looked at more closely.
+      if (measure.at !== now || measure.epoch !== this.#epoch) {
+        measure.at = now;
+        measure.epoch = this.#epoch;
+        measure.most = gauge.begun + gauge.room(now, measure.floor);
       }
-      return elements === 1 ? single : { granted: true, elements };
-    },
-    spend: (charge, now, elements = charge.elements) => {
-      if (charge.uid !== undefined) allowances.noteWeight(charge.weight + extraOf(charge, elements));
-      const route = routes.of(charge);
-      return begin(route, charge, now, route.standing.leave(), elements);
-    },
-    settle,
-    lose,
-    release: (ticket) => {
-      epoch++;
-      ticket.route.windows.forEach((gauge, index) => {
-        gauge.undo(ticket.parts[index] as WindowTicket);
-      });
-      probeBack(ticket);
-    },
-    noteExit: (now) => {
-      epoch++;
-      allowances.noteExit(now);
-    },
-    noteOpen: (uid, orders) => {
-      epoch++;
-      allowances.noteOpen(uid, orders);
-    },
-    disturb: (now) => {
-      turns++;
-      clock.forget();
-      disturbedAt = now;
-      for (const gauge of windows.values()) gauge.reset();
-      standings.clear();
-      routes.forget();
-      allowances.forget();
-    },
-    probing: (charge) => !routes.of(charge).standing.warm,
-    get turns() {
-      return turns;
-    },
-    state: (now) => layerStates(windows.values(), allowances, now),
-  };
+      const until = gauge.begun + units <= measure.most ? undefined : gauge.blockedUntil(units, now, ceiling);
+      if (until === undefined) {
+        // There is room for one; as many of the others go along as fit.
+        while (elements > charge.elements && gauge.blockedUntil(this.#routes.unitsIn(gauge, charge, elements), now, ceiling) !== undefined)
+          elements--;
+      } else if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
+      else return { granted: false, layer: gauge.spec.name, until, why: "used", lighterThan: charge.weight };
+    }
+    return elements === 1 ? single : { granted: true, elements };
+  }
 
-  function settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
-    epoch++;
+  spend(charge: Charge, now: number, elements = charge.elements): Ticket {
+    const { uid, elementWeight = 0 } = charge;
+    if (uid !== undefined) this.#allowances.noteWeight(charge.weight + elementWeight * elements);
+    const route = this.#routes.of(charge);
+    return this.#begin(route, charge, now, !route.standing.warm && route.standing.leave(), elements);
+  }
+
+  /** An answer was read. Returns the instant until which a layer is shut, when the service refused or asked to be left alone. */
+  settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
+    this.#epoch++;
+    const { status, headers } = answer;
     // It left before the clock was disturbed: its instants cannot be compared, so it tells nothing and warms nobody.
-    if (ticket.sentAt < disturbedAt) {
-      lose(ticket, receivedAt);
+    if (ticket.sentAt < this.#disturbedAt) {
+      this.lose(ticket, receivedAt);
       return undefined;
     }
-    const { standing, windows: touched } = ticket.route;
-    const holdMs = holdMsOf(answer.status, answer.headers);
+    const { standing, windows } = ticket.route;
+    const holdMs = status < 400 ? undefined : holdMsOf(status, headers);
     // A page of something in between says nothing of the quota, nor that the service counted the call.
-    if (isSilent(answer) && touched.every(({ spec }) => usedOf(spec, answer.headers) === undefined)) {
-      lose(ticket, receivedAt);
-      return holdMs === undefined ? undefined : hold(standing, receivedAt + holdMs);
+    if (status >= 400 && isSilent(answer) && windows.every(({ spec }) => usedOf(spec, headers) === undefined)) {
+      this.lose(ticket, receivedAt);
+      return holdMs === undefined ? undefined : this.#hold(standing, receivedAt + holdMs);
     }
-    const dateMs = dateOf(answer.headers);
-    if (dateMs !== undefined) clock.observeDate(ticket.sentAt, receivedAt, dateMs);
-    else if (!clock.known && !dateless) {
-      dateless = true;
-      windows.clear();
-      routes.forget();
-      const { charge, sentAt, probe, elements } = ticket;
-      return settle(begin(routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
-    }
-    trips.observe(receivedAt - ticket.sentAt);
-    let told = false;
-    for (let index = 0; index < touched.length; index++) {
-      const gauge = touched[index] as LimitWindow;
-      const used = usedOf(gauge.spec, answer.headers);
-      const fresh = gauge.end(ticket.parts[index] as WindowTicket, ticket.sentAt, receivedAt, used, answer.status < 400);
-      if (used === undefined) continue;
-      if (gauge.spec.scope === "uid") {
-        told = true;
-        allowances.noteUse(gauge.scope, receivedAt, ticket.probe ? 0 : fresh);
-        const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
-        const { charge, elements } = ticket;
-        weights.noteUsed(gauge.scope, charge.endpoint, used, window, gauge.open() === 0, extraOf(charge, elements));
-      }
-    }
-    probeBack(ticket);
-    if (answer.status === limited) return hold(standing, Math.max(strike(ticket, standing, receivedAt), receivedAt + (holdMs ?? 0)));
-    if (holdMs !== undefined) return hold(standing, receivedAt + holdMs);
-    standing.succeed();
+    const dateMs = dateOf(headers);
+    if (dateMs !== undefined) this.clock.observeDate(ticket.sentAt, receivedAt, dateMs);
+    else if (!this.clock.known && !this.#routes.dateless) return this.settle(this.#withoutDates(ticket), answer, receivedAt);
+    this.#trips.observe(receivedAt - ticket.sentAt);
+    const told = this.#place(ticket, answer, receivedAt);
+    if (ticket.probe) standing.back();
+    if (status === limited) return this.#hold(standing, Math.max(this.#strike(ticket, standing, receivedAt), receivedAt + (holdMs ?? 0)));
+    if (holdMs !== undefined) return this.#hold(standing, receivedAt + holdMs);
+    standing.strikes = 0;
     // An answer that may be of two minutes does not tell where the current one stands.
-    if (!standing.warm && !(told && clock.known && minutesPossible(ticket, receivedAt) > 1)) {
-      standing.settle();
-      turns++;
+    if (!standing.warm && !(told && this.clock.known && this.#minutesPossible(ticket, receivedAt) > 1)) {
+      standing.warm = true;
+      this.turns++;
     }
     return undefined;
   }
 
-  function lose(ticket: Ticket, now: number): void {
-    epoch++;
-    ticket.route.windows.forEach((gauge, index) => {
-      gauge.lose(ticket.parts[index] as WindowTicket, now);
-    });
-    probeBack(ticket);
+  /** No answer was read. */
+  lose(ticket: Ticket, now: number): void {
+    this.#epoch++;
+    const { windows, standing } = ticket.route;
+    for (const [index, gauge] of windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
+    if (ticket.probe) standing.back();
   }
 
-  function minutesPossible(ticket: Ticket, receivedAt: number): number {
+  /** The call never left: as if it had not been granted. */
+  release(ticket: Ticket): void {
+    this.#epoch++;
+    const { windows, standing } = ticket.route;
+    for (const [index, gauge] of windows.entries()) gauge.undo(ticket.parts[index] as WindowTicket);
+    if (ticket.probe) standing.back();
+  }
+
+  /** An exit was submitted: keeps the forecast of urgent demand. */
+  noteExit(now: number): void {
+    this.#epoch++;
+    this.#allowances.noteExit(now);
+  }
+
+  /** So many orders rest at the service; the reserve can cancel them all. */
+  noteOpen(uid: string, orders: number): void {
+    this.#epoch++;
+    this.#allowances.noteOpen(uid, orders);
+  }
+
+  /** Our clock stepped or stood still: what was learned of the service's windows no longer holds. */
+  disturb(now: number): void {
+    this.turns++;
+    this.clock.forget();
+    this.#disturbedAt = now;
+    this.#routes.disturb(now + this.#quietMs);
+    this.#allowances.forget();
+  }
+
+  /** True while only one light call may leave to learn where the quota stands. */
+  probing(charge: Charge): boolean {
+    return !this.#routes.of(charge).standing.warm;
+  }
+
+  /** Windows in which others have used something. */
+  othersUse(now: number): readonly OthersUse[] {
+    return othersUseOf(this.#windows.values(), now);
+  }
+
+  state(now: number): readonly LayerState[] {
+    return layerStates(this.#windows.values(), this.#allowances, now);
+  }
+
+  #begin(route: Route, charge: Charge, now: number, probe: boolean, elements: number): Ticket {
+    if (charge.uid !== undefined) this.#weights.noteSent(charge.uid);
+    const { windows, last, units } = route;
+    if (
+      last !== undefined &&
+      route.lastEpoch === this.#epoch &&
+      last.sentAt === now &&
+      last.elements === elements &&
+      last.probe === probe
+    ) {
+      for (let index = 0; index < windows.length; index++) (windows[index] as LimitWindow).again(last.parts[index] as WindowTicket);
+      return last;
+    }
+    const parts: WindowTicket[] = [];
+    for (let index = 0; index < windows.length; index++) {
+      const gauge = windows[index] as LimitWindow;
+      const weighed = elements === charge.elements ? (units[index] as number) : this.#routes.unitsIn(gauge, charge, elements);
+      parts.push(gauge.begin(weighed, now));
+    }
+    route.last = { granted: true, charge, expiresAt: Number.POSITIVE_INFINITY, elements, sentAt: now, route, parts, probe };
+    route.lastEpoch = this.#epoch;
+    return route.last;
+  }
+
+  /** Charges an answered call to the windows it landed in; true when the service told the use of a user's. */
+  #place({ charge, elements, parts, probe, route: { windows }, sentAt }: Ticket, { status, headers }: Answer, receivedAt: number): boolean {
+    let told = false;
+    for (let index = 0; index < windows.length; index++) {
+      const gauge = windows[index] as LimitWindow;
+      const used = usedOf(gauge.spec, headers);
+      const fresh = gauge.end(parts[index] as WindowTicket, sentAt, receivedAt, used, status < 400);
+      if (used === undefined || gauge.spec.scope !== "uid") continue;
+      told = true;
+      this.#allowances.noteUse(gauge.scope, receivedAt, probe ? 0 : fresh);
+      const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
+      this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, gauge.open === 0, extraOf(charge, elements));
+    }
+    return told;
+  }
+
+  /** The first answer told no time: windows are taken to begin anywhere, and the call is charged to those. */
+  #withoutDates({ charge, sentAt, probe, elements }: Ticket): Ticket {
+    this.#routes.withoutDates();
+    return this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements);
+  }
+
+  #minutesPossible({ route, sentAt }: Ticket, receivedAt: number): number {
     // Layers the service does not tell the use of have no part in it.
-    const windowMs = Math.max(...ticket.route.windows.map(({ spec }) => (spec.header === undefined ? 0 : spec.windowMs)));
-    const first = Math.floor((ticket.sentAt + clock.lo(receivedAt)) / windowMs);
-    return Math.floor((receivedAt + clock.hi(receivedAt)) / windowMs) - first + 1;
+    const windowMs = Math.max(...route.windows.map(({ spec }) => (spec.header === undefined ? 0 : spec.windowMs)));
+    const first = Math.floor((sentAt + this.clock.lo(receivedAt)) / windowMs);
+    return Math.floor((receivedAt + this.clock.hi(receivedAt)) / windowMs) - first + 1;
   }
 
   /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
-  function strike(ticket: Ticket, standing: ProbeState, now: number): number {
-    const { charge } = ticket;
-    if (standing.strike(ticket.sentAt, now) && charge.uid !== undefined) allowances.noteRefusal(charge.uid, now);
+  #strike({ charge, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
+    if (standing.strike(sentAt, now) && charge.uid !== undefined) this.#allowances.noteRefusal(charge.uid, now);
     let until = now;
-    const shortest = Math.min(...ticket.route.windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
-    for (const gauge of ticket.route.windows) {
+    const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
+    for (const gauge of windows) {
       const near = gauge.used(now) >= gauge.spec.capacity * 0.97;
-      const whole = standing.strikes > 1 || ticket.probe || near;
+      const whole = standing.strikes > 1 || probe || near;
       if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
     }
     return until;
   }
 
   /** What comes after is entered with one call, not with all that wait. */
-  function hold(standing: ProbeState, until: number): number {
+  #hold(standing: ProbeState, until: number): number {
     standing.restart(until);
-    turns++;
+    this.turns++;
     return until;
   }
-};
+}

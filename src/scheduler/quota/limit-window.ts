@@ -29,7 +29,7 @@ export interface LimitWindow {
   /** Units that fit now if every window holds what `floor` says: no call of as many is blocked, unless the ceiling is lower. */
   room(now: number, floor: Ceiling): number;
   /** All units that were ever begun. */
-  begun(): number;
+  readonly begun: number;
   begin(units: number, now: number): WindowTicket;
   /** One more call that leaves at the same instant and of which the same is known. */
   again(ticket: WindowTicket): void;
@@ -48,9 +48,10 @@ export interface LimitWindow {
   reset(): void;
   used(now: number): number;
   /** Units of calls that are not answered yet. */
-  open(): number;
+  readonly open: number;
+  /** Units of the window's use that are not ours. */
+  foreign(now: number): number;
   windowEndsAt(now: number): number;
-  state(now: number): { readonly used: number; readonly foreign: number; readonly windowEndsAt: number; readonly open: number };
 }
 
 interface Heard {
@@ -62,190 +63,149 @@ interface Heard {
 const heardKept = 16;
 
 /** Windows fixed on the service's clock. */
-export const fixedWindow = (spec: LayerSpec, scope: string, clock: ServerClock): LimitWindow => {
-  const counter = new WindowUsage();
-  const { windowMs } = spec;
-  const heard: Heard[] = [];
-  let write = 0;
-  let begun = 0;
-  const earliest = (at: number): number => Math.floor((at + clock.lo(at)) / windowMs);
-  const latest = (at: number): number => Math.floor((at + clock.hi(at)) / windowMs);
-  /** First instant from which a call surely lands in window `index` or later. */
-  const gate = (index: number, at: number): number => index * windowMs - clock.lo(at);
-  const current = (at: number): number => (clock.known ? latest(at) : 0);
-  const windowEndsAt = (at: number): number => (clock.known ? gate(latest(at) + 1, at) : at);
+export class FixedWindow implements LimitWindow {
+  readonly spec: LayerSpec;
+  readonly scope: string;
+  begun = 0;
+  readonly #clock: ServerClock;
+  readonly #usage = new WindowUsage();
+  readonly #heard: Heard[] = [];
+  #oldest = 0;
 
-  const learnBoundary = (sentAt: number, receivedAt: number, used: number): void => {
+  constructor(spec: LayerSpec, scope: string, clock: ServerClock) {
+    this.spec = spec;
+    this.scope = scope;
+    this.#clock = clock;
+  }
+
+  get open(): number {
+    return this.#usage.open;
+  }
+
+  blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
+    const clock = this.#clock;
+    const usage = this.#usage;
+    const { capacity, windowMs } = this.spec;
+    // Whatever window it is, it cannot hold more than this.
+    if (!clock.known) return usage.open + units > capacity ? now + windowMs : undefined;
+    const lo = clock.lo(now);
+    const first = Math.floor((now + lo) / windowMs);
+    if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
+    const last = Math.max(Math.floor((now + clock.hi(now)) / windowMs), Math.min(usage.newest, first + 2));
+    for (let index = first; index <= last; index++) {
+      const startAt = index * windowMs - lo;
+      if (usage.used(index) + units > ceiling(startAt + windowMs, startAt, now)) return startAt + windowMs;
+    }
+    // A window not begun yet holds what is in flight already; it must hold this call as well.
+    return usage.open + units > capacity ? now + windowMs : undefined;
+  }
+
+  room(now: number, floor: Ceiling): number {
+    const clock = this.#clock;
+    const usage = this.#usage;
+    const { capacity, windowMs } = this.spec;
+    let room = capacity - usage.open;
+    if (!clock.known) return room;
+    const lo = clock.lo(now);
+    const first = Math.floor((now + lo) / windowMs);
+    if (first <= usage.closedThrough) return 0;
+    const last = Math.max(Math.floor((now + clock.hi(now)) / windowMs), Math.min(usage.newest, first + 2));
+    for (let index = first; index <= last; index++) {
+      const startAt = index * windowMs - lo;
+      room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
+    }
+    return room;
+  }
+
+  begin(units: number, now: number): WindowTicket {
+    this.begun += units;
+    const clock = this.#clock;
+    const first = clock.known ? Math.floor((now + clock.lo(now)) / this.spec.windowMs) : 0;
+    const { reported, unheard } = this.#usage.begin(first, units);
+    return { units, first, knownThen: reported, unheardThen: unheard };
+  }
+
+  again({ units, first }: WindowTicket): void {
+    this.begun += units;
+    this.#usage.begin(first, units);
+  }
+
+  end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
+    if (used !== undefined && counted) this.#learnBoundary(sentAt, receivedAt, used);
+    const clock = this.#clock;
+    const usage = this.#usage;
+    const { units, first: began } = ticket;
+    const { windowMs } = this.spec;
+    let first = Math.max(began, clock.known ? Math.floor((sentAt + clock.lo(sentAt)) / windowMs) : 0);
+    let last = clock.known ? Math.max(first, Math.floor((receivedAt + clock.hi(receivedAt)) / windowMs)) : first;
+    if (used !== undefined && counted && first < last) {
+      // In the window it was sent in, the count could only have grown by this call.
+      if (used < ticket.knownThen + units) first++;
+      else if (last === first + 1 && used > usage.used(last) + units) last = first;
+    }
+    const told = used !== undefined && first === last;
+    usage.end(began, first, last, units, told);
+    return told ? usage.report(first, used, first === began ? ticket.unheardThen : 0) : 0;
+  }
+
+  lose({ units, first }: WindowTicket, now: number): void {
+    this.#usage.end(first, first, this.#clock.known ? Math.max(first, this.#latest(now)) : first, units);
+  }
+
+  undo({ units, first }: WindowTicket): void {
+    this.#usage.undo(first, units);
+  }
+
+  shut(at: number): number {
+    const usage = this.#usage;
+    usage.closedThrough = Math.max(usage.closedThrough, this.#latest(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
+    return this.#gate(usage.closedThrough + 1, at);
+  }
+
+  reset(): void {
+    this.#usage.reset();
+    this.#heard.length = 0;
+    this.#oldest = 0;
+  }
+
+  used(now: number): number {
+    return this.#usage.used(this.#clock.known ? this.#latest(now) : 0);
+  }
+
+  foreign(now: number): number {
+    return this.#usage.seesOthers ? this.#usage.foreign(this.#clock.known ? this.#latest(now) : 0) : 0;
+  }
+
+  windowEndsAt(now: number): number {
+    return this.#clock.known ? this.#gate(this.#latest(now) + 1, now) : now;
+  }
+
+  #latest(at: number): number {
+    return Math.floor((at + this.#clock.hi(at)) / this.spec.windowMs);
+  }
+
+  /** First instant from which a call surely lands in window `index` or later. */
+  #gate(index: number, at: number): number {
+    return index * this.spec.windowMs - this.#clock.lo(at);
+  }
+
+  #learnBoundary(sentAt: number, receivedAt: number, used: number): void {
+    const heard = this.#heard;
     let after = Number.NEGATIVE_INFINITY;
     for (let index = 0; index < heard.length; index++) {
       const other = heard[index] as Heard;
       // Sent after the other's answer was in, and yet the count did not rise: a window began in between.
       if (other.receivedAt < sentAt && other.used >= used && other.sentAt > after) after = other.sentAt;
     }
-    if (receivedAt - after < windowMs * 0.9) clock.observeBoundary(after, receivedAt, windowMs);
-    const oldest = heard[write];
-    if (oldest === undefined) heard[write] = { sentAt, receivedAt, used };
+    const { windowMs } = this.spec;
+    if (receivedAt - after < windowMs * 0.9) this.#clock.observeBoundary(after, receivedAt, windowMs);
+    const oldest = heard[this.#oldest];
+    if (oldest === undefined) heard[this.#oldest] = { sentAt, receivedAt, used };
     else {
       oldest.sentAt = sentAt;
       oldest.receivedAt = receivedAt;
       oldest.used = used;
     }
-    write = (write + 1) % heardKept;
-  };
-
-  return {
-    spec,
-    scope,
-    blockedUntil: (units, now, ceiling) => {
-      // Whatever window it is, it cannot hold more than this.
-      if (!clock.known) return counter.open + units > spec.capacity ? now + windowMs : undefined;
-      const lo = clock.lo(now);
-      const first = Math.floor((now + lo) / windowMs);
-      if (first <= counter.closedThrough) return (counter.closedThrough + 1) * windowMs - lo;
-      const last = Math.max(latest(now), Math.min(counter.newest, first + 2));
-      for (let index = first; index <= last; index++) {
-        const startAt = index * windowMs - lo;
-        if (counter.used(index) + units > ceiling(startAt + windowMs, startAt, now)) return startAt + windowMs;
-      }
-      // A window not begun yet holds what is in flight already; it must hold this call as well.
-      if (counter.open + units > spec.capacity) return now + windowMs;
-      return undefined;
-    },
-    room: (now, floor) => {
-      let room = spec.capacity - counter.open;
-      if (!clock.known) return room;
-      const lo = clock.lo(now);
-      const first = Math.floor((now + lo) / windowMs);
-      if (first <= counter.closedThrough) return 0;
-      const last = Math.max(latest(now), Math.min(counter.newest, first + 2));
-      for (let index = first; index <= last; index++) {
-        const startAt = index * windowMs - lo;
-        room = Math.min(room, floor(startAt + windowMs, startAt, now) - counter.used(index));
-      }
-      return room;
-    },
-    begun: () => begun,
-    begin: (units, now) => {
-      begun += units;
-      const first = clock.known ? earliest(now) : 0;
-      const { reported, unheard } = counter.begin(first, units);
-      return { units, first, knownThen: reported, unheardThen: unheard };
-    },
-    again: ({ units, first }) => {
-      begun += units;
-      counter.begin(first, units);
-    },
-    end: (ticket, sentAt, receivedAt, used, counted) => {
-      if (used !== undefined && counted) learnBoundary(sentAt, receivedAt, used);
-      let first = Math.max(ticket.first, clock.known ? earliest(sentAt) : 0);
-      let last = clock.known ? Math.max(first, latest(receivedAt)) : first;
-      if (used !== undefined && counted && first < last) {
-        // In the window it was sent in, the count could only have grown by this call.
-        if (used < ticket.knownThen + ticket.units) first++;
-        else if (last === first + 1 && used > counter.used(last) + ticket.units) last = first;
-      }
-      const told = used !== undefined && first === last;
-      counter.end(ticket.first, first, last, ticket.units, told);
-      return told ? counter.report(first, used, first === ticket.first ? ticket.unheardThen : 0) : 0;
-    },
-    lose: (ticket, now) => {
-      counter.end(ticket.first, ticket.first, clock.known ? Math.max(ticket.first, latest(now)) : ticket.first, ticket.units);
-    },
-    undo: (ticket) => {
-      counter.undo(ticket.first, ticket.units);
-    },
-    shut: (at) => {
-      counter.closedThrough = Math.max(counter.closedThrough, latest(at) + Math.ceil(spec.banMs / windowMs));
-      return gate(counter.closedThrough + 1, at);
-    },
-    reset: () => {
-      counter.reset();
-      heard.length = 0;
-      write = 0;
-    },
-    used: (now) => counter.used(current(now)),
-    open: () => counter.open,
-    windowEndsAt,
-    state: (now) => ({
-      used: counter.used(current(now)),
-      foreign: counter.foreign(current(now)),
-      windowEndsAt: windowEndsAt(now),
-      open: counter.open,
-    }),
-  };
-};
-
-/**
- * Windows that begin anywhere: no stretch of one window's length, as the service sees it, may hold more than the capacity. Our
- * clock may be fast by `driftPpm`.
- */
-export const rollingWindow = (spec: LayerSpec, scope: string, driftPpm = 0): LimitWindow => {
-  const windowMs = spec.windowMs * (1 + driftPpm / 1e6);
-  /** Units that leave the count at an instant; unanswered ones have none yet. */
-  const leaving: { at: number; units: number }[] = [];
-  let answered = 0;
-  let open = 0;
-  let begun = 0;
-  let shutUntil = Number.NEGATIVE_INFINITY;
-  const expire = (now: number): void => {
-    while (leaving.length > 0 && (leaving[0] as { at: number }).at <= now) answered -= (leaving.shift() as { units: number }).units;
-  };
-  const leave = (units: number, now: number): void => {
-    answered += units;
-    leaving.push({ at: now + windowMs, units });
-  };
-  const used = (now: number): number => {
-    expire(now);
-    return answered + open;
-  };
-  const windowEndsAt = (now: number): number => {
-    expire(now);
-    return leaving[0]?.at ?? now;
-  };
-  return {
-    spec,
-    scope,
-    blockedUntil: (units, now, ceiling) => {
-      expire(now);
-      if (now < shutUntil) return shutUntil;
-      if (answered + open + units <= ceiling(now + windowMs, now, now)) return undefined;
-      return Math.max(leaving[0]?.at ?? now + windowMs, now + 1);
-    },
-    room: (now, floor) => {
-      expire(now);
-      return now < shutUntil ? 0 : floor(now + windowMs, now, now) - answered - open;
-    },
-    begun: () => begun,
-    begin: (units) => {
-      begun += units;
-      open += units;
-      return { units, first: 0, knownThen: 0, unheardThen: 0 };
-    },
-    again: ({ units }) => {
-      begun += units;
-      open += units;
-    },
-    end: (ticket, _sentAt, receivedAt) => {
-      open -= ticket.units;
-      leave(ticket.units, receivedAt);
-      return 0;
-    },
-    lose: (ticket, now) => {
-      open -= ticket.units;
-      leave(ticket.units, now);
-    },
-    undo: (ticket) => {
-      open -= ticket.units;
-    },
-    shut: (at) => {
-      shutUntil = at + windowMs + spec.banMs;
-      return shutUntil;
-    },
-    // Lengths of time hold even when the calendar does not.
-    reset: () => undefined,
-    used,
-    open: () => open,
-    windowEndsAt,
-    state: (now) => ({ used: used(now), foreign: 0, windowEndsAt: windowEndsAt(now), open }),
-  };
-};
+    this.#oldest = (this.#oldest + 1) % heardKept;
+  }
+}

@@ -6,9 +6,11 @@
  *   taken back by the limiter and counted as if it had been sent.
  * - No clock is shared: instants of the two sides are never compared; durations are.
  * - Every lease ends in exactly one of `settle`, `lose` and `release`.
+ *
+ * The ledger of this process is one: it answers at once, and its tickets are the leases.
  */
 import type { Charge } from "./layers.ts";
-import type { Answer, Ledger, Rank, Refusal, Ticket } from "./ledger.ts";
+import type { Answer, Rank, Refusal } from "./ledger.ts";
 
 export interface Lease {
   readonly granted: true;
@@ -31,18 +33,3 @@ export interface QuotaPort {
   /** The call never left. */
   release(lease: Lease): void;
 }
-
-/** The ledger of this process, which answers at once; its tickets are the leases. */
-export const localPort = (ledger: Ledger): QuotaPort => ({
-  reserve: (charge, rank, now, elements) => {
-    const verdict = ledger.ask(charge, rank, now, elements);
-    return verdict.granted ? ledger.spend(charge, now, verdict.elements) : verdict;
-  },
-  settle: (lease, answer, receivedAt) => ledger.settle(lease as Ticket, answer, receivedAt),
-  lose: (lease, now) => {
-    ledger.lose(lease as Ticket, now);
-  },
-  release: (lease) => {
-    ledger.release(lease as Ticket);
-  },
-});

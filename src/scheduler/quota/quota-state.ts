@@ -17,9 +17,28 @@ export interface LayerState {
   readonly windowEndsAt: number;
 }
 
+/** What others have used of one window. */
+export type OthersUse = Pick<LayerState, "layer" | "scope" | "capacity" | "foreign" | "windowEndsAt">;
+
+const none: readonly OthersUse[] = [];
+
+export const othersUseOf = (windows: Iterable<LimitWindow>, now: number): readonly OthersUse[] => {
+  let rows: OthersUse[] | undefined;
+  for (const gauge of windows) {
+    const foreign = gauge.foreign(now);
+    if (foreign === 0) continue;
+    const { capacity, name } = gauge.spec;
+    rows ??= [];
+    rows.push({ layer: name, scope: gauge.scope, capacity, foreign, windowEndsAt: gauge.windowEndsAt(now) });
+  }
+  return rows ?? none;
+};
+
 export const layerStates = (windows: Iterable<LimitWindow>, allowances: Pick<Allowances, "reserved">, now: number): LayerState[] =>
   Array.from(windows, (gauge) => {
-    const { used, foreign, windowEndsAt } = gauge.state(now);
+    const used = gauge.used(now);
+    const foreign = gauge.foreign(now);
+    const windowEndsAt = gauge.windowEndsAt(now);
     const { capacity, name } = gauge.spec;
     const reserved = allowances.reserved(gauge, now, windowEndsAt);
     return { layer: name, scope: gauge.scope, capacity, used, reserved, free: Math.max(0, capacity - used), foreign, windowEndsAt };

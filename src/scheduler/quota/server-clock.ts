@@ -42,106 +42,113 @@ interface Interval {
   asOf: number;
 }
 
-export const createServerClock = ({ driftPpm = driftPpmMost, dateSlackMs = 150 }: ServerClockOptions = {}): ServerClock => {
-  const drift = driftPpm / 1e6;
-  let stamps: Interval | undefined;
-  let counters: Interval | undefined;
-  let conflicts = 0;
+export const createServerClock = (options?: ServerClockOptions): ServerClock => new ObservedClock(options);
 
-  // Many questions are asked of one instant. In one object, because numbers kept by a closure are allocated anew with every change.
-  const told = { lowAt: Number.NaN, low: Number.NaN, highAt: Number.NaN, high: Number.NaN };
-  const learned = (): void => {
-    told.lowAt = Number.NaN;
-    told.highAt = Number.NaN;
-  };
+class ObservedClock implements ServerClock {
+  known = false;
+  conflicts = 0;
+  readonly #drift: number;
+  readonly #dateSlackMs: number;
+  #stamps: Interval | undefined;
+  #counters: Interval | undefined;
+  // Many questions are asked of one instant.
+  #lowAt = Number.NaN;
+  #low = 0;
+  #highAt = Number.NaN;
+  #high = 0;
+
+  constructor({ driftPpm = driftPpmMost, dateSlackMs = 150 }: ServerClockOptions = {}) {
+    this.#drift = driftPpm / 1e6;
+    this.#dateSlackMs = dateSlackMs;
+  }
+
+  lo(at: number): number {
+    if (at === this.#lowAt) return this.#low;
+    const stamps = this.#stamps;
+    const counters = this.#counters;
+    let lo = Number.NEGATIVE_INFINITY;
+    if (stamps !== undefined) lo = stamps.lo - this.#drift * Math.abs(at - stamps.asOf) - this.#dateSlackMs;
+    if (counters !== undefined) lo = Math.max(lo, counters.lo - this.#drift * Math.abs(at - counters.asOf));
+    this.#lowAt = at;
+    this.#low = lo;
+    return lo;
+  }
+
+  hi(at: number): number {
+    if (at === this.#highAt) return this.#high;
+    const stamps = this.#stamps;
+    const counters = this.#counters;
+    let hi = Number.POSITIVE_INFINITY;
+    if (stamps !== undefined) hi = stamps.hi + this.#drift * Math.abs(at - stamps.asOf) + this.#dateSlackMs;
+    if (counters !== undefined) hi = Math.min(hi, counters.hi + this.#drift * Math.abs(at - counters.asOf));
+    this.#highAt = at;
+    this.#high = hi;
+    return hi;
+  }
+
+  observeDate(sentAt: number, receivedAt: number, dateMs: number): void {
+    // The offset may have drifted on since the earliest instant it can have been true at.
+    const lo = dateMs - receivedAt;
+    const hi = dateMs + dateStepMs - sentAt + this.#drift * (receivedAt - sentAt);
+    if (this.#stamps === undefined || !this.#narrow(this.#stamps, lo, hi, receivedAt)) {
+      if (this.#stamps !== undefined) {
+        this.conflicts++;
+        this.#counters = undefined;
+      }
+      this.#stamps = { lo, hi, asOf: receivedAt };
+      this.known = true;
+      this.#learned();
+    }
+    // Without counters the two bounds are the stamps' own, which agree.
+    if (this.#counters !== undefined && this.lo(receivedAt) > this.hi(receivedAt)) {
+      this.conflicts++;
+      this.#counters = undefined;
+      this.#learned();
+    }
+  }
+
+  observeBoundary(afterAt: number, byAt: number, windowMs: number): boolean {
+    const stamps = this.#stamps;
+    if (stamps === undefined || byAt - afterAt >= windowMs) return false;
+    const slack = this.#drift * Math.abs(byAt - stamps.asOf) + this.#dateSlackMs;
+    const first = Math.ceil((stamps.lo - slack + afterAt) / windowMs);
+    const last = Math.floor((stamps.hi + slack + byAt) / windowMs);
+    // Accepted only when a single boundary can be meant: guessing the nearest has cost whole minutes.
+    if (first !== last) return false;
+    const boundary = first * windowMs;
+    const lo = boundary - byAt;
+    const hi = boundary - afterAt + this.#drift * (byAt - afterAt);
+    if (this.#counters === undefined || !this.#narrow(this.#counters, lo, hi, byAt)) {
+      if (this.#counters !== undefined) this.conflicts++;
+      this.#counters = { lo, hi, asOf: byAt };
+      this.#learned();
+    }
+    return true;
+  }
+
+  forget(): void {
+    this.#stamps = undefined;
+    this.#counters = undefined;
+    this.known = false;
+    this.#learned();
+  }
+
   /** Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other. */
-  const narrow = (known: Interval, lo: number, hi: number, at: number): boolean => {
-    const slack = drift * Math.abs(at - known.asOf);
+  #narrow(known: Interval, lo: number, hi: number, at: number): boolean {
+    const slack = this.#drift * Math.abs(at - known.asOf);
     const from = Math.max(known.lo - slack, lo);
     const to = Math.min(known.hi + slack, hi);
     if (from > to) return false;
-    learned();
     known.lo = from;
     known.hi = to;
     known.asOf = at;
+    this.#lowAt = Number.NaN;
+    this.#highAt = Number.NaN;
     return true;
-  };
-  const boundLo = (at: number): number => {
-    let lo = Number.NEGATIVE_INFINITY;
-    if (stamps !== undefined) lo = stamps.lo - drift * Math.abs(at - stamps.asOf) - dateSlackMs;
-    if (counters !== undefined) lo = Math.max(lo, counters.lo - drift * Math.abs(at - counters.asOf));
-    return lo;
-  };
-  const boundHi = (at: number): number => {
-    let hi = Number.POSITIVE_INFINITY;
-    if (stamps !== undefined) hi = stamps.hi + drift * Math.abs(at - stamps.asOf) + dateSlackMs;
-    if (counters !== undefined) hi = Math.min(hi, counters.hi + drift * Math.abs(at - counters.asOf));
-    return hi;
-  };
+  }
 
-  const lowAt = (at: number): number => {
-    if (at !== told.lowAt) {
-      told.lowAt = at;
-      told.low = boundLo(at);
-    }
-    return told.low;
-  };
-  const highAt = (at: number): number => {
-    if (at !== told.highAt) {
-      told.highAt = at;
-      told.high = boundHi(at);
-    }
-    return told.high;
-  };
-
-  return {
-    lo: lowAt,
-    hi: highAt,
-    get known() {
-      return stamps !== undefined;
-    },
-    get conflicts() {
-      return conflicts;
-    },
-    observeDate: (sentAt, receivedAt, dateMs) => {
-      // The offset may have drifted on since the earliest instant it can have been true at.
-      const lo = dateMs - receivedAt;
-      const hi = dateMs + dateStepMs - sentAt + drift * (receivedAt - sentAt);
-      if (stamps === undefined || !narrow(stamps, lo, hi, receivedAt)) {
-        if (stamps !== undefined) {
-          conflicts++;
-          counters = undefined;
-        }
-        stamps = { lo, hi, asOf: receivedAt };
-        learned();
-      }
-      if (lowAt(receivedAt) > highAt(receivedAt)) {
-        conflicts++;
-        counters = undefined;
-        learned();
-      }
-    },
-    observeBoundary: (afterAt, byAt, windowMs) => {
-      if (stamps === undefined || byAt - afterAt >= windowMs) return false;
-      const slack = drift * Math.abs(byAt - stamps.asOf) + dateSlackMs;
-      const first = Math.ceil((stamps.lo - slack + afterAt) / windowMs);
-      const last = Math.floor((stamps.hi + slack + byAt) / windowMs);
-      // Accepted only when a single boundary can be meant: guessing the nearest has cost whole minutes.
-      if (first !== last) return false;
-      const boundary = first * windowMs;
-      const lo = boundary - byAt;
-      const hi = boundary - afterAt + drift * (byAt - afterAt);
-      if (counters === undefined || !narrow(counters, lo, hi, byAt)) {
-        if (counters !== undefined) conflicts++;
-        counters = { lo, hi, asOf: byAt };
-        learned();
-      }
-      return true;
-    },
-    forget: () => {
-      stamps = undefined;
-      counters = undefined;
-      learned();
-    },
-  };
-};
+  #learned(): void {
+    this.#lowAt = Number.NaN;
+    this.#highAt = Number.NaN;
+  }
+}

@@ -6,48 +6,54 @@
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
 
-interface Weights {
-  /** What to charge for a call that is said to weigh `stated` by itself, without its elements. */
-  charged(endpoint: EndpointName, stated: number): number;
-  /** A call left; what was heard before it can be compared with its answer only if it was alone. */
-  noteSent(uid: string): void;
-  /** The answer of a call whose elements weigh `extra`: the service's count is `used` now; teaches when it was `alone` under way. */
-  noteUsed(uid: string, endpoint: EndpointName, used: number, window: number, alone: boolean, extra?: number): void;
-  readonly learned: ReadonlyMap<EndpointName, number>;
-}
-
 const samplesNeeded = 3;
 /** A heavier call than this does not exist; the difference was made by others. */
 const weightMax = 100;
 
-export const createWeights = (): Weights => {
-  const last = new Map<string, { used: number; window: number; since: number }>();
-  const samples = new Map<EndpointName, number[]>();
-  const learned = new Map<EndpointName, number>();
+export class Weights {
+  /** Rises whenever another weight was learned. */
+  lessons = 0;
+  readonly #last = new Map<string, { used: number; window: number; since: number }>();
+  readonly #samples = new Map<EndpointName, number[]>();
+  readonly #learned = new Map<EndpointName, number>();
 
-  const learn = (endpoint: EndpointName, difference: number): void => {
-    const seen = [...(samples.get(endpoint) ?? []), difference].slice(-samplesNeeded);
-    samples.set(endpoint, seen);
-    if (seen.length === samplesNeeded) learned.set(endpoint, Math.min(...seen));
-  };
-  return {
-    learned,
-    charged: (endpoint, stated) => Math.max(stated, learned.get(endpoint) ?? 0),
-    noteSent: (uid) => {
-      const before = last.get(uid);
-      if (before !== undefined) before.since++;
-    },
-    noteUsed: (uid, endpoint, used, window, alone, extra = 0) => {
-      const before = last.get(uid);
-      const serial = alone && before !== undefined && before.since === 1 && before.window === window;
-      const difference = serial ? used - before.used - extra : 0;
-      if (difference > 0 && difference <= weightMax) learn(endpoint, difference);
-      if (before === undefined) last.set(uid, { used, window, since: 0 });
-      else {
-        before.used = used;
-        before.window = window;
-        before.since = 0;
-      }
-    },
-  };
-};
+  get learned(): ReadonlyMap<EndpointName, number> {
+    return this.#learned;
+  }
+
+  /** What to charge for a call that is said to weigh `stated` by itself, without its elements. */
+  charged(endpoint: EndpointName, stated: number): number {
+    return Math.max(stated, this.#learned.get(endpoint) ?? 0);
+  }
+
+  /** A call left; what was heard before it can be compared with its answer only if it was alone. */
+  noteSent(uid: string): void {
+    const before = this.#last.get(uid);
+    if (before !== undefined) before.since++;
+  }
+
+  /** The answer of a call whose elements weigh `extra`: the service's count is `used` now; teaches when it was `alone` under way. */
+  noteUsed(uid: string, endpoint: EndpointName, used: number, window: number, alone: boolean, extra = 0): void {
+    const before = this.#last.get(uid);
+    if (before === undefined) {
+      this.#last.set(uid, { used, window, since: 0 });
+      return;
+    }
+    const serial = alone && before.since === 1 && before.window === window;
+    const difference = serial ? used - before.used - extra : 0;
+    if (difference > 0 && difference <= weightMax) this.#learn(endpoint, difference);
+    before.used = used;
+    before.window = window;
+    before.since = 0;
+  }
+
+  #learn(endpoint: EndpointName, difference: number): void {
+    const seen = [...(this.#samples.get(endpoint) ?? []), difference].slice(-samplesNeeded);
+    this.#samples.set(endpoint, seen);
+    if (seen.length < samplesNeeded) return;
+    const least = Math.min(...seen);
+    if (least === this.#learned.get(endpoint)) return;
+    this.#learned.set(endpoint, least);
+    this.lessons++;
+  }
+}

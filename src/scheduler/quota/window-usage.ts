@@ -40,22 +40,20 @@ export class WindowUsage {
   #slots: Slot[] = [];
   /** Unanswered weight from windows older than any kept. */
   #carried = 0;
-  #open = 0;
-
   /** Unanswered weight in all. */
-  get open(): number {
-    return this.#open;
-  }
+  open = 0;
   /** The newest window anything is known of. */
-  get newest(): number {
-    return this.#slots.length === 0 ? Number.NEGATIVE_INFINITY : (this.#slots[this.#slots.length - 1] as Slot).index;
-  }
+  newest = Number.NEGATIVE_INFINITY;
+  /** Of some window more was reported than is ours. */
+  seesOthers = false;
 
   /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
   used(index: number): number {
     let inFlight = this.#carried;
     let known = 0;
-    for (const slot of this.#slots) {
+    const slots = this.#slots;
+    for (let position = 0; position < slots.length; position++) {
+      const slot = slots[position] as Slot;
       if (slot.index > index) break;
       inFlight += slot.open;
       if (slot.index === index) known = Math.max(slot.settled, slot.reported + slot.unheard - slot.included);
@@ -64,16 +62,21 @@ export class WindowUsage {
   }
 
   foreign(index: number): number {
-    return this.#find(index)?.foreign ?? 0;
+    return this.#slots.findLast((slot) => slot.index === index)?.foreign ?? 0;
   }
 
   /** A request leaves that lands in window `first` or later. Returns that window: to be read at once, it goes on changing. */
   begin(first: number, weight: number): Departure {
+    this.open += weight;
+    const newest = this.#slots[this.#slots.length - 1];
+    if (newest !== undefined && newest.index === first) {
+      newest.open += weight;
+      return newest;
+    }
     const slot = this.#slot(first);
     // A window older than all that are kept is forgotten at once; its weight would be lost with it.
     if (first < (this.#slots[0] as Slot).index) this.#carried += weight;
     else slot.open += weight;
-    this.#open += weight;
     // Whatever leaves from now on cannot land before `first`.
     while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
     return slot;
@@ -87,7 +90,7 @@ export class WindowUsage {
     const newest = this.#slots[this.#slots.length - 1];
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
-      this.#open -= weight;
+      this.open -= weight;
       newest.open -= weight;
       newest.settled += weight;
       if (!told) newest.unheard += weight;
@@ -103,7 +106,7 @@ export class WindowUsage {
 
   /** The request begun at window `began` never left. */
   undo(began: number, weight: number): void {
-    this.#open -= weight;
+    this.open -= weight;
     const oldest = this.#slots[0]?.index ?? Number.POSITIVE_INFINITY;
     if (began < oldest) this.#carried -= weight;
     else this.#slot(began).open -= weight;
@@ -114,29 +117,25 @@ export class WindowUsage {
    * left. Returns newly seen use by others.
    */
   report(index: number, used: number, unheard = 0): number {
-    const slot = this.#slot(index);
+    const newest = this.#slots[this.#slots.length - 1];
+    const slot = newest !== undefined && newest.index === index ? newest : this.#slot(index);
     slot.reported = Math.max(slot.reported, used);
     // A request from before a reset may bring more than there is.
     slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
-    const fresh = Math.max(0, used - slot.settled - this.#open - slot.foreign);
+    const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign);
+    if (fresh === 0) return 0;
     slot.foreign += fresh;
+    this.seesOthers = true;
     return fresh;
   }
 
   /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */
   reset(): void {
     this.#slots = [];
-    this.#carried = this.#open;
+    this.newest = Number.NEGATIVE_INFINITY;
+    this.#carried = this.open;
+    this.seesOthers = false;
     this.closedThrough = Number.NEGATIVE_INFINITY;
-  }
-
-  #find(index: number): Slot | undefined {
-    const slots = this.#slots;
-    for (let position = slots.length - 1; position >= 0; position--) {
-      const slot = slots[position] as Slot;
-      if (slot.index === index) return slot;
-    }
-    return undefined;
   }
 
   #slot(index: number): Slot {
@@ -147,6 +146,7 @@ export class WindowUsage {
     if (near !== undefined && near.index === index) return near;
     const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0 };
     slots.splice(position, 0, slot);
+    this.newest = Math.max(this.newest, index);
     if (slots.length > windowsMax) this.#forgetOldest();
     return slot;
   }

@@ -10,7 +10,8 @@ import { createContract } from "../../../src/contract/contract.ts";
 import type { ResponseSink } from "../../../src/contract/transport.ts";
 import { PriorityQueue, type Queued } from "../../../src/scheduler/priority-queue.ts";
 import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Rank, type Ticket } from "../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Rank } from "../../../src/scheduler/quota/ledger.ts";
+import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
 import { day, request, transportOn } from "./alone.ts";
 import { type Spent, stopwatch } from "./stopwatch.ts";
 

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ExtraLayer } from "../../../src/contract/profile.ts";
-import { localPort } from "../../../src/scheduler/quota/port.ts";
+import { endingsOf } from "../../support/harness/ledger.ts";
 import { type ExtraPlan, mostIn, type Port, playExtra } from "./extra-world.ts";
 import { networkKinds } from "./network.ts";
 
@@ -65,9 +65,8 @@ const finds = (given: Partial<ExtraLayer>, port: Port): boolean =>
 
 /** Spends one element, whatever the batch may carry. */
 const chargesOne: Port = (ledger) => {
-  const real = localPort(ledger);
   return {
-    ...real,
+    ...endingsOf(ledger),
     reserve: (charge, rank, now, elements) => {
       const verdict = ledger.ask(charge, rank, now, elements);
       return verdict.granted ? { ...ledger.spend(charge, now, 1), elements: verdict.elements } : verdict;
@@ -76,9 +75,8 @@ const chargesOne: Port = (ledger) => {
 };
 /** Takes leave for some as leave for all. */
 const packsAll: Port = (ledger) => {
-  const real = localPort(ledger);
   return {
-    ...real,
+    ...endingsOf(ledger),
     reserve: (charge, rank, now, elements) => {
       const verdict = ledger.ask(charge, rank, now, elements);
       return verdict.granted ? { ...ledger.spend(charge, now, verdict.elements), elements } : verdict;

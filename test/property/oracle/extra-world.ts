@@ -8,7 +8,7 @@ import type { ActionClass } from "../../../src/journal/events.ts";
 import { createRandom } from "../../../src/random.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../src/scheduler/quota/ledger.ts";
-import { localPort, type QuotaPort } from "../../../src/scheduler/quota/port.ts";
+import type { QuotaPort } from "../../../src/scheduler/quota/port.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import { RateLimiter } from "../../../src/venue/rate-limiter.ts";
 import { legsOf, type NetworkKind } from "./network.ts";
@@ -72,7 +72,7 @@ const judge = (service: Service, endpoint: EndpointName, elements: number): bool
   return fine;
 };
 
-export const playExtra = (plan: ExtraPlan, portOf: Port = localPort): ExtraStory => {
+export const playExtra = (plan: ExtraPlan, portOf: Port = (ledger) => ledger): ExtraStory => {
   const clock = createVirtualClock(day + plan.phaseMs);
   const startedAt = clock.now();
   const now = (): number => clock.now() + plan.skewMs + (clock.now() - startedAt) * plan.driftPpm * 1e-6;

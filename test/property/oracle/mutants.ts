@@ -4,13 +4,41 @@
  * Invariants: every mutant behaves well until the service's time is known, so that it is caught for its fault and nothing else.
  */
 import type { Charge, LayerSpec } from "../../../src/scheduler/quota/layers.ts";
-import { type Answer, createLedger, type Ledger, type LedgerOptions, type Ticket } from "../../../src/scheduler/quota/ledger.ts";
+import { type Answer, createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../src/scheduler/quota/ledger.ts";
+import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
 import type { Alter } from "./world.ts";
 
 const wrap = (make: (real: Ledger, options: LedgerOptions) => Partial<Ledger>): Alter => {
   return (options) => {
     const real = createLedger(options);
-    return { ...real, clock: real.clock, ...make(real, options) };
+    const whole = {
+      ask: (charge: Charge, rank: Rank, now: number, offered?: number) => real.ask(charge, rank, now, offered),
+      spend: (charge: Charge, now: number, elements?: number) => real.spend(charge, now, elements),
+      settle: (ticket: Ticket, answer: Answer, receivedAt: number) => real.settle(ticket, answer, receivedAt),
+      lose: (ticket: Ticket, now: number) => real.lose(ticket, now),
+      release: (ticket: Ticket) => real.release(ticket),
+      noteExit: (now: number) => real.noteExit(now),
+      noteOpen: (uid: string, orders: number) => real.noteOpen(uid, orders),
+      disturb: (now: number) => real.disturb(now),
+      probing: (charge: Charge) => real.probing(charge),
+      state: (now: number) => real.state(now),
+      othersUse: (now: number) => real.othersUse(now),
+      ...make(real, options),
+    };
+    return {
+      ...whole,
+      reserve: (charge, rank, now, offered) => {
+        const verdict = whole.ask(charge, rank, now, offered);
+        return verdict.granted ? whole.spend(charge, now, verdict.elements) : verdict;
+      },
+      clock: real.clock,
+      get turns() {
+        return real.turns;
+      },
+      get learned() {
+        return real.learned;
+      },
+    };
   };
 };
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
-import { fixedWindow, type LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
+import { FixedWindow, type LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 import { type Model, survey } from "./schedules.ts";
 
@@ -47,8 +47,30 @@ describe("The exhaustive model of the ledger stays within every window:", () => 
 const faulty =
   (change: (real: LimitWindow) => Partial<LimitWindow>) =>
   (spec: LayerSpec, scope: string, clock: ServerClock): LimitWindow => {
-    const real = fixedWindow(spec, scope, clock);
-    return { ...real, ...change(real) };
+    const real = new FixedWindow(spec, scope, clock);
+    const whole: LimitWindow = {
+      spec,
+      scope,
+      get begun() {
+        return real.begun;
+      },
+      get open() {
+        return real.open;
+      },
+      blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, ceiling),
+      room: (now, floor) => real.room(now, floor),
+      begin: (units, now) => real.begin(units, now),
+      again: (ticket) => real.again(ticket),
+      end: (ticket, sentAt, receivedAt, used, counted) => real.end(ticket, sentAt, receivedAt, used, counted),
+      lose: (ticket, now) => real.lose(ticket, now),
+      undo: (ticket) => real.undo(ticket),
+      shut: (at) => real.shut(at),
+      reset: () => real.reset(),
+      used: (now) => real.used(now),
+      foreign: (now) => real.foreign(now),
+      windowEndsAt: (now) => real.windowEndsAt(now),
+    };
+    return Object.assign(whole, change(real));
   };
 
 describe("The exhaustive model finds a limit window that", () => {

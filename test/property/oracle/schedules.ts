@@ -6,7 +6,7 @@
  */
 
 import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
-import { fixedWindow, type LimitWindow, type WindowTicket } from "../../../src/scheduler/quota/limit-window.ts";
+import { FixedWindow, type LimitWindow, type WindowTicket } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../../support/harness/fixed-clock.ts";
 
@@ -110,7 +110,7 @@ const playSchedule = (model: Model, make: Make, choices: number[], widths: numbe
 };
 
 /** Tries every schedule of the model, in the order of an odometer, up to the first that overruns a window. */
-export const survey = (model: Model, make: Make = fixedWindow): Survey => {
+export const survey = (model: Model, make: Make = (spec, scope, clock) => new FixedWindow(spec, scope, clock)): Survey => {
   const choices: number[] = [];
   let schedules = 0;
   let granted = 0;

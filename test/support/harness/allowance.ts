@@ -1,5 +1,5 @@
 /** Ceilings beside gauges that say what they are told to, and numbers small enough to work out by hand. */
-import { type Allowances, createAllowances } from "../../../src/scheduler/quota/allowance.ts";
+import { Allowances } from "../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
@@ -48,7 +48,7 @@ export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, ends
     scope,
     blockedUntil: none,
     room: none,
-    begun: none,
+    begun: 0,
     begin: none,
     again: none,
     end: none,
@@ -57,9 +57,9 @@ export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, ends
     shut: none,
     reset: none,
     used: () => used,
-    open: () => open,
+    open,
+    foreign: () => foreign,
     windowEndsAt: () => endsAt,
-    state: () => ({ used, foreign, windowEndsAt: endsAt, open }),
   };
 };
 
@@ -76,7 +76,7 @@ export const stage = ({ policy: given = {}, lo = 0, hi = 0, low = 10, high = 40,
   const clock = fixedClock(lo, hi);
   const trips = { low, high, observe: () => undefined };
   const weightOf = (uid: string): LimitWindow | undefined => (uid === "u" ? weight : undefined);
-  return createAllowances({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });
+  return new Allowances({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });
 };
 
 /** What an ordinary call may use with `remMs` of the window to go, of which `intoMs` have passed. */

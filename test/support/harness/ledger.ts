@@ -2,6 +2,8 @@
 import { createContract } from "../../../src/contract/contract.ts";
 import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../src/scheduler/quota/ledger.ts";
+import type { QuotaPort } from "../../../src/scheduler/quota/port.ts";
+import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
 
 export const layers = layersOf(createContract());
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
@@ -45,3 +47,10 @@ export const grants = (ledger: Ledger, what: Charge, rank: Rank, at: number): nu
   for (; count < 2_000 && ledger.ask(what, rank, at).granted; count++) ledger.spend(what, at);
   return count;
 };
+
+/** How calls end at a ledger, for a port of a test that only grants otherwise. */
+export const endingsOf = (ledger: Ledger): Pick<QuotaPort, "settle" | "lose" | "release"> => ({
+  settle: (lease, answered, receivedAt) => ledger.settle(lease as Ticket, answered, receivedAt),
+  lose: (lease, now) => ledger.lose(lease as Ticket, now),
+  release: (lease) => ledger.release(lease as Ticket),
+});

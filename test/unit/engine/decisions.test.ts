@@ -228,14 +228,10 @@ describe("Quota use by other clients", () => {
     const events: Event[] = [];
     const journal = new EventLog(() => clock.now());
     let foreign = 119;
-    const layer = { layer: "uid", scope: "main", capacity: 1_200, used: 0, reserved: 0, free: 0 };
-    monitorForeignUsage(journal, () => ({
-      at: clock.now(),
-      layers: [{ ...layer, foreign, windowEndsAt: Math.floor(clock.now() / 60_000) * 60_000 + 60_000 }],
-      queued: 0,
-      inFlight: 0,
-      spent: {},
-    }));
+    const othersUse = (at: number) => [
+      { layer: "uid", scope: "main", capacity: 1_200, foreign, windowEndsAt: Math.floor(at / 60_000) * 60_000 + 60_000 },
+    ];
+    monitorForeignUsage(journal, { othersUse });
     journal.attach((event) => events.push(event));
     const answered = (at: number): number => {
       clock.advanceTo(at);

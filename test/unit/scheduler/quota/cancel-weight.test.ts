@@ -11,10 +11,11 @@ import type { Event } from "../../../../src/journal/events.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { type Charge, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
-import { localPort, type QuotaPort } from "../../../../src/scheduler/quota/port.ts";
+import type { QuotaPort } from "../../../../src/scheduler/quota/port.ts";
 import { defaultReserve, exitCost, exitReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../../src/scheduler/scheduler.ts";
 import { RateLimiter } from "../../../../src/venue/rate-limiter.ts";
+import { endingsOf } from "../../../support/harness/ledger.ts";
 
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
 const noon = 1_767_600_000_000;
@@ -89,7 +90,7 @@ describe("The reserve for cancels", () => {
 });
 
 /** Two minutes and a half of bursts: placements, reads, cancels packed as they leave and batches given as they are. */
-const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = localPort) => {
+const play = (seed: number, portOf: (ledger: Ledger) => QuotaPort = (ledger) => ledger) => {
   const random = createRandom(`cancel weight ${seed}`);
   const clock = createVirtualClock(noon + random.whole(0, 59_999));
   const startedAt = clock.now();
@@ -169,14 +170,13 @@ describe("The client and the service's meter", () => {
 
   it("disagree as soon as the elements are left out of the charge", () => {
     const blind = (ledger: Ledger): QuotaPort => {
-      const real = localPort(ledger);
       const charges = new Map<Charge, Charge>();
       return {
-        ...real,
+        ...endingsOf(ledger),
         reserve: (charge, rank, now, elements) => {
           const light = charges.get(charge) ?? { ...charge, elementWeight: 0 };
           charges.set(charge, light);
-          return real.reserve(light, rank, now, elements);
+          return ledger.reserve(light, rank, now, elements);
         },
       };
     };

@@ -1,10 +1,10 @@
 /** Others' use, and what is left free for it, against numbers worked out another way. */
 import { describe, expect, it } from "vitest";
-import { createForeignUsage, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
+import { ForeignUsage, poissonQuantile } from "../../../../src/scheduler/quota/foreign-usage.ts";
 
 /** Each call is `[at, units]`. */
 const seen = (...calls: readonly (readonly [number, number])[]) => {
-  const use = createForeignUsage();
+  const use = new ForeignUsage();
   for (const [at, units] of calls) use.observe(at, units);
   return use;
 };

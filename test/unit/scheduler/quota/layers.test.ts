@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { type Charge, extraOf, type LayerSpec, layersOf, touchedBy, unitsOf } from "../../../../src/scheduler/quota/layers.ts";
-import { fixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { layerStates } from "../../../../src/scheduler/quota/quota-state.ts";
 import { createServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 
@@ -86,10 +86,10 @@ describe("How the quota stands", () => {
     clock.observeDate(5_999, 5_999, 5_000);
     // The service is at most one millisecond ahead.
     const spec = layer({ name: "key", scope: "key", capacity: 10 });
-    const one = fixedWindow(spec, "k", clock);
+    const one = new FixedWindow(spec, "k", clock);
     one.end(one.begin(3, 6_100), 6_100, 6_110, 5, true);
     one.begin(1, 6_120);
-    const full = fixedWindow(spec, "other", clock);
+    const full = new FixedWindow(spec, "other", clock);
     full.begin(12, 6_100);
     const asked: unknown[] = [];
     const allowances: Pick<Allowances, "reserved"> = {

@@ -1,7 +1,8 @@
 /** The ledger where one thing decides: who probes, what is looked at anew, which slots are kept. */
 import { describe, expect, it } from "vitest";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type Ticket } from "../../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
+import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
 import { answer, charge, grants, keyless, layers, make, noon, type Told, warm } from "../../../support/harness/ledger.ts";
 
 describe("The ledger's start", () => {

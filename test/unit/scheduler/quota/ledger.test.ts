@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions, type Rank, type Ticket } from "../../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../../src/scheduler/quota/ledger.ts";
+import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
 
 const layers = layersOf(createContract());
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */

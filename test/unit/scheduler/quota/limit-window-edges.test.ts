@@ -1,11 +1,19 @@
 /** Fixed windows to the millisecond and to the unit: what proves a boundary, where an answer belongs, and when to ask again. */
 import { describe, expect, it } from "vitest";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { type Ceiling, fixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { type Ceiling, FixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;
+
+/** All there is to see of a window. */
+const look = (gauge: LimitWindow, at: number) => ({
+  used: gauge.used(at),
+  foreign: gauge.foreign(at),
+  windowEndsAt: gauge.windowEndsAt(at),
+  open: gauge.open,
+});
 
 /** A clock whose bounds are what was last said of them. */
 const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
@@ -22,7 +30,7 @@ const stage = (given: Partial<LayerSpec> = {}, lo = 0, hi = lo) => {
     forget: () => undefined,
     conflicts: 0,
   };
-  const gauge = fixedWindow({ ...spec, ...given }, "k", clock);
+  const gauge = new FixedWindow({ ...spec, ...given }, "k", clock);
   /** A call that is answered, with the service's number. */
   const call = (sentAt: number, receivedAt: number, used?: number, units = 1): number =>
     gauge.end(gauge.begin(units, sentAt), sentAt, receivedAt, used, true);
@@ -139,11 +147,11 @@ describe("Before the service's time is known,", () => {
     bounds.known = false;
     const ticket = gauge.begin(3, 5_000);
     expect(ticket).toEqual({ units: 3, first: 0, knownThen: 0, unheardThen: 0 });
-    expect(gauge.state(5_000)).toEqual({ used: 3, foreign: 0, windowEndsAt: 5_000, open: 3 });
+    expect(look(gauge, 5_000)).toEqual({ used: 3, foreign: 0, windowEndsAt: 5_000, open: 3 });
     expect(gauge.end(ticket, 5_000, 5_100, 7, true)).toBe(4);
-    expect(gauge.state(9_000)).toEqual({ used: 7, foreign: 4, windowEndsAt: 9_000, open: 0 });
+    expect(look(gauge, 9_000)).toEqual({ used: 7, foreign: 4, windowEndsAt: 9_000, open: 0 });
     gauge.lose(gauge.begin(2, 9_000), 9_500);
-    expect([gauge.used(9_500), gauge.open(), gauge.begun()]).toEqual([9, 0, 5]);
+    expect([gauge.used(9_500), gauge.open, gauge.begun]).toEqual([9, 0, 5]);
     bounds.known = true;
     bounds.lo = bounds.hi = -8_500;
     expect(gauge.used(9_000)).toBe(9);
@@ -260,8 +268,8 @@ describe("The retry instant of a limit window:", () => {
     const { gauge } = stage();
     const ticket = gauge.begin(3, 500);
     gauge.again(ticket);
-    expect([gauge.begun(), gauge.open(), gauge.used(500), gauge.room(500, all)]).toEqual([6, 6, 6, 4]);
+    expect([gauge.begun, gauge.open, gauge.used(500), gauge.room(500, all)]).toEqual([6, 6, 6, 4]);
     gauge.undo(ticket);
-    expect([gauge.begun(), gauge.open(), gauge.used(500), gauge.used(1_500)]).toEqual([6, 3, 3, 3]);
+    expect([gauge.begun, gauge.open, gauge.used(500), gauge.used(1_500)]).toEqual([6, 3, 3, 3]);
   });
 });

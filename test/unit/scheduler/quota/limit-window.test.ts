@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { fixedWindow, rollingWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { FixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
@@ -26,7 +27,7 @@ const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock 
 
 describe("A fixed limit window:", () => {
   it("an unanswered call counts in the window it was sent in and in every later one", () => {
-    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
     for (let i = 0; i < 10; i++) gauge.begin(1, 500);
     expect(gauge.blockedUntil(1, 500, all)).toBe(1_000);
     expect(gauge.blockedUntil(1, 1_500, all)).toBe(2_000);
@@ -34,7 +35,7 @@ describe("A fixed limit window:", () => {
   });
 
   it("an answered one leaves room in the next window", () => {
-    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
     const tickets = Array.from({ length: 10 }, () => gauge.begin(1, 500));
     for (const ticket of tickets) gauge.end(ticket, 500, 600, undefined, true);
     expect(gauge.blockedUntil(1, 999, all)).toBe(1_000);
@@ -42,7 +43,7 @@ describe("A fixed limit window:", () => {
   });
 
   it("a call that may land in two windows needs room in both", () => {
-    const gauge = fixedWindow(spec, "k", clockOf(-50, 50));
+    const gauge = new FixedWindow(spec, "k", clockOf(-50, 50));
     const tickets = Array.from({ length: 10 }, () => gauge.begin(1, 1_060));
     for (const ticket of tickets) gauge.end(ticket, 1_060, 1_100, undefined, true);
     // At 1 960 the next window may have begun, at 2 040 the old one may still run.
@@ -53,12 +54,12 @@ describe("A fixed limit window:", () => {
 
   describe("an answer of two possible windows", () => {
     const usesOf = (used: number | undefined, counted = true): [number, number] => {
-      const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+      const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
       // Three were reported for the old window before the call left.
       for (let i = 1; i <= 3; i++) gauge.end(gauge.begin(1, 100 * i), 100 * i, 100 * i + 10, i, true);
       const ticket = gauge.begin(1, 990);
       gauge.end(ticket, 990, 1_010, used, counted);
-      return [gauge.state(999).used, gauge.state(1_000).used];
+      return [gauge.used(999), gauge.used(1_000)];
     };
     it.each([
       ["belongs to the new one when the count fell", 1, [3, 1]],
@@ -74,30 +75,30 @@ describe("A fixed limit window:", () => {
   });
 
   it("a lost call is charged to every window it may have reached", () => {
-    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
     gauge.lose(gauge.begin(1, 500), 2_500);
-    expect([500, 1_500, 2_500, 3_500].map((at) => gauge.state(at).used)).toEqual([1, 1, 1, 0]);
+    expect([500, 1_500, 2_500, 3_500].map((at) => gauge.used(at))).toEqual([1, 1, 1, 0]);
   });
 
   it("the service's number counts when it is higher", () => {
-    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
     expect(gauge.end(gauge.begin(1, 500), 500, 510, 8, true)).toBe(7);
-    expect([gauge.state(600).used, gauge.state(600).foreign]).toEqual([8, 7]);
+    expect([gauge.used(600), gauge.foreign(600)]).toEqual([8, 7]);
     expect(gauge.blockedUntil(3, 600, all)).toBe(1_000);
     expect(gauge.blockedUntil(2, 600, all)).toBe(undefined);
   });
 
   it("shut, it opens when the next window has surely begun, later when there is a ban", () => {
-    const plain = fixedWindow(spec, "k", clockOf(-50, 50));
+    const plain = new FixedWindow(spec, "k", clockOf(-50, 50));
     expect(plain.shut(1_500)).toBe(2_050);
     expect([plain.blockedUntil(1, 2_049, all), plain.blockedUntil(1, 2_050, all)]).toEqual([2_050, undefined]);
-    const banned = fixedWindow({ ...spec, banMs: 2_500 }, "k", clockOf(0, 0));
+    const banned = new FixedWindow({ ...spec, banMs: 2_500 }, "k", clockOf(0, 0));
     expect(banned.shut(1_500)).toBe(5_000);
   });
 
   it("a count that did not rise proves a boundary; the answer to a refused call proves nothing", () => {
     const boundaries: Heard[] = [];
-    const gauge = fixedWindow(spec, "k", clockOf(-500, 500, boundaries));
+    const gauge = new FixedWindow(spec, "k", clockOf(-500, 500, boundaries));
     gauge.end(gauge.begin(1, 100), 100, 120, 5, true);
     gauge.end(gauge.begin(1, 200), 200, 220, 6, true);
     expect(boundaries).toEqual([]);
@@ -109,7 +110,7 @@ describe("A fixed limit window:", () => {
 
   it("an overtaken answer proves no boundary", () => {
     const boundaries: Heard[] = [];
-    const gauge = fixedWindow(spec, "k", clockOf(-500, 500, boundaries));
+    const gauge = new FixedWindow(spec, "k", clockOf(-500, 500, boundaries));
     const early = gauge.begin(1, 100);
     gauge.end(gauge.begin(1, 110), 110, 120, 2, true);
     // Sent before the other's answer was in: it may simply have landed first.
@@ -118,15 +119,15 @@ describe("A fixed limit window:", () => {
   });
 
   it("a reset keeps what is in flight", () => {
-    const gauge = fixedWindow(spec, "k", clockOf(0, 0));
+    const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
     gauge.end(gauge.begin(4, 100), 100, 110, 4, true);
     gauge.begin(3, 200);
     gauge.reset();
-    expect([gauge.state(300).used, gauge.state(300).open]).toEqual([3, 3]);
+    expect([gauge.used(300), gauge.open]).toEqual([3, 3]);
   });
 
   it("before the service's time is known it blocks only what no window can hold", () => {
-    const gauge = fixedWindow(spec, "k", { ...clockOf(0, 0), known: false });
+    const gauge = new FixedWindow(spec, "k", { ...clockOf(0, 0), known: false });
     expect(gauge.blockedUntil(10, 0, all)).toBe(undefined);
     expect(gauge.blockedUntil(11, 0, all)).toBe(1_000);
   });
@@ -160,7 +161,7 @@ describe("A rolling limit window:", () => {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 1, max: 6 }), fc.constantFrom(5, 300, 2_500), (seed, capacity, slowest) => {
         const random = createRandom(seed);
-        const gauge = rollingWindow({ ...spec, capacity, anchor: "sliding" }, "k");
+        const gauge: LimitWindow = new RollingWindow({ ...spec, capacity, anchor: "sliding" }, "k");
         const judge = meter(capacity);
         const events: { at: number; run: () => void }[] = [];
         let granted = 0;
@@ -206,7 +207,7 @@ describe("A rolling limit window:", () => {
   });
 
   it("a unit comes back one window after its answer, and a lost one after its loss", () => {
-    const gauge = rollingWindow({ ...spec, capacity: 2, anchor: "sliding" }, "k");
+    const gauge: LimitWindow = new RollingWindow({ ...spec, capacity: 2, anchor: "sliding" }, "k");
     const two = (): number => 2;
     gauge.end(gauge.begin(1, 0), 0, 30, undefined, true);
     gauge.lose(gauge.begin(1, 0), 500);
@@ -218,7 +219,7 @@ describe("A rolling limit window:", () => {
   });
 
   it("shut, it stays shut for a window and the ban", () => {
-    const gauge = rollingWindow({ ...spec, anchor: "first_request", banMs: 500 }, "k");
+    const gauge: LimitWindow = new RollingWindow({ ...spec, anchor: "first_request", banMs: 500 }, "k");
     expect(gauge.shut(100)).toBe(1_600);
     expect([gauge.blockedUntil(1, 1_599, all), gauge.blockedUntil(1, 1_600, all)]).toEqual([1_600, undefined]);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Charge } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
-import { localPort } from "../../../../src/scheduler/quota/port.ts";
+import type { QuotaPort } from "../../../../src/scheduler/quota/port.ts";
 
 const charge: Charge = { endpoint: "cancelBatch", weight: 1, elements: 1, ip: "home", uid: "u", key: "k" };
 const ledgerOf = (): Ledger => {
@@ -16,7 +16,7 @@ const used = (ledger: Ledger, at: number): number => ledger.state(at)[0]?.used ?
 describe("The quota port", () => {
   it("spends what it grants, as many elements as there is room for", () => {
     const ledger = ledgerOf();
-    const port = localPort(ledger);
+    const port: QuotaPort = ledger;
     const lease = port.reserve(charge, "exit", 2_000, 7);
     expect(lease).toMatchObject({ granted: true, elements: 7, charge, expiresAt: Number.POSITIVE_INFINITY });
     expect(used(ledger, 2_000)).toBe(7);
@@ -28,7 +28,7 @@ describe("The quota port", () => {
 
   it("tells the ledger of each ending", () => {
     const ledger = ledgerOf();
-    const port = localPort(ledger);
+    const port: QuotaPort = ledger;
     const take = (elements: number) => {
       const lease = port.reserve(charge, "exit", 2_000, elements);
       if (lease instanceof Promise || !lease.granted) throw new Error("There was room.");

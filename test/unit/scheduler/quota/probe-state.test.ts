@@ -1,10 +1,10 @@
 /** Quiet, probing, going on, refused: what a user's standing lets leave, step by step. */
 import { describe, expect, it } from "vitest";
-import { createProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
+import { ProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
 
 describe("The probe state after a start", () => {
   it("is quiet until the instant given, then lets one call at a time probe", () => {
-    const standing = createProbeState(500);
+    const standing = new ProbeState(500);
     expect([standing.warm, standing.blockedUntil(499), standing.blockedUntil(500)]).toEqual([false, 500, undefined]);
     expect(standing.leave()).toBe(true);
     // When the answer comes nobody knows; a minute is the longest anyone waits for one.
@@ -14,7 +14,7 @@ describe("The probe state after a start", () => {
   });
 
   it("waits for each of two probes that left after all", () => {
-    const standing = createProbeState(0);
+    const standing = new ProbeState(0);
     standing.leave();
     standing.leave();
     standing.back();
@@ -24,7 +24,7 @@ describe("The probe state after a start", () => {
   });
 
   it("a probe that comes back twice makes no room for two", () => {
-    const standing = createProbeState(0);
+    const standing = new ProbeState(0);
     standing.back();
     standing.back();
     standing.leave();
@@ -32,8 +32,8 @@ describe("The probe state after a start", () => {
   });
 
   it("lets all leave, none of them a probe, once enough is known", () => {
-    const standing = createProbeState(500);
-    standing.settle();
+    const standing = new ProbeState(500);
+    standing.warm = true;
     expect([standing.warm, standing.blockedUntil(0), standing.leave(), standing.blockedUntil(0)]).toEqual([
       true,
       undefined,
@@ -43,16 +43,16 @@ describe("The probe state after a start", () => {
   });
 
   it("begun again, it is quiet and probes as at first", () => {
-    const standing = createProbeState(0);
-    standing.settle();
+    const standing = new ProbeState(0);
+    standing.warm = true;
     standing.restart(2_000);
     expect([standing.warm, standing.blockedUntil(1_999), standing.blockedUntil(2_000)]).toEqual([false, 2_000, undefined]);
     expect([standing.leave(), standing.blockedUntil(2_001)]).toEqual([true, 62_001]);
   });
 
   it("calls that left while all was open are no probes when it begins again", () => {
-    const standing = createProbeState(0);
-    standing.settle();
+    const standing = new ProbeState(0);
+    standing.warm = true;
     standing.leave();
     standing.restart(100);
     expect(standing.blockedUntil(100)).toBeUndefined();
@@ -61,7 +61,7 @@ describe("The probe state after a start", () => {
 
 describe("Strikes of refusals:", () => {
   it("a burst of refusals is one, whatever the order its answers come in", () => {
-    const standing = createProbeState(0);
+    const standing = new ProbeState(0);
     expect(standing.strikes).toBe(0);
     expect([standing.strike(100, 150), standing.strikes]).toEqual([true, 1]);
     // Sent before or as the latest refusal was heard: it belongs to the same burst.
@@ -75,9 +75,9 @@ describe("Strikes of refusals:", () => {
   });
 
   it("are forgotten after a success, but the burst they came from is not", () => {
-    const standing = createProbeState(0);
+    const standing = new ProbeState(0);
     standing.strike(100, 150);
-    standing.succeed();
+    standing.strikes = 0;
     expect([standing.strikes, standing.strike(140, 160), standing.strikes]).toEqual([0, false, 0]);
     expect([standing.strike(161, 200), standing.strikes]).toEqual([true, 1]);
   });

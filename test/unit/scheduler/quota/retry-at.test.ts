@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { earliestFit } from "../../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { type Ceiling, fixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { type Ceiling, FixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
@@ -26,7 +26,7 @@ interface Case {
 }
 
 const refused = ({ charge: given = {}, units = 15, ceiling = rising(20_000), now = 10_000, newsAt = Number.POSITIVE_INFINITY }: Case) => {
-  const gauge = fixedWindow(spec, "u", clock);
+  const gauge = new FixedWindow(spec, "u", clock);
   gauge.end(gauge.begin(40, now), now, now, undefined, true);
   const asked: unknown[] = [];
   const news = {

@@ -1,14 +1,23 @@
 /** Windows that begin anywhere, to the millisecond and to the unit. */
 import { describe, expect, it } from "vitest";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { type Ceiling, type LimitWindow, rollingWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { Ceiling, LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
 const all: Ceiling = () => 10;
 
+/** All there is to see of a window. */
+const look = (gauge: LimitWindow, at: number) => ({
+  used: gauge.used(at),
+  foreign: gauge.foreign(at),
+  windowEndsAt: gauge.windowEndsAt(at),
+  open: gauge.open,
+});
+
 describe("A rolling limit window", () => {
   const rolling = (given: Partial<LayerSpec> = {}, driftPpm?: number): LimitWindow =>
-    rollingWindow({ ...spec, anchor: "sliding", ...given }, "k", driftPpm);
+    new RollingWindow({ ...spec, anchor: "sliding", ...given }, "k", driftPpm);
 
   it("holds a call until one window after its answer, by the faster of both clocks", () => {
     for (const [gauge, ms] of [
@@ -17,13 +26,13 @@ describe("A rolling limit window", () => {
     ] as const) {
       const ticket = gauge.begin(3, 100);
       expect(ticket).toEqual({ units: 3, first: 0, knownThen: 0, unheardThen: 0 });
-      expect(gauge.state(5_000)).toEqual({ used: 3, foreign: 0, windowEndsAt: 5_000, open: 3 });
+      expect(look(gauge, 5_000)).toEqual({ used: 3, foreign: 0, windowEndsAt: 5_000, open: 3 });
       expect(gauge.end(ticket, 100, 200, 9, true)).toBe(0);
       gauge.lose(gauge.begin(2, 300), 400);
-      expect(gauge.state(500)).toEqual({ used: 5, foreign: 0, windowEndsAt: 200 + ms, open: 0 });
+      expect(look(gauge, 500)).toEqual({ used: 5, foreign: 0, windowEndsAt: 200 + ms, open: 0 });
       expect([gauge.used(199 + ms), gauge.used(200 + ms)]).toEqual([5, 2]);
       expect([gauge.windowEndsAt(399 + ms), gauge.windowEndsAt(400 + ms)]).toEqual([400 + ms, 400 + ms]);
-      expect([gauge.used(400 + ms), gauge.begun()]).toEqual([0, 5]);
+      expect([gauge.used(400 + ms), gauge.begun]).toEqual([0, 5]);
     }
   });
 
@@ -75,6 +84,6 @@ describe("A rolling limit window", () => {
   it("calls that leave alike are counted each", () => {
     const gauge = rolling();
     gauge.again(gauge.begin(3, 500));
-    expect([gauge.begun(), gauge.open(), gauge.used(500)]).toEqual([6, 6, 6]);
+    expect([gauge.begun, gauge.open, gauge.used(500)]).toEqual([6, 6, 6]);
   });
 });

@@ -1,10 +1,10 @@
 /** The marks of how long answers take: where they begin, how they follow, and where they settle. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
-import { createRoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
+import { RoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
 
 const marksAfter = (...answers: readonly number[]) => {
-  const trips = createRoundTripTime();
+  const trips = new RoundTripTime();
   for (const ms of answers) trips.observe(ms);
   return { low: trips.low, high: trips.high };
 };
@@ -28,7 +28,7 @@ describe("Round-trip times", () => {
   it("plan for no more than 200 ms, and fall again from where they really are", () => {
     const slow = Array.from({ length: 60 }, () => 1_000);
     expect(marksAfter(...slow).high).toBe(200);
-    const trips = createRoundTripTime();
+    const trips = new RoundTripTime();
     for (const ms of slow) trips.observe(ms);
     // 60 steps of 3.8 from 60 are 288: 440 steps of a fifth down is where the plan begins to fall.
     let steps = 0;
@@ -38,7 +38,7 @@ describe("Round-trip times", () => {
 
   it("settle where about one answer in twenty is slower, when slow ones are much slower", () => {
     const random = createRandom("round trips");
-    const trips = createRoundTripTime();
+    const trips = new RoundTripTime();
     let slower = 0;
     for (let answer = 0; answer < 12_000; answer++) {
       const ms = -60 * Math.log(1 - random.next());

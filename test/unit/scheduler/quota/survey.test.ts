@@ -2,18 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
-import { createAllowances, type Rank } from "../../../../src/scheduler/quota/allowance.ts";
+import { Allowances, type Rank } from "../../../../src/scheduler/quota/allowance.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
-import {
-  type Ceiling,
-  fixedWindow,
-  type LimitWindow,
-  rollingWindow,
-  type WindowTicket,
-} from "../../../../src/scheduler/quota/limit-window.ts";
+import { type Ceiling, FixedWindow, type LimitWindow, type WindowTicket } from "../../../../src/scheduler/quota/limit-window.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
-import { createRoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
+import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
+import { RoundTripTime } from "../../../../src/scheduler/quota/round-trip-time.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
@@ -57,11 +52,11 @@ const live = (gauge: LimitWindow, open: { ticket: WindowTicket; at: number }[], 
 
 describe("The room of a limit window", () => {
   it.each<[string, () => LimitWindow]>([
-    ["the offset known", () => fixedWindow(spec, "k", fixedClock(0, 0))],
-    ["the offset in doubt", () => fixedWindow(spec, "k", fixedClock(-300, 500))],
-    ["the offset in motion, so that windows long past or still to come may be meant", () => fixedWindow(spec, "k", moving)],
-    ["nothing known", () => fixedWindow(spec, "k", fixedClock(0, 0, false))],
-    ["windows that begin anywhere", () => rollingWindow({ ...spec, anchor: "sliding" }, "k")],
+    ["the offset known", () => new FixedWindow(spec, "k", fixedClock(0, 0))],
+    ["the offset in doubt", () => new FixedWindow(spec, "k", fixedClock(-300, 500))],
+    ["the offset in motion, so that windows long past or still to come may be meant", () => new FixedWindow(spec, "k", moving)],
+    ["nothing known", () => new FixedWindow(spec, "k", fixedClock(0, 0, false))],
+    ["windows that begin anywhere", () => new RollingWindow({ ...spec, anchor: "sliding" }, "k")],
   ])("is what is not blocked, to the unit: %s", (_, make) => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 60 }), fc.integer({ min: 3, max: 10 }), (happenings, most) => {
@@ -85,13 +80,13 @@ describe("The room of a limit window", () => {
   });
 
   it("shrinks by what is begun, and by nothing else", () => {
-    const gauge = fixedWindow(spec, "k", fixedClock(-300, 500));
+    const gauge = new FixedWindow(spec, "k", fixedClock(-300, 500));
     const rooms: number[] = [];
     const ticket = gauge.begin(3, 5_000);
-    rooms.push(gauge.begun() + gauge.room(5_000, () => 9));
+    rooms.push(gauge.begun + gauge.room(5_000, () => 9));
     gauge.again(ticket);
     gauge.begin(1, 5_000);
-    rooms.push(gauge.begun() + gauge.room(5_000, () => 9));
+    rooms.push(gauge.begun + gauge.room(5_000, () => 9));
     expect(rooms).toEqual([9, 9]);
   });
 });
@@ -120,11 +115,13 @@ describe("The floor of an allowance", () => {
       fc.property(policy, state, (given, { used, intoMs, width, foreign, openOrders, flying, weight, rank }) => {
         const clock = fixedClock(0, width);
         const at = noon + intoMs;
-        const windows = [...layers, extra].map((layer) => (layer === extra ? rollingWindow(layer, "u") : fixedWindow(layer, "u", clock)));
-        const allowances = createAllowances({
+        const windows = [...layers, extra].map((layer) =>
+          layer === extra ? new RollingWindow(layer, "u") : new FixedWindow(layer, "u", clock),
+        );
+        const allowances = new Allowances({
           policy: { ...defaultReserve, ...given },
           clock,
-          trips: createRoundTripTime(),
+          trips: new RoundTripTime(),
           startedAt: noon - 60_000,
           weightOf: () => windows[1],
         });

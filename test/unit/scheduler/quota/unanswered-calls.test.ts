@@ -5,7 +5,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
-import { fixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { FixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { WindowUsage } from "../../../../src/scheduler/quota/window-usage.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
@@ -14,7 +14,7 @@ const all = (): number => spec.capacity;
 
 /** The service told 60, of which one is ours. */
 const told = (lo = 0, hi = 0): LimitWindow => {
-  const gauge = fixedWindow(spec, "u", fixedClock(lo, hi));
+  const gauge = new FixedWindow(spec, "u", fixedClock(lo, hi));
   gauge.end(gauge.begin(1, 200), 200, 210, 60, true);
   return gauge;
 };
@@ -142,7 +142,7 @@ describe("Unanswered calls:", () => {
       fc.property(fc.nat(), fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 60 }), (seed, before, width) => {
         const random = createRandom(seed);
         const offset = (random.next() * 2 - 1) * width;
-        const gauge = fixedWindow(spec, "u", fixedClock(-width, width));
+        const gauge = new FixedWindow(spec, "u", fixedClock(-width, width));
         const counts = new Map([[0, before]]);
         let refused = 0;
         let granted = 0;

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
-import { createWeights } from "../../../../src/scheduler/quota/weights.ts";
+import { Weights } from "../../../../src/scheduler/quota/weights.ts";
 
 describe("Learned weights", () => {
-  const serial = (weights: ReturnType<typeof createWeights>, counts: readonly number[]): void => {
+  const serial = (weights: Weights, counts: readonly number[]): void => {
     for (const used of counts) {
       weights.noteSent("u");
       weights.noteUsed("u", "getOrder", used, 1, true);
@@ -14,7 +14,7 @@ describe("Learned weights", () => {
   };
 
   it("need three neighbouring differences and take the least, since others can only add", () => {
-    const weights = createWeights();
+    const weights = new Weights();
     serial(weights, [100, 107, 114]);
     expect(weights.charged("getOrder", 5)).toBe(5);
     serial(weights, [131]);
@@ -23,7 +23,7 @@ describe("Learned weights", () => {
   });
 
   it("never make a call cheaper than it is said to be", () => {
-    const weights = createWeights();
+    const weights = new Weights();
     serial(weights, [0, 2, 4, 6]);
     expect(weights.learned.get("getOrder")).toBe(2);
     expect(weights.charged("getOrder", 5)).toBe(5);
@@ -59,7 +59,7 @@ describe("Learned weights", () => {
     ["of another user are other counts", [...plain(0, 9, 18), { used: 27, uid: "other" }], undefined],
     ["and compared with their own", [...plain(0, 9, 18), { used: 20, uid: "other" }, { used: 27, uid: "other" }], 7],
   ])("%s", (_, answers, learned) => {
-    const weights = createWeights();
+    const weights = new Weights();
     for (const { used, uid = "u", window = 1, alone = true, extra, sent = 1 } of answers) {
       for (let call = 0; call < sent; call++) weights.noteSent(uid);
       weights.noteUsed(uid, "getOrder", used, window, alone, extra);

@@ -1,0 +1,151 @@
+/**
+ * What a charge touches, looked up once, and what is spent on the calls that take that way.
+ *
+ * Invariants: a route is good until a window or a probe state is replaced; a ticket never changes, so calls that leave alike share
+ * one: a burst would otherwise hold thousands of equal ones.
+ */
+import type { Allowances, Rank } from "./allowance.ts";
+import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
+import { type Ceiling, FixedWindow, type LimitWindow, type WindowTicket } from "./limit-window.ts";
+import { ProbeState } from "./probe-state.ts";
+import { RollingWindow } from "./rolling-window.ts";
+import type { ServerClock } from "./server-clock.ts";
+import type { Weights } from "./weights.ts";
+
+/** How one window of a route is asked by one rank, and how far it may go on being charged at one instant. */
+export interface Measure {
+  readonly gauge: LimitWindow;
+  readonly ceiling: Ceiling;
+  readonly floor: Ceiling;
+  /** The survey holds at this instant, as long as nothing else happens to the ledger than calls that leave. */
+  at: number;
+  epoch: number;
+  /** What may have been begun in all. */
+  most: number;
+}
+
+export interface Route {
+  readonly windows: readonly LimitWindow[];
+  /** One list a rank, one entry a window. */
+  readonly measures: Readonly<Record<Rank, readonly Measure[]>>;
+  readonly standing: ProbeState;
+  /** What the least call of the route counts for in each window, as of so many learned weights. */
+  readonly units: number[];
+  lessons: number;
+  /** Of the call that took it last, and the epoch in which it did. */
+  last: Ticket | undefined;
+  lastEpoch: number;
+}
+
+/** What was spent on one call. It is leave to send as well, and does not expire. */
+export interface Ticket {
+  readonly granted: true;
+  readonly charge: Charge;
+  readonly expiresAt: number;
+  /** Elements that were charged for, and the most the call may carry. */
+  readonly elements: number;
+  readonly sentAt: number;
+  readonly route: Route;
+  /** One per window of the route. */
+  readonly parts: readonly WindowTicket[];
+  readonly probe: boolean;
+}
+
+interface RoutesOptions {
+  readonly layers: readonly LayerSpec[];
+  /** By layer and scope. */
+  readonly windows: Map<string, LimitWindow>;
+  readonly clock: ServerClock;
+  readonly driftPpm: number;
+  readonly allowances: Allowances;
+  readonly weights: Weights;
+  /** Nothing leaves before. */
+  readonly quietUntil: number;
+}
+
+export class Routes {
+  /** The service tells no time: its windows are taken to begin anywhere. */
+  dateless = false;
+  readonly #options: RoutesOptions;
+  readonly #weights: Weights;
+  readonly #standings = new Map<string, ProbeState>();
+  #known = new WeakMap<Charge, Route>();
+  #quietUntil: number;
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+    this.#weights = options.weights;
+    this.#quietUntil = options.quietUntil;
+  }
+
+  of(charge: Charge): Route {
+    const route = this.#known.get(charge) ?? this.#open(charge);
+    if (route.lessons !== this.#weights.lessons) this.#weigh(route, charge);
+    return route;
+  }
+
+  /** What a window counts of a call with so many elements. */
+  unitsIn({ spec }: LimitWindow, charge: Charge, elements: number): number {
+    return unitsOf(spec, charge, this.#weights.charged(charge.endpoint, charge.weight), elements);
+  }
+
+  withoutDates(): void {
+    this.dateless = true;
+    this.#options.windows.clear();
+    this.#known = new WeakMap();
+  }
+
+  /** What was learned of windows holds no longer; everybody probes again. */
+  disturb(quietUntil: number): void {
+    this.#quietUntil = quietUntil;
+    for (const gauge of this.#options.windows.values()) gauge.reset();
+    this.#standings.clear();
+    this.#known = new WeakMap();
+  }
+
+  #open(charge: Charge): Route {
+    const { layers, allowances } = this.#options;
+    const windows = touchedBy(layers, charge).map(({ spec, scope }) => this.#windowOf(spec, scope));
+    const of = (rank: Rank): Measure[] =>
+      windows.map((gauge) => ({
+        gauge,
+        ceiling: allowances.of(gauge, charge, rank),
+        floor: allowances.floorOf(gauge, charge, rank),
+        at: Number.NaN,
+        epoch: 0,
+        most: Number.NaN,
+      }));
+    const measures = { emergency: of("emergency"), exit: of("exit"), ordinary: of("ordinary") };
+    const standing = this.#standingOf(charge);
+    const route: Route = { windows, measures, standing, units: [], lessons: Number.NaN, last: undefined, lastEpoch: 0 };
+    this.#known.set(charge, route);
+    return route;
+  }
+
+  #weigh(route: Route, charge: Charge): void {
+    route.lessons = this.#weights.lessons;
+    for (const [index, gauge] of route.windows.entries()) route.units[index] = this.unitsIn(gauge, charge, charge.elements);
+  }
+
+  #windowOf(spec: LayerSpec, scope: string): LimitWindow {
+    const { windows, clock, driftPpm } = this.#options;
+    const name = `${spec.name}:${scope}`;
+    let gauge = windows.get(name);
+    if (gauge === undefined) {
+      const isFixed = spec.anchor === "wall_clock" && !this.dateless;
+      gauge = isFixed ? new FixedWindow(spec, scope, clock) : new RollingWindow(spec, scope, driftPpm);
+      windows.set(name, gauge);
+    }
+    return gauge;
+  }
+
+  #standingOf({ uid, ip }: Charge): ProbeState {
+    const name = uid ?? `ip:${ip}`;
+    let standing = this.#standings.get(name);
+    if (standing === undefined) {
+      standing = new ProbeState(this.#quietUntil);
+      this.#standings.set(name, standing);
+    }
+    return standing;
+  }
+}

@@ -1,0 +1,73 @@
+/** A route is opened once for a charge, found again, and opened anew when what it leads to was replaced. */
+import { describe, expect, it } from "vitest";
+import { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
+import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
+import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
+import { Routes } from "../../../../src/scheduler/quota/routes.ts";
+import { Weights } from "../../../../src/scheduler/quota/weights.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
+import { layers } from "../../../support/harness/ledger.ts";
+
+const chargeOf = (weight: number): Charge => ({ endpoint: "getOrder", weight, elements: 1, ip: "home", uid: "u", key: "k" });
+
+const stage = (specs: readonly LayerSpec[] = layers) => {
+  const clock = fixedClock(0, 0);
+  const windows = new Map<string, LimitWindow>();
+  const weights = new Weights();
+  const trips = { low: 10, high: 60 };
+  const allowances = new Allowances({ policy: defaultReserve, clock, trips, startedAt: 0, weightOf: () => undefined });
+  const routes = new Routes({ layers: specs, windows, clock, driftPpm: 0, allowances, weights, quietUntil: 500 });
+  return { routes, windows, weights };
+};
+
+describe("Quota routes", () => {
+  it("are opened once for each charge, however many there are", () => {
+    const { routes } = stage();
+    const charges = Array.from({ length: 20 }, (_, index) => chargeOf(index));
+    const first = charges.map((charge) => routes.of(charge));
+    expect(new Set(first).size).toBe(20);
+    for (const index of [19, 0, 3, 3, 18, 0, 1, 2, 3, 4, 5, 6, 7, 19]) expect(routes.of(charges[index] as Charge)).toBe(first[index]);
+  });
+
+  it("belong to the charge itself, not to one that is equal; their windows and probe state are shared", () => {
+    const { routes } = stage();
+    const [one, other] = [routes.of(chargeOf(1)), routes.of(chargeOf(1))];
+    expect(one).not.toBe(other);
+    expect(one.windows).toEqual(other.windows);
+    expect(one.windows.every((gauge, index) => gauge === other.windows[index])).toBe(true);
+    expect(one.standing).toBe(other.standing);
+  });
+
+  it("are opened anew when everybody probes again, with the same windows", () => {
+    const { routes, windows } = stage();
+    const charge = chargeOf(1);
+    const before = routes.of(charge);
+    routes.disturb(2_000);
+    const after = routes.of(charge);
+    expect([after === before, after.standing === before.standing, after.windows[0] === before.windows[0]]).toEqual([false, false, true]);
+    expect([after.standing.blockedUntil(1_999), windows.size]).toEqual([2_000, 3]);
+  });
+
+  it("lead to windows that begin anywhere where the service tells no time", () => {
+    const { routes, windows } = stage();
+    const charge = chargeOf(1);
+    const before = routes.of(charge);
+    routes.withoutDates();
+    const after = routes.of(charge);
+    expect(after.windows.map((gauge) => gauge instanceof RollingWindow)).toEqual([true, true, true]);
+    expect([after.standing === before.standing, windows.size]).toEqual([true, 3]);
+  });
+
+  it("weigh what was learned since", () => {
+    const { routes, weights } = stage();
+    const charge = chargeOf(5);
+    expect(routes.of(charge).units).toEqual([1, 5, 1]);
+    for (const used of [100, 107, 114, 121]) {
+      weights.noteSent("u");
+      weights.noteUsed("u", "getOrder", used, 1, true);
+    }
+    expect(routes.of(charge).units).toEqual([1, 7, 1]);
+  });
+});
