@@ -188,7 +188,7 @@ describe("An abandoned request", () => {
     responsesOf(client.transport, requestOf("placeOrder")).subscribe().unsubscribe();
     await server.arrived(1);
     client.clock.advanceTo(startedAt + 10_000);
-    await until(() => client.open() === 0);
+    await until(() => server.connections[0]?.closed === true);
     expect(client.clock.pending).toBe(0);
   });
 });
