@@ -141,4 +141,5 @@ const measure = async ({ actions }) => {
   process.send({ us: (user + system) / actions });
 };
 process.on("message", (asked) => void measure(asked));
+process.on("disconnect", () => process.exit(0));
 process.send({ ready: true });

@@ -22,4 +22,5 @@ const measure = async ({ scenario, orders }) => {
   process.send({ us: user + system, done });
 };
 process.on("message", (asked) => void measure(asked));
+process.on("disconnect", () => process.exit(0));
 process.send({ ready: true });
