@@ -4,12 +4,6 @@
 
 /** Files that import each other in a circle. */
 export const cyclicFiles: readonly string[] = [
-  // client/live
-  "src/client/live/bar-streams.ts",
-  "src/client/live/book-stream.ts",
-  "src/client/live/instrument-market.ts",
-  "src/client/live/quote-stream.ts",
-  "src/client/live/trade-stream.ts",
   // report
 ];
 
@@ -19,12 +13,6 @@ export const longFunctions: readonly string[] = [
   // backtest/serve
   // backtest
   // client
-  // client/live
-  "src/client/live/bar-streams.ts createBarStreams",
-  // client/transport
-  "src/client/transport/socket-channel.ts createSocketChannel",
-  "src/client/transport/socket-connection.ts createConnection",
-  "src/client/transport/socket-pool.ts createSocketPool",
   // engine
   "src/engine/engine.ts createEngine",
   "src/engine/placement-journal.ts createPlacementJournal",
@@ -51,14 +39,8 @@ export const unusedExports: readonly string[] = [
   // backtest
   // backtest/sweep
   // client
-  // client/live
-  "src/client/live/live-market.ts LiveMarket",
-  "src/client/live/size-unit-confirmation.ts SizeUnitConfirmation",
   // client
   "src/client/outcome.ts OutcomeKind",
-  // client/transport
-  "src/client/transport/http.ts HttpOptions",
-  "src/client/transport/socket.ts SocketEvents",
   // src
   // engine/watchdog
   // host

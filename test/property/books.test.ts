@@ -91,7 +91,7 @@ const run = (deeds: readonly Deed[]) => {
   const market = createLiveMarket({
     clock: rig.clock,
     serviceNow: () => rig.clock.now(),
-    subscribe: rig.pool.subscribe,
+    subscribe: (arg, listener) => rig.pool.subscribe(arg, listener),
     channels: ["books"],
     toBase: toBaseFor("base", () => undefined),
     isListed: () => undefined,

@@ -6,7 +6,8 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { ChannelArg } from "../../contract/channels.ts";
-import type { ChannelHandle, ChannelListener, ChannelState } from "../transport/socket-channel.ts";
+import type { ChannelListener, ChannelState } from "../transport/socket-channel.ts";
+import type { ChannelHandle } from "../transport/socket-pool.ts";
 
 export type Subscribe = (arg: ChannelArg, listener: ChannelListener) => ChannelHandle;
 

@@ -17,7 +17,7 @@ import { HttpTransport } from "../transport/http.ts";
 import { createServiceTime, type ServiceTime } from "../transport/service-time.ts";
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
-import { createSocketPool, type Login } from "../transport/socket-pool.ts";
+import { type Login, SocketPool } from "../transport/socket-pool.ts";
 import { type Anomalies, createAnomalies } from "./anomalies.ts";
 import { noteEndings } from "./endpoint-endings.ts";
 import { createInstrumentCache } from "./instrument-cache.ts";
@@ -120,7 +120,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   const listed = createInstrumentCache(contract);
-  const pool = createSocketPool({
+  const pool = new SocketPool({
     url: options.wsUrl ?? socketUrlOf(baseUrl, profile.websocket.path),
     open: openSocket,
     clock,
@@ -133,7 +133,7 @@ const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, cl
   const market = createLiveMarket({
     clock,
     serviceNow: () => time.wallNow(),
-    subscribe: pool.subscribe,
+    subscribe: (arg, listener) => pool.subscribe(arg, listener),
     channels: profile.websocket.publicChannels,
     toBase: toBaseFor(profile.websocket.szUnit, listed.contractValue),
     isListed: listed.isListed,

@@ -12,9 +12,9 @@ import type { Contract } from "../../contract/contract.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 import { HotStream } from "../../market/hot-stream.ts";
 import { parseResponse } from "../parse-response.ts";
-import type { ChannelHandle, OnAnomaly } from "../transport/socket-channel.ts";
+import type { OnAnomaly } from "../transport/socket-channel.ts";
 import type { Push } from "../transport/socket-message.ts";
-import type { Login, SocketPool } from "../transport/socket-pool.ts";
+import type { ChannelHandle, Login, SocketPool } from "../transport/socket-pool.ts";
 
 export interface OrderPushes {
   readonly pushes$: Observable<OrderRecord>;

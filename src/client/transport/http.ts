@@ -22,7 +22,7 @@ import { codeOf, type ExchangeSetting, HttpExchange, unwritable } from "./http-e
 import type { ServiceTime } from "./service-time.ts";
 import type { Signer } from "./sign.ts";
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly baseUrl: string;
   readonly profile: Profile;
   /** By the name of the key. */

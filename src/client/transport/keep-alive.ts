@@ -5,13 +5,6 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 
-interface KeepAlive {
-  start(): void;
-  /** Something was heard, whatever it was. */
-  heard(): void;
-  stop(): void;
-}
-
 interface KeepAliveOptions {
   readonly clock: Clock;
   readonly silenceMsMax: number;
@@ -21,37 +14,45 @@ interface KeepAliveOptions {
 
 const idleMsMax = 20_000;
 
-export const createKeepAlive = ({ clock, silenceMsMax, ask, dead }: KeepAliveOptions): KeepAlive => {
-  // An answer needs some of the silence to arrive in.
-  const askMs = Math.min(idleMsMax, (silenceMsMax * 2) / 3);
-  let heardAt = 0;
-  let timer: Timer | undefined;
-  const heard = (): void => {
-    heardAt = clock.now();
-  };
-  const look = (): void => {
-    timer = undefined;
-    const idleMs = clock.now() - heardAt;
+export class KeepAlive {
+  readonly #options: KeepAliveOptions;
+  /** A reply needs some of the silence to arrive in. */
+  readonly #askMs: number;
+  #heardAt = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: KeepAliveOptions) {
+    this.#options = options;
+    this.#askMs = Math.min(idleMsMax, (options.silenceMsMax * 2) / 3);
+  }
+
+  start(): void {
+    this.stop();
+    this.heard();
+    this.#look();
+  }
+
+  /** Something was heard, whatever it was. */
+  heard(): void {
+    this.#heardAt = this.#options.clock.now();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    const { clock, silenceMsMax, ask, dead } = this.#options;
+    this.#timer = undefined;
+    const idleMs = clock.now() - this.#heardAt;
     if (idleMs >= silenceMsMax) {
       dead(`nothing was heard for ${silenceMsMax} ms`);
       return;
     }
-    const quiet = idleMs >= askMs;
-    timer = clock.setTimer(heardAt + (quiet ? silenceMsMax : askMs), look);
+    const quiet = idleMs >= this.#askMs;
+    this.#timer = clock.setTimer(this.#heardAt + (quiet ? silenceMsMax : this.#askMs), () => this.#look());
     // Last, as asking may show that there is nobody.
     if (quiet) ask();
-  };
-  const stop = (): void => {
-    timer?.cancel();
-    timer = undefined;
-  };
-  return {
-    heard,
-    stop,
-    start: () => {
-      stop();
-      heard();
-      look();
-    },
-  };
-};
+  }
+}

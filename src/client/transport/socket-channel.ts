@@ -1,5 +1,5 @@
 /**
- * One subscription: whether what it tells can be trusted at this moment.
+ * WebSocket subscription: whether what it tells can be trusted at this moment.
  *
  * Invariants: messages reach the listener only while the state is `live`, in the sequence of the service and without a hole;
  * a gap, a duplicate or disorder ends `live` at once and subscribes anew, ever more slowly when that does not help; what is not
@@ -21,33 +21,8 @@ export interface ChannelListener {
   state(state: ChannelState, reason: string): void;
 }
 
-export interface ChannelHandle {
-  readonly state: ChannelState;
-  /** What was told cannot be trusted: subscribes anew. Nothing while that is under way already. */
-  repair(reason: string): void;
-  /** Ends the subscription; nothing is told afterwards. */
-  close(): void;
-}
-
 /** What happened on the wire that should not, for counting: a stable name and the story. */
 export type OnAnomaly = (what: string, detail: string) => void;
-
-export interface SocketChannel {
-  readonly arg: ChannelArg;
-  readonly key: string;
-  readonly state: ChannelState;
-  /** The request was sent. `first`: the service has not told this connection of the channel before. */
-  asked(first: boolean): void;
-  acknowledged(): void;
-  refuse(reason: string): void;
-  /** There is no connection for it; it is asked for when there is. */
-  full(reason: string): void;
-  push(push: Push): void;
-  /** The connection is gone. */
-  lost(reason: string): void;
-  readonly repair: (reason: string) => void;
-  close(): void;
-}
 
 interface SocketChannelOptions {
   readonly arg: ChannelArg;
@@ -60,108 +35,126 @@ interface SocketChannelOptions {
 }
 
 const repairBounds: BackoffBounds = { baseMs: 1_000, msMax: 60_000, certain: 0.5 };
-/** Whoever was live so long starts over with quick repairs. */
+/** A channel that was live so long starts over with quick repairs. */
 const steadyMs = 60_000;
 const refusedRetryMs = 300_000;
 /** Before the first message of a channel on a connection. */
 const none = -1;
 
-export const createSocketChannel = (options: SocketChannelOptions): SocketChannel => {
-  const { arg, listener, clock, random, websocket, onAnomaly, send } = options;
-  const key = channelKey(arg);
-  let state: ChannelState = "waiting";
-  let timer: Timer | undefined;
-  let repairs = 0;
-  let liveAt = 0;
-  let last: number | undefined;
+export class SocketChannel {
+  readonly arg: ChannelArg;
+  readonly key: string;
+  readonly #options: SocketChannelOptions;
+  #state: ChannelState = "waiting";
+  #timer: Timer | undefined;
+  #repairs = 0;
+  #liveAt = 0;
+  #last: number | undefined;
   /** A request was sent, and no acknowledgement of it was read. */
-  let awaited = false;
-  let closed = false;
+  #awaited = false;
+  #closed = false;
 
-  const turn = (next: ChannelState, reason: string): void => {
-    if (state === next || closed) return;
-    state = next;
-    listener.state(next, reason);
-  };
-  const wait = (ms: number, run: () => void): void => {
-    timer?.cancel();
-    timer = clock.setTimer(clock.now() + ms, run);
-  };
-  const ask = (): void => {
-    asked(false);
-    send("subscribe", arg);
-  };
-  const asked = (first: boolean): void => {
-    last = first ? none : undefined;
-    awaited = true;
-    wait(websocket.ackMsMax, () => {
-      refuse(`not acknowledged within ${websocket.ackMsMax} ms`);
-    });
-  };
-  const refuse = (reason: string): void => {
-    if (closed) return;
-    if (state !== "refused") onAnomaly("channel.refused", `${key}: ${reason}`);
-    wait(refusedRetryMs, ask);
-    turn("refused", reason);
-  };
-  const repair = (reason: string): void => {
-    if (state !== "live" || closed) return;
-    if (clock.now() - liveAt >= steadyMs) repairs = 0;
-    awaited = false;
-    onAnomaly("channel.repaired", `${key}: ${reason}`);
-    turn("waiting", reason);
-    // Whoever was told of it may have left.
-    if (closed) return;
-    send("unsubscribe", arg);
-    repairs++;
-    if (repairs === 1) ask();
-    else wait(backoffMs(repairBounds, repairs - 1, random), ask);
-  };
-  return {
-    arg,
-    key,
-    get state() {
-      return state;
-    },
-    asked,
-    refuse,
-    repair,
-    full: (reason) => {
-      onAnomaly("channel.refused", `${key}: ${reason}`);
-      turn("refused", reason);
-    },
-    acknowledged: () => {
-      // One that nobody waits for belongs to an earlier request.
-      if (closed || !awaited) return;
-      awaited = false;
-      timer?.cancel();
-      timer = undefined;
-      liveAt = clock.now();
-      turn("live", "subscribed");
-    },
-    push: (push) => {
-      if (state !== "live" || closed) return;
-      const problem = websocket.sequenced ? sequenceProblem(push, last) : undefined;
-      if (problem !== undefined) {
-        repair(problem);
-        return;
-      }
-      last = push.seqId;
-      listener.message(push);
-    },
-    lost: (reason) => {
-      timer?.cancel();
-      timer = undefined;
-      awaited = false;
-      turn("waiting", reason);
-    },
-    close: () => {
-      timer?.cancel();
-      timer = undefined;
-      closed = true;
-    },
-  };
-};
+  constructor(options: SocketChannelOptions) {
+    this.arg = options.arg;
+    this.key = channelKey(options.arg);
+    this.#options = options;
+  }
+
+  get state(): ChannelState {
+    return this.#state;
+  }
+
+  /** The request was sent. `first`: the service has not told this connection of the channel before. */
+  asked(first: boolean): void {
+    const { ackMsMax } = this.#options.websocket;
+    this.#last = first ? none : undefined;
+    this.#awaited = true;
+    this.#wait(ackMsMax, () => this.refuse(`not acknowledged within ${ackMsMax} ms`));
+  }
+
+  acknowledged(): void {
+    // One that nobody waits for belongs to an earlier request.
+    if (this.#closed || !this.#awaited) return;
+    this.#rest();
+    this.#liveAt = this.#options.clock.now();
+    this.#turn("live", "subscribed");
+  }
+
+  refuse(reason: string): void {
+    if (this.#closed) return;
+    if (this.#state !== "refused") this.#options.onAnomaly("channel.refused", `${this.key}: ${reason}`);
+    this.#wait(refusedRetryMs, () => this.#ask());
+    this.#turn("refused", reason);
+  }
+
+  /** There is no connection for it; it is asked for when there is. */
+  full(reason: string): void {
+    this.#options.onAnomaly("channel.refused", `${this.key}: ${reason}`);
+    this.#turn("refused", reason);
+  }
+
+  push(push: Push): void {
+    if (this.#state !== "live" || this.#closed) return;
+    const problem = this.#options.websocket.sequenced ? sequenceProblem(push, this.#last) : undefined;
+    if (problem !== undefined) {
+      this.repair(problem);
+      return;
+    }
+    this.#last = push.seqId;
+    this.#options.listener.message(push);
+  }
+
+  /** What was told cannot be trusted: subscribes anew. Nothing while that is under way already. */
+  repair(reason: string): void {
+    if (this.#state !== "live" || this.#closed) return;
+    const { clock, random, onAnomaly, send } = this.#options;
+    if (clock.now() - this.#liveAt >= steadyMs) this.#repairs = 0;
+    this.#awaited = false;
+    onAnomaly("channel.repaired", `${this.key}: ${reason}`);
+    this.#turn("waiting", reason);
+    // The listener may have left when it was told.
+    if (this.#closed) return;
+    send("unsubscribe", this.arg);
+    this.#repairs++;
+    if (this.#repairs === 1) this.#ask();
+    else this.#wait(backoffMs(repairBounds, this.#repairs - 1, random), () => this.#ask());
+  }
+
+  /** The connection is gone. */
+  lost(reason: string): void {
+    this.#rest();
+    this.#turn("waiting", reason);
+  }
+
+  close(): void {
+    this.#rest();
+    this.#closed = true;
+  }
+
+  #ask(): void {
+    this.asked(false);
+    this.#options.send("subscribe", this.arg);
+  }
+
+  /** Waits for nothing. */
+  #rest(): void {
+    this.#awaited = false;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #wait(ms: number, run: () => void): void {
+    const { clock } = this.#options;
+    this.#timer?.cancel();
+    this.#timer = clock.setTimer(clock.now() + ms, run);
+  }
+
+  #turn(next: ChannelState, reason: string): void {
+    if (this.#state === next || this.#closed) return;
+    this.#state = next;
+    this.#options.listener.state(next, reason);
+  }
+}
 
 /** What is wrong with the place of a message after `last`, which is undefined when any place is right. */
 const sequenceProblem = ({ seqId, prevSeqId }: Push, last: number | undefined): string | undefined => {

@@ -1,5 +1,5 @@
 /**
- * One connection and what is subscribed over it: opened, logged in where that is asked for, watched, and opened again.
+ * WebSocket connection and the channels subscribed over it: opened, logged in where that is asked for, watched, and opened again.
  *
  * Invariants: at most one socket is used at a time; no attempt is made without leave; silence ends a
  * connection, as a dead one looks the same; the waits between attempts grow, and those after a refused login are long; after
@@ -11,22 +11,10 @@ import type { LoginArg, SocketRequest } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
-import { createKeepAlive } from "./keep-alive.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
 import type { OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { channelKey, type Heard, readMessage } from "./socket-message.ts";
-
-export interface Connection {
-  readonly channels: ReadonlyMap<string, SocketChannel>;
-  /** Begins to connect; nothing when it has begun. */
-  start(): void;
-  add(channel: SocketChannel): void;
-  remove(channel: SocketChannel): void;
-  /** Sends when the connection is up; otherwise what is subscribed then is asked for anyway. */
-  send(request: SocketRequest): void;
-  readonly up: boolean;
-  close(): void;
-}
 
 interface ConnectionOptions {
   readonly url: string;
@@ -53,198 +41,208 @@ const failuresSaid = 3;
 
 type Phase = "new" | "waiting" | "opening" | "login" | "up" | "closed";
 
-export const createConnection = (options: ConnectionOptions): Connection => {
-  const { url, clock, random, websocket, onAnomaly, leave, login, onSocket } = options;
-  const channels = new Map<string, SocketChannel>();
-  /** What this connection has been told of; such a channel's numbers go on where they were. */
-  const told = new Set<string>();
-  let phase: Phase = "new";
-  let timer: Timer | undefined;
-  let socket: Socket | undefined;
-  let upAt = 0;
-  let failures = 0;
-  let rejections = 0;
-  let tries = 0;
+export class SocketConnection {
+  readonly #options: ConnectionOptions;
+  readonly #channels = new Map<string, SocketChannel>();
+  /** Channels this socket has told of; such a channel's numbers go on where they were. */
+  readonly #told = new Set<string>();
+  readonly #keepAlive: KeepAlive;
+  #phase: Phase = "new";
+  #timer: Timer | undefined;
+  #socket: Socket | undefined;
+  #upAt = 0;
+  #failures = 0;
+  #rejections = 0;
+  #tries = 0;
 
-  const wait = (at: number, run: () => void): void => {
-    timer?.cancel();
-    timer = clock.setTimer(at, run);
-  };
-  const say = (request: SocketRequest): void => {
-    socket?.send(JSON.stringify(request));
-  };
-  const pulse = createKeepAlive({
-    clock,
-    silenceMsMax: websocket.silenceMsMax,
-    ask: () => {
-      socket?.send("ping");
-    },
-    dead: (reason) => {
-      drop(reason);
-    },
-  });
-  const connect = (): void => {
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#keepAlive = new KeepAlive({
+      clock: options.clock,
+      silenceMsMax: options.websocket.silenceMsMax,
+      ask: () => this.#socket?.send("ping"),
+      dead: (reason) => this.#drop(reason),
+    });
+  }
+
+  get channels(): ReadonlyMap<string, SocketChannel> {
+    return this.#channels;
+  }
+
+  /** Begins to connect; nothing when it has begun. */
+  start(): void {
+    if (this.#phase !== "new") return;
+    this.#phase = "waiting";
+    this.#connect();
+  }
+
+  add(channel: SocketChannel): void {
+    this.#channels.set(channel.key, channel);
+    if (this.#phase === "up") this.#subscribe([channel]);
+  }
+
+  remove(channel: SocketChannel): void {
+    this.#channels.delete(channel.key);
+    if (channel.state !== "refused") this.send({ op: "unsubscribe", args: [channel.arg] });
+    channel.close();
+  }
+
+  /** Sends when the connection is up; otherwise what is subscribed then is asked for anyway. */
+  send(request: SocketRequest): void {
+    if (this.#phase === "up") this.#say(request);
+  }
+
+  close(): void {
+    this.#leaveSocket("closed by us");
+    this.#phase = "closed";
+  }
+
+  #connect(): void {
+    const { url, clock, open, leave, onSocket } = this.#options;
     const until = leave();
     if (until !== undefined) {
-      wait(Math.max(until, clock.now() + 1), connect);
+      this.#wait(Math.max(until, clock.now() + 1), () => this.#connect());
       return;
     }
-    phase = "opening";
+    this.#phase = "opening";
     onSocket(1);
-    const current = (run: () => void): void => {
-      if (socket === mine) run();
-    };
-    const mine = options.open(url, {
+    const socket = open(url, {
       opened: () => {
-        current(opened);
+        if (this.#socket === socket) this.#opened();
       },
       text: (text) => {
-        current(() => {
-          heard(readMessage(text));
-        });
+        if (this.#socket === socket) this.#heard(readMessage(text));
       },
       closed: (reason) => {
         onSocket(-1);
-        current(() => {
-          drop(reason);
-        });
+        if (this.#socket === socket) this.#drop(reason);
       },
     });
-    socket = mine;
-    wait(clock.now() + openMsMax, () => {
-      drop(`not open within ${openMsMax} ms`);
-    });
-  };
-  const opened = (): void => {
+    this.#socket = socket;
+    this.#wait(clock.now() + openMsMax, () => this.#drop(`not open within ${openMsMax} ms`));
+  }
+
+  #opened(): void {
+    const { clock, login, websocket } = this.#options;
     if (login === undefined) {
-      begin();
+      this.#begin();
       return;
     }
-    phase = "login";
-    wait(clock.now() + websocket.ackMsMax, () => {
-      drop(`the login was not answered within ${websocket.ackMsMax} ms`);
-    });
-    say({ op: "login", args: [login()] });
-  };
-  const begin = (): void => {
-    phase = "up";
-    upAt = clock.now();
-    failures = 0;
-    rejections = 0;
-    // From here on the pulse is the timer.
-    timer?.cancel();
-    pulse.start();
-    subscribe([...channels.values()]);
-  };
-  const subscribe = (wanted: readonly SocketChannel[]): void => {
+    this.#phase = "login";
+    this.#wait(clock.now() + websocket.ackMsMax, () => this.#drop(`the login was not answered within ${websocket.ackMsMax} ms`));
+    this.#say({ op: "login", args: [login()] });
+  }
+
+  #begin(): void {
+    this.#phase = "up";
+    this.#upAt = this.#options.clock.now();
+    this.#failures = 0;
+    this.#rejections = 0;
+    // From here on the timer is that of the keep-alive.
+    this.#timer?.cancel();
+    this.#keepAlive.start();
+    this.#subscribe([...this.#channels.values()]);
+  }
+
+  #subscribe(wanted: readonly SocketChannel[]): void {
     if (wanted.length === 0) return;
     for (const channel of wanted) {
-      channel.asked(!told.has(channel.key));
-      told.add(channel.key);
+      channel.asked(!this.#told.has(channel.key));
+      this.#told.add(channel.key);
     }
-    say({ op: "subscribe", args: wanted.map(({ arg }) => arg) });
-  };
+    this.#say({ op: "subscribe", args: wanted.map(({ arg }) => arg) });
+  }
 
-  const heard = (message: Heard): void => {
-    pulse.heard();
+  #heard(message: Heard): void {
+    this.#keepAlive.heard();
     switch (message.kind) {
-      case "push":
-        channelOf(message.push.arg)?.push(message.push);
+      case "push": {
+        const { arg } = message.push;
+        // A channel of all products may be told by product.
+        (this.#channels.get(channelKey(arg)) ?? this.#channels.get(arg.channel))?.push(message.push);
         return;
+      }
       case "subscribed":
-        channels.get(channelKey(message.arg))?.acknowledged();
+        this.#channels.get(channelKey(message.arg))?.acknowledged();
         return;
       case "login":
-        if (phase === "login") answered(message.refused);
+        if (this.#phase === "login") this.#answered(message.refused);
         return;
       case "error":
-        if (phase === "login") answered(message.reason);
-        else refused(message);
+        if (this.#phase === "login") this.#answered(message.reason);
+        else this.#refused(message);
         return;
       case "ping":
-        say({ op: "pong" });
+        this.#say({ op: "pong" });
         return;
       case "malformed":
-        onAnomaly("message.malformed", message.problem);
+        this.#options.onAnomaly("message.malformed", message.problem);
         return;
       case "unsubscribed":
       case "pong":
         return;
     }
-  };
-  /** A channel of all products may be told by product. */
-  const channelOf = (arg: { readonly channel: string; readonly instId?: string }): SocketChannel | undefined =>
-    channels.get(channelKey(arg)) ?? channels.get(arg.channel);
-  const refused = ({ arg, reason }: Extract<Heard, { kind: "error" }>): void => {
-    const channel = arg && channels.get(channelKey(arg));
+  }
+
+  #refused({ arg, reason }: Extract<Heard, { kind: "error" }>): void {
+    const channel = arg && this.#channels.get(channelKey(arg));
     if (channel !== undefined && channel.state !== "live") channel.refuse(reason);
-    else onAnomaly("socket.error", reason);
-  };
-  const answered = (problem: string | undefined): void => {
+    else this.#options.onAnomaly("socket.error", reason);
+  }
+
+  /** The login was. */
+  #answered(problem: string | undefined): void {
     if (problem === undefined) {
-      begin();
+      this.#begin();
       return;
     }
-    rejections++;
-    if (rejections === 1) onAnomaly("login.refused", `${problem}; orders are polled, and the login is tried again after long pauses`);
-    leaveSocket(`the login was refused: ${problem}`);
-    pause(backoffMs(loginBounds, rejections - 1, random));
-  };
+    const { onAnomaly, random } = this.#options;
+    this.#rejections++;
+    if (this.#rejections === 1) onAnomaly("login.refused", `${problem}; orders are polled, and the login is tried again after long pauses`);
+    this.#leaveSocket(`the login was refused: ${problem}`);
+    this.#pause(backoffMs(loginBounds, this.#rejections - 1, random));
+  }
 
   /** A listener that was told of the loss may have closed the connection. */
-  const pause = (ms: number): void => {
-    if (phase !== "closed") wait(clock.now() + ms, connect);
-  };
+  #pause(ms: number): void {
+    if (this.#phase !== "closed") this.#wait(this.#options.clock.now() + ms, () => this.#connect());
+  }
+
   /** Turns away from the socket, whatever it may still tell. */
-  const leaveSocket = (reason: string): void => {
-    const old = socket;
-    socket = undefined;
-    timer?.cancel();
-    timer = undefined;
-    pulse.stop();
-    phase = "waiting";
-    told.clear();
+  #leaveSocket(reason: string): void {
+    const old = this.#socket;
+    this.#socket = undefined;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#keepAlive.stop();
+    this.#phase = "waiting";
+    this.#told.clear();
     old?.close();
-    for (const channel of channels.values()) channel.lost(reason);
-  };
-  const drop = (reason: string): void => {
-    const wasUp = phase === "up";
-    leaveSocket(reason);
+    for (const channel of this.#channels.values()) channel.lost(reason);
+  }
+
+  #drop(reason: string): void {
+    const { url, clock, random, onAnomaly } = this.#options;
+    const wasUp = this.#phase === "up";
+    this.#leaveSocket(reason);
     if (wasUp) {
       onAnomaly("socket.lost", reason);
-      if (clock.now() - upAt >= steadyMs) tries = 0;
+      if (clock.now() - this.#upAt >= steadyMs) this.#tries = 0;
     } else {
-      failures++;
-      if (failures === failuresSaid) onAnomaly("socket.unreachable", `${url} failed ${failures} times: ${reason}; it is tried again`);
+      this.#failures++;
+      const times = this.#failures;
+      if (times === failuresSaid) onAnomaly("socket.unreachable", `${url} failed ${times} times: ${reason}; it is tried again`);
     }
-    pause(backoffMs(lostBounds, tries, random));
-    tries++;
-  };
-  return {
-    channels,
-    get up() {
-      return phase === "up";
-    },
-    start: () => {
-      if (phase !== "new") return;
-      phase = "waiting";
-      connect();
-    },
-    add: (channel) => {
-      channels.set(channel.key, channel);
-      if (phase === "up") subscribe([channel]);
-    },
-    remove: (channel) => {
-      channels.delete(channel.key);
-      if (phase === "up" && channel.state !== "refused") say({ op: "unsubscribe", args: [channel.arg] });
-      channel.close();
-    },
-    send: (request) => {
-      if (phase === "up") say(request);
-    },
-    close: () => {
-      leaveSocket("closed by us");
-      phase = "closed";
-    },
-  };
-};
+    this.#pause(backoffMs(lostBounds, this.#tries, random));
+    this.#tries++;
+  }
+
+  #wait(at: number, run: () => void): void {
+    this.#timer?.cancel();
+    this.#timer = this.#options.clock.setTimer(at, run);
+  }
+
+  #say(request: SocketRequest): void {
+    this.#socket?.send(JSON.stringify(request));
+  }
+}

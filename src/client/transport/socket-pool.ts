@@ -12,22 +12,13 @@ import type { Profile } from "../../contract/profile.ts";
 import { assert } from "../../errors.ts";
 import type { Random } from "../../random.ts";
 import type { OpenSocket } from "./socket.ts";
-import { type ChannelHandle, type ChannelListener, createSocketChannel, type OnAnomaly, type SocketChannel } from "./socket-channel.ts";
-import { type Connection, createConnection } from "./socket-connection.ts";
+import { type ChannelListener, type OnAnomaly, SocketChannel } from "./socket-channel.ts";
+import { SocketConnection } from "./socket-connection.ts";
 
 /** Who asks: channels of one login share connections. `arg` is called for each login, as each is signed anew. */
 export interface Login {
   readonly name: string;
   readonly arg: () => LoginArg;
-}
-
-export interface SocketPool {
-  /** Connects to what was asked for, and from now on at once. */
-  start(): void;
-  /** One subscription; a channel is subscribed once at a time for each login. The listener may be told before this returns. */
-  readonly subscribe: (arg: ChannelArg, listener: ChannelListener, login?: Login) => ChannelHandle;
-  close(): Promise<void>;
-  counts(): PoolCounts;
 }
 
 interface PoolCounts {
@@ -49,110 +40,132 @@ interface SocketPoolOptions {
   readonly onAnomaly: OnAnomaly;
 }
 
-interface Seat {
+interface Subscription {
   readonly channel: SocketChannel;
   readonly login: Login | undefined;
-  connection: Connection | undefined;
+  connection: SocketConnection | undefined;
+}
+
+/** A subscription as its listener knows it: `close` ends it, and nothing is told afterwards. */
+export interface ChannelHandle extends Pick<SocketChannel, "state" | "repair"> {
+  close(): void;
 }
 
 /** While sockets of old connections say goodbye. */
 const roomPauseMs = 1_000;
 
-export const createSocketPool = (options: SocketPoolOptions): SocketPool => {
-  const { url, open, clock, random, websocket, limits, onAnomaly } = options;
-  const connections = new Map<Connection, Login["name"] | undefined>();
+export class SocketPool {
+  readonly #options: SocketPoolOptions;
+  readonly #connections = new Map<SocketConnection, Login["name"] | undefined>();
   /** Subscriptions without room, first come first. */
-  const standing = new Set<Seat>();
-  let sockets = 0;
-  let started = false;
-  let closed = false;
-  let settle: (() => void) | undefined;
+  readonly #waiting = new Set<Subscription>();
+  #sockets = 0;
+  #started = false;
+  #closed = false;
+  #settle: (() => void) | undefined;
 
-  const leave = (): number | undefined => (sockets >= limits.connectionsPerIp ? clock.now() + roomPauseMs : options.leave());
-  const onSocket = (change: 1 | -1): void => {
-    sockets += change;
-    if (sockets === 0) settle?.();
-  };
-  const roomFor = (login: Login | undefined): Connection | undefined => {
-    for (const [connection, name] of connections) {
+  constructor(options: SocketPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Connects to what was asked for, and from now on at once. */
+  start(): void {
+    this.#started = true;
+    for (const connection of this.#connections.keys()) connection.start();
+  }
+
+  /** One subscription; a channel is subscribed once at a time for each login. The listener may be told before this returns. */
+  subscribe(arg: ChannelArg, listener: ChannelListener, login?: Login): ChannelHandle {
+    assert(!this.#closed, "nothing is subscribed at a closed pool");
+    const { clock, random, websocket, onAnomaly, limits } = this.#options;
+    const send = (op: "subscribe" | "unsubscribe", to: ChannelArg): void => subscription.connection?.send({ op, args: [to] });
+    const channel = new SocketChannel({ arg, listener, clock, random, websocket, onAnomaly, send });
+    assert(!this.#isTaken(channel.key, login), `${channel.key} is subscribed once`);
+    const subscription: Subscription = { channel, login, connection: undefined };
+    if (!this.#place(subscription)) {
+      this.#waiting.add(subscription);
+      channel.full(`all ${limits.connectionsPerIp} connections are full`);
+    }
+    return {
+      get state() {
+        return channel.state;
+      },
+      repair: (reason) => channel.repair(reason),
+      close: () => {
+        if (!this.#closed) this.#end(subscription);
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#closed = true;
+      this.#settle = resolve;
+      for (const connection of this.#connections.keys()) {
+        connection.close();
+        for (const channel of connection.channels.values()) channel.close();
+      }
+      this.#connections.clear();
+      this.#waiting.clear();
+      if (this.#sockets === 0) resolve();
+    });
+  }
+
+  counts(): PoolCounts {
+    return {
+      connections: this.#connections.size,
+      sockets: this.#sockets,
+      subscriptions: [...this.#connections.keys()].reduce((total, { channels }) => total + channels.size, 0),
+    };
+  }
+
+  /** Finds it a connection; false where there is no room. */
+  #place(subscription: Subscription): boolean {
+    const connection = this.#roomFor(subscription.login);
+    if (connection === undefined) return false;
+    subscription.connection = connection;
+    connection.add(subscription.channel);
+    if (this.#started) connection.start();
+    return true;
+  }
+
+  #roomFor(login: Login | undefined): SocketConnection | undefined {
+    const { limits, clock } = this.#options;
+    for (const [connection, name] of this.#connections) {
       if (name === login?.name && connection.channels.size < limits.subscriptionsPerConnection) return connection;
     }
-    if (connections.size >= limits.connectionsPerIp) return undefined;
-    const own = { url, open, clock, random, websocket, onAnomaly, leave, onSocket, login: login?.arg };
-    const connection = createConnection(own);
-    connections.set(connection, login?.name);
+    if (this.#connections.size >= limits.connectionsPerIp) return undefined;
+    const connection = new SocketConnection({
+      ...this.#options,
+      login: login?.arg,
+      leave: () => (this.#sockets >= limits.connectionsPerIp ? clock.now() + roomPauseMs : this.#options.leave()),
+      onSocket: (change) => {
+        this.#sockets += change;
+        if (this.#sockets === 0) this.#settle?.();
+      },
+    });
+    this.#connections.set(connection, login?.name);
     return connection;
-  };
-  const seat = (one: Seat): boolean => {
-    const connection = roomFor(one.login);
-    if (connection === undefined) return false;
-    one.connection = connection;
-    connection.add(one.channel);
-    if (started) connection.start();
-    return true;
-  };
-  const rise = (one: Seat): void => {
-    standing.delete(one);
-    const { connection, channel } = one;
+  }
+
+  #end(subscription: Subscription): void {
+    this.#waiting.delete(subscription);
+    const { connection, channel } = subscription;
     if (connection === undefined) {
       channel.close();
       return;
     }
-    one.connection = undefined;
+    subscription.connection = undefined;
     connection.remove(channel);
     if (connection.channels.size === 0) {
-      connections.delete(connection);
+      this.#connections.delete(connection);
       connection.close();
     }
-    for (const next of standing) if (seat(next)) standing.delete(next);
-  };
-  const isTaken = (key: string, login: Login | undefined): boolean => {
-    for (const [connection, name] of connections) if (name === login?.name && connection.channels.has(key)) return true;
+    for (const next of this.#waiting) if (this.#place(next)) this.#waiting.delete(next);
+  }
+
+  #isTaken(key: string, login: Login | undefined): boolean {
+    for (const [connection, name] of this.#connections) if (name === login?.name && connection.channels.has(key)) return true;
     return false;
-  };
-  return {
-    start: () => {
-      started = true;
-      for (const connection of connections.keys()) connection.start();
-    },
-    subscribe: (arg, listener, login) => {
-      assert(!closed, "nobody subscribes to a closed pool");
-      const send = (op: "subscribe" | "unsubscribe", to: ChannelArg): void => {
-        one.connection?.send({ op, args: [to] });
-      };
-      const channel = createSocketChannel({ arg, listener, clock, random, websocket, onAnomaly, send });
-      assert(!isTaken(channel.key, login), `${channel.key} is subscribed once`);
-      const one: Seat = { channel, login, connection: undefined };
-      if (!seat(one)) {
-        standing.add(one);
-        channel.full(`all ${limits.connectionsPerIp} connections are full`);
-      }
-      return {
-        get state() {
-          return channel.state;
-        },
-        repair: channel.repair,
-        close: () => {
-          if (!closed) rise(one);
-        },
-      };
-    },
-    close: () =>
-      new Promise((resolve) => {
-        closed = true;
-        settle = resolve;
-        for (const connection of connections.keys()) {
-          connection.close();
-          for (const channel of connection.channels.values()) channel.close();
-        }
-        connections.clear();
-        standing.clear();
-        if (sockets === 0) resolve();
-      }),
-    counts: () => ({
-      connections: connections.size,
-      sockets,
-      subscriptions: [...connections.keys()].reduce((total, { channels }) => total + channels.size, 0),
-    }),
-  };
-};
+  }
+}

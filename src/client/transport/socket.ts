@@ -8,7 +8,7 @@
  */
 import { WebSocket } from "ws";
 
-export interface SocketEvents {
+interface SocketEvents {
   opened(): void;
   text(message: string): void;
   /** The end, with its reason in words. */

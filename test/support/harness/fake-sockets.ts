@@ -1,13 +1,15 @@
 /** Sockets without a network: the test is the other side, by hand or by a simple obedient service. */
 
-import type { OpenSocket, SocketEvents } from "../../../src/client/transport/socket.ts";
-import type { ChannelHandle, ChannelListener } from "../../../src/client/transport/socket-channel.ts";
+import type { OpenSocket } from "../../../src/client/transport/socket.ts";
+import type { ChannelListener } from "../../../src/client/transport/socket-channel.ts";
 import type { Push } from "../../../src/client/transport/socket-message.ts";
-import { createSocketPool, type Login, type SocketPool } from "../../../src/client/transport/socket-pool.ts";
+import { type ChannelHandle, type Login, SocketPool } from "../../../src/client/transport/socket-pool.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { websocketLimits } from "../../../src/contract/limits.ts";
 import { createRandom, type Random } from "../../../src/random.ts";
+
+type SocketEvents = Parameters<OpenSocket>[1];
 
 export interface Request {
   readonly op: string;
@@ -159,7 +161,7 @@ export const createRig = (options: RigOptions = {}): Rig => {
   const network = createNetwork((socket) => prepare(socket, clock));
   const anomalies: string[] = [];
   const { websocket } = createContract(options.sequenced === undefined ? {} : { websocket: { sequenced: options.sequenced } }).profile;
-  const pool = createSocketPool({
+  const pool = new SocketPool({
     url,
     open: network.open,
     clock,

@@ -6,7 +6,7 @@
 
 import { createGateway, type Gateway } from "../../../src/client/gateway.ts";
 import type { Outcome } from "../../../src/client/outcome.ts";
-import { type HttpOptions, HttpTransport } from "../../../src/client/transport/http.ts";
+import { HttpTransport } from "../../../src/client/transport/http.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createServiceTime } from "../../../src/client/transport/service-time.ts";
 import { createSigner } from "../../../src/client/transport/sign.ts";
@@ -29,6 +29,8 @@ export const requestOf = (endpoint: EndpointName, part: Partial<WireRequest> = {
   const { method, path } = contract.endpoints[endpoint];
   return { endpoint, method, path, query: {}, body: method === "POST" ? { instId: swap } : undefined, key: "k1", ...part };
 };
+
+export type HttpOptions = ConstructorParameters<typeof HttpTransport>[0];
 
 export interface Client extends Pick<HttpTransport, "transport" | "open" | "close"> {
   readonly clock: VirtualClock;

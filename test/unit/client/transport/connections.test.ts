@@ -2,9 +2,8 @@
  * The connections of the transport: kept, bounded, never trusted with more than one answer a request, closed to the last one.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import type { HttpOptions } from "../../../../src/client/transport/http.ts";
 import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
-import { type Client, createClient, moment, requestOf, startedAt, until } from "../../../support/harness/transport.ts";
+import { type Client, createClient, type HttpOptions, moment, requestOf, startedAt, until } from "../../../support/harness/transport.ts";
 import { responsesOf } from "../../../support/transports.ts";
 import { goodBody } from "./wire-faults.ts";
 

@@ -6,7 +6,6 @@ import { createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { readBaseUrl } from "../../../../src/client/transport/base-url.ts";
-import type { HttpOptions } from "../../../../src/client/transport/http.ts";
 import { createServiceTime } from "../../../../src/client/transport/service-time.ts";
 import { readTimestamp } from "../../../../src/contract/signing.ts";
 import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";
@@ -15,6 +14,7 @@ import {
   canary,
   contract,
   createClient,
+  type HttpOptions,
   moment,
   requestOf,
   startedAt,

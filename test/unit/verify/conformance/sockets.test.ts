@@ -2,8 +2,10 @@
  * The two limits of the WebSocket, against sockets that keep them and sockets that do not.
  */
 import { describe, expect, it } from "vitest";
-import type { OpenSocket, SocketEvents } from "../../../../src/client/transport/socket.ts";
+import type { OpenSocket } from "../../../../src/client/transport/socket.ts";
 import { examine, ofKind, patient } from "../../../support/harness/conformance.ts";
+
+type SocketEvents = Parameters<OpenSocket>[1];
 
 interface Habits {
   /** Connections that may stand. */
