@@ -10,15 +10,11 @@ import { checkBarLength } from "../../market/bar-length.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { Candle } from "../../market/market-data.ts";
 import { candleOf } from "./field-values.ts";
-import type { InstrumentParts } from "./instrument-market.ts";
+import type { InstrumentParts } from "./instrument-parts.ts";
 import { LiveBars, minuteMs } from "./live-bars.ts";
+import type { MarketRecords } from "./records.ts";
 import type { SharedChannelState } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
-
-interface BarStreams {
-  readonly of: (barMs: number) => HotStream<Candle>;
-  stop(): void;
-}
 
 interface Length {
   readonly barMs: number;
@@ -27,82 +23,113 @@ interface Length {
   listened: boolean;
 }
 
-export const createBarStreams = (parts: InstrumentParts): BarStreams => {
-  const { instId, clock, serviceNow, trades, minutes, toBase, onPx } = parts;
-  const lengths = new Map<number, Length>();
-  const listened = (): readonly Length[] => [...lengths.values()].filter((length) => length.listened);
-  const isOfMinutes = ({ barMs }: Length): boolean => barMs % minuteMs === 0;
-  const fromTrades = (): readonly Length[] => listened().filter((length) => minutes.refused || !isOfMinutes(length));
-  const fromMinutes = (): readonly Length[] => (minutes.refused ? [] : listened().filter(isOfMinutes));
-  const missed = (of: readonly Length[], at: number): void => {
-    for (const { bars } of of) bars.missed(at);
-  };
-  const choose = (): void => {
-    holdMinutes(listened().some(isOfMinutes));
-    holdTrades(fromTrades().length > 0);
-  };
-  const tradesLost = createLossWatch();
-  const holdTrades = trades.join({
-    take: ({ records }) => {
-      const at = clock.now();
-      for (const { px, sz } of records) {
-        const qty = toBase(instId, sz, px);
-        if (qty !== undefined) for (const { bars } of fromTrades()) bars.trade(at, px, qty);
-      }
-    },
-    state: (state) => {
-      if (tradesLost(state)) missed(fromTrades(), clock.now());
-    },
-  });
-  const minutesLost = createLossWatch();
-  let wasRefused = false;
-  const holdMinutes = minutes.join({
-    take: ({ records }) => {
-      for (const { ts, open, high, low, close, volume, confirm } of records) {
-        onPx(plain(close));
-        if (confirm === "1") for (const { bars } of fromMinutes()) bars.minute(Number(ts), { open, high, low, close, volume });
-      }
-    },
-    state: (state) => {
-      const longer = listened().filter((length) => isOfMinutes(length) && length.barMs > minuteMs);
-      // The minute under way will be told as a whole; what was missed ended before it.
-      if (minutesLost(state)) missed(longer, serviceNow() - (state === "live" ? minuteMs : 0));
-      if (state !== "refused" && state !== "live") return;
-      // The other source begins in the middle of a bar.
-      if (wasRefused || state === "refused") missed(listened().filter(isOfMinutes), clock.now());
-      wasRefused = state === "refused";
-      choose();
-    },
-  });
-  const create = (barMs: number): Length => {
-    checkBarLength(barMs);
-    const bars = new LiveBars(clock, barMs, (closedAt, bar) => {
-      stream.next(candleOf(instId, closedAt, barMs, bar));
+const isOfMinutes = ({ barMs }: Length): boolean => barMs % minuteMs === 0;
+
+const miss = (lengths: readonly Length[], at: number): void => {
+  for (const { bars } of lengths) bars.missed(at);
+};
+
+export class BarStreams {
+  readonly #parts: InstrumentParts;
+  readonly #lengths = new Map<number, Length>();
+  readonly #holdTrades: (needed: boolean) => void;
+  readonly #holdMinutes: (needed: boolean) => void;
+  readonly #tradesLost = createLossWatch();
+  readonly #minutesLost = createLossWatch();
+  #wasRefused = false;
+
+  constructor(parts: InstrumentParts) {
+    this.#parts = parts;
+    const { clock, trades, minutes } = parts;
+    this.#holdTrades = trades.join({
+      take: ({ records }) => this.#takeTrades(records),
+      state: (state) => {
+        if (this.#tradesLost(state)) miss(this.#fromTrades(), clock.now());
+      },
     });
+    this.#holdMinutes = minutes.join({
+      take: ({ records }) => this.#takeMinutes(records),
+      state: (state) => this.#turn(state),
+    });
+  }
+
+  of(barMs: number): HotStream<Candle> {
+    return (this.#lengths.get(barMs) ?? this.#create(barMs)).stream;
+  }
+
+  stop(): void {
+    for (const { bars, stream } of this.#lengths.values()) {
+      bars.reset();
+      stream.complete();
+    }
+  }
+
+  #create(barMs: number): Length {
+    checkBarLength(barMs);
+    const { instId, clock, onError } = this.#parts;
+    const bars = new LiveBars(clock, barMs, (closedAt, bar) => stream.next(candleOf(instId, closedAt, barMs, bar)));
     const stream = new WatchedStream<Candle>({
-      onError: parts.onError,
+      onError,
       onListened: (is) => {
         length.listened = is;
         bars.reset();
-        choose();
+        this.#choose();
       },
     });
     const length: Length = { barMs, bars, stream, listened: false };
-    lengths.set(barMs, length);
+    this.#lengths.set(barMs, length);
     return length;
-  };
-  return {
-    of: (barMs) => (lengths.get(barMs) ?? create(barMs)).stream,
-    stop: () => {
-      for (const { bars, stream } of lengths.values()) {
-        bars.reset();
-        stream.complete();
-      }
-    },
-  };
-};
+  }
 
-/** Tells of each new state whether something was missed: the line was live before and is lost, or is back. */
+  #takeTrades(records: readonly MarketRecords["trades"][]): void {
+    const { instId, clock, toBase } = this.#parts;
+    const at = clock.now();
+    for (const { px, sz } of records) {
+      const qty = toBase(instId, sz, px);
+      if (qty !== undefined) for (const { bars } of this.#fromTrades()) bars.trade(at, px, qty);
+    }
+  }
+
+  #takeMinutes(records: readonly MarketRecords["candle1m"][]): void {
+    for (const { ts, open, high, low, close, volume, confirm } of records) {
+      this.#parts.onPx(plain(close));
+      if (confirm === "1") for (const { bars } of this.#fromMinutes()) bars.minute(Number(ts), { open, high, low, close, volume });
+    }
+  }
+
+  /** The channel of minutes did. */
+  #turn(state: SharedChannelState): void {
+    const { clock, serviceNow } = this.#parts;
+    const ofMinutes = this.#listened().filter(isOfMinutes);
+    const longer = ofMinutes.filter(({ barMs }) => barMs > minuteMs);
+    // The minute under way will be told as a whole; what was missed ended before it.
+    if (this.#minutesLost(state)) miss(longer, serviceNow() - (state === "live" ? minuteMs : 0));
+    if (state !== "refused" && state !== "live") return;
+    // The other source begins in the middle of a bar.
+    if (this.#wasRefused || state === "refused") miss(ofMinutes, clock.now());
+    this.#wasRefused = state === "refused";
+    this.#choose();
+  }
+
+  #choose(): void {
+    this.#holdMinutes(this.#listened().some(isOfMinutes));
+    this.#holdTrades(this.#fromTrades().length > 0);
+  }
+
+  #listened(): readonly Length[] {
+    return [...this.#lengths.values()].filter(({ listened }) => listened);
+  }
+
+  #fromTrades(): readonly Length[] {
+    return this.#listened().filter((length) => this.#parts.minutes.refused || !isOfMinutes(length));
+  }
+
+  #fromMinutes(): readonly Length[] {
+    return this.#parts.minutes.refused ? [] : this.#listened().filter(isOfMinutes);
+  }
+}
+
+/** Tells of each new state whether something was missed: the channel was live before and is lost, or is back. */
 const createLossWatch = () => {
   let begun = false;
   return (state: SharedChannelState): boolean => {

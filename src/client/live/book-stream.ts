@@ -6,7 +6,7 @@
  */
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView } from "../../market/market-data.ts";
-import type { InstrumentParts } from "./instrument-market.ts";
+import type { InstrumentParts } from "./instrument-parts.ts";
 import { LiveBook } from "./live-book.ts";
 import type { SharedChannelMessage } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";

@@ -7,14 +7,15 @@
  */
 import { parseInstId } from "../../contract/inst-id.ts";
 import type { Market } from "../../market/market-data.ts";
-import { createInstrumentMarket, type InstrumentMarket, type InstrumentMarketOptions } from "./instrument-market.ts";
+import { createInstrumentMarket, type InstrumentMarket } from "./instrument-market.ts";
+import type { InstrumentMarketOptions } from "./instrument-parts.ts";
 
 interface LiveMarketOptions extends InstrumentMarketOptions {
   /** False when the service is known not to list it, undefined while that is not known. */
   readonly isListed: (instId: string) => boolean | undefined;
 }
 
-export interface LiveMarket extends Market {
+interface LiveMarket extends Market {
   stop(): void;
 }
 

@@ -8,7 +8,7 @@ import { isDecimal, isPositive, plain } from "../../decimal.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { Quote } from "../../market/market-data.ts";
 import { type Best, quoteOf } from "./field-values.ts";
-import type { InstrumentParts } from "./instrument-market.ts";
+import type { InstrumentParts } from "./instrument-parts.ts";
 import type { LiveBook } from "./live-book.ts";
 import { WatchedStream } from "./watched-stream.ts";
 

@@ -1,14 +1,17 @@
 /**
- * One channel of one instrument, read once and told to all who need it.
+ * Market data channel of one instrument: subscribed while a reader needs it and a little longer, read once and told to all readers.
  *
- * Invariants: readers hear records and states in the order in which they joined, whether or not they hold the line; it is
- * subscribed while one of them does.
+ * Invariants: one subscription however many need it, and a reader that comes back within the pause finds it running; readers hear
+ * records and states in the order in which they joined, whether or not they need the channel; a channel the service does not offer
+ * is refused without a request; nothing is left after `stop`.
  */
-import type { Clock } from "../../clock/clock.ts";
-import type { ChannelState, OnAnomaly } from "../transport/socket-channel.ts";
-import { createChannelSubscription, type Subscribe } from "./channel-subscription.ts";
+import type { Clock, Timer } from "../../clock/clock.ts";
+import type { ChannelArg } from "../../contract/channels.ts";
+import type { ChannelListener, ChannelState, OnAnomaly } from "../transport/socket-channel.ts";
+import type { ChannelHandle } from "../transport/socket-pool.ts";
 import { type MarketChannel, type MarketRecords, readRecords } from "./records.ts";
 
+/** `ended`: no reader needs it any more; what is known of the channel is over. */
 export type SharedChannelState = ChannelState | "ended";
 
 export interface SharedChannelMessage<C extends MarketChannel> {
@@ -23,62 +26,88 @@ interface SharedChannelReader<C extends MarketChannel> {
   state(state: SharedChannelState): void;
 }
 
-export interface SharedChannel<C extends MarketChannel> {
-  /** The result says whether this reader needs the line now; it may be called as often as one likes. */
-  join(reader: SharedChannelReader<C>): (needed: boolean) => void;
-  readonly refused: boolean;
-  /** What was told cannot be trusted. */
-  repair(reason: string): void;
-  stop(): void;
-}
-
 export interface SharedChannelOptions {
   readonly clock: Clock;
-  readonly subscribe: Subscribe;
+  readonly subscribe: (arg: ChannelArg, listener: ChannelListener) => ChannelHandle;
   /** Names of the channels the service offers. */
   readonly channels: readonly string[];
   readonly onAnomaly: OnAnomaly;
 }
 
-export const createSharedChannel = <C extends MarketChannel>(
-  channel: C,
-  instId: string,
-  options: SharedChannelOptions,
-): SharedChannel<C> => {
-  const { clock, subscribe, channels, onAnomaly } = options;
-  const readers: SharedChannelReader<C>[] = [];
-  let refused = false;
-  const source = createChannelSubscription({
-    clock,
-    subscribe,
-    arg: { channel, instId },
-    offered: channels.includes(channel),
-    message: (push) => {
-      const message = { ...readRecords(channel, instId, push, onAnomaly), action: push.action };
-      for (const reader of readers) reader.take(message);
-    },
-    state: (state) => {
-      refused = state === "refused";
-      for (const reader of readers) reader.state(state);
-    },
-  });
-  return {
-    get refused() {
-      return refused;
-    },
-    repair: source.repair,
-    stop: source.stop,
-    join: (reader) => {
-      readers.push(reader);
-      let release: (() => void) | undefined;
-      return (needed) => {
-        if (needed) {
-          release ??= source.hold();
-          return;
-        }
-        release?.();
-        release = undefined;
-      };
-    },
-  };
-};
+const lingerMs = 5_000;
+
+export class SharedChannel<C extends MarketChannel> {
+  readonly #channel: C;
+  readonly #instId: string;
+  readonly #options: SharedChannelOptions;
+  readonly #readers: SharedChannelReader<C>[] = [];
+  #needed = 0;
+  #handle: ChannelHandle | undefined;
+  #timer: Timer | undefined;
+  #refused = false;
+  #stopped = false;
+
+  constructor(channel: C, instId: string, options: SharedChannelOptions) {
+    this.#channel = channel;
+    this.#instId = instId;
+    this.#options = options;
+  }
+
+  get refused(): boolean {
+    return this.#refused;
+  }
+
+  /** The result says whether this reader needs the channel now; it may be called as often as one likes. */
+  join(reader: SharedChannelReader<C>): (needed: boolean) => void {
+    this.#readers.push(reader);
+    let needs = false;
+    return (needed) => {
+      if (needed === needs || this.#stopped) return;
+      needs = needed;
+      this.#needed += needed ? 1 : -1;
+      if (needed && this.#needed === 1) this.#begin();
+      else if (this.#needed === 0) this.#endSoon();
+    };
+  }
+
+  /** What was told cannot be trusted. */
+  repair(reason: string): void {
+    this.#handle?.repair(reason);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  #begin(): void {
+    const { subscribe, channels } = this.#options;
+    this.#timer?.cancel();
+    if (this.#handle !== undefined) return;
+    if (!channels.includes(this.#channel)) {
+      this.#tell("refused");
+      return;
+    }
+    const message: ChannelListener["message"] = (push) => {
+      const read = { ...readRecords(this.#channel, this.#instId, push, this.#options.onAnomaly), action: push.action };
+      for (const reader of this.#readers) reader.take(read);
+    };
+    this.#handle = subscribe({ channel: this.#channel, instId: this.#instId }, { message, state: (state) => this.#tell(state) });
+  }
+
+  #endSoon(): void {
+    const { clock } = this.#options;
+    this.#timer = clock.setTimer(clock.now() + lingerMs, () => {
+      this.#handle?.close();
+      this.#handle = undefined;
+      this.#tell("ended");
+    });
+  }
+
+  #tell(state: SharedChannelState): void {
+    this.#refused = state === "refused";
+    for (const reader of this.#readers) reader.state(state);
+  }
+}

@@ -12,7 +12,7 @@ import type { Profile } from "../../contract/profile.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
 
-export interface SizeUnitConfirmation {
+interface SizeUnitConfirmation {
   /** Where it was found out. */
   readonly baseUrl: string;
   readonly szUnit: Profile["order"]["szUnit"];

@@ -7,7 +7,7 @@ import { plain } from "../../decimal.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { Trade } from "../../market/market-data.ts";
 import { tradeOf } from "./field-values.ts";
-import type { InstrumentParts } from "./instrument-market.ts";
+import type { InstrumentParts } from "./instrument-parts.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
 export const createTradeStream = ({ instId, clock, trades, toBase, onPx, onAnomaly, onError }: InstrumentParts): HotStream<Trade> => {

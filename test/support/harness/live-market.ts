@@ -1,6 +1,6 @@
 /** Channels without a pool: the test says what they tell and how they stand. */
 
-import { createLiveMarket, type LiveMarket } from "../../../src/client/live/live-market.ts";
+import { createLiveMarket } from "../../../src/client/live/live-market.ts";
 import { toBaseFor } from "../../../src/client/live/quantities.ts";
 import type { SharedChannelOptions } from "../../../src/client/live/shared-channel.ts";
 import type { ChannelListener, ChannelState } from "../../../src/client/transport/socket-channel.ts";
@@ -17,7 +17,7 @@ interface Subscribed {
 
 export interface Stage {
   readonly clock: VirtualClock;
-  readonly market: LiveMarket;
+  readonly market: ReturnType<typeof createLiveMarket>;
   readonly anomalies: string[];
   readonly errors: unknown[];
   /** Channels subscribed now, by name. */

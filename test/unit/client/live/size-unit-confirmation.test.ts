@@ -2,14 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  confirms,
-  readConfirmation,
-  type SizeUnitConfirmation,
-  writeConfirmation,
-} from "../../../../src/client/live/size-unit-confirmation.ts";
+import { confirms, readConfirmation, writeConfirmation } from "../../../../src/client/live/size-unit-confirmation.ts";
 
-const found: SizeUnitConfirmation = {
+const found: Parameters<typeof writeConfirmation>[1] = {
   baseUrl: "https://testnet.example.com",
   szUnit: { SPOT: "quote_notional", SWAP: "contracts" },
   at: "2026-01-02T03:04:05.678Z",

@@ -1,0 +1,26 @@
+/**
+ * Channels of one instrument, and what the streams made of them share.
+ */
+import type { ToBase } from "./quantities.ts";
+import { SharedChannel, type SharedChannelOptions } from "./shared-channel.ts";
+
+export interface InstrumentMarketOptions extends SharedChannelOptions {
+  /** What the service's calendar says now, milliseconds since the epoch. */
+  readonly serviceNow: () => number;
+  readonly toBase: ToBase;
+  /** Told what a subscriber threw. */
+  readonly onError: (error: unknown) => void;
+}
+
+export const channelsOf = (instId: string, options: SharedChannelOptions) => ({
+  trades: new SharedChannel("trades", instId, options),
+  tickers: new SharedChannel("tickers", instId, options),
+  books: new SharedChannel("books", instId, options),
+  minutes: new SharedChannel("candle1m", instId, options),
+});
+
+export interface InstrumentParts extends InstrumentMarketOptions, ReturnType<typeof channelsOf> {
+  readonly instId: string;
+  /** The price of the latest trade or bar. */
+  readonly onPx: (px: string) => void;
+}
