@@ -29,7 +29,7 @@ export interface EmbeddedOptions {
   readonly latency?: LatencyModel;
   /**
    * How orders are filled: "book", "quotes", "trades", "candles", or a model with its parameters, such as
-   * `bookFills({ queue: "probabilistic" })`. Default: for each product the finest the recording holds; the report says which.
+   * `bookFills({ queue: "probabilistic" })`. Default: for each instrument the finest the recording holds; the report says which.
    */
   readonly fills?: Fills;
   /**
@@ -37,7 +37,7 @@ export interface EmbeddedOptions {
    * that rate for swaps of which none were recorded. Default "recorded": nothing where there are none; the report says which.
    */
   readonly funding?: FundingChoice;
-  /** Basis points; one pair for all products or one each. `tiers` may say what holds from a 30-day volume on; flat without. */
+  /** Basis points; one pair for all instruments or one for each type. `tiers` may say what holds from a 30-day volume on; flat without. */
   readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
   /** Starting money by currency, of every user that states none of its own. Default 10000 USDT. */
   readonly balances?: Readonly<Record<string, string>>;
@@ -222,7 +222,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
     };
   };
   const open = (): never => {
-    // Its clock moves only when somebody turns it: an engine started on it would wait for ever.
+    // Its clock moves only when the runner moves it: an engine started on it would wait for ever.
     throw new SluiceError(
       "CONFIG_INVALID",
       "config.service is backtest(…): run it with `sluice backtest` or runBacktest(config). To trade on real time, use paper(…).",
@@ -274,6 +274,6 @@ const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
 /** The market begins when the engine has read the service's state. */
 const paperLeadMs = 1_500;
 
-/** Made as it is played, because hours of hundreds of products would be a gigabyte. */
+/** Made as it is played, because hours of hundreds of instruments would be a gigabyte. */
 const generated = (instruments: readonly string[]): MadeMarket =>
   generateParts({ seed: "paper", instruments: instruments.map(instrumentFor), minutes: 2 });

@@ -1,7 +1,7 @@
 /**
  * Applies many rows at once at a service where no order rests.
  *
- * Invariants: of the prints of a product only the last is made, because there only the last can be seen; what is told of prices on
+ * Invariants: of the prints of an instrument only the last is made, because there only the last can be seen; what is read of prices on
  * the way, as funding is, finds those of its own instant; everything else is applied row by row in its order. Prints inside a bar
  * that are still to come are left to the clock.
  * Not here: when that may be done (player.ts).
@@ -39,7 +39,7 @@ export const batchedRows = (
     if (taker.bars === undefined) taker(row, ((tape.series[which] as Series).at[row] as number) + skewMs);
     else taker.bars.closed(row);
   };
-  /** From the back, until every product's last print is found. */
+  /** From the back, until every instrument's last print is found. */
   const lastPrints = (from: number, to: number): void => {
     for (let index = to - 1; index >= from && printed.length < prints; index--) {
       const which = seriesIn[index] as number;

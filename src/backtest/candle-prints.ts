@@ -3,7 +3,7 @@
  *
  * A bar becomes four prints: the open when it begins, one extreme after a third, the other after two thirds, the close when it
  * ends; the low comes first when the bar rose, the high first when it fell. Where the path is to be pessimistic, the extreme that
- * fills only buys, or only sells, comes second: whoever reacts to the fill does not have the rest of a favourable bar before him.
+ * fills only buys, or only sells, comes second: a reaction to the fill does not profit from the rest of a favourable bar.
  * Strategies see none of these prints, only the finished bar, so an order can be filled by the bar it was placed in, at the prices
  * still to come, but never by what was past.
  *
@@ -17,7 +17,7 @@ import type { BarPath } from "./fill-models.ts";
 
 /** Bars taken afterwards, at a service where no order rests: what was printed there is seen in the latest print alone. */
 export interface LateBars {
-  /** Row `row` closed at its own instant. Rows since the last one that was taken need not be told. */
+  /** Row `row` closed at its own instant. Rows since the last one that was taken may be left out. */
   closed(row: number): void;
   /** Makes the prints of the bar after it that were due before `at`; those of `at` itself are timers of that instant. */
   until(at: number): void;

@@ -2,7 +2,7 @@
  * How a backtest decides that an order was filled: models by name, each with what it reads and what it takes for granted.
  *
  * All of them: a taker walks what is displayed from the best price on and gets nothing beyond it; what it took stays gone until
- * that price is displayed anew; apart from that our orders do not move the recorded market. A post-only order that would take is
+ * that price is displayed again; apart from that our orders do not move the recorded market. A post-only order that would take is
  * refused, IOC keeps what it got, FOK is all or nothing.
  * Invariants: a model is plain data; a wrong one is refused by place, value and remedy before anything is read.
  * Not here: what a recording can support (fill-choice.ts), the queue itself (venue/queue-model.ts).
@@ -55,20 +55,20 @@ export const bookFills = (options: QueueOptions = {}): FillModel => modelOf("boo
 
 /**
  * Fills from best bid and ask. Needs quotes; uses trades where they are recorded too, and no levels.
- * Assumes as `bookFills` does at the best price. A deeper price has a queue that nobody knows until it becomes the best one; a taker
+ * Assumes as `bookFills` does at the best price. A deeper price has an unknown queue until it becomes the best one; a taker
  * gets no more than the best quantity.
  */
 export const quoteFills = (options: QueueOptions = {}): FillModel => modelOf("quoteFills", { from: "quotes", ...options });
 
 /**
  * Fills from prints alone. Needs trades.
- * Assumes that the ask is where somebody bought last and the bid where somebody sold last, at least a tick apart, each with the
+ * Assumes that the ask is the price of the last buy and the bid that of the last sell, at least a tick apart, each with the
  * quantity of that print: this is what takers meet. The queue at a price is unknown, so that only prints through it fill (`through`).
  */
 export const tradeFills = (options: QueueOptions = {}): FillModel => modelOf("tradeFills", { from: "trades", ...options });
 
 /**
- * Fills from bars. Needs candles, and plays the shortest ones of each product.
+ * Fills from bars. Needs candles, and plays the shortest ones of each instrument.
  * Assumes four prints to a bar, a third of it apart: open, one extreme, the other, close, each with a quarter of the volume and a
  * spread of one tick around it. Strategies see finished bars only, so an order meets no price that was past when it came.
  */

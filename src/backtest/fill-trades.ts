@@ -54,7 +54,7 @@ export const tradeTaker = ({ side, px, qty }: TradeSeries, instId: string, venue
   return Object.assign(take, { skipTo });
 };
 
-/** The last row from `from` to before `row` after which the side did not change: from there on both sides are told anew. */
+/** The last row from `from` to before `row` after which the side did not change: from there on both sides are known again. */
 const lastTurn = (side: Int8Array, from: number, row: number): number => {
   let one = Math.max(from, row - 1);
   while (one > from && side[one] === side[row - 1]) one--;

@@ -1,5 +1,5 @@
 /**
- * A config whose backtest is told options from elsewhere, such as a command line.
+ * A config whose backtest gets options from elsewhere, such as a command line.
  *
  * Invariants: they outrank the config's own; what they cannot be is refused as in a config; another kind of service is left for the
  * run to refuse.

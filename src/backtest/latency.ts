@@ -80,7 +80,7 @@ export interface EmpiricalOptions {
   readonly name: string;
   /** Recorded times from a request's departure to its answer, milliseconds; at least `delaysMin`. */
   readonly roundTripMs: readonly number[];
-  /** How much of a round trip is the way to the service. Nobody records that. Default 0.5. */
+  /** How much of a round trip is the way to the service. No recording tells it. Default 0.5. */
   readonly entryShare?: number;
   /** Recorded delays of the market feed; the way back of the round trips when left out. */
   readonly feedMs?: readonly number[];

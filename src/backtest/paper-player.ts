@@ -11,7 +11,7 @@ import type { Timer } from "../clock/clock.ts";
 import { type Tape, timeAt } from "../market/tape/tape.ts";
 import type { Simulated } from "./simulated-service.ts";
 
-/** What comes after a tape, of the same products and kinds of rows; undefined at the end. */
+/** What comes after a tape, of the same instruments and kinds of rows; undefined at the end. */
 export interface More {
   (): Tape | undefined;
   /** Called whenever rows were played, to make a little of it ahead. */
@@ -69,7 +69,7 @@ export class PaperPlayer {
         this.#closeBars();
       });
     }
-    // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is told after the row.
+    // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is delivered after the row.
     for (let index = begin; index < this.#next && !this.#stopped; index++) this.#simulated.apply(index, now);
   }
 

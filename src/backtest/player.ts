@@ -107,7 +107,7 @@ class TapePlayer implements Player {
   #glideAll(untilAt: number, stop: number, paused: () => boolean): boolean {
     for (;;) {
       const from = this.rowsApplied;
-      // Whoever plays the rows of the first instant wants to stop among them.
+      // A caller that plays the rows of the first instant stops among them.
       const quiet = this.#timeOf(from) > this.#tape.startAt ? this.#simulated.quietUntil(from, stop) : from;
       if (quiet === from) return false;
       if (this.#glide(untilAt, quiet, paused)) return true;
@@ -118,7 +118,7 @@ class TapePlayer implements Player {
   /** Delivers up to the next timer and applies the rows up to there afterwards; true when it was paused before. */
   #glide(untilAt: number, stop: number, paused: () => boolean): boolean {
     const clock = this.#clock;
-    // A row may set timers, too, and has to do so before whoever saw what came after it.
+    // A row may set timers, too, and has to do so before the subscribers of what came after it.
     clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), paused);
     clock.beforeTimer = undefined;

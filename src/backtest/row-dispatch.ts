@@ -23,7 +23,7 @@ import { TradeQuote, tradeTaker } from "./fill-trades.ts";
 /** Takes row `row` of its series; `now` is the service's own time. */
 export interface RowTaker {
   (row: number, now: number): void;
-  /** For rows that nobody sees one by one: what it has to know of those before `row`. */
+  /** For rows that are applied in bulk: what it has to know of those before `row`. */
   readonly skipTo?: (row: number) => void;
   /** The same of bars, whose prints come between rows. */
   readonly bars?: LateBars;
@@ -32,8 +32,8 @@ export interface RowTaker {
 type Fills = Pick<FillChoice, "models" | "plays">;
 
 /**
- * One taker for each series of the tape; of those that `fills` does not read one that does nothing. `prints` keeps what trades told of
- * the best prices, by product, where one tape follows another.
+ * One taker for each series of the tape; of those that `fills` does not read one that does nothing. `prints` keeps what trades say of
+ * the best prices, by instrument, where one tape follows another.
  */
 export const rowTakers = (
   tape: Tape,
@@ -100,7 +100,7 @@ const takerOf = (series: Series, tape: Tape, venue: Venue, clock: Clock, skewMs:
   }
 };
 
-/** The rules of a row, which hold from then on; a product that is listed anew begins with an empty book. */
+/** The rules of a row, which hold from then on; an instrument that is listed again begins with an empty book. */
 const changeTaker = ({ tick, lot, listed }: ChangeSeries, { instId, tickSize, lotSize }: TapeInstrument, venue: Venue): RowTaker => {
   return (row, now) => {
     if (listed[row] === 0) {

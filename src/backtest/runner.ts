@@ -51,7 +51,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     if (warms) engine.halt(warming);
     await started(engine, service);
     await played(service, collector, promises, options.onProgress, () => {
-      // A halt that somebody else asked for meanwhile is not ours to lift.
+      // A halt of another origin is not lifted here.
       if (warms && halts.reason === warming && service.tradesAt < service.tape.endAt) engine.resume("the warm-up is over");
     });
     await engine.stop();

@@ -1,10 +1,10 @@
 /**
  * Skip-ahead of a backtest: how many rows can be applied in bulk, because they change nothing at the embedded service but prices.
  *
- * That is so while nobody's order rests there and no price comes near one at which somebody's position would be liquidated. Where
- * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed anew: there it is so until the
- * first order has come. A product that comes or goes decides what becomes of the prints around it, and so do bars that overlap;
- * funding is charged to who holds a position, and of whole levels nobody can tell which price they will show.
+ * That is so while no order rests there and no price comes near one at which a position would be liquidated. Where
+ * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed again: there it is so until the
+ * first order has come. An instrument that comes or goes decides what becomes of the prints around it, and so do bars that overlap;
+ * funding is charged to holders of a position, and which price whole levels will show is not known beforehand.
  * Not here: what is made of it (player.ts, batched-rows.ts).
  */
 import { isActive } from "../contract/order-states.ts";
@@ -46,7 +46,7 @@ export class SkipAhead {
   readonly #resting = new Set<string>();
   readonly #prices: readonly (Prices | undefined)[];
   readonly #played: readonly boolean[];
-  /** Series whose prices have to stay inside a band, and the band; looked at only while somebody holds a position. */
+  /** Series whose prices have to stay inside a band, and the band; looked at only while there is a position. */
   readonly #watched: Uint8Array;
   readonly #above: Float64Array;
   readonly #below: Float64Array;

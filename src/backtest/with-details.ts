@@ -1,13 +1,13 @@
 /**
- * A service whose run tells its details at the end, to whoever asked.
+ * A service that hands over the details of its run at the end.
  *
- * Invariants: a service that is not asked keeps none; another kind of service is left as it is.
+ * Invariants: without a receiver no details are kept; another kind of service is left as it is.
  * Not here: what details are (report/details.ts).
  */
 import type { RunDetails } from "../report/details.ts";
 import type { BacktestSpec } from "./backtest-service.ts";
 
-/** A service whose runs are told in detail. */
+/** A service with a receiver for the details of a run. */
 export interface Detailed {
   readonly onDetails?: (details: RunDetails) => void;
 }

@@ -1,7 +1,7 @@
 /**
  * Lengths of bars that can be asked for: whole milliseconds, and none that is a number of seconds or minutes by mistake.
  *
- * Invariants: a length that is refused is told with the number to write instead.
+ * Invariants: the refusal of a length names the number to write instead.
  */
 import { SluiceError } from "../errors.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Everything one instrument offers: its streams, what they replay, and how rows of a series reach them.
  *
- * Invariants: rows become objects only while somebody observes; the latest quote is rebuilt from its row when a subscriber
+ * Invariants: rows become objects only while there is a subscriber; the latest quote is rebuilt from its row when a subscriber
  * comes, so keeping it costs two stores an event.
  */
 import { checkBarLength } from "./bar-length.ts";
@@ -102,7 +102,7 @@ export const createChannel = (scale: Scale, options: BookTrackOptions): Channel 
   };
 };
 
-/** The quotes of one product, and which row was the latest. */
+/** The quotes of one instrument, and which row was the latest. */
 class LatestQuote {
   readonly stream: HotStream<Quote>;
   readonly #scale: Scale;

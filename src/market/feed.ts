@@ -2,7 +2,7 @@
  * Delivers a tape as streams: the market as strategies see it.
  *
  * Invariants: one stream per instrument and kind, reached through a table and never by filtering; an object is built only when
- * somebody observes it; `at` of what is emitted is the instant of delivery, except that a bar carries the instant it closed;
+ * it has a subscriber; `at` of what is emitted is the instant of delivery, except that a bar carries the instant it closed;
  * deliveries come in tape order at instants that do not fall.
  * Bars: recorded ones of the length asked for; else built from the longest recorded length that divides it; else built from
  * trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`; one built from
@@ -19,7 +19,7 @@ import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
 
 interface FeedOptions {
-  /** Told what a subscriber threw; the other subscribers run on. */
+  /** Called with what a subscriber threw; the other subscribers run on. */
   readonly onError?: (error: unknown) => void;
   /** What is added to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed later. */
   readonly shiftMs?: number;
@@ -30,7 +30,7 @@ interface FeedOptions {
 export interface Feed extends Market {
   /** Delivers the event at `index` of the tape's order; `at` is the instant of delivery on the engine's clock. */
   deliver(tape: Tape, index: number, at: number): void;
-  /** The way of each series of the tape, for who looks after `nextBarAt` himself. The array stays, what is in it may change. */
+  /** The route of each series of the tape, for a caller that observes `nextBarAt` itself. The array stays, its entries may change. */
   routesOf(tape: Tape): readonly Route[];
   /** Emits the bars that have ended by `at`, for times in which nothing is delivered. */
   tick(at: number): void;

@@ -4,7 +4,7 @@
  * Invariants: every subscriber sees the same values in the same order, also when one of them causes the next value; who
  * subscribes during a value does not get that value from the loop; a throwing subscriber is reported and the others run on;
  * after `complete` nothing is emitted and late subscribers complete at once.
- * Not here: building values. Ask `observed` first: an object nobody sees costs more than the question.
+ * Not here: building values. Ask `observed` first: an object without a reader costs more than the question.
  *
  * It is not a Subject because a Subject copies its list of observers for a changed list, checks itself for errors and wraps
  * each observer twice; the loop below is about a quarter of that per value.
@@ -12,7 +12,7 @@
 import { Observable, type Observer, Subscriber, type Subscription } from "rxjs";
 
 export interface HotStreamOptions<T> {
-  /** Told what a subscriber threw. Without it the error is thrown outside the loop, where the process notices it. */
+  /** Called with what a subscriber threw. Without it the error is thrown outside the loop, where the process notices it. */
   readonly onError?: (error: unknown) => void;
   /** What a new subscriber gets first; undefined for nothing. */
   readonly latest?: () => T | undefined;
@@ -33,7 +33,7 @@ export class HotStream<T> extends Observable<T> {
     this.#latest = latest;
   }
 
-  /** Whether somebody would see the next value. */
+  /** Whether there is a subscriber to the next value. */
   get observed(): boolean {
     return this.#subscribers.length > 0;
   }

@@ -1,8 +1,8 @@
 /**
  * What the service did to a position of a user, shared out among the strategies that hold it.
  *
- * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; what of a position belongs to nobody
- * here stays with nobody. Strategies may hold against each other: then one's part is of the other sign.
+ * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; a part of a position that belongs to no strategy
+ * stays unassigned. Strategies may hold against each other: then one's part is of the other sign.
  * Not here: who holds what (trade-statistics.ts).
  */
 import { abs, add, compare, div, equal, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
@@ -11,7 +11,7 @@ import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 const places = 18;
 const finest = "0.000000000000000001";
 
-/** Parts of `total` by `weights` of `whole`, cut at the 18th place; the last one takes what cutting left where nobody else has any. */
+/** Parts of `total` by `weights` of `whole`, cut at the 18th place; the last one takes what cutting left where no other holder has any. */
 export const sharesOf = (total: string, weights: readonly string[], whole: string): readonly string[] => {
   const parts = weights.map((weight) => div(mul(total, weight), whole, places));
   return equal(sum(weights), whole) ? settled(parts, total) : parts;

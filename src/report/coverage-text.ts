@@ -1,7 +1,7 @@
 /**
  * What a recording holds, as a small table on a terminal.
  *
- * Invariants: gaps are told where there are any; a recording of one kind of series per product takes one line each.
+ * Invariants: gaps are shown where there are any; a recording of one kind of series per instrument takes one line each.
  */
 
 import { padEnd, padStart, widthOf, wrapped } from "./ansi.ts";

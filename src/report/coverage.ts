@@ -34,7 +34,7 @@ export interface Coverage {
   readonly warmUp?: { readonly untilAt: string; readonly ms: number };
   /** Market data that was asked for and that the recording cannot give, such as `quotes of BTC-USDT`. */
   readonly missing: readonly string[];
-  /** Who of the strategies asked for it, and what there is of that product instead; absent where none did. */
+  /** Who of the strategies asked for it, and what there is of that instrument instead; absent where none did. */
   readonly missed?: readonly Missed[];
 }
 

@@ -2,7 +2,7 @@
  * Everything a run did, step by step, for programs and for pictures: fills, the lives of orders, equity, positions, prices and
  * the quota of each minute.
  *
- * Invariants: kept only where somebody asked, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
+ * Invariants: kept only on request, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
  * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
  * Not here: the report, which is complete without them (report.ts), who asks for them (backtest/with-details.ts).
  */
@@ -42,7 +42,7 @@ export interface OrderLife {
   readonly px: string;
   readonly sz: string;
   readonly phases: readonly { readonly at: number; readonly phase: string }[];
-  /** Why it came to nothing, where somebody said. */
+  /** Why it came to nothing, where it is known. */
   readonly reason?: string;
 }
 

@@ -29,7 +29,7 @@ interface Group {
   count: number;
   readonly by: RejectionReason["by"];
   readonly pattern: string;
-  /** All orders of the group so far were told the same words. */
+  /** All orders of the group so far have the same text. */
   same: boolean;
   readonly strategies: Set<string>;
   readonly example: RejectionReason["example"];

@@ -72,7 +72,7 @@ export interface StrategyReport extends ExitGapReport {
   /** `realised` plus `unrealised` less `fees`, `funding` and `liquidation`. */
   readonly pnl: string;
   readonly fees: string;
-  /** Paid, or received where negative; left out where the run charged nobody. */
+  /** Paid, or received where negative; left out where the run charged none. */
   readonly funding?: string;
   /** Fees of liquidations beside those of fills, less what the service's fund paid; left out where nothing was liquidated. */
   readonly liquidation?: string;
@@ -119,7 +119,7 @@ export interface RunReport {
   readonly pnl: string;
   /** Total cost: positive was paid, negative was earned. */
   readonly fees: string;
-  /** Paid for funding less received; left out where nobody held anything at a funding. */
+  /** Paid for funding less received; left out where nothing was held at any funding. */
   readonly funding?: string;
   /** Positions that the service closed for want of margin; left out where there were none. */
   readonly liquidations?: LiquidationReport;

@@ -93,7 +93,7 @@ const logarithm = (value: number): number => {
 };
 
 const exponential = (value: number): number => {
-  // Below this nothing is left of the first digit that is told.
+  // Below this nothing is left of the first digit shown.
   if (value < -50) return 0;
   const doublings = Math.round(value / Math.LN2);
   const rest = value - doublings * Math.LN2;

@@ -43,14 +43,14 @@ interface Life {
 
 const instrumentOf = (instId: string, sheet: Sheet): Markup => {
   const { details } = sheet;
-  const product: Traded = {
+  const traded: Traded = {
     instId,
     line: details.prices.find((line) => line.instId === instId),
     fills: details.fills.filter((fill) => fill.instId === instId),
     lives: livesOf(details, instId, sheet.endAt),
   };
   const position = details.positions.find((one) => one.instId === instId);
-  return html`<h3>${instId}</h3>${pricePlot(product, sheet)}${position === undefined ? nothing : positionPlot(position, sheet)}`;
+  return html`<h3>${instId}</h3>${pricePlot(traded, sheet)}${position === undefined ? nothing : positionPlot(position, sheet)}`;
 };
 
 const resting = new Set(["acked", "live", "partially_filled", "canceling"]);
@@ -79,9 +79,9 @@ const frameOf = ({ line, fills, lives }: Traded, { startAt, endAt }: Sheet): Fra
   return { startAt, endAt, low: lowest - span * 0.04, high: highest + span * 0.04 };
 };
 
-const pricePlot = (product: Traded, sheet: Sheet): Markup => {
-  const { instId, line, fills } = product;
-  const frame = frameOf(product, sheet);
+const pricePlot = (traded: Traded, sheet: Sheet): Markup => {
+  const { instId, line, fills } = traded;
+  const frame = frameOf(traded, sheet);
   const buys = fills.filter(({ side }) => side === "buy");
   const sells = fills.filter(({ side }) => side === "sell");
   const points = (line?.points ?? []).map(({ at, last }) => [xOf(at, frame), yOf(approximate(last), frame)] as const);
@@ -92,13 +92,13 @@ const pricePlot = (product: Traded, sheet: Sheet): Markup => {
   }));
   return plotOf({
     label: `Price of ${instId} with ${counted(buys.length, "buy")} and ${counted(sells.length, "sell")} filled`,
-    caption: legend(source, buys.length, sells.length, product.lives.filter(({ px }) => px < frame.low || px > frame.high).length),
+    caption: legend(source, buys.length, sells.length, traded.lives.filter(({ px }) => px < frame.low || px > frame.high).length),
     height: 280,
     frame,
     ticks: valueTicks(frame.low, frame.high),
     drawing: [
-      path("rest-buy", bandOf(product, true, frame)),
-      path("rest-sell", bandOf(product, false, frame)),
+      path("rest-buy", bandOf(traded, true, frame)),
+      path("rest-sell", bandOf(traded, false, frame)),
       path("span", spanOf(line, frame)),
       path("px", lineThrough(points)),
       path(`buys${dotSize(buys)}`, dotsOf(buys, frame)),

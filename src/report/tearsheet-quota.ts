@@ -3,7 +3,7 @@
  * which layer.
  *
  * Invariants: bars are of the fullest window in their stretch, so that no peak is averaged away; the limit is always in the
- * picture; a layer nobody waited for is not drawn.
+ * picture; a layer without waits is not drawn.
  */
 import { layers } from "../contract/limits.ts";
 import { duration, grouped, percent } from "./number-format.ts";

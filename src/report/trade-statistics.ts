@@ -25,7 +25,7 @@ export class TradeStatistics {
   /** Exits that left while ordinary actions had to wait. */
   reserveUsed = 0;
   events = 0;
-  /** What users paid for funding less what they received; undefined when nobody ever held anything at a funding. */
+  /** What users paid for funding less what they received; undefined when nothing was held at any funding. */
   funding: string | undefined;
   readonly #currency: string;
   readonly #untilAt: number;
@@ -75,7 +75,7 @@ export class TradeStatistics {
     return this.#all().reduce((total, { counts }) => total + counts[what], 0);
   }
 
-  /** The strategy that placed an order; undefined for an order of nobody here. */
+  /** The strategy that placed an order; undefined for an order of none. */
   ownerOf(clOrdId: string): string | undefined {
     return this.#owners.get(clOrdId)?.name;
   }

@@ -34,12 +34,12 @@ const unprotected = ({ perStrategy }: Pick<RunReport, "perStrategy">): readonly 
   ]);
 
 const missing = ({ missing: all, missed = [] }: RunReport["coverage"]): readonly string[] => {
-  const told = new Set(missed.map(({ what }) => what));
+  const named = new Set(missed.map(({ what }) => what));
   return [
     ...missed.flatMap(({ strategies, what, instead }) =>
       strategies.map((name) => `${name} subscribes to ${what}; this fixture has ${instead}${instead === "nothing" ? " of it" : " only"}.`),
     ),
-    ...all.filter((what) => !told.has(what)).map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
+    ...all.filter((what) => !named.has(what)).map((what) => `The recording has no ${what}, which was asked for: nothing was delivered.`),
   ];
 };
 

@@ -2,7 +2,7 @@
  * Where rows of a tape go when a market is served: to the venue, which matches, and to the board, which is looked at.
  *
  * Invariants: counts become exact decimal text here and nowhere else; both sides get the same rows in the same order, dated with
- * the venue's own time; a product that is not listed has no market.
+ * the venue's own time; an instrument that is not listed has no market.
  * Every public channel tells something whatever was recorded: without levels the book is the best level of each side, without
  * quotes the ticker is the top of the book.
  * Not here: when rows are due (market-replay.ts).
@@ -50,7 +50,7 @@ const openingOf = (series: readonly Series[]): Shown["opening"] => {
   return opening;
 };
 
-/** Shows a level: to whoever looks, and in the book that is kept to know what there is to take away. */
+/** Shows a level on its channel, and keeps it in the book from which later levels are taken away. */
 const showLevel = (board: PublicChannels, { scale, book }: Shown, side: Side, px: number, qty: number, at: number): void => {
   book[side].set(px, qty === 0 ? undefined : [px, qty]);
   board.level({ instId: scale.instId, side, px: scale.tick.format(px), sz: scale.lot.format(qty), at });
@@ -72,7 +72,7 @@ const tell = (board: PublicChannels, { scale, last }: Shown, [bidPx, bidQty]: Le
 
 const noLevel: Level = [0, 0];
 
-/** Tells the top of a book that nobody quotes, when it has moved. */
+/** Publishes the top of a book without quotes, when it has moved. */
 const tellTop = (board: PublicChannels, one: Shown, at: number): void => {
   const { buy, sell } = one.book;
   const [bid, ask] = [buy.best ?? noLevel, sell.best ?? noLevel];
@@ -90,7 +90,7 @@ export const createReplayFeed = (
   barsOf: (scale: Scale, instrument: number) => ReplayBars,
 ): ReplayFeed => {
   const shown = new Map(tape.instruments.map((one, index) => [one.instId, shownOf(tape, index, barsOf)]));
-  /** Books of this instant whose top nobody quotes. */
+  /** Books of this instant without quotes. */
   const moved = new Set<Shown>();
   const listed = (instId: string): Shown | undefined => (venue.lists(instId) ? shown.get(instId) : undefined);
   const level: Venue["level"] = (instId, side, px, qty) => {

@@ -38,7 +38,7 @@ const none = { head: {}, heads: 0 };
 const partOf = (series: Series, tape: Tape, { fromAt, toAt }: Window): Part => {
   const { at, instrument } = series;
   if (series.kind === "candle") {
-    // A bar that ends with the window has told nothing from beyond it.
+    // A bar that ends with the window holds nothing from beyond it.
     const to = firstAfter(at, toAt);
     return { from: fromAt <= tape.startAt ? 0 : Math.min(to, firstFrom(at, fromAt + series.barMs)), to, ...none };
   }
@@ -76,7 +76,7 @@ const put = (side: Side, px: number, qty: number): void => {
   side.set(px, qty === 0 ? undefined : [px, qty]);
 };
 
-/** The book before row `from`, as a snapshot at `fromAt`: of a price that a quote told later than the book the quote's quantity holds. */
+/** The book before row `from`, as a snapshot at `fromAt`: where a quote is later than the book, the quote's quantity holds. */
 const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, fromAt: number): Pick<Part, "head" | "heads"> => {
   const { at, side, px, qty, snapshot } = series;
   const [bids, asks] = [new BookSide<Level>(1), new BookSide<Level>(-1)];

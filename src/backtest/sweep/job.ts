@@ -1,5 +1,5 @@
 /**
- * One run of a sweep: what a worker is told, what it does, what it answers.
+ * One run of a sweep: its input, what it does, its answer.
  *
  * Invariants: both are plain data; the answer depends on the job alone, not on the worker, its earlier jobs or the time it took; a
  * run in which a strategy failed is a failed job, not one with poor figures; one in which no order was accepted has no figures, since
@@ -37,7 +37,7 @@ export type Answer =
 /** `market` is the one the job names. */
 export const runJob = async (config: unknown, { overrides }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
   try {
-    // A journal belongs to one engine, and what a sweep places is nobody's to find again.
+    // A journal belongs to one engine; orders of a sweep are never recovered.
     const { journal: _, ...checked } = checkConfig(withOptions(config, settings));
     const { seed, limits } = settings;
     const options = { ...(seed !== undefined && { seed }), ...(limits !== undefined && { limits }) };

@@ -86,6 +86,6 @@ const checkSame = (path: string, found: Identity, header: Identity): void => {
   if (differs === undefined) return;
   throw new SluiceError(
     "USAGE",
-    `--resume: ${path} belongs to another sweep: ${words[differs] ?? differs} has changed since. Ask for the same again, or begin anew with another --out.`,
+    `--resume: ${path} belongs to another sweep: ${words[differs] ?? differs} has changed since. Ask for the same again, or start another sweep with another --out.`,
   );
 };

@@ -33,7 +33,7 @@ const pointAt = (space: Space, index: number): Point => {
   return point;
 };
 
-/** Without putting back: a point drawn before is drawn anew. There are more points than are wanted, so this ends. */
+/** Without replacement: a point drawn before is drawn again. There are more points than are wanted, so this ends. */
 const drawn = (space: Space, count: number, seed: string): readonly Point[] => {
   const random = createRandom(seed).fork("sweep");
   const points = new Map<string, Point>();

@@ -22,7 +22,7 @@ interface Dimension {
 
 export type Space = readonly Dimension[];
 
-/** A wish to vary: text in the grammar of option-values.ts, or the values themselves. */
+/** What to vary: text in the grammar of option-values.ts, or the values themselves. */
 export interface Variation {
   readonly name: string;
   readonly values: string | readonly unknown[];

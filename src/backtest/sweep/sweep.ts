@@ -3,7 +3,7 @@
  *
  * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again; the
  * recording is read once, and not at all when nothing is to be run; a test runs only when all trainings of its fold have answered.
- * Not here: what is asked for (sweep-plan.ts), what is told (sweep-report.ts), threads (pool.ts).
+ * Not here: what is asked for (sweep-plan.ts), the report (sweep-report.ts), threads (pool.ts).
  */
 
 import type { Clock } from "../../clock/clock.ts";
@@ -27,7 +27,7 @@ export interface SweepProgress {
 export interface SweepRun {
   /** Runs at a time. */
   readonly threads: number;
-  /** Leaves threads unopened that would not pay, judged on this time; what is told does not depend on it. */
+  /** Leaves threads unopened that would not pay, judged on this time; the report does not depend on it. */
   readonly sparing?: Clock;
   readonly file?: ResultsFile;
   readonly onProgress?: (progress: SweepProgress) => void;

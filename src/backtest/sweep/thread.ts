@@ -42,16 +42,16 @@ export const openThread = async (facts: WorkerFacts): Promise<Thread> => {
 };
 
 const threadOf = (worker: Worker): Thread => {
-  let dead: string | undefined;
+  let ended: string | undefined;
   worker.once("exit", (code) => {
-    dead ??= exitWords(code);
+    ended ??= exitWords(code);
   });
   worker.on("error", (error) => {
-    dead ??= messageOf(error);
+    ended ??= messageOf(error);
   });
   return {
     run: async (job) => {
-      if (dead !== undefined) return { kind: "died", reason: dead };
+      if (ended !== undefined) return { kind: "died", reason: ended };
       const next = nextOf(worker);
       worker.postMessage(job);
       const message = await next;

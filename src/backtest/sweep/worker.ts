@@ -17,7 +17,7 @@ const say = (message: FromWorker): void => {
 };
 
 try {
-  // What runs is a backtest, many times: a config that asks is told so.
+  // What runs is a backtest, many times: a config that asks gets that answer.
   const config = await loadConfigFile(configPath, { command: "backtest" });
   parentPort?.on("message", (job: Job) => {
     void runJob(config, job, markets[job.market] as ReadMarket, settings).then((answer) => {

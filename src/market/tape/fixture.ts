@@ -23,7 +23,7 @@ import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, 
 export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
 
 export interface FixtureMeta {
-  /** Where the data came from, in words; shown to whoever opens the manifest. */
+  /** Where the data came from, in words, for readers of the manifest. */
   readonly source: string;
   readonly notes?: readonly FixtureNote[];
   readonly feed?: FixtureFeed;
@@ -47,7 +47,7 @@ export const writeFixture = (dir: string, tape: Tape, meta: FixtureMeta, options
   if (tape.length === 0) throw new SluiceError("FIXTURE_INVALID", `${dir}: there are no rows to write.`);
   checkWritable(dir, options);
   mkdirSync(dirname(target), { recursive: true });
-  // A fresh folder inside the temporary one, because the temporary one is closed to everybody else.
+  // A fresh folder inside the temporary one, because the temporary one is closed to other users.
   const workplace = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
   const draft = join(workplace, "new");
   try {

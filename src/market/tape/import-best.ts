@@ -1,10 +1,10 @@
 /**
- * The best prices told last, and what they say of book messages that are older than they are.
+ * The latest best prices, and corrections of older book messages by them.
  *
  * A recording holds messages as they arrived. Book changes are sent in bundles, so that one may arrive after a best price of later
  * date: by the update ids of the exchange, which both kinds of message carry.
  * Invariants: in a message older than the best prices before it a level better than the best is gone and the best has the quantity
- * told last; all other levels, and all messages that are newer, are as they came.
+ * of the latest best price; all other levels, and all messages that are newer, are as they came.
  * Not here: the chain of book messages (import-book.ts).
  */
 import type { BookLevels } from "./import-book.ts";
@@ -12,7 +12,7 @@ import type { Parts } from "./import-decimals.ts";
 
 export interface BestPrices {
   /** A quote: bid, its quantity, ask, its quantity; undefined where it carries no update id. */
-  told(updateId: number | undefined, parts: Parts): void;
+  note(updateId: number | undefined, parts: Parts): void;
   /** Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best prices in any case. */
   corrected(lastId: number, levels: BookLevels, snapshot: boolean): BookLevels;
 }
@@ -21,7 +21,7 @@ export const createBestPrices = (): BestPrices => {
   let id = Number.NEGATIVE_INFINITY;
   const best = new Float64Array(8);
   return {
-    told: (updateId, parts) => {
+    note: (updateId, parts) => {
       id = updateId ?? Number.NEGATIVE_INFINITY;
       for (let index = 0; index < best.length; index++) best[index] = parts[index] as number;
     },

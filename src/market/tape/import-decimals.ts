@@ -8,7 +8,7 @@ import { div, grid } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
 import { type Growing, growing, held, makeRoom } from "./import-columns.ts";
 
-/** `count` divided by ten to the `places`. A count of 2^53 or more has lost digits and is refused by whoever stores it. */
+/** `count` divided by ten to the `places`. A count of 2^53 or more has lost digits and is refused where it is stored. */
 export interface Parsed {
   readonly count: number;
   readonly places: number;

@@ -1,7 +1,7 @@
 /**
  * The bytes of a recording as lines, whether it is compressed or not, and what kind of recording it is.
  *
- * Invariants: compression is told by the first bytes and not by the name; a truncated or damaged file is refused, never read in
+ * Invariants: compression is recognised by the first bytes and not by the name; a truncated or damaged file is refused, never read in
  * part; line numbers count from 1 and include empty lines.
  */
 import { readFileSync } from "node:fs";
@@ -84,6 +84,6 @@ const pieceMin = 1 << 20;
 
 /** As much as the file's end says it holds and a little more, for in small pieces every byte is copied once more. */
 const pieceFor = (bytes: Buffer): number => {
-  const told = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
-  return told > bytes.length * mostUnpacked ? pieceMin : Math.max(pieceMin, told + 4_096);
+  const stated = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
+  return stated > bytes.length * mostUnpacked ? pieceMin : Math.max(pieceMin, stated + 4_096);
 };

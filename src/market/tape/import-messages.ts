@@ -39,7 +39,7 @@ interface Message {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The funding to come, as told last. */
+/** The next funding as last announced. */
 interface NextFunding {
   at: number;
   rate: string;
@@ -82,17 +82,16 @@ const axisOf = (lines: TextLines, { axis, disorderMs, note }: MessageOptions): A
 
 const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
   const rows = createRows(prices, quantities);
-  const { levels } = rows;
   const best = createBestPrices();
   const instantOf = createInstants();
-  const book = createBookChain((messageAt, line, told, lastId, snapshot) => {
+  const book = createBookChain((messageAt, line, levels, lastId, snapshot) => {
     const at = instantOf("level", messageAt);
-    const first = levels.at.length;
-    const { bids, asks } = best.corrected(lastId, told, snapshot);
-    if (bids !== told.bids || asks !== told.asks) note("book messages older than the best prices before them, corrected by these");
-    pushLevels(levels, at, line, 1, bids);
-    pushLevels(levels, at, line, -1, asks);
-    if (snapshot && first < levels.at.length) levels.snapshot.values[first] = 1;
+    const first = rows.levels.at.length;
+    const { bids, asks } = best.corrected(lastId, levels, snapshot);
+    if (bids !== levels.bids || asks !== levels.asks) note("book messages older than the best prices before them, corrected by these");
+    pushLevels(rows.levels, at, line, 1, bids);
+    pushLevels(rows.levels, at, line, -1, asks);
+    if (snapshot && first < rows.levels.at.length) rows.levels.snapshot.values[first] = 1;
   }, note);
   return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" } };
 };
@@ -196,12 +195,12 @@ const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
 const takeQuote = (message: Message, { quotes, best, instantOf }: Sink): void => {
   const { u: id } = message.data;
   const parts = partsOf(message, "b", "B", "a", "A");
-  best.told(typeof id === "number" ? id : undefined, parts);
+  best.note(typeof id === "number" ? id : undefined, parts);
   pushQuote(quotes, instantOf("quote", message.at), message.line, parts);
 };
 
 /**
- * A mark comes with the rate of the funding to come and its instant. The rate told last before that instant is the one charged,
+ * A mark comes with the rate of the funding to come and its instant. The last rate announced before that instant is the one charged,
  * so a row is made when a message is past it.
  */
 const takeMark = (message: Message, { terms, next }: Sink): void => {

@@ -15,27 +15,27 @@ import { lineAt, type TextLines } from "./import-file.ts";
 import { instantOf } from "./import-times.ts";
 import { markParts, rateStep, type Series, seriesOf } from "./tape.ts";
 
-interface Told {
+interface Term {
   readonly at: number;
   readonly file: string;
   readonly line: number;
 }
 
-interface ToldValue extends Told {
+interface TermValue extends Term {
   readonly value: string;
 }
 
 /** Rules as far as the row tells them. */
-interface ToldRules extends Told {
+interface TermRules extends Term {
   readonly tickSize: string | undefined;
   readonly lotSize: string | undefined;
   readonly listed: boolean | undefined;
 }
 
 export interface Terms {
-  readonly funding: ToldValue[];
-  readonly marks: ToldValue[];
-  readonly changes: ToldRules[];
+  readonly funding: TermValue[];
+  readonly marks: TermValue[];
+  readonly changes: TermRules[];
 }
 
 type Note = (what: string, count?: number) => void;
@@ -62,7 +62,7 @@ const jsonCells = (lines: TextLines, index: number): Cells => {
     const value = JSON.parse(lineAt(lines, index)) as unknown;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Cells;
   } catch {
-    // Told below, like JSON that is no object.
+    // Refused below, like JSON that is no object.
   }
   throw importInvalid(lines.file, lines.number[index] as number, `${excerpt(lineAt(lines, index))} is not a JSON object.`);
 };
@@ -81,7 +81,7 @@ const csvCells = (lines: TextLines) => {
   };
 };
 
-const takeCells = (cells: Cells, { file, line }: Omit<Told, "at">, terms: Terms): void => {
+const takeCells = (cells: Cells, { file, line }: Omit<Term, "at">, terms: Terms): void => {
   const at = instantOf(wordOf(cells.timestamp), file, line);
   const cell = (name: "funding" | "mark" | "tickSize" | "lotSize"): string | undefined => {
     const value = cells[name];
@@ -112,7 +112,7 @@ const listedOf = ({ listed }: Cells, file: string, line: number): boolean | unde
   throw importInvalid(file, line, `"listed" is ${JSON.stringify(listed)}; expected true or false.`);
 };
 
-const checkRising = (rows: readonly Told[], kind: string): void => {
+const checkRising = (rows: readonly Term[], kind: string): void => {
   for (const [index, row] of rows.entries()) {
     const before = rows[index - 1];
     if (before === undefined || row.at > before.at) continue;
@@ -146,7 +146,7 @@ export const termSeries = (terms: Terms, beside: Beside, note: Note): Series[] =
 ];
 
 /** Rows by time that lie within the recording; of those before it the last, where it `stands` until the next. */
-const within = <T extends Told>(rows: readonly T[], { startAt, endAt }: Beside, stands: boolean, what: string, note: Note): T[] => {
+const within = <T extends Term>(rows: readonly T[], { startAt, endAt }: Beside, stands: boolean, what: string, note: Note): T[] => {
   const sorted = [...rows].sort((a, b) => a.at - b.at);
   const inside = sorted.filter(({ at }) => at >= startAt && at <= endAt);
   const last = stands ? sorted.filter(({ at }) => at < startAt).at(-1) : undefined;
@@ -156,10 +156,10 @@ const within = <T extends Told>(rows: readonly T[], { startAt, endAt }: Beside, 
   return inside;
 };
 
-const timesOf = (rows: readonly Told[]): Float64Array => Float64Array.from(rows, ({ at }) => at);
+const timesOf = (rows: readonly Term[]): Float64Array => Float64Array.from(rows, ({ at }) => at);
 
-const fundingSeries = (told: readonly ToldValue[], beside: Beside, note: Note): Series[] => {
-  const rows = within(told, beside, false, "funding rates", note);
+const fundingSeries = (terms: readonly TermValue[], beside: Beside, note: Note): Series[] => {
+  const rows = within(terms, beside, false, "funding rates", note);
   checkRising(rows, "funding");
   countGaps(rows, note);
   const rates = rows.map(({ value, file, line }) => unitsOf(value, file, line));
@@ -181,7 +181,7 @@ const unitsOf = (value: string, file: string, line: number): number => {
 };
 
 /** Funding comes at equal distances, the smallest of which is taken for all. */
-const countGaps = (rows: readonly Told[], note: Note): void => {
+const countGaps = (rows: readonly Term[], note: Note): void => {
   const gaps = rows.slice(1).map(({ at }, index) => at - (rows[index]?.at ?? 0));
   const interval = gaps.reduce((least, gap) => Math.min(least, gap), Number.POSITIVE_INFINITY);
   const missing = gaps.map((gap) => Math.round(gap / interval) - 1).filter((count) => count > 0);
@@ -195,8 +195,8 @@ const countGaps = (rows: readonly Told[], note: Note): void => {
 
 const partPlaces = String(markParts).length - 1;
 
-const markSeries = (told: readonly ToldValue[], beside: Beside, note: Note): Series[] => {
-  const rows = within(told, beside, true, "mark prices", note);
+const markSeries = (terms: readonly TermValue[], beside: Beside, note: Note): Series[] => {
+  const rows = within(terms, beside, true, "mark prices", note);
   if (rows.length === 0) return [];
   const [px, part] = [new Float64Array(rows.length), new Float64Array(rows.length)];
   for (const [row, { value }] of rows.entries()) {
@@ -209,10 +209,10 @@ const markSeries = (told: readonly ToldValue[], beside: Beside, note: Note): Ser
   return [seriesOf("mark", 0, timesOf(rows), [px, part])];
 };
 
-const changeSeries = (told: readonly ToldRules[], beside: Beside, note: Note): Series[] => {
+const changeSeries = (terms: readonly TermRules[], beside: Beside, note: Note): Series[] => {
   // What a row does not tell is as it was, also before the recording.
   let rules = { tickSize: beside.tickSize, lotSize: beside.lotSize, listed: true };
-  const whole = [...told]
+  const whole = [...terms]
     .sort((a, b) => a.at - b.at)
     .map(({ tickSize = rules.tickSize, lotSize = rules.lotSize, listed = rules.listed, ...row }) => {
       rules = { tickSize, lotSize, listed };
@@ -226,7 +226,7 @@ const changeSeries = (told: readonly ToldRules[], beside: Beside, note: Note): S
   return [seriesOf("change", 0, timesOf(rows), [Float64Array.from(ticks), Float64Array.from(lots), listed])];
 };
 
-const stepsIn = (rule: string, step: string, name: "tickSize" | "lotSize", { file, line }: Told): number => {
+const stepsIn = (rule: string, step: string, name: "tickSize" | "lotSize", { file, line }: Term): number => {
   try {
     return grid(step).parse(decimal(rule, name));
   } catch (error) {

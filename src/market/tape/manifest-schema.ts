@@ -150,7 +150,7 @@ const isSeries = shaped(
 );
 
 /**
- * Whether a manifest is as the schema wants it, told at once: making a checker of the schema takes longer than reading a million rows.
+ * A quick check of a manifest: compiling the schema takes longer than reading a million rows.
  * What is not plainly right is left to the schema, which says why.
  */
 export const isPlainManifest = shaped(

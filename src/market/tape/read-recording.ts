@@ -1,7 +1,7 @@
 /**
  * A recording made elsewhere as a tape: websocket messages as received, or candles as CSV.
  *
- * Invariants: the kind is told from the content; a recording is read whole or refused by file, line and value; what was left out on
+ * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; what was left out on
  * purpose is counted in the notes.
  * Not here: the readers (import-messages.ts, import-candles.ts, import-terms.ts), writing it (import.ts).
  */

@@ -25,7 +25,7 @@ export interface SeriesBuilder<K extends SeriesKind> {
 
 /** `instrument` is an index into the tape's instruments; `barMs` is needed for candles. */
 export const seriesBuilder = <K extends SeriesKind>(kind: K, instrument: number, barMs = 0): SeriesBuilder<K> => {
-  // Small, because hundreds of products are made at a time.
+  // Small, because hundreds of instruments are made at a time.
   let capacity = 64;
   let length = 0;
   let last = 0;
