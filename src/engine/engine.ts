@@ -22,7 +22,7 @@ import { createNotices, type NoticeListener, onceFaulty } from "../journal/event
 import { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { fileDisk } from "../journal/file-disk.ts";
-import { createLastQuotes } from "../market/last-quotes.ts";
+import { LastQuotes } from "../market/last-quotes.ts";
 import { createOrders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -117,7 +117,7 @@ const assemble = (
   const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
   const transport = startWatch.interceptor(written);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
-  const quotes = createLastQuotes(service.market);
+  const quotes = new LastQuotes(service.market);
   const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
   const onLoss = (reason: string): void => {
     durable?.decide("halted", reason);

@@ -18,89 +18,88 @@ export interface Route {
   take(row: number, at: number): void;
 }
 
-export interface Channel {
-  readonly trades: HotStream<Trade>;
-  readonly quotes: HotStream<Quote>;
-  readonly book: BookTrack;
-  /** Price of the latest trade or bar, in ticks; undefined before any. */
-  readonly lastPx: number | undefined;
-  /** A count of ticks as decimal text. */
-  readonly format: (ticks: number) => string;
-  /** The bars of one length; the same object every time. */
-  barsOf(barMs: number): Bars;
-  /** Bars that no recorded length can give, as of the last `bind`. */
-  readonly fromTrades: readonly Bars[];
-  /** Decides where each length of bars comes from, given the recorded lengths. */
-  bind(recordedMs: readonly number[]): void;
-  route(series: Series, shiftMs: number, opened: (closesAt: number) => void): Route;
-  complete(): void;
-}
-
 /** Where the price of the latest trade or bar stands: a place costs less to note than a number. */
 interface LastPx {
   column: Float64Array | undefined;
   row: number;
 }
 
-export const createChannel = (scale: Scale, options: BookTrackOptions): Channel => {
-  const { onError } = options;
-  const hot = onError === undefined ? {} : { onError };
-  const quote = new LatestQuote(scale, hot);
-  const trades = new HotStream<Trade>(hot);
-  const book = new BookTrack(scale, options);
-  const last: LastPx = { column: undefined, row: 0 };
-  const lengths = new Map<number, Bars>();
-  const fromTrades: Bars[] = [];
+export class Channel {
+  readonly trades: HotStream<Trade>;
+  readonly book: BookTrack;
+  /** Bars that no recorded length can give, as of the last `bind`. */
+  readonly fromTrades: Bars[] = [];
+  readonly #scale: Scale;
+  readonly #hot: { readonly onError?: (error: unknown) => void };
+  readonly #quote: LatestQuote;
+  readonly #last: LastPx = { column: undefined, row: 0 };
+  readonly #lengths = new Map<number, Bars>();
   /** Recorded length -> the longer bars it builds. */
-  const longer = new Map<number, Bars[]>();
-  return {
-    trades,
-    quotes: quote.stream,
-    book,
-    fromTrades,
-    format: (ticks) => scale.tick.format(ticks),
-    get lastPx() {
-      return last.column?.[last.row];
-    },
-    barsOf: (barMs) => {
-      const known = lengths.get(barMs);
-      if (known !== undefined) return known;
-      checkBarLength(barMs);
-      const bars = new Bars(scale, barMs, hot);
-      lengths.set(barMs, bars);
-      return bars;
-    },
-    bind: (recordedMs) => {
-      fromTrades.length = 0;
-      longer.clear();
-      for (const bars of lengths.values()) {
-        const source = recordedMs.filter((ms) => bars.barMs % ms === 0).sort((a, b) => b - a)[0];
-        if (source === undefined) fromTrades.push(bars);
-        else if (source !== bars.barMs) longer.set(source, [...(longer.get(source) ?? []), bars]);
-      }
-    },
-    route: (series, shiftMs, opened) => {
-      switch (series.kind) {
-        case "trade":
-          return new TradeRoute(series, { scale, trades, fromTrades, last }, opened);
-        case "quote":
-          return new QuoteRoute(series, quote);
-        case "level":
-          return new OtherRoute(book.route(series));
-        case "candle":
-          return new CandleRoute(series, lengths.get(series.barMs), longer.get(series.barMs) ?? [], shiftMs, last);
-        case "funding":
-        case "mark":
-        case "change":
-          return new OtherRoute(() => undefined);
-      }
-    },
-    complete: () => {
-      for (const stream of [trades, quote.stream, book.stream]) stream.complete();
-      for (const bars of lengths.values()) bars.stream.complete();
-    },
-  };
-};
+  readonly #longer = new Map<number, Bars[]>();
+
+  constructor(scale: Scale, options: BookTrackOptions) {
+    this.#scale = scale;
+    this.#hot = options.onError === undefined ? {} : { onError: options.onError };
+    this.#quote = new LatestQuote(scale, this.#hot);
+    this.trades = new HotStream<Trade>(this.#hot);
+    this.book = new BookTrack(scale, options);
+  }
+
+  get quotes(): HotStream<Quote> {
+    return this.#quote.stream;
+  }
+
+  /** Price of the latest trade or bar; undefined before any. */
+  get lastPx(): string | undefined {
+    const ticks = this.#last.column?.[this.#last.row];
+    return ticks === undefined ? undefined : this.#scale.tick.format(ticks);
+  }
+
+  /** The bars of one length; the same object every time. */
+  barsOf(barMs: number): Bars {
+    const known = this.#lengths.get(barMs);
+    if (known !== undefined) return known;
+    checkBarLength(barMs);
+    const bars = new Bars(this.#scale, barMs, this.#hot);
+    this.#lengths.set(barMs, bars);
+    return bars;
+  }
+
+  /** Decides where each length of bars comes from, given the recorded lengths. */
+  bind(recordedMs: readonly number[]): void {
+    this.fromTrades.length = 0;
+    this.#longer.clear();
+    for (const bars of this.#lengths.values()) {
+      const source = recordedMs.filter((ms) => bars.barMs % ms === 0).sort((a, b) => b - a)[0];
+      if (source === undefined) this.fromTrades.push(bars);
+      else if (source !== bars.barMs) this.#longer.set(source, [...(this.#longer.get(source) ?? []), bars]);
+    }
+  }
+
+  route(series: Series, shiftMs: number, opened: (closesAt: number) => void): Route {
+    const { trades, fromTrades } = this;
+    const last = this.#last;
+    switch (series.kind) {
+      case "trade":
+        return new TradeRoute(series, { scale: this.#scale, trades, fromTrades, last }, opened);
+      case "quote":
+        return new QuoteRoute(series, this.#quote);
+      case "level":
+        return new OtherRoute(this.book.route(series));
+      case "candle":
+        return new CandleRoute(series, this.#lengths.get(series.barMs), this.#longer.get(series.barMs) ?? [], shiftMs, last);
+      case "funding":
+      case "mark":
+      case "change":
+        return new OtherRoute(() => undefined);
+    }
+  }
+
+  complete(): void {
+    for (const stream of [this.trades, this.quotes, this.book.stream]) stream.complete();
+    for (const bars of this.#lengths.values()) bars.stream.complete();
+  }
+}
 
 /** The quotes of one instrument, and which row was the latest. */
 class LatestQuote {

@@ -13,7 +13,7 @@
 import { parseInstId } from "../contract/inst-id.ts";
 import { assert, didYouMean, SluiceError } from "../errors.ts";
 import type { Bars } from "./bars.ts";
-import { type Channel, createChannel, type Route } from "./channel.ts";
+import { Channel, type Route } from "./channel.ts";
 import type { Market } from "./market-data.ts";
 import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
@@ -41,7 +41,7 @@ export interface Feed extends Market {
 
 export const createFeed = (instruments: readonly TapeInstrument[], options: FeedOptions = {}): Feed => {
   const { shiftMs = 0 } = options;
-  const channels = new Map(instruments.map((instrument) => [instrument.instId, createChannel(scaleOf(instrument), options)]));
+  const channels = new Map(instruments.map((instrument) => [instrument.instId, new Channel(scaleOf(instrument), options)]));
   let current: Tape | undefined;
   const routes: Route[] = [];
   let fromTrades: readonly Bars[] = [];
@@ -84,10 +84,7 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
       else if (current !== undefined) route(current);
       return bars.stream;
     },
-    lastPx: (instId) => {
-      const { lastPx, format } = channelOf(instId);
-      return lastPx === undefined ? undefined : format(lastPx);
-    },
+    lastPx: (instId) => channelOf(instId).lastPx,
     routesOf: (tape) => {
       if (tape !== current) route(tape);
       return routes;

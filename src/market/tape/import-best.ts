@@ -10,29 +10,24 @@
 import type { BookLevels } from "./import-book.ts";
 import type { Parts } from "./import-decimals.ts";
 
-export interface BestPrices {
-  /** A quote: bid, its quantity, ask, its quantity; undefined where it carries no update id. */
-  note(updateId: number | undefined, parts: Parts): void;
-  /** Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best prices in any case. */
-  corrected(lastId: number, levels: BookLevels, snapshot: boolean): BookLevels;
-}
+export class BestPrices {
+  #id = Number.NEGATIVE_INFINITY;
+  readonly #best = new Float64Array(8);
 
-export const createBestPrices = (): BestPrices => {
-  let id = Number.NEGATIVE_INFINITY;
-  const best = new Float64Array(8);
-  return {
-    note: (updateId, parts) => {
-      id = updateId ?? Number.NEGATIVE_INFINITY;
-      for (let index = 0; index < best.length; index++) best[index] = parts[index] as number;
-    },
-    corrected: (lastId, levels, snapshot) => {
-      if (lastId >= id) return levels;
-      const bids = correctedSide(levels.bids, 1, best.subarray(0, 4), snapshot);
-      const asks = correctedSide(levels.asks, -1, best.subarray(4), snapshot);
-      return bids === levels.bids && asks === levels.asks ? levels : { bids, asks };
-    },
-  };
-};
+  /** A quote: bid, its quantity, ask, its quantity; undefined where it carries no update id. */
+  note(updateId: number | undefined, parts: Parts): void {
+    this.#id = updateId ?? Number.NEGATIVE_INFINITY;
+    for (let index = 0; index < this.#best.length; index++) this.#best[index] = parts[index] as number;
+  }
+
+  /** Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best prices in any case. */
+  corrected(lastId: number, levels: BookLevels, snapshot: boolean): BookLevels {
+    if (lastId >= this.#id) return levels;
+    const bids = correctedSide(levels.bids, 1, this.#best.subarray(0, 4), snapshot);
+    const asks = correctedSide(levels.asks, -1, this.#best.subarray(4), snapshot);
+    return bids === levels.bids && asks === levels.asks ? levels : { bids, asks };
+  }
+}
 
 /** Larger is better. Equal decimals have equal parts, so that they are equal here, too. */
 const rankOf = (parts: Parts, index: number, sign: 1 | -1): number =>

@@ -23,64 +23,69 @@ interface BookDelta {
   readonly levels: BookLevels;
 }
 
-export interface BookChain {
-  snapshot(at: number, line: number, lastUpdateId: number, levels: BookLevels): void;
-  delta(at: number, delta: BookDelta): void;
-  /** Says what was left over when the recording ended. */
-  finish(): void;
-}
-
 /** Takes levels into the book at `at`, which hold all updates up to `lastId`; a snapshot empties it first. */
 type Emit = (at: number, line: number, levels: BookLevels, lastId: number, snapshot: boolean) => void;
 
-export const createBookChain = (emit: Emit, note: (what: string, count?: number) => void): BookChain => {
+export class BookChain {
+  readonly #emit: Emit;
+  readonly #note: (what: string, count?: number) => void;
   /** The last id in the book; undefined before the first snapshot. */
-  let lastId: number | undefined;
+  #lastId: number | undefined;
   /** The snapshot's id until a message has linked to it. */
-  let unlinked = false;
+  #unlinked = false;
   /** The first id after the last gap: a snapshot heals it when it reaches up to there. */
-  let brokenAt: number | undefined;
+  #brokenAt: number | undefined;
   /** Messages a coming snapshot may not hold yet: all before the first one, later those since the last gap. */
-  let held: BookDelta[] = [];
-  const apply = (at: number, delta: BookDelta): void => {
-    const book = lastId as number;
+  #held: BookDelta[] = [];
+
+  constructor(emit: Emit, note: (what: string, count?: number) => void) {
+    this.#emit = emit;
+    this.#note = note;
+  }
+
+  snapshot(at: number, line: number, lastUpdateId: number, levels: BookLevels): void {
+    const heals = this.#brokenAt !== undefined && lastUpdateId >= this.#brokenAt - 1;
+    if (this.#lastId !== undefined && !heals) {
+      this.#note(this.#brokenAt === undefined ? "book snapshots that were not needed" : "book snapshots older than a gap, dropped");
+      return;
+    }
+    this.#lastId = lastUpdateId;
+    this.#unlinked = true;
+    this.#brokenAt = undefined;
+    this.#emit(at, line, levels, lastUpdateId, true);
+    const waiting = this.#held;
+    this.#held = [];
+    for (const delta of waiting) this.#apply(at, delta);
+  }
+
+  delta(at: number, delta: BookDelta): void {
+    if (this.#lastId === undefined) this.#held.push(delta);
+    else this.#apply(at, delta);
+  }
+
+  /** Says what was left over when the recording ended. */
+  finish(): void {
+    const left = this.#lastId === undefined ? this.#held.length : 0;
+    if (left > 0) this.#note("book messages without a snapshot before or after them, dropped", left);
+  }
+
+  #apply(at: number, delta: BookDelta): void {
+    const book = this.#lastId as number;
     if (delta.lastId <= book) {
-      note("book messages already in the book, dropped");
+      this.#note("book messages already in the book, dropped");
       return;
     }
     const { previousId, firstId } = delta;
     // A snapshot may end inside a message or, for a perpetual whose ids have holes, between two: then the predecessor is in it.
-    const linked = previousId === undefined ? firstId <= book + 1 : unlinked ? previousId <= book : previousId === book;
+    const linked = previousId === undefined ? firstId <= book + 1 : this.#unlinked ? previousId <= book : previousId === book;
     if (!linked) {
-      brokenAt = firstId;
-      held = [];
-      note("gaps in the chain of book messages");
+      this.#brokenAt = firstId;
+      this.#held = [];
+      this.#note("gaps in the chain of book messages");
     }
-    unlinked = false;
-    lastId = delta.lastId;
-    if (brokenAt !== undefined) held.push(delta);
-    emit(at, delta.line, delta.levels, delta.lastId, false);
-  };
-  return {
-    snapshot: (at, line, lastUpdateId, levels) => {
-      if (lastId !== undefined && !(brokenAt !== undefined && lastUpdateId >= brokenAt - 1)) {
-        note(brokenAt === undefined ? "book snapshots that were not needed" : "book snapshots older than a gap, dropped");
-        return;
-      }
-      lastId = lastUpdateId;
-      unlinked = true;
-      brokenAt = undefined;
-      emit(at, line, levels, lastUpdateId, true);
-      const waiting = held;
-      held = [];
-      for (const delta of waiting) apply(at, delta);
-    },
-    delta: (at, delta) => {
-      if (lastId === undefined) held.push(delta);
-      else apply(at, delta);
-    },
-    finish: () => {
-      if (lastId === undefined && held.length > 0) note("book messages without a snapshot before or after them, dropped", held.length);
-    },
-  };
-};
+    this.#unlinked = false;
+    this.#lastId = delta.lastId;
+    if (this.#brokenAt !== undefined) this.#held.push(delta);
+    this.#emit(at, delta.line, delta.levels, delta.lastId, false);
+  }
+}

@@ -9,8 +9,8 @@
  */
 import { isDecimal } from "../../decimal.ts";
 import { excerpt, SluiceError } from "../../errors.ts";
-import { type BestPrices, createBestPrices } from "./import-best.ts";
-import { type BookChain, createBookChain } from "./import-book.ts";
+import { BestPrices } from "./import-best.ts";
+import { BookChain } from "./import-book.ts";
 import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { type Axis, type Dated, exchangeAxis } from "./import-exchange.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
@@ -82,9 +82,9 @@ const axisOf = (lines: TextLines, { axis, disorderMs, note }: MessageOptions): A
 
 const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
   const rows = createRows(prices, quantities);
-  const best = createBestPrices();
+  const best = new BestPrices();
   const instantOf = createInstants();
-  const book = createBookChain((messageAt, line, levels, lastId, snapshot) => {
+  const book = new BookChain((messageAt, line, levels, lastId, snapshot) => {
     const at = instantOf("level", messageAt);
     const first = rows.levels.at.length;
     const { bids, asks } = best.corrected(lastId, levels, snapshot);

@@ -142,7 +142,7 @@ describe("sluice generate", () => {
   });
 
   it.each([
-    [["--instrument", "btc"], /INST|product id/],
+    [["--instrument", "btc"], /INST|is not an instrument/],
     [["--instrument", "BTC-USDT", "--start", "yesterday"], /not an instant in UTC/],
     [["--instrument", "BTC-USDT", "--start", "2025-13-01"], /not an instant in UTC/],
     [["--instrument", "BTC-USDT", "--minutes", "1.5"], /whole number/],
