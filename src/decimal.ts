@@ -48,6 +48,8 @@ const spell = (value: Big): string => (value.eq(0) ? "0" : value.toFixed());
 const safeMax = Number.MAX_SAFE_INTEGER;
 /** Digits, a sign and a point that may still make a whole number below 2^53. */
 const quickMax = 18;
+/** Twice ten to this many digits is a whole number below 2^53, too. */
+const wholeMax = 15;
 const powers = Array.from({ length: quickMax + 1 }, (_, digits) => 10 ** digits);
 /** False for what was rounded, which is 2^53 at least, and for what is no number. */
 const isExact = (count: number): boolean => count <= safeMax && count >= -safeMax;
@@ -193,7 +195,7 @@ export const plain = (a: string): string => {
 /** For indicators and pictures only; never feed the result back into a price or a size. */
 export const approximate = (a: string): number => Number(a);
 
-/** A number from arithmetic on floats as decimal text with `digits` fraction digits; for signals that become wishes. */
+/** A number from arithmetic on floats as decimal text with `digits` fraction digits; for signals that become wanted orders. */
 export const fromApproximate = (value: number, digits: number): string => {
   assert(Number.isFinite(value), `a finite number was given, not ${value}`);
   const text = String(value);
@@ -204,20 +206,9 @@ export const fromApproximate = (value: number, digits: number): string => {
 
 /**
  * Counts of one step as integers: prices in ticks, sizes in lots. Exact while the count stays below 2^53.
- * `parse` refuses text that is off the grid; `format` gives the shortest decimal text.
+ * `parse` refuses text that is off the grid, `parseTo` brings it onto the grid; `format` gives the shortest decimal text.
  */
-export interface Grid {
-  readonly step: string;
-  /** Fraction digits of the step. */
-  readonly places: number;
-  parse(text: string): number;
-  /** Like `parse`, but off-grid text is brought onto the grid. */
-  parseTo(text: string, rounding: Rounding): number;
-  format(count: number): string;
-  approximate(count: number): number;
-}
-
-export const grid = (step: string): Grid => {
+export const grid = (step: string) => {
   const text = plain(decimal(step, "step"));
   assert(isPositive(text), `a step is positive, not ${step}`);
   const places = text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
@@ -230,20 +221,23 @@ export const grid = (step: string): Grid => {
   };
   return {
     step: text,
+    /** Fraction digits of the step. */
     places,
-    parse: (value) => safe(countOf(value, places, unit), `"${value}"`),
-    parseTo: (value, rounding) => {
+    parse: (value: string): number => safe(countOf(value, places, unit), `"${value}"`),
+    parseTo: (value: string, rounding: Rounding): number => {
       const quick = countOf(value, places, unit);
       if (Number.isSafeInteger(quick)) return quick;
       return safe(Number(spell(big(value).div(text).round(0, modes[rounding]))), `"${value}"`);
     },
-    format: (count) => {
+    format: (count: number): string => {
       const scaled = count * unit;
       return isExact(scaled) ? formatCount(scaled, places) : spell(new Exact(String(scaled)).div(new Exact(10).pow(places)));
     },
-    approximate: (count) => (count * unit) / scale,
+    approximate: (count: number): number => (count * unit) / scale,
   };
 };
+
+export type Grid = Readonly<ReturnType<typeof grid>>;
 
 /** Digits of `text` shifted by `places`, divided by `unit`; NaN when it does not come out whole. */
 const countOf = (text: string, places: number, unit: number): number => {
@@ -280,9 +274,16 @@ const formatCount = (scaled: number, places: number): string => {
   const sign = scaled < 0 ? "-" : "";
   const ending = endings[places - 1];
   const scale = powers[places];
-  if (ending === undefined || scale === undefined) return sign + spelled(String(size), places);
+  if (scale === undefined || places > wholeMax) return sign + spelled(String(size), places);
   const whole = Math.floor(size / scale);
-  return sign + whole + (ending[size - whole * scale] as string);
+  const rest = size - whole * scale;
+  if (ending !== undefined) return sign + whole + (ending[rest] as string);
+  if (rest === 0) return sign + whole;
+  // With a one before it, the rest has all its digits.
+  const digits = String(rest + scale);
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === zero) end--;
+  return `${sign}${whole}.${digits.slice(1, end)}`;
 };
 
 /** A whole number of such units, written out: a number of them is beyond 2^53 at times. */
