@@ -1,8 +1,8 @@
 /**
  * State of the embedded service: products with their books, accounts, and what changed in the event that is being applied.
  *
- * Invariants: listeners hear of changes after the whole event, never from inside matching; an order that changed several times in
- * one event is told once, as it ended.
+ * Invariants: changes are published after the whole event, never from inside matching; an order that changed several times in
+ * one event is published once, as it ended.
  * Recordings count prices and quantities in the steps an instrument had when it was listed; a later change of its steps does
  * not change what a recorded number means.
  */
@@ -20,9 +20,9 @@ import { feeText, isOpen, leftOf, orderRecordOf, sideOf } from "./order.ts";
 import type { Matching } from "./queue-model.ts";
 import { dropOld } from "./retention.ts";
 import { reducibleLots, setHold, settle } from "./settlement.ts";
-import { empty, type Fill, VenueEvents } from "./venue-events.ts";
+import { type Fill, VenueEvents } from "./venue-events.ts";
 
-/** One product and its book; the same object however often it is listed anew or changed. */
+/** One product and its book; the same object however often it is listed again or changed. */
 export interface Market {
   product: Product;
   book: Book;
@@ -32,7 +32,7 @@ export interface Market {
   feedLot: number;
   /** The mark price published last; 0 before any. */
   mark: Amount;
-  /** When the margins of those who hold the product are looked at next; infinite while nobody does. */
+  /** When the margins of positions in the product are reviewed next; infinite while there is none. */
   lookAt: number;
 }
 
@@ -114,7 +114,7 @@ export class Exchange {
     return changed;
   }
 
-  /** Called once after every request and market event: tells the listeners what has changed. */
+  /** Called once after every request and market event: publishes what has changed. */
   tell(at: number): void {
     if (this.touched.length > 0) this.#queueChanges(at);
     this.events.deliver();
@@ -129,13 +129,15 @@ export class Exchange {
     }
     const { events } = this;
     for (const fill of this.#fills) events.tell({ kind: "fill", fill });
-    const heard = events.listeners.order.length > 0;
+    const hasListeners = events.listeners.order.length > 0;
     for (const order of touched) {
       order.touched = false;
-      if (heard) events.tell({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
+      if (hasListeners)
+        events.tell({ kind: "order", uid: order.account.uid, record: Object.freeze(orderRecordOf(order, this.profile)), at });
     }
-    empty(touched);
-    empty(this.#fills);
+    // Taken out one by one, the arrays keep their room, which the next event needs again.
+    while (touched.length > 0) touched.pop();
+    while (this.#fills.length > 0) this.#fills.pop();
   }
 
   /** Reducing orders whose position is gone have nothing left to do. */

@@ -170,10 +170,8 @@ export class RateLimiter {
     this.#requests++;
     const { ip } = this.layers;
     const window = ip.at(address, now);
-    const fits =
-      !this.#enforce ||
-      (window.used + 1 <= this.#contract.layers.ip.capacity &&
-        this.#onArrival.every((extra) => extra.admit(address, undefined, weight, content, now)));
+    let fits = !this.#enforce || window.used + 1 <= this.#contract.layers.ip.capacity;
+    if (this.#enforce) for (const extra of this.#onArrival) fits &&= extra.admit(address, undefined, weight, content, now);
     if (fits || this.#contract.profile.limits.refusedCounts !== "none") {
       ip.add(window, 1, now);
       for (const extra of this.#onArrival) extra.charge(1, address, undefined, weight, content, now);
@@ -236,8 +234,7 @@ export class RateLimiter {
   #refuserOf(caller: Caller, weight: number, content: Content, now: number): LayerName | undefined {
     const { key } = this.layers;
     if (caller.key !== undefined && key.at(caller.key, now).used + 1 > this.#contract.layers.key.capacity) return "key";
-    const extra = this.#within.find((layer) => !layer.admit(caller.ip, caller, weight, content, now));
-    if (extra !== undefined) return extra.scope;
+    for (const extra of this.#within) if (!extra.admit(caller.ip, caller, weight, content, now)) return extra.scope;
     return this.#admit(caller.uid, weight, now) ? undefined : "uid";
   }
 

@@ -1,5 +1,5 @@
 /**
- * What listeners of the service hear, and the queue through which they hear it.
+ * Events of the service for its listeners, and the queue that delivers them.
  *
  * Invariants: news is delivered after the whole event that made it, in the order things happened; a listener may call the service
  * again, and what that leads to is delivered after what is queued already. All listeners of one piece of news share one object,
@@ -102,10 +102,11 @@ export class VenueEvents {
     try {
       events?.();
       if (!outermost) return;
-      // What a listener that throws was told is not told again; the rest waits for the next delivery.
+      // What a listener threw at is not delivered again; the rest waits for the next delivery.
       while (this.#next < this.#queue.length) this.#pass(this.#queue[this.#next++] as News);
       this.#next = 0;
-      empty(this.#queue);
+      // Taken out one by one, the array keeps its room, which the next event needs again.
+      while (this.#queue.length > 0) this.#queue.pop();
     } finally {
       if (outermost) this.#delivering = false;
     }
@@ -129,8 +130,3 @@ export class VenueEvents {
     }
   }
 }
-
-/** Leaves an array empty without giving up its room, which the next event needs again. */
-export const empty = (array: unknown[]): void => {
-  while (array.length > 0) array.pop();
-};
