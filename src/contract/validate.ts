@@ -2,7 +2,7 @@
  * Checks values against schemas. The only file that knows the validator.
  *
  * Invariants: schemas are compiled on first use (one costs milliseconds); nothing is coerced; what people wrote gets every
- * problem at once with the place, the value and the nearest right word; what the service wrote loses fields nobody asked for.
+ * problem at once with the place, the value and the nearest right word; what the service wrote loses fields that were not asked for.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { isDecimal } from "../decimal.ts";

@@ -4,7 +4,7 @@
  * Invariants: longs pay a positive rate and receive a negative one, shorts the reverse; each payment is cut towards zero at the
  * 18th place, so equal positions on two sides pay each other exactly; a position is worth its mark, and while no price is known
  * nothing is charged. What users do not pay each other goes to or comes from the market outside.
- * Not here: when funding falls due and at which rate (the recording, or whoever turns the clock).
+ * Not here: when funding falls due and at which rate (the recording, or its player).
  */
 import { type Account, purseOf } from "./account.ts";
 import type { Exchange } from "./exchange.ts";

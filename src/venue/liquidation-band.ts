@@ -1,5 +1,5 @@
 /**
- * Between which prices of a product nobody's position in it can be liquidated.
+ * Safe price band: the prices of a product between which no position in it can be liquidated.
  *
  * Invariants: while everything displayed, printed and published stays strictly inside a band, no review finds a position short,
  * as long as nothing but prices changes; a few ticks at its edges are given away, which covers every rounding on the way.

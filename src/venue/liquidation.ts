@@ -29,7 +29,7 @@ interface Case {
   readonly at: number;
 }
 
-/** Ticks at the mark, rounded against whoever trades at them. */
+/** Ticks at the mark, rounded against the account that trades at them. */
 const ticksAtMark = (market: Market, sign: Order["sign"]): number => {
   const { tick } = market.product;
   const mark = markOf(market);
@@ -73,8 +73,17 @@ const liquidate = (on: Case, { instId, market, position }: Omit<Standing, "profi
   purse.total += covered;
   exchange.fund.set(quote, (exchange.fund.get(quote) ?? 0n) + fee - covered);
   const { uid } = account;
-  const told = { uid, instId, ordId: order.ordId, side: sideOf(order.sign), qty: spell(baseOf(market.product, order.done)) };
-  const liquidation: Liquidation = { ...told, value: spell(order.value), fee: spell(fee), covered: spell(covered), at };
+  const liquidation: Liquidation = {
+    uid,
+    instId,
+    ordId: order.ordId,
+    side: sideOf(order.sign),
+    qty: spell(baseOf(market.product, order.done)),
+    value: spell(order.value),
+    fee: spell(fee),
+    covered: spell(covered),
+    at,
+  };
   exchange.events.tell({ kind: "liquidation", liquidation });
 };
 

@@ -25,9 +25,9 @@ export interface OrderBookSide {
   /** Best displayed price by the latest quote, NaN when it showed none; the quantity is what takers have left of it. */
   quotePx: number;
   quoteQty: number;
-  /** The quantity that the latest quote told. */
+  /** The quantity of the latest quote. */
   toldQty: number;
-  /** Displayed quantity by price, when the recording has more than best quotes; what quotes told of their prices is among them. */
+  /** Displayed quantity by price, when the recording has more than best quotes; the quantities of quotes are among them. */
   readonly levels: Map<number, number>;
   levelled: boolean;
   /** Best price among `levels`, or one better than it that was removed since; infinitely bad when there is none. */
@@ -95,7 +95,7 @@ const prune = (half: OrderBookSide, px: number): void => {
   half.top = px;
 };
 
-/** Among the levels the quantity of a quote outlasts it: it holds until the price is told anew. */
+/** Among the levels the quantity of a quote outlasts it: it holds until the price is shown again. */
 const keepQuote = (half: OrderBookSide): void => {
   const { quotePx, quoteQty, sign } = half;
   if (quoteQty <= 0) return;

@@ -2,7 +2,7 @@
  * How a resting order moves up in a queue of which only the whole length is shown, and how much a print or a crossing price fills.
  *
  * What is known is the displayed quantity at the order's price, now and then, and the prints in between. Prints take from the
- * front. What else disappeared was cancelled, and nobody tells by whom: the rules below differ in what they make of that.
+ * front. What else disappeared was canceled, without a word by whom: the rules below differ in what they make of that.
  * Invariants: whatever the rule, an order is never further back than the quantity that is displayed; under `probabilistic` it is
  * never further back than under `risk-averse`; of two orders the one with more ahead of it stays behind the other; places are whole
  * lots, rounded against the order.
@@ -30,7 +30,7 @@ export type FillVolume = "unlimited" | "traded";
 
 /** One instrument's rules as the book uses them. */
 export interface Matching {
-  /** What an order finds ahead of it when it comes: what is displayed, something nobody knows, or nothing. */
+  /** What an order finds ahead of it when it comes: what is displayed, an unknown quantity, or nothing. */
   readonly joins: "displayed" | "unknown" | "nothing";
   /** The power by which cancels are shared out; without it all were behind. */
   readonly power?: number;
@@ -62,7 +62,7 @@ const dust = 1e-9;
 /**
  * Lots ahead of an order once its price shows `displayed`, prints being taken off already.
  *
- * Much that goes at once goes in steps, the shares being looked at anew after each: in one step an order far back could come out
+ * Much that goes at once goes in steps, the shares being worked out again after each: in one step an order far back could come out
  * before one in front of it, and more could be taken from behind it than there was.
  */
 export const advanced = (ahead: number, behind: number, displayed: number, power: number | undefined): number => {

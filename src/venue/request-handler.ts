@@ -94,7 +94,7 @@ export class RequestHandler {
   readonly #rateLimiter: RateLimiter;
   readonly #keys: ReadonlyMap<string, KeyHolder>;
   readonly #routes: ReadonlyMap<string, ReadonlyMap<string, EndpointName>>;
-  /** The user last seen at an address, for services that charge the public list to somebody. */
+  /** The user last seen at an address, for services that charge the public list to a user. */
   readonly #seenAt = new Map<string, string>();
   #dateSecond = Number.NaN;
   #dateText = "";

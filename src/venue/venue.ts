@@ -68,7 +68,7 @@ export interface Venue {
   /** Tells every change of an order, after the request or market event that caused it. Returns the way to stop listening. */
   onOrder(listener: OrderListener): () => void;
   onFill(listener: (fill: Fill) => void): () => void;
-  /** Tells every charge of funding, also of products that nobody holds. */
+  /** Tells every charge of funding, also of products without a position. */
   onFunding(listener: (funding: Funding) => void): () => void;
   /** Tells of a position that the service closed, before the fills of the closing order. */
   onLiquidation(listener: (liquidation: Liquidation) => void): () => void;
@@ -86,7 +86,7 @@ export interface Venue {
   holdings(uid: string): Pick<Truth, "balances" | "positions">;
   /**
    * Between which prices, in ticks of the recording, no position in the product can be liquidated, as long as nothing but prices
-   * changes. Infinite where nobody has one; undefined where that depends on more than the product's price.
+   * changes. Infinite where there is none; undefined where that depends on more than the product's price.
    */
   safeBand(instId: string): Band | undefined;
   /** The equity of `truth` alone, without building its lists. */

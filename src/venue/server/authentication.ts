@@ -1,7 +1,7 @@
 /**
  * From a request as it came over the wire to the venue's answer: who signed it, and whether it can be read.
  *
- * Invariants: whatever is wrong with a request, the venue's meter hears of it first, as it has reached the address; a request
+ * Invariants: whatever is wrong with a request, the venue's rate limiter counts it first, as it has reached the address; a request
  * that is refused here is shown to the venue without anything that could act. Every answer is an envelope with the profile's
  * statuses and codes.
  * Not here: sockets and bytes (http-handler.ts), permissions and limits (venue/request-handler.ts).
@@ -50,10 +50,10 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   const { clock } = faults;
   const ask = (request: VenueRequest): VenueResponse => stamped(venue.handle(request, clock.now()), clock);
 
-  /** The venue hears that somebody came; unless it says that this was too often, `status` and `body` are the answer. */
+  /** The venue counts the arrival; unless it says that this was too often, `status` and `body` are the answer. */
   const turnAway = (request: VenueRequest, status: number, body: unknown): VenueResponse => {
-    const heard = ask({ ...request, path: nowhere });
-    return heard.status === limitedStatus ? heard : { ...heard, status, body };
+    const judged = ask({ ...request, path: nowhere });
+    return judged.status === limitedStatus ? judged : { ...judged, status, body };
   };
   const unsigned = (request: VenueRequest, problem: KeyProblem): VenueResponse => {
     const { status, body } = unauthenticated(profile);
@@ -66,16 +66,16 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   };
   /** Limits, path and permission come before form, so the venue judges them first, with something that has no form. */
   const malformed = (request: VenueRequest, problem: string): VenueResponse => {
-    const heard = ask({ ...request, query: formless });
+    const judged = ask({ ...request, query: formless });
     const { status, body } = badRequest(profile, `request: ${problem}`);
-    return heard.status === status ? { ...heard, body } : heard;
+    return judged.status === status ? { ...judged, body } : judged;
   };
   const methodsOf = (request: VenueRequest): VenueResponse => {
-    const heard = ask(request);
+    const judged = ask(request);
     const methods = ["GET", "POST"].filter((method) => routes.has(`${method} ${request.path}`));
-    if (heard.status === limitedStatus || methods.length === 0) return heard;
+    if (judged.status === limitedStatus || methods.length === 0) return judged;
     const allow = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-    return { status: 204, headers: { ...heard.headers, allow: [...allow, "OPTIONS"].join(", ") }, body: undefined };
+    return { status: 204, headers: { ...judged.headers, allow: [...allow, "OPTIONS"].join(", ") }, body: undefined };
   };
   return ({ method, target: { path, rawQuery }, headers, body, ip }) => {
     const request: VenueRequest = { method: method === "HEAD" ? "GET" : method, path, query: {}, body: undefined, key: undefined, ip };

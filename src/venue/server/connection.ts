@@ -69,7 +69,7 @@ export class Connection {
       bytesMax,
       overflowed: () => this.#end(codes.refused, `too slow: more than ${bytesMax} bytes are unread`),
       closed: () => this.#end(codes.restarting, "the service restarts"),
-      // A connection that plays dead does not hang up either.
+      // A half-open connection does not hang up either.
       muted: () => this.#heartbeat.stop(),
     });
     this.#subscriptions = new Subscriptions({
@@ -90,7 +90,7 @@ export class Connection {
     this.#listen();
   }
 
-  /** Says goodbye and ends it, whoever listens. */
+  /** Says goodbye and ends it. */
   close(): void {
     this.#end(codes.leaving, "the service is closing");
     this.#socket.terminate();

@@ -2,7 +2,7 @@
  * What may be written in a fault plan: how the service misbehaves, when, and how often.
  *
  * Invariants: a plan is plain JSON; every mistake in it is named with its place; a field that a kind does not read is a mistake,
- * so that nobody waits for an effect that cannot come. Times are milliseconds after the service started.
+ * so that no effect is waited for that cannot come. Times are milliseconds after the service started.
  * Not here: drawing (faults.ts), doing (http-faults.ts for HTTP, the sockets for theirs).
  */
 import { createContract, endpointNames } from "../../contract/contract.ts";
@@ -28,7 +28,7 @@ export const httpFaults = {
   empty_body: { what: "answers without a body", reads: ["status", "leg"] },
   wrong_types: { what: "changes the type of one field in every record", reads: [] },
   missing_fields: { what: "leaves one field out of every record", reads: [] },
-  extra_fields: { what: "adds fields nobody has heard of", reads: [] },
+  extra_fields: { what: "adds fields that no description names", reads: [] },
 } as const satisfies Record<string, { what: string; reads: readonly FaultField[] }>;
 export type HttpFaultKind = keyof typeof httpFaults;
 

@@ -1,5 +1,5 @@
 /**
- * What the server shows beside the service: a page for whoever opens it in a browser, and documents for programs.
+ * Pages the server shows beside the service: an index for browsers, and documents for programs.
  *
  * Invariants: pages are made once and never change; they run no script and load nothing; they cost no quota, as they are no part
  * of the service.

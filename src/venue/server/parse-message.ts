@@ -1,7 +1,7 @@
 /**
  * What a client said, read strictly: a request, or why it is none.
  *
- * Invariants: nothing a stranger sends makes it throw; what is wrong with a login is named without repeating what was in it; the
+ * Invariants: no message makes it throw; what is wrong with a login is named without repeating what was in it; the
  * arguments of a subscription are left to be judged one by one.
  * Not here: what is done about it (connection.ts).
  */

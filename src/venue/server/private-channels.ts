@@ -2,8 +2,8 @@
  * What the private channels tell each user: orders as they change, and what the changes moved.
  *
  * Invariants: a user hears of its own orders only, each change once and in the order they happened; after an order's message come
- * the positions and balances that differ from what was known, none that do not; nothing is read for users nobody listens to.
- * A position that is gone is told once more with a size of 0. What the market alone moves (mark price, profit) is not told.
+ * the positions and balances that differ from what was known, none that do not; nothing is read for users without a listener.
+ * A position that is gone is sent once more with a size of 0. What the market alone moves (mark price, profit) is not sent.
  * Not here: who may listen (subscriptions.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
@@ -71,7 +71,7 @@ export class PrivateChannels {
     if (user.positions.size + user.account.size === 0) return;
     const now = this.#read(uid);
     const { positionsKnown, balancesKnown } = user;
-    // Known before it is told: a listener may make the venue move again.
+    // Noted before it is sent: a listener may make the venue move again.
     Object.assign(user, now);
     tell(user.positions, [...changesOf(positionsKnown, now.positionsKnown), ...this.#goneOf(positionsKnown, now.positionsKnown)]);
     tell(user.account, changesOf(balancesKnown, now.balancesKnown));

@@ -1,9 +1,9 @@
 /**
- * What the public channels show: the market in text, and the books kept up so that whoever joins gets a whole one.
+ * Public channels: the market in text, and the books kept up so that a new listener gets a whole one.
  *
  * Invariants: messages reach every listener of their channel and instrument in the order they were made; book rows are shown by
  * `flush` or when time moves on, all rows of one instant together, the last row of a price counting; a joining listener gets the
- * shown book, or the latest ticker, before anything else; what nobody listens to is not written out.
+ * shown book, or the latest ticker, before anything else; what has no listener is not written out.
  * Prices are keys: one price is always spelled the same way, the shortest.
  * Not here: connections and their sequence numbers (subscriptions.ts), where the market comes from.
  */
@@ -86,7 +86,7 @@ const snapshotOf = (instId: string, show: Show): PublicMessage => {
   return messageOf("books", instId, show.shownAt, [book], "snapshot");
 };
 
-/** What whoever joins is told first. */
+/** What a new listener gets first. */
 const firstOf = (channel: string, instId: string, show: Show): PublicMessage | undefined => {
   if (channel !== "books") return channel === "tickers" ? show.ticker : undefined;
   show.snapshot ??= snapshotOf(instId, show);
@@ -135,7 +135,7 @@ export class PublicChannels {
 
   trade({ instId, px, sz, side, at }: TradePrint): void {
     const tradeId = String(++this.#showOf(instId).trades);
-    if (!this.#isHeard("trades", instId)) return;
+    if (!this.#hasListeners("trades", instId)) return;
     this.#tell(messageOf("trades", instId, at, [{ instId, tradeId, px, sz, side, ts: timeText(at) }]));
   }
 
@@ -164,27 +164,27 @@ export class PublicChannels {
   }
 
   candle(bar: CandleMessage, at: number): void {
-    if (this.#isHeard("candle1m", bar.instId)) this.#tell(messageOf("candle1m", bar.instId, at, [bar]));
+    if (this.#hasListeners("candle1m", bar.instId)) this.#tell(messageOf("candle1m", bar.instId, at, [bar]));
   }
 
   /** Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to leave. */
   subscribe(channel: string, instId: string, listener: MessageListener): () => void {
     const name = `${channel} ${instId}`;
-    const told = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, told);
+    const joined = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, joined);
     const own: MessageListener = (message) => listener(message);
-    told.add(own);
+    joined.add(own);
     const message = firstOf(channel, instId, this.#showOf(instId));
     if (message !== undefined) listener(message);
     return () => {
-      told.delete(own);
-      if (told.size === 0 && this.#listeners.get(name) === told) this.#listeners.delete(name);
+      joined.delete(own);
+      if (joined.size === 0 && this.#listeners.get(name) === joined) this.#listeners.delete(name);
     };
   }
 
   /** How many listeners there are. */
   get listeners(): number {
-    return [...this.#listeners.values()].reduce((total, told) => total + told.size, 0);
+    return [...this.#listeners.values()].reduce((total, joined) => total + joined.size, 0);
   }
 
   #showOf(instId: string): Show {
@@ -196,7 +196,7 @@ export class PublicChannels {
     return show;
   }
 
-  #isHeard(channel: string, instId: string): boolean {
+  #hasListeners(channel: string, instId: string): boolean {
     return this.#listeners.has(`${channel} ${instId}`);
   }
 
@@ -206,6 +206,6 @@ export class PublicChannels {
 
   #flushOne(instId: string, at: number): void {
     const rows = shownRows(instId, this.#showOf(instId), at);
-    if (this.#isHeard("books", instId)) this.#tell(messageOf("books", instId, at, [rows], "update"));
+    if (this.#hasListeners("books", instId)) this.#tell(messageOf("books", instId, at, [rows], "update"));
   }
 }

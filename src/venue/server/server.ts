@@ -2,7 +2,7 @@
  * The embedded service as a real server on this machine: one port for HTTP and WebSocket.
  *
  * Invariants: it listens on loopback only; closing ends every connection and timer it has, in order: nothing new, sockets,
- * requests; the venue is driven on the service's clock (`faults.clock`), and so must be whoever plays a market to it.
+ * requests; the venue is driven on the service's clock (`faults.clock`), and so must be the player of its market.
  * Not here: the market (backtest/serve/market-replay.ts), who owns which key (the caller says so to venue and server alike).
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -100,7 +100,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   });
   server.on("request", (request, response) => requests.request(request, response));
   server.on("clientError", (error, socket) => requests.refuse(error, socket));
-  // Patience with a silent client is measured on the steady clock: the calendar may be told to step.
+  // Patience with a silent client is measured on the steady clock: the calendar may step.
   const sockets = attachSockets(server, { venue, contract, clock, keyring, faults, board, ipOf: options.ipOf ?? addressOf });
   const close = async (): Promise<void> => {
     pendingTimers.clear();

@@ -38,7 +38,7 @@ const frames = {
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: payloadBytesMax,
-  // A connection that plays dead must not answer pings either.
+  // A half-open connection must not answer pings either.
   autoPong: false,
   closeTimeout: goodbyeMsMax,
 } as const;

@@ -2,7 +2,7 @@
  * Who may listen to what: the checks of one argument of a subscription.
  *
  * Invariants: checks run in a fixed order (form, channel, instrument or login, permission), and the first that fails gives the
- * code; what is repeated to a stranger is only what a subscription could have been.
+ * code; an answer repeats only what a subscription could have been.
  * Not here: how many there may be (subscriptions.ts).
  */
 import { type ChannelArg, channelArg } from "../../contract/channels.ts";
