@@ -165,6 +165,23 @@ describe("Listeners of the venue", () => {
     expect(it.order(ordId)).not.toBe(seen[0]);
   });
 
+  it("hear the rest of an event with the next one after one of them threw", () => {
+    const it = inBase();
+    const seen: string[] = [];
+    let broken = true;
+    it.venue.onFill(() => {
+      if (!broken) return;
+      broken = false;
+      throw new Error("broken listener");
+    });
+    it.venue.onOrder((_, record) => seen.push(record.state));
+    it.quote(swap, 50_000, 1, 50_001, 1);
+    expect(() => it.place({ ordType: "market", sz: "0.1" })).toThrow("broken listener");
+    expect(seen).toEqual([]);
+    it.placed({ px: "40000", sz: "0.1" });
+    expect(seen).toEqual(["filled", "live"]);
+  });
+
   it("are not called any more after they left", () => {
     const it = inBase();
     let count = 0;
