@@ -39,7 +39,11 @@ class Sequencer extends BaseSequencer {
 
 export default defineConfig({
   resolve: {
-    alias: [{ find: /^sluice$/, replacement: fileURLToPath(new URL("./src/index.ts", import.meta.url)) }],
+    alias: [
+      { find: /^sluice$/, replacement: fileURLToPath(new URL("./src/index.ts", import.meta.url)) },
+      { find: /^sluice\/(strategies|plugins)\/(.*)$/, replacement: `${fileURLToPath(new URL("./", import.meta.url))}$1/$2.ts` },
+      { find: /^sluice\/(\w+)$/, replacement: `${fileURLToPath(new URL("./src/", import.meta.url))}$1.ts` },
+    ],
   },
   test: {
     setupFiles: ["test/support/setup.ts"],

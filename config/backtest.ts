@@ -1,5 +1,6 @@
 /** The demo: three strategies on a generated hour of two swaps, under the real limits. `--fixture DIR` takes another market. */
-import { backtest, defineConfig, lognormal } from "sluice";
+import { defineConfig } from "sluice";
+import { backtest, lognormal } from "sluice/backtest";
 import consolePanel from "../plugins/console-panel.ts";
 import killSwitch from "../plugins/kill-switch.ts";
 import averageCross from "../strategies/average-cross.ts";

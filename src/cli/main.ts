@@ -152,7 +152,7 @@ const withoutFiles = ["import", "generate", "venue", "check"];
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   // Sources cannot do without the loader; sluice.mjs began with it.
   if (import.meta.url.endsWith(".ts") || !commands.has(first) || withoutFiles.includes(first)) return;
-  await import("../index.ts");
+  await Promise.all([import("../index.ts"), import("../backtest.ts")]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
   commonJs.register();
   modules.register();

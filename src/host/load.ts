@@ -119,7 +119,12 @@ const essence = (message: string): string =>
     .replace(/\nRequire stack:\n[\s\S]*$/, "")
     .replaceAll(`${pathToFileURL(process.cwd()).href}/`, "")
     .replaceAll(`${process.cwd()}/`, "")
+    .replace(/^The requested module '(sluice[^']*)' does not provide an export named '(\w+)'$/, `"$1" exports no "$2". ${entries}`)
     .trim();
+
+const entries =
+  "Strategies, plugins, configs and engines are written with sluice; backtest, paper, latency, fills and reports come from " +
+  "sluice/backtest, the embedded exchange from sluice/venue, recorded runs from sluice/session.";
 
 /** Where the user's own file stands in the stack, if it does. */
 const lineOf = (error: Error, file: string): string | undefined => {

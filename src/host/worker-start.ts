@@ -25,10 +25,12 @@ const bootstrap = `const { workerData: { compiled, loaders, entry } } = require(
 interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
   /** What the thread finds as its environment; that of the process when left out. */
   readonly env?: NodeJS.Dict<string>;
+  /** Entries of the package, besides the main one, that the files it loads import: `../backtest.js`. */
+  readonly entries?: readonly string[];
 }
 
 /** `entry` is the address of the file without its ending; `facts` are what it finds in `workerData`. */
-export const startThread = (entry: URL, facts: object, { env = process.env, ...options }: ThreadOptions = {}): Worker =>
+export const startThread = (entry: URL, facts: object, { env = process.env, entries = [], ...options }: ThreadOptions = {}): Worker =>
   new Worker(bootstrap, {
     ...options,
     eval: true,
@@ -36,7 +38,7 @@ export const startThread = (entry: URL, facts: object, { env = process.env, ...o
     env: withLoader(env),
     workerData: {
       ...facts,
-      compiled: fromSource ? [] : [new URL("../index.js", import.meta.url).href],
+      compiled: fromSource ? [] : ["../index.js", ...entries].map((path) => new URL(path, import.meta.url).href),
       loaders: ["tsx/cjs/api", "tsx/esm/api"].map((name) => import.meta.resolve(name)),
       entry: `${entry.href}${fromSource ? ".ts" : ".js"}`,
     },

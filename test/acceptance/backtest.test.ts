@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { RunReport } from "../../src/index.ts";
+import type { RunReport } from "../../src/backtest.ts";
 import { folder, root, sluice } from "../support/harness/cli-process.ts";
 
 const decimal = /^-?\d+(\.\d+)?$/;

@@ -9,7 +9,8 @@ import { file, folder, root, sluice } from "../support/harness/cli-process.ts";
 const config = (name: string, strategy: string, rest = "", options = 'fixture: "market"'): string =>
   file(
     name,
-    `import { backtest, defineConfig, defineStrategy } from "sluice";
+    `import { defineConfig, defineStrategy } from "sluice";
+    import { backtest } from "sluice/backtest";
 import ladder from "${join(root, "strategies/ladder.ts")}";
 import joinBest from "${join(root, "strategies/join-best.ts")}";
 export default defineConfig({ service: backtest({ ${options} }), strategies: [${strategy}], ${rest} } as never);

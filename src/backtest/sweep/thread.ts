@@ -90,7 +90,12 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const startWorker = (facts: WorkerFacts): Worker => {
   // What a run makes it mostly drops at once; threads that collect it often get in each other's way.
   const resourceLimits = { maxYoungGenerationSizeMb: 64 };
-  const worker = startThread(new URL("./worker", import.meta.url), facts, { stdout: true, stderr: true, resourceLimits });
+  const worker = startThread(new URL("./worker", import.meta.url), facts, {
+    stdout: true,
+    stderr: true,
+    resourceLimits,
+    entries: ["../backtest.js"],
+  });
   // Read and dropped: a hundred runs at once have nothing to say that a person could follow.
   worker.stdout.resume();
   worker.stderr.resume();

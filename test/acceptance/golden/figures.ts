@@ -3,7 +3,7 @@
  *
  * Invariants: plain JSON; two results are compared figure by figure, the hash last, so that a message names what moved.
  */
-import type { RunReport } from "../../../src/index.ts";
+import type { RunReport } from "../../../src/backtest.ts";
 
 export type Figures = Readonly<Record<string, string | number>>;
 

@@ -7,7 +7,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { backtest, defineConfig, lognormal, type ReadMarket, runBacktest, type Strategy } from "../../../src/index.ts";
+import { defineConfig, type Strategy } from "../../../src/index.ts";
+import { backtest, lognormal, type ReadMarket, runBacktest } from "../../../src/backtest.ts";
 import averageCross from "../../../strategies/average-cross.ts";
 import bands from "../../../strategies/bands.ts";
 import joinBest from "../../../strategies/join-best.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { constant, definePlugin, type Event } from "../../../src/index.ts";
+import { constant } from "../../../src/backtest.ts";
+import { definePlugin, type Event } from "../../../src/index.ts";
 import bands from "../../../strategies/bands.ts";
 import { candleTape, closed, run, swap } from "../../support/harness/backtest.ts";
 

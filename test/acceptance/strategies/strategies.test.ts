@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { constant, createTape, definePlugin, type Event, lognormal, mul, type Strategy, sub } from "../../../src/index.ts";
+import { constant, createTape, lognormal } from "../../../src/backtest.ts";
+import { definePlugin, type Event, mul, type Strategy, sub } from "../../../src/index.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
 import averageCross from "../../../strategies/average-cross.ts";
 import joinBest from "../../../strategies/join-best.ts";

@@ -15,22 +15,16 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { combineLatest, filter, map, scan, startWith } from "rxjs";
 import {
-  add,
-  approximate,
   backtest,
   constant,
-  defineStrategy,
-  mul,
-  neg,
-  type ProfileOverrides,
   type ReadMarket,
   type RunDetails,
   type RunReport,
   runBacktest,
-  sub,
   type Tape,
   withDetails,
-} from "../../../src/index.ts";
+} from "../../../src/backtest.ts";
+import { add, approximate, defineStrategy, mul, neg, type ProfileOverrides, sub } from "../../../src/index.ts";
 import { hashOfRows } from "../../../src/market/tape/fixture.ts";
 import { readRecording } from "../../../src/market/tape/read-recording.ts";
 

@@ -46,7 +46,8 @@ const points = given("--points", 24);
 sluice.writeFixture("bars", barTape(sluice, 1_000_000), { source: "bench" });
 writeFileSync(
   "config/follower.ts",
-  `import { backtest, constant, defineConfig } from "sluice";
+  `import { defineConfig } from "sluice";
+  import { backtest, constant } from "sluice/backtest";
 import averageCross from "../strategies/average-cross.ts";
 export default defineConfig({
   service: backtest({ fixture: "bars", latency: constant(25) }),

@@ -1,5 +1,6 @@
 /** Strategies that keep the quota busy: what a limit, a crash or a lost answer meets here is never idle. */
-import { backtest, constant, defineConfig } from "sluice";
+import { defineConfig } from "sluice";
+import { backtest, constant } from "sluice/backtest";
 import averageCross from "../../../strategies/average-cross.ts";
 import joinBest from "../../../strategies/join-best.ts";
 import ladder from "../../../strategies/ladder.ts";

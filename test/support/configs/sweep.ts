@@ -1,6 +1,7 @@
 /** A config to sweep in tests: a ladder that trades, and a strategy that fails in the ways it is asked to. */
 import { EMPTY } from "rxjs";
-import { backtest, constant, defineConfig, defineStrategy } from "sluice";
+import { defineConfig, defineStrategy } from "sluice";
+import { backtest, constant } from "sluice/backtest";
 import ladder from "../../../strategies/ladder.ts";
 
 const fickle = defineStrategy({

@@ -4,19 +4,21 @@ import {
   backtest,
   constant,
   createTape,
-  definePlugin,
-  defineStrategy,
   type EmbeddedOptions,
-  type Event,
-  type Plugin,
   type RunOptions,
   type RunReport,
   runBacktest,
+  type Tape,
+  writeFixture,
+} from "../../../src/backtest.ts";
+import {
+  definePlugin,
+  defineStrategy,
+  type Event,
+  type Plugin,
   type Strategy,
   type StrategyContext,
   type StrategyDefinition,
-  type Tape,
-  writeFixture,
 } from "../../../src/index.ts";
 import type { TapeInstrument } from "../../../src/market/tape/tape.ts";
 import { type Column, seriesOf } from "../../../src/market/tape/tape.ts";

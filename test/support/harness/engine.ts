@@ -10,15 +10,14 @@ import {
   type Config,
   createContract,
   createEngine,
-  createVenue,
   defineStrategy,
   type Engine,
   type Event,
   type OrderRecord,
   type ServiceSpec,
-  type Venue,
 } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { createVenue, type Venue } from "../../../src/venue.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
 // Runs outside of a test runner as well.

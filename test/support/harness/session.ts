@@ -1,18 +1,11 @@
 /** Records engines on a virtual clock into temporary folders, and replays what was recorded. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { constant, type PaperOptions, paper } from "../../../src/backtest.ts";
 import type { ServiceEnv } from "../../../src/client/service-port.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import {
-  type Config,
-  constant,
-  defineStrategy,
-  type PaperOptions,
-  paper,
-  type Strategy,
-  type StrategyDefinition,
-} from "../../../src/index.ts";
+import { type Config, defineStrategy, type Strategy, type StrategyDefinition } from "../../../src/index.ts";
 import { type RecordedEngine, type RecordOptions, recordEngine } from "../../../src/verify/session/recorded-engine.ts";
 import type { SessionSink } from "../../../src/verify/session/recorder.ts";
 import { type ReplayReport, replaySession } from "../../../src/verify/session/replayer.ts";

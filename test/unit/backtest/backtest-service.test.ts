@@ -1,8 +1,9 @@
 import { firstValueFrom, NEVER, take } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { constant, createEngine, paper } from "../../../src/index.ts";
+import { createEngine } from "../../../src/index.ts";
 import { calm, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 describe("The paper service", () => {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import config from "../../../config/backtest.ts";
-import { runBacktest } from "../../../src/index.ts";
+import { runBacktest } from "../../../src/backtest.ts";
 
 const bin = new URL("../../../src/cli/sluice.mjs", import.meta.url).pathname;
 const root = new URL("../../..", import.meta.url).pathname;

@@ -17,11 +17,11 @@ import {
   type Queue,
   quoteFills,
   runBacktest,
-  type Strategy,
   type Tape,
   tradeFills,
   withDetails,
-} from "../../../src/index.ts";
+} from "../../../src/backtest.ts";
+import type { Strategy } from "../../../src/index.ts";
 import { type Column, type Series, type SeriesKind, seriesOf, type TradeSeries } from "../../../src/market/tape/tape.ts";
 import type { Venue } from "../../../src/venue/venue.ts";
 import { btc, candles, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";

@@ -1,11 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { concat, map, NEVER, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { constant, empirical, type LatencyModel, lognormal, runBacktest, ways, withDetails } from "../../../src/backtest.ts";
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { WireRequest } from "../../../src/contract/transport.ts";
-import { constant, empirical, fromSession, type LatencyModel, lognormal, runBacktest, ways, withDetails } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
+import { fromSession } from "../../../src/session.ts";
 import { runOfSession } from "../../../src/verify/compare/read-run.ts";
 import { backtestOfSession } from "../../../src/verify/compare/session-backtest.ts";
 import { readSession } from "../../../src/verify/session/session-file.ts";

@@ -1,9 +1,9 @@
 /** The made market of paper: the same as one made at once, made as it is played. */
 import { describe, expect, it } from "vitest";
+import { constant, type PaperOptions, paper } from "../../../src/backtest.ts";
 import type { OpenService } from "../../../src/client/service-port.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { constant, type PaperOptions, paper } from "../../../src/index.ts";
 import { generateParts, generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
 import type { Tape } from "../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../src/random.ts";

@@ -1,6 +1,6 @@
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { constant, createTape, paper, type Tape } from "../../../src/index.ts";
+import { constant, createTape, paper, type Tape } from "../../../src/backtest.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
 import { btc, quoteTape, recorder, run, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { witness } from "../../support/harness/recording-strategy.ts";

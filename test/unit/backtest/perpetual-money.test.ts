@@ -4,24 +4,16 @@ import { describe, expect, it } from "vitest";
 import { isPlayed } from "../../../src/backtest/candle-prints.ts";
 import { scheduleFunding } from "../../../src/backtest/funding-schedule.ts";
 import { replayMarket } from "../../../src/backtest/serve/market-replay.ts";
+import { backtest, constant, createTape, type RunReport, reportText, runBacktest, type Tape } from "../../../src/backtest.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { add, sub, sum } from "../../../src/decimal.ts";
 import { instrumentRefresh } from "../../../src/engine/instrument-refresh.ts";
-import {
-  backtest,
-  constant,
-  createContract,
-  createTape,
-  createVenue,
-  type RunReport,
-  reportText,
-  runBacktest,
-  type Tape,
-} from "../../../src/index.ts";
+import { createContract } from "../../../src/index.ts";
 import { type CandleSeries, seriesOf } from "../../../src/market/tape/tape.ts";
 import { newOrder } from "../../../src/orders/tracked-order.ts";
 import { fundingShares, shareClosing, sharesOf } from "../../../src/report/attribution.ts";
 import { PublicChannels } from "../../../src/venue/server/public-channels.ts";
+import { createVenue } from "../../../src/venue.ts";
 import { btc, candleTape, recorder, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const hourMs = 3_600_000;

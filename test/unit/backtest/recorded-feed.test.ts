@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { constant, fromFixture, ways, writeFixture } from "../../../src/index.ts";
+import { constant, fromFixture, ways, writeFixture } from "../../../src/backtest.ts";
 import { createRandom } from "../../../src/random.ts";
 import { quoteTape } from "../../support/harness/backtest.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

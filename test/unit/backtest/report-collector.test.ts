@@ -2,8 +2,9 @@
 import { concat, ignoreElements, map, merge, NEVER, of, take, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withDetails } from "../../../src/backtest/with-details.ts";
+import { runBacktest } from "../../../src/backtest.ts";
 import { add, compare, isZero, neg, sub, sum } from "../../../src/decimal.ts";
-import { runBacktest, type Strategy } from "../../../src/index.ts";
+import type { Strategy } from "../../../src/index.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
 import { tearsheet } from "../../../src/report/tearsheet.ts";
 import { type ArenaOptions, calm, candleTape, configOf, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";

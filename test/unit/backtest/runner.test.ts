@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { concat, concatMap, EMPTY, map, mergeMap, NEVER, of, take, tap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { backtest, createTape, runBacktest } from "../../../src/index.ts";
+import { backtest, createTape, runBacktest } from "../../../src/backtest.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
 import {
   btc,
@@ -299,14 +299,16 @@ describe("An impossible backtest:", () => {
       "a config for something else",
       () =>
         run(dir, [swinger()])
-          .then(() => import("../../../src/index.ts"))
+          .then(() => import("../../../src/backtest.ts"))
           .then(({ runBacktest, paper }) => runBacktest({ service: paper(), strategies: [swinger()] })),
       "config.service is paper(…); a backtest needs service: backtest(",
     ],
     [
       "no fixture",
       () =>
-        import("../../../src/index.ts").then(({ runBacktest, backtest }) => runBacktest({ service: backtest(), strategies: [swinger()] })),
+        import("../../../src/backtest.ts").then(({ runBacktest, backtest }) =>
+          runBacktest({ service: backtest(), strategies: [swinger()] }),
+        ),
       "No recorded market is named",
     ],
     ["a fixture that is not there", () => run("nowhere", [swinger()]), "nowhere: expected a fixture folder, found nothing"],
@@ -315,7 +317,7 @@ describe("An impossible backtest:", () => {
   });
 
   it("undoes its plugins when the engine cannot start", async () => {
-    const { constant } = await import("../../../src/index.ts");
+    const { constant } = await import("../../../src/backtest.ts");
     await expect(run(dir, [swinger()], { latency: constant(4_000) })).rejects.toThrow("latency model is too slow");
   });
 });

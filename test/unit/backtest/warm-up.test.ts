@@ -7,16 +7,8 @@ import { describe, expect, it } from "vitest";
 import { readMarkets } from "../../../src/backtest/sweep/shared-market.ts";
 import { readVariation } from "../../../src/backtest/sweep/space.ts";
 import { planSweep } from "../../../src/backtest/sweep/sweep-plan.ts";
-import {
-  backtest,
-  constant,
-  defineStrategy,
-  type Event,
-  type RunReport,
-  reportText,
-  runBacktest,
-  type Strategy,
-} from "../../../src/index.ts";
+import { backtest, constant, type RunReport, reportText, runBacktest } from "../../../src/backtest.ts";
+import { defineStrategy, type Event, type Strategy } from "../../../src/index.ts";
 import { cutRun } from "../../../src/verify/compare/cut-run.ts";
 import { firstGlimpse } from "../../../src/verify/compare/look-ahead.ts";
 import { calm, closed, configOf, far, startAt, stored, strategy, swap } from "../../support/harness/backtest.ts";

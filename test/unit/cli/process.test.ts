@@ -68,6 +68,12 @@ describe("The program itself", () => {
       /^error: lost\.ts could not be loaded: Cannot find module 'nowhere\.ts' imported from lost\.ts\n$/,
     ],
     [
+      "a name that another entry of the package exports",
+      "entry.ts",
+      'import { backtest, defineConfig } from "sluice";\nexport default defineConfig({ service: backtest(), strategies: [] });\n',
+      /^error: entry\.ts could not be loaded: SyntaxError: "sluice" exports no "backtest"\. .* come from sluice\/backtest,/,
+    ],
+    [
       "no default export",
       "named.ts",
       "export const strategies: string[] = [];\n",

@@ -1,8 +1,9 @@
 import { concat, firstValueFrom, map, NEVER, type Observable, of, timer, toArray } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { constant, createEngine, definePlugin, type Event, type PluginContext, paper } from "../../../src/index.ts";
+import { createEngine, definePlugin, type Event, type PluginContext } from "../../../src/index.ts";
 import { closed, far, strategy, swap } from "../../support/harness/backtest.ts";
 
 /** Turns the clock, letting promises settle on the way. */

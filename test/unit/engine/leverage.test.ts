@@ -1,7 +1,7 @@
 /** Leverage that a config names is in force before anything is traded, or nothing is. */
 import { mergeMap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { backtest, constant, runBacktest } from "../../../src/index.ts";
+import { backtest, constant, runBacktest } from "../../../src/backtest.ts";
 import { calm, far, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
 const dir = stored(calm(30));

@@ -1,9 +1,10 @@
 /** What a config can say about quota, seen in what leaves. */
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { constant, createEngine, type Event, paper, type QuotaConfig } from "../../../src/index.ts";
+import { createEngine, type Event, type QuotaConfig } from "../../../src/index.ts";
 import { far, strategy, swap } from "../../support/harness/backtest.ts";
 
 const placedAt = async (quota: QuotaConfig, orders: number): Promise<number[]> => {

@@ -1,11 +1,12 @@
 /** Several users and several keys behind one address, in one engine. */
 import { concat, map, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { constant, paper } from "../../../src/backtest.ts";
 import type { ServiceEnv } from "../../../src/client/service-port.ts";
 import { after, type Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { constant, createEngine, definePlugin, type Event, type OrderRecord, paper, type WantedOrder } from "../../../src/index.ts";
+import { createEngine, definePlugin, type Event, type OrderRecord, type WantedOrder } from "../../../src/index.ts";
 import { far, strategy, swap } from "../../support/harness/backtest.ts";
 
 const timed = (clock: Clock, ms: number, wanted: readonly WantedOrder[]) => after(clock, ms).pipe(map(() => wanted));

@@ -1,7 +1,8 @@
 import { NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { backtest, constant, lognormal, paper } from "../../../src/backtest.ts";
 import { checkConfig } from "../../../src/host/config.ts";
-import { backtest, constant, definePlugin, defineStrategy, lognormal, paper } from "../../../src/index.ts";
+import { definePlugin, defineStrategy } from "../../../src/index.ts";
 import { closed } from "../../support/harness/backtest.ts";
 
 const messageOf = (work: () => unknown): string => {

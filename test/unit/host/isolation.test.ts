@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { concat, NEVER, Observable, of, Subject } from "rxjs";
 import { afterAll, describe, expect, it } from "vitest";
+import { paper, runBacktest } from "../../../src/backtest.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createIsolatedContext } from "../../../src/host/isolated-context.ts";
@@ -10,7 +11,7 @@ import type { FromThread } from "../../../src/host/isolation-messages.ts";
 import type { RestartPolicy } from "../../../src/host/restart-policy.ts";
 import type { Strategy } from "../../../src/host/strategy.ts";
 import { createStrategyHost } from "../../../src/host/strategy-host.ts";
-import { createEngine, paper, runBacktest } from "../../../src/index.ts";
+import { createEngine } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import type { OrderUpdate } from "../../../src/orders/order-update.ts";

@@ -1,9 +1,10 @@
 /** Slips that would otherwise go unnoticed until they cost money. */
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { backtest } from "../../../src/backtest.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { takeWanted } from "../../../src/host/wanted-set.ts";
-import { backtest, createEngine, type WantedOrder } from "../../../src/index.ts";
+import { createEngine, type WantedOrder } from "../../../src/index.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
 import { strategy } from "../../support/harness/backtest.ts";
 import { createRig } from "../../support/harness/orders.ts";

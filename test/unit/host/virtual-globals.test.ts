@@ -8,12 +8,13 @@ import { setTimeout as pause, setInterval as ticks } from "node:timers/promises"
 import { promisify } from "node:util";
 import { concat, from, NEVER, of, Subscription } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
+import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { inside, type Owner } from "../../../src/host/execution-context.ts";
 import { installVirtualGlobals } from "../../../src/host/virtual-globals.ts";
-import { constant, createEngine, type Event, paper } from "../../../src/index.ts";
+import { createEngine, type Event } from "../../../src/index.ts";
 import { createRandom } from "../../../src/random.ts";
 import { run as backtested, far, quoteTape, stored, strategy, swap } from "../../support/harness/backtest.ts";
 

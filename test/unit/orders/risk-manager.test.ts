@@ -3,7 +3,8 @@
  */
 import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { definePlugin, type Event, runBacktest } from "../../../src/index.ts";
+import { runBacktest } from "../../../src/backtest.ts";
+import { definePlugin, type Event } from "../../../src/index.ts";
 import { closed, configOf, quoteTape, stored, strategy } from "../../support/harness/backtest.ts";
 import { bid, lostAnswer, lostRequest, ready, spot, swap } from "../../support/harness/orders.ts";
 

@@ -2,7 +2,7 @@
 import { map } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withDetails } from "../../../src/backtest/with-details.ts";
-import { runBacktest } from "../../../src/index.ts";
+import { runBacktest } from "../../../src/backtest.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
 import { tearsheet } from "../../../src/report/tearsheet.ts";
 import { html, jsonAttribute } from "../../../src/report/tearsheet-html.ts";

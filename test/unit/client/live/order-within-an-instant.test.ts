@@ -1,12 +1,12 @@
 /** The order of one instant over real sockets: the market first, then the orders it filled. */
 import { afterEach, describe, expect, it } from "vitest";
 import { replayMarket } from "../../../../src/backtest/serve/market-replay.ts";
+import { createTape } from "../../../../src/backtest.ts";
 import { live } from "../../../../src/client/live/live-service.ts";
 import { createCredentials } from "../../../../src/client/transport/secrets.ts";
 import { createSystemClock } from "../../../../src/clock/system-clock.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
-import { createTape } from "../../../../src/index.ts";
 import { seriesOf } from "../../../../src/market/tape/tape.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { startVenueServer } from "../../../../src/venue/server/server.ts";

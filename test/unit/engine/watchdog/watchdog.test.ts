@@ -11,11 +11,12 @@ import type { Report, Word } from "../../../../src/engine/watchdog/messages.ts";
 import type { TripRecord } from "../../../../src/engine/watchdog/trip-record.ts";
 import { createWatchdog, type WatchdogNews, type WatchdogOptions } from "../../../../src/engine/watchdog/watchdog.ts";
 import { SluiceError } from "../../../../src/errors.ts";
-import { createContract, createVenue, type ProfileOverrides, type ServiceSpec } from "../../../../src/index.ts";
+import { createContract, type ProfileOverrides, type ServiceSpec } from "../../../../src/index.ts";
 import type { Disk } from "../../../../src/journal/disk.ts";
 import { readChain } from "../../../../src/journal/record-chain.ts";
 import { openWriteAheadLog } from "../../../../src/journal/write-ahead-log.ts";
 import { createClientOrderIds } from "../../../../src/orders/client-order-id.ts";
+import { createVenue } from "../../../../src/venue.ts";
 import { btc, strategy, swap } from "../../../support/harness/backtest.ts";
 import { memoryDisk } from "../../../support/harness/memory-disk.ts";
 

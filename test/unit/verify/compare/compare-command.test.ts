@@ -5,8 +5,10 @@ import { fileURLToPath } from "node:url";
 import { map, take } from "rxjs";
 import { describe, expect, it } from "vitest";
 import journalFile from "../../../../plugins/journal-file.ts";
+import { backtest, constant, lognormal, runBacktest } from "../../../../src/backtest.ts";
 import { main } from "../../../../src/cli/main.ts";
-import { backtest, constant, lognormal, readSession, runBacktest, type Strategy } from "../../../../src/index.ts";
+import type { Strategy } from "../../../../src/index.ts";
+import { readSession } from "../../../../src/session.ts";
 import { compareRuns } from "../../../../src/verify/compare/comparison.ts";
 import { readRun, runOfSession } from "../../../../src/verify/compare/read-run.ts";
 import { backtestOfSession } from "../../../../src/verify/compare/session-backtest.ts";
@@ -195,7 +197,8 @@ describe("sluice compare", () => {
         const journal = join(folder, `${name}.ndjson`);
         writeFileSync(
           join(folder, `${name}.ts`),
-          `import { backtest, defineConfig, lognormal } from "sluice";
+          `import { defineConfig } from "sluice";
+          import { backtest, lognormal } from "sluice/backtest";
            import journalFile from "${root}plugins/journal-file.ts";
            import joinBest from "${root}strategies/join-best.ts";
            export default defineConfig({

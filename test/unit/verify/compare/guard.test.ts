@@ -22,7 +22,8 @@ describe("sluice guard", () => {
     const path = join(folder, name);
     writeFileSync(
       path,
-      `import { backtest, constant, defineConfig, defineStrategy, readFixture } from "sluice";
+      `import { defineConfig, defineStrategy } from "sluice";
+       import { backtest, constant, readFixture } from "sluice/backtest";
        import honest from "${fileURLToPath(new URL("../../../../strategies/join-best.ts", import.meta.url))}";
        const prices = [...readFixture("${dir}").tape.series[0].bidPx];
        const closed = { type: "object", additionalProperties: false, properties: {} };

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { combineLatest, filter, map, scan, startWith } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { readFixture, type Strategy } from "../../../../src/index.ts";
+import { readFixture } from "../../../../src/backtest.ts";
+import type { Strategy } from "../../../../src/index.ts";
 import { runnerHere } from "../../../../src/verify/compare/cut-run.ts";
 import { type LookAheadOptions, lookAhead } from "../../../../src/verify/compare/look-ahead.ts";
 import { calm, candleTape, configOf, startAt, stored, strategy, swap } from "../../../support/harness/backtest.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { interval, map, mergeMap, of, switchMap, take } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { backtest, constant, runBacktest } from "../../../../src/index.ts";
+import { backtest, constant, runBacktest } from "../../../../src/backtest.ts";
 import { readFixture } from "../../../../src/market/tape/fixture.ts";
 import { ensureMarket, marketOf, writeMarket } from "../../../../src/verify/session/market-fixture.ts";
 import { codecOf } from "../../../../src/verify/session/market-rows.ts";

@@ -1,0 +1,44 @@
+/**
+ * Simulated trading: backtests of recordings, paper trading, fill and latency models, fixtures and reports.
+ */
+export {
+  type BacktestOptions,
+  type BacktestSpec,
+  backtest,
+  type EmbeddedOptions,
+  type PaperOptions,
+  paper,
+  type ReadMarket,
+} from "./backtest/backtest-service.ts";
+export {
+  type BarPath,
+  bookFills,
+  candleFills,
+  type FillModel,
+  type FillSource,
+  type Fills,
+  type QueueOptions,
+  quoteFills,
+  tradeFills,
+} from "./backtest/fill-models.ts";
+export type { FundingChoice, FundingSchedule } from "./backtest/funding-schedule.ts";
+export {
+  constant,
+  type EmpiricalOptions,
+  empirical,
+  type LatencyModel,
+  type LognormalOptions,
+  lognormal,
+  ways,
+} from "./backtest/latency.ts";
+export { type FromFixtureOptions, fromFixture } from "./backtest/recorded-feed.ts";
+export { type RunOptions, runBacktest } from "./backtest/runner.ts";
+export { withDetails } from "./backtest/with-details.ts";
+export { writeFixture } from "./market/tape/fixture.ts";
+export { createTape, type Tape } from "./market/tape/tape.ts";
+export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";
+export type { RunDetails } from "./report/details.ts";
+export type { LiquidationReport, RunReport, StrategyReport } from "./report/report.ts";
+export { reportText } from "./report/report-text.ts";
+export { tearsheet } from "./report/tearsheet.ts";
+export type { FillVolume, Queue } from "./venue/queue-model.ts";

@@ -1,0 +1,8 @@
+/**
+ * Recorded runs: write down all that an engine is given and asks, and run it again from that.
+ */
+export { type Divergence, divergenceText } from "./verify/session/divergence.ts";
+export { type RecordedEngine, recordEngine } from "./verify/session/recorded-engine.ts";
+export { type ReplayReport, replaySession } from "./verify/session/replayer.ts";
+export { createSessionFile, readSession, type Session } from "./verify/session/session-file.ts";
+export { type FromSessionOptions, fromSession } from "./verify/session/session-latency.ts";

@@ -1,0 +1,20 @@
+/**
+ * The embedded exchange by itself: in a program of one's own or on a port, with faults on request, and its interface as documents.
+ */
+export { asyncApi } from "./contract/documents/asyncapi.ts";
+export { openApi } from "./contract/documents/openapi.ts";
+export { type FaultPlan, parseFaultPlan } from "./venue/server/fault-plan.ts";
+export { startVenueServer, type VenueServer, type VenueServerOptions } from "./venue/server/server.ts";
+export {
+  createVenue,
+  type Fees,
+  type FeeTier,
+  type Fill,
+  type Funding,
+  type Liquidation,
+  type Venue,
+  type VenueInstrument,
+  type VenueOptions,
+  type VenueRequest,
+  type VenueResponse,
+} from "./venue/venue.ts";
