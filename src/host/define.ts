@@ -16,12 +16,12 @@ import type { PluginContext, StrategyContext } from "./context.ts";
 import { type Isolation, isolationDefaults, type Plugin, type Strategy } from "./strategy.ts";
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
-interface Naming {
+export interface Naming {
   readonly as?: string;
 }
 
 /** Which of several users of the service a strategy trades for; the first when left out. */
-interface StrategyNaming extends Naming {
+export interface StrategyNaming extends Naming {
   readonly user?: string;
   /**
    * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a memory leak or a
@@ -34,7 +34,7 @@ interface StrategyNaming extends Naming {
 }
 
 /** Options as their author writes them in a config: fields with a default may be left out. */
-type Given<S, O> = S extends { readonly properties: infer P }
+export type GivenOptions<S, O> = S extends { readonly properties: infer P }
   ? { [K in keyof O as K extends keyof P ? (P[K] extends { readonly default: unknown } ? never : K) : K]: O[K] } & {
       [K in keyof O as K extends keyof P ? (P[K] extends { readonly default: unknown } ? K : never) : never]?: O[K];
     }
@@ -90,7 +90,7 @@ const checked = <O>(what: string, schema: object, given: unknown): O => parseHum
 /** Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances. */
 export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   definition: StrategyDefinition<S, O>,
-): ((options: Given<S, O>, naming?: StrategyNaming) => Strategy) => {
+): ((options: GivenOptions<S, O>, naming?: StrategyNaming) => Strategy) => {
   checkDefinition("strategy", definition);
   if (definition.desired === undefined && definition.run === undefined) {
     throw new SluiceError(
@@ -126,7 +126,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
 /** Makes a plugin that can be put into a config by calling it with its options. */
 export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   definition: PluginDefinition<S, O>,
-): ((options: Given<S, O>, naming?: Naming) => Plugin) => {
+): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) => {
   checkDefinition("plugin", definition);
   if (typeof definition.setup !== "function") {
     throw new SluiceError(

@@ -67,7 +67,8 @@ const heldConfig = (fixture: string): string => {
     path,
     `import { inspect } from "node:util";
 import { throwError } from "rxjs";
-import { backtest, createCredentials, defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import { createCredentials, defineConfig, defineStrategy, fromEnv, live } from "sluice";
+import { backtest } from "sluice/backtest";
 import consolePanel from "../../plugins/console-panel.ts";
 import journalFile from "../../plugins/journal-file.ts";
 import ladder from "../../strategies/ladder.ts";

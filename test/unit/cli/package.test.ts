@@ -19,6 +19,7 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
 };
+const tarball = join(folder, `sluice-${manifest.version}.tgz`);
 let packed: readonly string[] = [];
 
 interface Ended {
@@ -44,26 +45,50 @@ const link = (from: string, to: string): void => {
   symlinkSync(from, to, "junction");
 };
 
+/** A program that uses every entry, and exports what it defines with its declarations. */
+const consumer = `import { map, type Observable } from "rxjs";
+import { createEngine, defineConfig, defineStrategy, type Quote } from "sluice";
+import { backtest, constant, paper, type RunReport, runBacktest } from "sluice/backtest";
+import killSwitch from "sluice/plugins/kill-switch";
+import { recordEngine } from "sluice/session";
+import ladder from "sluice/strategies/ladder";
+import { startVenueServer } from "sluice/venue";
+
+export const once = defineStrategy({
+  name: "once",
+  options: { type: "object", additionalProperties: false, properties: { instId: { type: "string", default: "BTC-USDT-SWAP" } } },
+  desired: ({ market, options }) => {
+    const quotes: Observable<Quote> = market.quotes(options.instId);
+    return quotes.pipe(map(({ bidPx }) => [{ slot: "bid", instId: options.instId, side: "buy" as const, px: bidPx, notional: "100" }]));
+  },
+});
+export const config = defineConfig({ service: backtest({ latency: constant(25) }), strategies: [once({}), ladder({})], plugins: [killSwitch({})] });
+export const report: Promise<RunReport> = runBacktest(config);
+export const engine = createEngine({ service: paper(), strategies: [once({})] });
+export { recordEngine, startVenueServer };
+`;
+
 beforeAll(async () => {
   mkdirSync(clone);
   for (const name of readdirSync(root)) {
-    if (/^(src|strategies|plugins|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name)) {
+    if (/^(src|strategies|plugins|config|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name)) {
       cpSync(join(root, name), join(clone, name), { recursive: true });
     }
   }
+  cpSync(join(root, "test/fixtures"), join(clone, "test/fixtures"), { recursive: true });
   link(join(root, "node_modules"), join(clone, "node_modules"));
   const { code, err } = await npm(["pack", "--pack-destination", folder], clone);
   expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
-  const tarball = join(folder, `sluice-${manifest.version}.tgz`);
   packed = (await run("tar", ["-tzf", tarball], folder)).out.trim().split("\n");
   mkdirSync(installed, { recursive: true });
   await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"], folder);
-  for (const name of Object.keys(manifest.dependencies)) link(join(root, "node_modules", name), join(project, "node_modules", name));
+  for (const name of [...Object.keys(manifest.dependencies), "rxjs", "@types"])
+    link(join(root, "node_modules", name), join(project, "node_modules", name));
   writeFileSync(join(project, "package.json"), '{"name":"somebody","private":true,"type":"module"}');
 }, 180_000);
 
 describe("A package packed from an unbuilt clone", () => {
-  it("holds the build, its types, the command and what a user copies, and no tests or sources", () => {
+  it("holds the build, its types, the command, the demo and what a user copies, and no tests or sources", () => {
     expect(packed).toEqual(
       expect.arrayContaining(
         [
@@ -75,12 +100,17 @@ describe("A package packed from an unbuilt clone", () => {
           "dist/index.d.ts",
           "dist/cli/main.js",
           "src/cli/sluice.mjs",
+          "dist/strategies/ladder.js",
+          "dist/strategies/ladder.d.ts",
+          "dist/plugins/kill-switch.js",
           "strategies/ladder.ts",
           "plugins/kill-switch.ts",
+          "config/backtest.ts",
+          "test/fixtures/demo/manifest.json",
         ].map((name) => `package/${name}`),
       ),
     );
-    expect(packed.filter((name) => /^package\/(test|src)\//.test(name))).toEqual(["package/src/cli/sluice.mjs"]);
+    expect(packed.filter((name) => /^package\/(test\/(?!fixtures\/demo\/)|src\/)/.test(name))).toEqual(["package/src/cli/sluice.mjs"]);
   });
 
   it("answers with its version", async () => {
@@ -100,7 +130,9 @@ describe("A package packed from an unbuilt clone", () => {
     writeFileSync(
       join(project, "config.ts"),
       `import { map, take } from "rxjs";
-import { backtest, constant, defineConfig, defineStrategy } from "sluice";
+import { defineConfig, defineStrategy } from "sluice";
+import { backtest, constant } from "sluice/backtest";
+import joinBest from "sluice/strategies/join-best";
 
 const once = defineStrategy({
   name: "once",
@@ -109,13 +141,64 @@ const once = defineStrategy({
     market.quotes(options.instId).pipe(take(1), map(({ bidPx }) => [{ slot: "bid", instId: options.instId, side: "buy" as const, px: bidPx, notional: "100" }])),
 });
 
-export default defineConfig({ service: backtest({ fixture: "made", latency: constant(25) }), strategies: [once({})] });
+export default defineConfig({ service: backtest({ fixture: "made", latency: constant(25) }), strategies: [once({}), joinBest({ notional: "100" })] });
 `,
     );
     const { code, out, err } = await sluice("backtest", "config.ts", "--json");
     expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
     expect(JSON.parse(out)).toMatchObject({ resultHash: expect.stringMatching(/^[0-9a-f]{8,}$/) });
   });
+
+  it("runs from CommonJS", async () => {
+    writeFileSync(
+      join(project, "program.cjs"),
+      'const { createEngine } = require("sluice"); console.log(typeof createEngine, typeof require("sluice/backtest").runBacktest);',
+    );
+    const { code, out } = await run(process.execPath, ["program.cjs"], project);
+    expect([code, out]).toEqual([0, "function function\n"]);
+  });
+
+  it("has a manifest that publint and arethetypeswrong find nothing wrong with", async () => {
+    const { code, out } = await run(process.execPath, [join(root, "node_modules/publint/src/cli.js"), "run", tarball, "--strict"], folder);
+    expect([code, code === 0 ? "" : out]).toEqual([0, ""]);
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const types = await run(process.execPath, [attw, tarball, "--profile", "esm-only", "--no-color", "--no-emoji"], folder);
+    expect([types.code, types.code === 0 ? "" : types.out]).toEqual([0, ""]);
+  }, 120_000);
+
+  it.each([
+    ["NodeNext", "the newest rxjs", "rxjs"],
+    ["NodeNext", "the lowest rxjs", "rxjs-lowest"],
+    ["bundler", "the newest rxjs", "rxjs"],
+  ])(
+    "has types that a strict project compiles with %s resolution and %s",
+    async (resolution, _, rxjs) => {
+      const place = join(folder, `${resolution}-${rxjs}`);
+      for (const name of readdirSync(join(project, "node_modules"))) {
+        if (name !== "rxjs" && name !== "sluice") link(join(project, "node_modules", name), join(place, "node_modules", name));
+      }
+      // Copied, as its types look for rxjs from where they lie.
+      cpSync(installed, join(place, "node_modules/sluice"), { recursive: true });
+      link(join(root, "node_modules", rxjs), join(place, "node_modules/rxjs"));
+      const module = resolution === "bundler" ? "esnext" : resolution;
+      const compilerOptions = {
+        module,
+        moduleResolution: resolution,
+        target: "es2023",
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: ["node"],
+        declaration: true,
+      };
+      writeFileSync(join(place, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+      writeFileSync(join(place, "package.json"), '{"name":"consumer","private":true,"type":"module"}');
+      writeFileSync(join(place, "strategy.ts"), consumer);
+      const { code, out } = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], place);
+      expect([code, out]).toEqual([0, ""]);
+    },
+    120_000,
+  );
 
   it("without its build says what to do", async () => {
     rmSync(join(installed, "dist"), { recursive: true });
