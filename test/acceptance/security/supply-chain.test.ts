@@ -44,6 +44,7 @@ const reviewed: Readonly<Record<string, readonly [version: string, licence: stri
   tsx: ["4.23.15", "MIT", "loads configs and strategies written in TypeScript"],
   esbuild: ["0.28.2", "MIT", "of tsx: the compiler"],
   fsevents: ["2.3.3", "MIT", "of tsx, optional, macOS alone: watches files"],
+  undici: ["7.30.2", "MIT", "HTTP connections, which the platform's own agent does not guard against late bytes"],
   ws: ["8.23.0", "MIT", "WebSocket, which the platform has only from Node 22 on"],
 };
 
