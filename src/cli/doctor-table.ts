@@ -30,7 +30,12 @@ const gutter = "  ";
 export const examinationText = (examination: Examination, columns: number, paint: Ink): string => {
   const { findings, overrides, profile } = examination;
   const sorted = verdicts.flatMap((verdict) => findings.filter((finding) => finding.verdict === verdict));
-  const lines = [...opening(examination, columns, paint), ...tableLines(sorted, columns, paint), "", summary(examination)];
+  const lines = [
+    ...opening(examination, columns, paint),
+    ...tableLines(sorted, examination.inconclusive, columns, paint),
+    "",
+    summary(examination),
+  ];
   if (overrides.length > 0) lines.push("", "Write in the config, in place of any profile there:", profileLines(profile));
   return `${lines.join("\n")}\n`;
 };
@@ -42,7 +47,8 @@ const opening = ({ inconclusive }: Examination, columns: number, paint: Ink): re
   return [...wrapped(text, columns).map(paint.red), ""];
 };
 
-const tableLines = (findings: readonly Finding[], columns: number, paint: Ink): readonly string[] => {
+/** Evidence that rows in a row share stands once, under the last of them; what the opening says is not repeated. */
+const tableLines = (findings: readonly Finding[], known: string | undefined, columns: number, paint: Ink): readonly string[] => {
   const fixed = findings.map(({ verdict, gap, row }) => [verdictWords[verdict], gap, row]);
   const widths = [0, 1, 2].map((column) => Math.max(...[heads.slice(0, 3), ...fixed].map((line) => widthOf(line[column] ?? ""))));
   const left = columns - widths.reduce((sum, width) => sum + width + gutter.length, 0);
@@ -57,6 +63,9 @@ const tableLines = (findings: readonly Finding[], columns: number, paint: Ink): 
     );
   const body = findings.flatMap((finding, index) => {
     const line = laid([...(fixed[index] ?? []), printable(finding.assumed), printable(finding.found)]);
+    const next = findings[index + 1];
+    const shared = finding.verdict === next?.verdict && finding.evidence === next.evidence;
+    if (shared || finding.evidence === known) return [paint[strokes[finding.verdict]](line)];
     const words = wrapped(printable(finding.evidence), Math.max(columns - indent.length, valueMax));
     return [paint[strokes[finding.verdict]](line), ...words.map((part) => paint.dim(`${indent}${part}`))];
   });

@@ -7,6 +7,7 @@
  */
 import { faultyName, type KeyFault } from "../../client/transport/sign.ts";
 import type { EndpointName, InputOf } from "../../contract/endpoints.ts";
+import { messageOf } from "../../errors.ts";
 import { minuteMs, ProbeClient, type ProbeClientOptions } from "../probe/probe-client.ts";
 import type { Reply } from "../probe/reply.ts";
 import { type Answer, answerOf, unanswered } from "./answer.ts";
@@ -108,7 +109,8 @@ export class DoctorClient extends ProbeClient {
     this.#sentAt = this.clock.now();
     const answer = await this.send(endpoint, input, { key, uid: key === undefined ? undefined : "user" }).then(
       (reply) => answerOf(reply),
-      (error: unknown) => unanswered(error instanceof Error ? error.message : String(error)),
+      // Reasons are parts of sentences.
+      (error: unknown) => unanswered(messageOf(error).replace(/\.$/, "")),
     );
     const call: Call = { endpoint, signed: key !== undefined, ending: endingOf(answer), at: this.clock.now() };
     this.calls.push(call);

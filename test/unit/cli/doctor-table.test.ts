@@ -26,6 +26,15 @@ describe("The table of an examination", () => {
     expect(examinationText(examination([finding("holds")]), 80, ink(false))).not.toContain("profile: {");
   });
 
+  it("gives a reason that rows share once, and none that the opening gives", () => {
+    const rows = ["a", "b", "c"].map((row) => finding("not asked", row, { evidence: row === "c" ? "another reason" : "one reason" }));
+    const lines = examinationText(examination(rows), 100, ink(false)).split("\n");
+    expect(lines.filter((line) => line.includes("reason")).map((line) => line.trim())).toEqual(["one reason", "another reason"]);
+    expect(lines.findIndex((line) => line.includes("one reason"))).toBe(3);
+    const inconclusive = examinationText(examination(rows.slice(0, 2), { inconclusive: "one reason" }), 100, ink(false));
+    expect(inconclusive.split("one reason")).toHaveLength(2);
+  });
+
   it("makes foreign words harmless", () => {
     const text = examinationText(examination([finding("differs", "x", { found: "a\u001b[2J", evidence: '"b\nc"' })]), 100, ink(false));
     expect(text).toContain("a\\u001b[2J");

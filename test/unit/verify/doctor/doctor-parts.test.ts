@@ -91,6 +91,14 @@ describe("The probe client", () => {
     expect((at[6] ?? 0) - (at[5] ?? 0)).toBeGreaterThanOrEqual(3_000);
   });
 
+  it("gives a failure of the transport as a part of a sentence", async () => {
+    const clock = createVirtualClock(1_000_000);
+    const transport: Transport = (_, sink) => sink.failed(new Error("No answer within 1 ms."));
+    const stop = new AbortController().signal;
+    const client = new DoctorClient({ clock, contract: createContract(), transport, keyFor: () => "key", weightMax: 100, stop });
+    expect(await drive(clock, client.ask("spotBalance", {}))).toMatchObject({ kind: "unanswered", why: "No answer within 1 ms" });
+  });
+
   it("a refusal that is about the key says nothing of orders", async () => {
     const forbidden = { status: 403, headers: {}, body: { code: "50001", msg: "", data: [] } };
     const examination = await createWard({ spoil: (answer, { endpoint }) => (endpoint === "getOrder" ? forbidden : answer) }).examine();
