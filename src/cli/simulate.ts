@@ -33,11 +33,11 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
       "Run the strategies of a config many times on a service, a network and a disk that fail, and check what must never happen.",
     )
     .argument("<config>", "config file, such as config/backtest.ts")
-    .option("--seeds <n>", "how many stories", wholeFrom(1, 1_000_000), 50)
+    .option("--seeds <n>", "how many scenarios", wholeFrom(1, 1_000_000), 50)
     .option("--minutes <n>", "minutes of market in each", wholeFrom(1, 1_440), 10)
-    .option("--first <n>", "seed of the first story; the others follow", seedOf, 1)
-    .option("--seed <n>", "only this story", seedOf)
-    .option("--trace", "with --seed: tell the story line by line, with no more faults than it takes to fail")
+    .option("--first <n>", "seed of the first scenario; the others follow", seedOf, 1)
+    .option("--seed <n>", "only this scenario", seedOf)
+    .option("--trace", "with --seed: print the scenario line by line, with no more faults than it takes to fail")
     .option("--fixture <dir>", "recorded market to use, instead of the config's")
     .option("--plugins", "let the config's plugins take part; they may write files")
     .option("--jobs <n>", "processes to use", wholeFrom(1, 64), 1)
@@ -46,7 +46,7 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
 };
 
 const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
-  if (flags.trace === true && flags.seed === undefined) throw new SluiceError("USAGE", "--trace tells one story: name it with --seed.");
+  if (flags.trace === true && flags.seed === undefined) throw new SluiceError("USAGE", "--trace prints one scenario: name it with --seed.");
   const summary = flags.jobs > 1 && flags.seed === undefined ? await inProcesses(path, flags) : await here(path, flags, io);
   if (summary === undefined) return;
   const { summaryText } = await import("../verify/simulation/summary-text.ts");
@@ -73,7 +73,7 @@ const here = async (path: string, flags: Flags, io: CliIo): Promise<Summary | un
     });
     if (flags.json === true) io.out(`${JSON.stringify({ seed: flags.seed, violation: violation ?? null })}\n`);
     if (violation !== undefined)
-      throw new SluiceError("INVARIANT_VIOLATED", `Seed ${flags.seed} breaks ${violation.invariant}: ${violation.text}`);
+      throw new SluiceError("INVARIANT_VIOLATED", `Invariant violated: seed ${flags.seed}, ${violation.invariant}: ${violation.text}`);
     return undefined;
   }
   let done = 0;
@@ -88,7 +88,7 @@ const here = async (path: string, flags: Flags, io: CliIo): Promise<Summary | un
 const run = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
 
-/** Each process tells a part of the seeds and prints its summary. */
+/** Each process runs a part of the seeds and prints its summary. */
 const inProcesses = async (path: string, flags: Flags): Promise<Summary> => {
   const { seeds, first, jobs, minutes, fixture, plugins } = flags;
   const { joinSummaries } = await import("../verify/simulation/simulate.ts");
@@ -107,7 +107,7 @@ const inProcess = async (args: readonly string[]): Promise<Summary> => {
     const { stdout } = await run(process.execPath, [script, ...args], { maxBuffer: outputBytesMax });
     return JSON.parse(stdout) as Summary;
   } catch (error) {
-    // A story that fails ends its process with 1, its summary printed all the same.
+    // A violation ends its process with 1, its summary printed all the same.
     const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
     if (stdout.startsWith("{")) return JSON.parse(stdout) as Summary;
     throw new SluiceError("USAGE", `A part of the simulation failed: ${stderr.trim() || String(error)}`);
@@ -119,7 +119,7 @@ const failWith = (failures: readonly Failure[], path: string): void => {
   if (first === undefined) return;
   throw new SluiceError(
     "INVARIANT_VIOLATED",
-    failures.length === 1 ? "A story broke a promise:" : `${failures.length} stories broke a promise:`,
+    failures.length === 1 ? "Invariant violated:" : `Invariants violated in ${failures.length} scenarios:`,
     failures.map(
       ({ seed, violation }) =>
         `seed ${seed}, ${violation.invariant}: ${violation.text}. See: sluice simulate ${path} --seed ${seed} --trace`,

@@ -1,7 +1,7 @@
 /**
  * A comparison for people: both runs in one table, what came first, why, and what it adds up to.
  *
- * Invariants: foreign words cannot command the terminal; every line of evidence names its run and its line; colour carries no
+ * Invariants: text of others cannot command the terminal; every line of evidence names its run and its line; colour carries no
  * meaning alone.
  */
 import { type Ink, ink, padEnd, padStart, printable } from "../../report/ansi.ts";
@@ -73,8 +73,8 @@ const table = (a: Totals, b: Totals, paint: Ink): readonly string[] => {
 const kinds: Readonly<Record<ToldDifference["kind"], (only: string) => string>> = {
   "placed-by-one": (only) => `only ${only} wanted an order`,
   content: () => "another order was sent",
-  "canceled-by-one": (only) => `only ${only} took the order back`,
-  "canceled-later": (only) => `${only} took the order back sooner`,
+  "canceled-by-one": (only) => `only ${only} canceled the order`,
+  "canceled-later": (only) => `${only} canceled the order sooner`,
   end: () => "the order ended otherwise",
   fill: () => "the order was filled otherwise",
   "fill-later": () => "the order was filled at another time",

@@ -23,7 +23,7 @@ export interface ComparedRun {
   readonly notes: readonly string[];
 }
 
-/** A difference without the whole lives of its orders. */
+/** A difference without the whole traces of its orders. */
 export type ToldDifference = Pick<Difference, "of" | "kind" | "ms" | "strategy" | "slot" | "only" | "fields"> & {
   readonly evidence: readonly Evidence[];
 };

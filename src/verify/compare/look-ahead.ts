@@ -26,7 +26,7 @@ export interface Glimpse {
   readonly at: number;
   /** Since the recording began. */
   readonly sinceMs: number;
-  /** JSON text of what each run decided there, of wishes the set in force; undefined for nothing. */
+  /** JSON text of what each run decided there, of wanted orders the set in force; undefined for nothing. */
   readonly whole: string | undefined;
   readonly other: string | undefined;
   readonly fields: readonly FieldDifference[];
@@ -113,7 +113,7 @@ export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number):
   };
 };
 
-/** What a run decided in that place: of wishes the set that was in force, of anything else only the same thing at the same instant. */
+/** What a run decided in that place: of wanted orders the set that was in force, of anything else only the same thing at the same instant. */
 const counterpart = (decisions: readonly Decision[], place: number, { at, strategy, kind }: Decision): string | undefined => {
   const there = decisions[place];
   if (there?.at === at && there.strategy === strategy && there.kind === kind) return there.what;
@@ -129,8 +129,8 @@ const fieldsOf = (kind: Decision["kind"], whole: string, other: string): readonl
   return differences(a, b);
 };
 
-/** A set of wishes by slot: an order that is missing must not make all after it look changed. */
+/** A set of wanted orders by slot: an order that is missing must not make all after it look changed. */
 const bySlot = (wanted: unknown): unknown =>
-  Array.isArray(wanted) ? Object.fromEntries(wanted.map((wish: { readonly slot?: string }) => [String(wish.slot), wish])) : wanted;
+  Array.isArray(wanted) ? Object.fromEntries(wanted.map((order: { readonly slot?: string }) => [String(order.slot), order])) : wanted;
 
 const slotIn = ([first]: readonly FieldDifference[]): string => (first === undefined ? "" : (first.path.split(".")[0] ?? ""));

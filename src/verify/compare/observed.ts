@@ -1,7 +1,7 @@
 /**
  * Runs a config on a recorded market and writes down every decision as it is made: what strategies want, what is sent, what is refused.
  *
- * Invariants: watching changes nothing of the run; a strategy's wish is noted before the engine acts on it; equal sets in a row are
+ * Invariants: watching changes nothing of the run; what a strategy wants is noted before the engine acts on it; equal sets in a row are
  * one decision; with a cut the run ends there and the service has nothing but what is played until then.
  * Not here: making the cut market (cut-run.ts), comparing two runs (look-ahead.ts).
  */
@@ -45,7 +45,7 @@ export const observe = async (input: unknown, { cutAt, ...place }: ObserveOption
   const note = (decision: Decision): void => {
     decisions.push(decision);
   };
-  const orderManager = createDesk(note);
+  const orderManager = createRequestWatch(note);
   let bounds = { startAt: 0, endAt: 0 };
   const service: BacktestSpec = {
     ...spec,
@@ -74,7 +74,7 @@ export const observe = async (input: unknown, { cutAt, ...place }: ObserveOption
   return { ...bounds, decisions, failed: Object.fromEntries(failed) as Record<string, string> };
 };
 
-/** A journal file may be the very one that somebody looks at; a run that only asks a question does not write it. */
+/** A journal file may be one under examination; a run that only asks a question does not write it. */
 const quiet = ({ plugins }: CheckedConfig): readonly Plugin[] => plugins.filter(({ name }) => name !== "journal-file");
 
 /** The service of a config that a backtest can drive. */
@@ -107,7 +107,7 @@ const watched = (strategy: Strategy, note: (decision: Decision) => void): Strate
       },
     };
     const streams = strategy.start({ ...context, orders: noting });
-    // What is no stream is refused by whoever subscribes to it.
+    // What is no stream is refused where it is subscribed to.
     if (!isObservable(streams.desired)) return streams;
     let last: string | undefined;
     const noted: NonNullable<typeof streams.desired> = streams.desired.pipe(
@@ -123,7 +123,7 @@ const watched = (strategy: Strategy, note: (decision: Decision) => void): Strate
 });
 
 /** Requests that trade, by the strategy and slot whose order they carry. */
-const createDesk = (note: (decision: Decision) => void) => {
+const createRequestWatch = (note: (decision: Decision) => void) => {
   const homes = new Map<string, Pick<Decision, "strategy" | "slot">>();
   const onEvent = (event: Event): void => {
     if (event.type === "order.changed") {

@@ -43,7 +43,7 @@ export const createRunReader = (): RunReader => {
 
   const changed = (event: Extract<Event, { type: "order.changed" }>, line: Line): void => {
     const { clOrdId, phase, strategy, slot } = event;
-    // An id of an earlier life, or an order that was only recalled: nothing this run decided.
+    // An id of a previous run, or an order that was only recalled: nothing this run decided.
     if (phase === "sent" && !orders.has(clOrdId)) {
       leaving = begun(strategy, slot, clOrdId, line);
       orders.set(clOrdId, leaving);
@@ -77,19 +77,19 @@ export const createRunReader = (): RunReader => {
       }
     },
     finish: ({ name, kind, facts = {}, notes = [], feeSign = "negative_is_cost", offsetMs = 0 }) => {
-      const lives = [...orders.values()].map((order) => ({
+      const traces = [...orders.values()].map((order) => ({
         ...order,
         spec: specs.get(order.clOrdId) ?? order.spec,
         cost: feeSign === "negative_is_cost" ? neg(order.cost) : order.cost,
       }));
-      lives.sort((a, b) => a.wantedMs - b.wantedMs);
-      const totals = totalsOf(lives, { refused: refusals.length, fills, waits, limited });
+      traces.sort((a, b) => a.wantedMs - b.wantedMs);
+      const totals = totalsOf(traces, { refused: refusals.length, fills, waits, limited });
       return {
         name,
         kind,
         startAt: (startAt ?? 0) + offsetMs,
         endAt: endAt + offsetMs,
-        orders: lives,
+        orders: traces,
         refusals,
         holds,
         totals,

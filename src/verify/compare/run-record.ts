@@ -1,9 +1,9 @@
 /**
- * One run as it can be compared: every order's life, what was refused and held, the totals, and what is known of its causes.
+ * One run as it can be compared: every order's trace, what was refused and held, the totals, and what is known of its causes.
  *
- * Invariants: times are milliseconds since the run's start; an order is wanted when it left less what it waited; whoever reads a
- * value of an order finds the line that says so.
- * Not here: reading files (read-run.ts), making lives from events (run-reader.ts).
+ * Invariants: times are milliseconds since the run's start; an order is wanted when it left less what it waited; each
+ * value of an order comes with the line that says so.
+ * Not here: reading files (read-run.ts), making traces from events (run-reader.ts).
  */
 
 /** A line of the run, to show as evidence. */
@@ -30,7 +30,7 @@ export interface OrderTrace {
   readonly waitedMs: number;
   /** Unknown for an order of which neither request nor record is there. */
   readonly spec: OrderSpec | undefined;
-  /** From leaving until first heard of as taken; undefined when it never was. */
+  /** From sending until first known as accepted; undefined when it never was. */
   readonly ackAfterMs: number | undefined;
   /** When we began to take it back. */
   readonly cancelMs: number | undefined;

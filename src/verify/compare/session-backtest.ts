@@ -28,7 +28,7 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
   const { header, name } = session;
   const config = checkConfig(input);
   if (ensureMarket(session) === undefined) {
-    throw new SluiceError("USAGE", `${name}: no market data was heard in this session, so there is nothing to backtest on.`);
+    throw new SluiceError("USAGE", `${name}: no market data was recorded in this session, so there is nothing to backtest on.`);
   }
   const { seed, instance, profile, limits } = header;
   const chronicle = createRunReader();

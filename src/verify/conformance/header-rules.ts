@@ -92,8 +92,8 @@ export const headerRules: readonly Rule[] = [
     return pairs(
       testClient,
       async () => {
-        if (permission === "none") await testClient.ask("instruments", {}, { as: "nobody" });
-        else await testClient.ask("pendingOrders", {}, { as: "nobody" });
+        if (permission === "none") await testClient.ask("instruments", {}, { as: "no key" });
+        else await testClient.ask("pendingOrders", {}, { as: "no key" });
         return testClient.ask("spotBalance");
       },
       (first, second) => {
@@ -126,7 +126,7 @@ export const headerRules: readonly Rule[] = [
   ),
   slowRule("8.4-uid-fresh", "a new minute begins with nothing used", "key", freshValue("uidUsed", 5)),
   rule("8.4-unsigned", "open: the headers of a success without a key", "nothing", async (testClient) => {
-    const reply = await testClient.ask("instruments", {}, { as: "nobody" });
+    const reply = await testClient.ask("instruments", {}, { as: "no key" });
     const found = Object.values(limitHeaders).filter((name) => reply.headers[name] !== undefined);
     return open(`${reply.ok ? "" : "no success, "}${found.length === 0 ? "none" : found.join(", ")}`);
   }),

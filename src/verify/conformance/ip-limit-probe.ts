@@ -31,12 +31,12 @@ export const ipLimitProbe = (testClient: TestClient): Promise<IpLimitProbe> => t
 const play = async (testClient: TestClient): Promise<IpLimitProbe> => {
   const { profile } = testClient.contract;
   if (profile.instruments.chargesUserWithoutKey) throw new Unable("requests without a key are charged to a user here (G13)");
-  testClient.open("instruments", capacity + extra, latestMs, { as: "nobody" });
+  testClient.open("instruments", capacity + extra, latestMs, { as: "no key" });
   await testClient.freshMinute();
   const { clock } = testClient;
   const beganAt = clock.now();
   const minuteEndsAt = beganAt + minuteMs - (testClient.serviceNow() % minuteMs);
-  const ask = (): Promise<Reply> => testClient.ask("instruments", {}, { as: "nobody", within: [] });
+  const ask = (): Promise<Reply> => testClient.ask("instruments", {}, { as: "no key", within: [] });
   const replies: Reply[] = [await ask()];
   const [first] = replies;
   // What the list itself says to a request without a key does not matter, only when it begins to say something else.

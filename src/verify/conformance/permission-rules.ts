@@ -12,7 +12,7 @@ import type { CheckKey } from "./test-keys.ts";
 import type { Own } from "./test-orders.ts";
 import { usedAfter } from "./used-weight.ts";
 
-type Who = CheckKey | "nobody";
+type Who = CheckKey | "no key";
 
 /** Runs with an order that stands, and cancels it. */
 const withOrder = async (testClient: TestClient, run: (order: Own) => Promise<Verdict>): Promise<Verdict> => {
@@ -44,7 +44,7 @@ const inTurn = async (asks: readonly (() => Promise<Reply>)[]): Promise<readonly
   return replies;
 };
 
-/** A cancel by somebody who may not: refused, and the order stands. */
+/** A cancel without permission: refused, and the order stands. */
 const mayNotCancel = (testClient: TestClient, who: Who, words: string): Promise<Verdict> =>
   withOrder(testClient, async (order) => {
     const reply = await testClient.orders.cancel([order], { as: who });
@@ -76,17 +76,17 @@ const refusalOf = async (testClient: TestClient, endpoint: EndpointName, who: Wh
 export const permissionRules: readonly Rule[] = [
   rule("5-unsigned-read", "order query and listings need a key", "trade key", (testClient) =>
     withOrder(testClient, async (order) =>
-      all((await inTurn(reads(testClient, "nobody", order))).map((reply) => refuses(reply, "a request without a key"))),
+      all((await inTurn(reads(testClient, "no key", order))).map((reply) => refuses(reply, "a request without a key"))),
     ),
   ),
   rule("5-unsigned-cancel", "batch cancel needs a key", "trade key", (testClient) =>
-    mayNotCancel(testClient, "nobody", "a request without a key"),
+    mayNotCancel(testClient, "no key", "a request without a key"),
   ),
   rule("5-unsigned-place", "placing needs a key", "trade key", (testClient) =>
-    mayNotPlace(testClient, "nobody", "a request without a key"),
+    mayNotPlace(testClient, "no key", "a request without a key"),
   ),
   rule("5-unsigned-answer", "open: the answer to a request without a key", "key", async (testClient) =>
-    open(`${await refusalOf(testClient, "pendingOrders", "nobody")} (G12)`),
+    open(`${await refusalOf(testClient, "pendingOrders", "no key")} (G12)`),
   ),
   rule("5-read", "the permission read opens the order query and the listings", "read-only key", (testClient) =>
     testClient.roles.trader === undefined

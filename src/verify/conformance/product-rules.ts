@@ -38,7 +38,7 @@ const served = async (testClient: TestClient, name: keyof typeof harmless): Prom
   return expectThat(!same && reply.status !== 404 && reply.status !== 405, reply, "an answer of the endpoint", reply.shown);
 };
 
-/** A product nobody lists keeps the calls that act harmless. */
+/** An instrument that is not listed keeps the calls that act harmless. */
 const noProduct = "NOSUCH-NOTHING-SWAP";
 
 const harmless = {
@@ -94,7 +94,7 @@ export const productRules: readonly Rule[] = [
     });
   }),
   rule("4.5-key", "open: whether the list needs a key", "nothing", async (testClient) => {
-    const reply = await testClient.ask("instruments", {}, { as: "nobody" });
+    const reply = await testClient.ask("instruments", {}, { as: "no key" });
     return open(reply.ok ? "no key is needed (G13)" : `without a key: ${reply.shown} (G13)`);
   }),
   rule("4.6-spotBalance", "GET /api/v1/asset/spot is served", "key", (testClient) => served(testClient, "spotBalance")),

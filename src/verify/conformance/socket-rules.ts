@@ -23,7 +23,7 @@ interface Line {
   readonly socket: Socket;
   readonly words: readonly Word[];
   /** The first word that fits, of the past or the future, or undefined when none came in time. */
-  hear(fits: (word: Word) => boolean, ms: number): Promise<Word | undefined>;
+  next(fits: (word: Word) => boolean, ms: number): Promise<Word | undefined>;
 }
 
 const parsed = (text: string): Raw => {
@@ -66,7 +66,7 @@ const lineTo = (testClient: TestClient, url: string, open: NonNullable<TestClien
   return {
     socket,
     words,
-    hear: async (fits, ms) => {
+    next: async (fits, ms) => {
       const known = words.find(fits);
       if (known !== undefined) return known;
       const fitting = new Observable<Word>((subscriber) => coming.subscribe((word) => fits(word) && subscriber.next(word)));
@@ -85,9 +85,9 @@ const isError = (word: Word): boolean => word.kind === "text" && fieldOf(word.me
 
 /** Whether the socket opened and stood; each opening is a request of the address. */
 const accepted = async (line: Line): Promise<boolean> => {
-  const first = await line.hear(isEnd, openMs);
+  const first = await line.next(isEnd, openMs);
   if (first?.kind !== "opened") return false;
-  return (await line.hear((word) => closed(word) || isError(word), standMs)) === undefined;
+  return (await line.next((word) => closed(word) || isError(word), standMs)) === undefined;
 };
 
 const withLines = async (testClient: TestClient, run: (open: () => Line) => Promise<Verdict>): Promise<Verdict> => {
@@ -102,7 +102,7 @@ const withLines = async (testClient: TestClient, run: (open: () => Line) => Prom
     });
   } finally {
     for (const line of lines) line.socket.close();
-    for (const line of lines) await line.hear(closed, standMs);
+    for (const line of lines) await line.next(closed, standMs);
   }
 };
 
@@ -119,7 +119,7 @@ const connections = (testClient: TestClient): Promise<Verdict> =>
     for (let index = 0; index < connectionsPerIp; index++) {
       const line = open();
       lines.push(line);
-      if ((await line.hear(isEnd, openMs))?.kind !== "opened")
+      if ((await line.next(isEnd, openMs))?.kind !== "opened")
         return bad(testClient, `${connectionsPerIp} connections`, `only ${index} were opened`);
     }
     await testClient.wait(standMs);
@@ -150,12 +150,12 @@ const subscriptions = (testClient: TestClient): Promise<Verdict> =>
     }
     const { ackMsMax } = testClient.contract.profile.websocket;
     const line = open();
-    if ((await line.hear(isEnd, openMs))?.kind !== "opened") return bad(testClient, "a connection", "none was opened");
+    if ((await line.next(isEnd, openMs))?.kind !== "opened") return bad(testClient, "a connection", "none was opened");
     for (let index = 0; index < subscriptionsPerConnection; index++) {
       const arg = pairs[index] as Raw;
       line.socket.send(JSON.stringify({ op: "subscribe", args: [arg] }));
       if (
-        (await line.hear((word) => argIs(word, arg) || isError(word) || closed(word), ackMsMax))?.kind !== "text" ||
+        (await line.next((word) => argIs(word, arg) || isError(word) || closed(word), ackMsMax))?.kind !== "text" ||
         line.words.some(isError)
       ) {
         return index === 0
@@ -165,7 +165,7 @@ const subscriptions = (testClient: TestClient): Promise<Verdict> =>
     }
     const beyond = pairs[subscriptionsPerConnection] as Raw;
     line.socket.send(JSON.stringify({ op: "subscribe", args: [beyond] }));
-    const answer = await line.hear((word) => argIs(word, beyond) || isError(word) || closed(word), ackMsMax);
+    const answer = await line.next((word) => argIs(word, beyond) || isError(word) || closed(word), ackMsMax);
     return answer !== undefined && argIs(answer, beyond)
       ? bad(testClient, `at most ${subscriptionsPerConnection} subscriptions`, `${subscriptionsPerConnection + 1} are acknowledged`)
       : pass;
@@ -174,8 +174,8 @@ const subscriptions = (testClient: TestClient): Promise<Verdict> =>
 const login = (testClient: TestClient): Promise<Verdict> =>
   withLines(testClient, async (open) => {
     const line = open();
-    const first = await line.hear(isEnd, openMs);
-    const word = await line.hear(({ kind }) => kind === "text", standMs);
+    const first = await line.next(isEnd, openMs);
+    const word = await line.next(({ kind }) => kind === "text", standMs);
     return told(`${first?.kind ?? "no answer"}; ${word === undefined ? "nothing is said unasked" : "the service speaks first"} (G14)`);
   });
 

@@ -86,7 +86,7 @@ export const checkService = async (options: SuiteOptions): Promise<SuiteResult> 
 const checkReachable = async (testClient: TestClient): Promise<void> => {
   const { main } = testClient.roles;
   if (main === undefined) {
-    await testClient.ask("instruments", {}, { as: "nobody" });
+    await testClient.ask("instruments", {}, { as: "no key" });
     return;
   }
   const reply = await testClient.ask("pendingOrders", { limit: "1" });

@@ -57,7 +57,7 @@ export class TestClient extends ProbeClient {
 
   /** The list of instruments, without a key where none is needed. */
   askInstruments(how: How = {}): Promise<Reply> {
-    return this.ask("instruments", {}, { ...(this.contract.endpoints.instruments.permission === "none" && { as: "nobody" }), ...how });
+    return this.ask("instruments", {}, { ...(this.contract.endpoints.instruments.permission === "none" && { as: "no key" }), ...how });
   }
 
   /** Waits until so much of the main user's weight may be used at once. */
@@ -93,7 +93,7 @@ export class TestClient extends ProbeClient {
   }
 
   #sending({ as = this.roles.main, within, path }: How): Sending {
-    const key = as === "nobody" ? undefined : as;
+    const key = as === "no key" ? undefined : as;
     return { key: key?.name, uid: key?.uid, within, path };
   }
 }

@@ -15,7 +15,7 @@ export interface CheckKey {
 
 export interface How {
   /** Whose key signs; the main one when left out. */
-  readonly as?: CheckKey | "nobody";
+  readonly as?: CheckKey | "no key";
   /** Layers to keep within; all of them when left out. */
   readonly within?: readonly LayerName[];
   /** Another address than the endpoint's own. */

@@ -30,7 +30,7 @@ type OrderLook = "byOrdId" | "byClOrdId" | "both" | "ordIdUnknown" | "hinted" | 
 type PendingLook = "all" | "swap" | "spot" | "own" | "other" | "two" | "after" | "before" | "both";
 type HistoryLook = "early" | "all" | "swap" | "spot" | "canceled" | "filled" | "two" | "after" | "before";
 
-/** An id the service is not likely to have given to anybody's order. */
+/** An id the service is not likely to have given to any order. */
 const unknownOrdId = "1";
 
 /** Asks in the order written: the scenario is the same at every run. */

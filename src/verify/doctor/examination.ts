@@ -1,5 +1,5 @@
 /**
- * One examination under way: what is asked through, what is assumed, and what was found so far.
+ * State of an examination: the client, the assumptions, and the findings so far.
  *
  * Invariants: findings are only added; the contract is the config's from beginning to end, so that every verdict is about it,
  * while the way to the service may change to one that the service accepts.
@@ -37,7 +37,7 @@ export interface ExaminationState {
   readonly client: DoctorClient;
   /** The service as it is open now. */
   readonly service: () => ExaminedService;
-  /** Opens the service anew with other assumptions about signatures. */
+  /** Opens the service again with other assumptions about signatures. */
   readonly reopen: (overrides: readonly Override[]) => Promise<void>;
   readonly note: (...findings: readonly Finding[]) => void;
   readonly findings: readonly Finding[];

@@ -7,7 +7,7 @@ import type { Side, SzUnit } from "../../contract/profile.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { compare, div, equal, isDecimal, isPositive, mul, plain, sub, toStep } from "../../decimal.ts";
 
-/** So far from the best bid that nobody trades there, and not so far that it would be refused as a slip. */
+/** So far from the best bid that no trade happens there, and not so far that it would be refused as a slip. */
 const farShares = { buy: ["0.7", "down"], sell: ["1.3", "up"] } as const;
 const places = 18;
 

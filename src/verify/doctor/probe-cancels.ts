@@ -44,7 +44,7 @@ export const probeCancels = async (examination: ExaminationState, instruments: r
     return;
   }
   noteElements(examination, answer);
-  // Somebody else may have spent at that very moment: a weight that differs has to be seen twice.
+  // Another client may have spent at that moment: a weight that differs has to be seen twice.
   if (extrasOf(examination)[0] !== contract.profile.weights.perCancelElement * noSuchIds.length) await both();
   noteWeight(examination);
   noteKinds(
@@ -115,5 +115,5 @@ const noteWeight = (examination: ExaminationState): void => {
   const each = reading.kind === "value" ? reading.value / noSuchIds.length : Number.NaN;
   if (Number.isInteger(each) && each >= 0)
     note(judged(contract.profile, row, each, `two elements added ${each * noSuchIds.length} to the weight of the call`));
-  else note(unseen(contract.profile, row, "the count of used weight was not told around it, or somebody else was spending"));
+  else note(unseen(contract.profile, row, "no answer around it told the count of used weight, or another client was spending"));
 };

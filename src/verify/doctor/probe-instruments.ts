@@ -132,7 +132,7 @@ const idFinding = (profile: Profile, records: readonly Raw[]): Finding => {
   });
 };
 
-/** Asks without a key between two calls with one, so that the user's count shows whether somebody was charged. */
+/** Asks without a key between two calls with one, so that the user's count shows whether a user was charged. */
 export const probeUnsignedCharge = async (examination: ExaminationState): Promise<void> => {
   const { client, contract, note } = examination;
   const row = "instruments.chargesUserWithoutKey";
@@ -147,13 +147,17 @@ export const probeUnsignedCharge = async (examination: ExaminationState): Promis
     return readingsOf(client.samples, ({ signed }) => !signed, weightOf);
   };
   const [extra] = await readings();
-  // Somebody else may have spent just as much at that moment: what differs has to be seen twice.
+  // Another client may have spent just as much at that moment: what differs has to be seen twice.
   const all = extra === weightOf() ? await readings() : [];
   if (extra === 0) note(judged(contract.profile, row, false, "the user's count did not grow by it"));
   else if (all.length > 1 && all.every((one) => one === weightOf()))
     note(judged(contract.profile, row, true, `the user's count grew by ${extra}, twice`));
   else
     note(
-      unseen(contract.profile, row, extra === undefined ? "the count of used weight was not told around it" : "somebody else was spending"),
+      unseen(
+        contract.profile,
+        row,
+        extra === undefined ? "no answer around it told the count of used weight" : "another client was spending",
+      ),
     );
 };

@@ -55,7 +55,7 @@ export const probeWindow = async (examination: ExaminationState): Promise<void> 
   else {
     const why =
       fitting.length === 0
-        ? "no way of counting explains them: somebody else may be spending"
+        ? "no way of counting explains them: another client may be spending"
         : `${fitting.join(" and ")} explain them alike: ask again at another second of the minute`;
     note(unseen(contract.profile, row, `counts around the edge of a minute: ${counts}; ${why}`));
   }

@@ -66,7 +66,7 @@ const problemsOf = ({ contract }: ExaminationState, reply: Reply): readonly stri
   return outcome.kind === "done" ? outcome.problems : [];
 };
 
-/** States that nobody knows have a finding of their own. */
+/** Unknown states have a finding of their own. */
 const recordFinding = (problems: readonly string[], records: readonly Raw[]): Finding => {
   const others = problems.filter((problem) => !problem.includes(".state"));
   return remark("G6", "order record", others.length === 0 ? "holds" : "differs", {

@@ -17,7 +17,7 @@ export interface Call {
 export interface Sample {
   readonly calls: readonly Call[];
   readonly delta: number;
-  /** The service's minute turned in between: the count began anew. */
+  /** The service's minute turned in between: the count began again. */
   readonly turned: boolean;
 }
 

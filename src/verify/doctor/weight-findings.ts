@@ -79,5 +79,5 @@ const weightFinding = (examination: ExaminationState, name: Query, reading: Read
   const row = `weights.${name}` as const;
   if (reading.kind === "value") return judged(profile, row, reading.value, `the user's count grew by ${reading.value}`);
   if (reading.kind === "none") return unseen(profile, row, "the minute turned, or nothing told the count around it");
-  return unseen(profile, row, `the count grew by ${reading.of.join(", ")}: somebody else may be spending`);
+  return unseen(profile, row, `the count grew by ${reading.of.join(", ")}: another client may be spending`);
 };

@@ -27,7 +27,7 @@ interface Charge {
   readonly used: number;
 }
 
-/** Charges as the marks tell them. From `from` on, and where the count began anew, a call weighs what is assumed of it. */
+/** Charges as the marks tell them. From `from` on, and where the count began again, a call weighs what is assumed of it. */
 export const chargesOf = (marks: readonly Mark[], from: number): readonly Charge[] =>
   marks.flatMap(({ at, minute, used, weight }, index) => {
     if (minute === undefined) return [];

@@ -85,7 +85,7 @@ export const recordedDisk =
         turns.asking(() => perform(inner, { files, locks }, disk, question, bytes)),
       );
     };
-    // Whoever opens it comes from the machine's side, after waiting for a lock: that is an entry, and no question before it.
+    // Opening comes from the machine's side, after waiting for a lock: that is an entry, and no question before it.
     await answered(0, Promise.resolve(inner.name));
     return diskOver(inner.name, ask);
   };

@@ -125,7 +125,7 @@ const titles: Readonly<Record<DivergenceKind, string>> = {
   differs: "the replay did something else",
   unexpected: "the replay did something that was not recorded there",
   missing: "the replay did not do what was recorded there",
-  undeliverable: "nobody in the replay waits for what was recorded there",
+  undeliverable: "nothing in the replay waits for what was recorded there",
   stray:
     "the recorded engine acted without a recorded cause, such as an `await` of a file, a network call or the machine's own timer in a strategy; it cannot be replayed beyond this point",
 };

@@ -22,7 +22,7 @@ export interface RecordedEngine extends Engine {
 }
 
 export interface RecordOptions extends EngineOptions, Pick<RecorderOptions, "redact"> {
-  /** The config's file, for whoever replays. */
+  /** The config's file, for a replay. */
   readonly configPath?: string;
 }
 
@@ -86,7 +86,7 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
         },
       );
     });
-  /** What is done whether or not anybody listens to its results. */
+  /** What is done whether or not its results are subscribed to. */
   const watched = <T>(what: Call, run: () => Observable<T>): Observable<T> => {
     const results = new ReplaySubject<T>();
     call(what, () => {

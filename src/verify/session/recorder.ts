@@ -1,9 +1,9 @@
 /**
- * Stands between an engine and its service and writes down everything that passes, in one order.
+ * Recorder between an engine and its service: writes everything that passes, in one order.
  *
  * Invariants: the engine gets what was written and nothing else: an answer's other headers, and whatever JSON cannot say, do not
  * reach it; everything that comes from outside waits its turn (input-sequencer.ts), except what a call of the engine gets back at once.
- * Not here: what somebody asks of the engine (recorded-engine.ts), files (session-file.ts).
+ * Not here: calls of the engine from outside (recorded-engine.ts), files (session-file.ts).
  */
 import type { Observable } from "rxjs";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../../client/service-port.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: nothing happens by itself: time, answers and market data come with `deliver` alone; what a call got back at once then
  * it gets back at once now.
- * Not here: the order of things (replay-script.ts), who turns the pages (replayer.ts).
+ * Not here: the order of things (replay-script.ts), the loop over entries (replayer.ts).
  */
 import type { Observable } from "rxjs";
 import type { OpenService, ServiceEnv, ServiceUser } from "../../client/service-port.ts";
@@ -135,7 +135,7 @@ const scriptedTransport = (script: ReplayScript) => {
   const answer = (request: number, give: (sink: ResponseSink) => void): void => {
     const sink = waiting.get(request);
     waiting.delete(request);
-    if (sink === undefined || sink.closed) script.fail("undeliverable", `nobody waits for the answer to request ${request}`);
+    if (sink === undefined || sink.closed) script.fail("undeliverable", `nothing waits for the answer to request ${request}`);
     else give(sink);
   };
   return { transport, answer };

@@ -100,7 +100,7 @@ const isAsked = async (disk: ReplayedDisk, question: number): Promise<void> => {
   for (let turn = 0; turn < lockTurnsMax && !disk.waits(question); turn++) await letPromisesSettle();
 };
 
-/** What somebody outside asked of the engine, asked again. */
+/** Calls of the engine from outside, repeated. */
 const createCallers = (engine: Engine): ((call: Call) => void) => {
   const listeners = new Map<number, Subscription>();
   const quiet = (promise: Promise<void>): void => {

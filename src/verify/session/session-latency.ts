@@ -44,10 +44,10 @@ export const latencyOf = (session: Session, { entryShare = 0.5 }: FromSessionOpt
   const quickest = least(roundTripMs) * (1 - entryShare);
   const leastLag = least(pushLagMs);
   const feedMs = pushLagMs.map((ms) => quickest + ms - leastLag).filter((ms) => ms <= pushMsMax);
-  const heard = feedMs.length >= delaysMin;
-  const feed = heard ? `the feed from ${feedMs.length} pushes, median ${median(feedMs)} ms` : "the feed takes the way back";
+  const enough = feedMs.length >= delaysMin;
+  const feed = enough ? `the feed from ${feedMs.length} pushes, median ${median(feedMs)} ms` : "the feed takes the way back";
   const name = `drawn from ${answered} round trips of ${session.name}, median ${median(roundTripMs)} ms, ${entryShare} of each the way there; ${feed}`;
-  return { answered, drawn: empirical({ name, roundTripMs, entryShare, ...(heard && { feedMs }) }) };
+  return { answered, drawn: empirical({ name, roundTripMs, entryShare, ...(enough && { feedMs }) }) };
 };
 
 const least = (values: readonly number[]): number => values.reduce((best, value) => Math.min(best, value), Number.POSITIVE_INFINITY);

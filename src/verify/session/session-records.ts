@@ -60,10 +60,10 @@ export interface SessionHeader extends ConfigFacts, ServiceFacts {
   readonly format: typeof sessionFormat;
 }
 
-/** Streams of state that somebody outside listens to; listening makes the engine read. */
+/** Streams of state that are subscribed to from outside; a subscription makes the engine read. */
 export type StateStream = keyof StreamsOfState;
 
-/** What somebody outside asked of the engine. */
+/** A call of the engine from outside. */
 export type Call =
   | { readonly call: "start" }
   | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }

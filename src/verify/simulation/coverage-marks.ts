@@ -17,15 +17,15 @@ const pushFaults = ["push-lost", "push-double", "push-late"] as const;
 
 /** By the words of a reason: what it was about. */
 const reasons: readonly (readonly [phase: string, words: RegExp, mark: string])[] = [
-  ["live", /^adopted/, "an order of an earlier life was taken over"],
-  ["canceling", /older order of the same slot/, "a surplus order was cancelled"],
+  ["live", /^adopted/, "an order of a previous run was taken over"],
+  ["canceling", /older order of the same slot/, "a surplus order was canceled"],
   ["canceling", /found while halted/, "an order was found while halted"],
   ["canceling", /replaced/, "an order was replaced"],
-  ["canceling", /unwanted/, "an order nobody wanted was cancelled"],
-  ["unknown", /previous run/, "an order of an earlier life was looked for"],
+  ["canceling", /unwanted/, "an unwanted order was canceled"],
+  ["unknown", /previous run/, "an order of a previous run was looked for"],
   ["unknown", /no answer within/, "a placement was not answered"],
   ["unknown", /status 5/, "a placement was answered by an error of the service"],
-  ["unknown", /status 408/, "a placement was answered too late by somebody on the way"],
+  ["unknown", /status 408/, "a placement was answered too late by a proxy"],
   ["unknown", /not an envelope|cannot be read|without a/, "a placement was answered and could not be read"],
   ["planned", /rate limit/, "a placement came back from a rate limit"],
   ["planned", /unwritten/, "a placement could not be written down"],
@@ -45,12 +45,12 @@ const refusals: readonly (readonly [words: RegExp, mark: string])[] = [
 
 // biome-ignore format: one a line
 const single = [
-  "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a life began with unresolved orders",
+  "a start failed and was tried again", "the journal failed", "a torn end of the journal was repaired", "a process began with unresolved orders",
   "an order ended while no process ran", "a halt outlived its process", "a placement was kept back by a halt", "cancel met fill", "cancel met partial fill",
-  "a cancel did not take", "a cancel of ours was confirmed", "another client cancelled our order", "an order filled at once", "a partial fill",
-  "a refusal by a limit while an order was being cancelled", "a refusal by a limit", "foreign use was noticed", "a foreign order was seen", "a position was without the exit its strategy wanted",
+  "a cancel did not take", "a cancel of ours was confirmed", "another client canceled our order", "an order filled at once", "a partial fill",
+  "a refusal by a limit while an order was being canceled", "a refusal by a limit", "use by other clients was noticed", "an order of another client was seen", "a position was without the exit its strategy wanted",
   "an id was used again", "a clock step was noticed", "an answer was partly unreadable", "an order vanished from all listings", "an order stayed in doubt for long", "an order was rejected with a code on no list", "halted",
-  "resumed", "an emergency cancel left", "several orders were cancelled by one call", "an exit had to wait", "a look by id was needed", 
+  "resumed", "an emergency cancel left", "several orders were canceled by one call", "an exit had to wait", "a look by id was needed", 
   "a read had to wait", "a look had to wait", "a placement had to wait", "an action was dropped", "reducing", "a change while pushes were cut", "a change while pushes were silent",
   "an answer lost after a placement was executed", "a dead process's placement was executed", "a placement was executed after its sender gave up",
   "a fill while its order was unknown",
@@ -60,7 +60,7 @@ const endpoints = ["placeOrder", "cancelBatch", "getOrder", "pendingOrders", "or
 const metBy = (kind: FaultKind): readonly string[] =>
   kind === "broken-record" || kind === "strange-order"
     ? ["pendingOrders", "orderHistory"]
-    : kind === "nibble"
+    : kind === "partial-fill"
       ? ["placeOrder", "cancelBatch"]
       : kind === "double-request"
         ? endpoints.filter((endpoint) => endpoint !== "placeOrder")
@@ -95,7 +95,7 @@ export class CoverageMarks {
   event(event: Event, process: Watched): void {
     if (event.type === "order.changed") this.#change(event, process);
     else if (event.type === "quota.rejected" && [...process.phases.values()].includes("canceling")) {
-      this.mark("a refusal by a limit while an order was being cancelled");
+      this.mark("a refusal by a limit while an order was being canceled");
     }
     if (event.type === "mode.changed" && event.mode === "halted" && process.bornHalted) this.mark("a halt outlived its process");
     for (const name of namesOf(event)) this.mark(name);
@@ -113,7 +113,7 @@ export class CoverageMarks {
       else if (phase === "canceling" && record?.state === "partially_filled") this.mark("cancel met partial fill");
       else if (phase === "canceled") this.mark("a cancel of ours was confirmed");
       else if (phase === "live") this.mark("a cancel did not take");
-    } else if (phase === "canceled" && before === "live") this.mark("another client cancelled our order");
+    } else if (phase === "canceled" && before === "live") this.mark("another client canceled our order");
     if (phase === "filled" && (before === "sent" || before === "acked")) this.mark("an order filled at once");
     if (phase === "partially_filled") this.mark("a partial fill");
     for (const [of, words, name] of reasons) if (of === phase && words.test(reason)) this.mark(name);
@@ -128,7 +128,7 @@ const namesOf = (event: Event): readonly string[] => {
       return refusals.filter(([words]) => words.test(event.reason)).map(([, name]) => name);
     case "history.external":
     case "order.external":
-      return ["a foreign order was seen"];
+      return ["an order of another client was seen"];
     case "action.held":
       return [`held by ${event.layer}`, waits[event.class] ?? "an exit had to wait"];
     case "action.sent":
@@ -142,10 +142,10 @@ const namesOf = (event: Event): readonly string[] => {
     case "quota.rejected":
       return ["a refusal by a limit"];
     case "quota.otherClients":
-      return ["foreign use was noticed"];
+      return ["use by other clients was noticed"];
     case "journal.opened":
       return [
-        ...(event.unresolved > 0 ? ["a life began with unresolved orders"] : []),
+        ...(event.unresolved > 0 ? ["a process began with unresolved orders"] : []),
         ...(event.repaired === undefined ? [] : ["a torn end of the journal was repaired"]),
       ];
     case "mode.changed":

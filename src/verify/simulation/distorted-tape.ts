@@ -1,8 +1,8 @@
 /**
- * The market of a story: a part of a recording or a made one, with the story's gaps, jumps and thin hours worked in.
+ * Market of a scenario: a part of a recording or a made one, with the scenario's gaps, jumps and thin hours applied.
  *
- * Invariants: the same tape and faults give the same result; prices stay at least one tick; a row in a gap is left out for
- * everybody, so that the service and the strategies see the same market.
+ * Invariants: the same tape and faults give the same result; prices stay at least one tick; a row in a gap is left out,
+ * so that the service and the strategies see the same market.
  */
 import { type Column, columnNames, columnsOf, createTape, type Series, seriesOf, type Tape } from "../../market/tape/tape.ts";
 import { type Fault, signOf } from "./fault.ts";
@@ -54,7 +54,7 @@ const shifted = (series: Series, jump: Fault, startAt: number): Series => {
   if (first < 0) return series;
   const names = columnNames[series.kind];
   const floor = lowest(series, first);
-  // Never below a hundred ticks: a price of nothing is another story.
+  // Never below a hundred ticks: a price of nothing is not simulated.
   const by = Math.max(signOf(jump) * jump.size, Math.min(0, 100 - floor));
   const columns = columnsOf(series).map((column, index) => {
     if (!isPrice(names[index] ?? "")) return column;

@@ -199,7 +199,7 @@ export class Environment {
       hush: (request) => {
         this.pushes.get(this.uidOf(request.key))?.arm(silence);
       },
-      nibble: (request) => {
+      fillPart: (request) => {
         const named = [request.body].flat() as readonly CancelElement[];
         const order = [...this.oracle.live.values()].find((live) =>
           named.some(({ ordId, clOrdId }) => live.ordId === ordId || live.clOrdId === clOrdId),

@@ -19,7 +19,7 @@ export const createFaultHandlers = (environment: Environment, supervisor: Proces
     ...networkActs(environment),
     ...pushActs(environment),
     ...otherClientActs(environment),
-    ...humanActs(environment),
+    ...manualActs(environment),
     ...crashActs(environment, supervisor),
     ...diskActs(environment),
     ...haltActs(environment, supervisor),
@@ -102,11 +102,11 @@ const pushActs = ({ pushes }: Environment): Partial<Record<FaultKind, Act>> => {
 };
 
 const otherClientActs = (environment: Environment): Partial<Record<FaultKind, Act>> => ({
-  stranger: (fault) => {
+  "other-client": (fault) => {
     environment.quota.excuse();
     environment.venue.spendElsewhere(pickOf(environment.users, fault)?.uid ?? "", fault.size, environment.service.now());
   },
-  neighbour: ({ size }) => {
+  "shared-address": ({ size }) => {
     environment.quota.excuse();
     for (let count = 0; count < size; count++) environment.venue.knock(address, environment.service.now());
   },
@@ -131,7 +131,7 @@ const cancelByHand = (environment: Environment, orders: readonly Named[]): void 
   }
 };
 
-const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
+const manualActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
   const { venue, users, oracle, ids } = environment;
   const ask = (uid: string, path: "place" | "cancel-batch", body: unknown): VenueResponse => askByHand(environment, uid, path, body);
   const cancel = (uid: string, order: Named | undefined): void => {
@@ -140,12 +140,12 @@ const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> =>
   const availableOf = (uid: string, instId: string): string =>
     venue.holdings(uid).balances.find(({ currency }) => currency === instId.split("-")[1])?.available ?? "0";
   return {
-    "human-hoard": (fault) => {
+    "funds-locked": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const { instId = "" } = pickOf(environment.tape.instruments, fault) ?? {};
       const bound: Named[] = [];
       // What a leverage lets one order bind is found out by asking: first too much, then less and less.
-      for (const share of hoardShares) {
+      for (const share of lockShares) {
         const sz = toStep(mul(availableOf(uid, instId), share), "0.01", "down");
         const [{ ordId = "" } = {}] = recordsIn(ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz }));
         if (ordId !== "") bound.push({ instId, ordId });
@@ -154,13 +154,13 @@ const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> =>
         for (const order of bound) cancel(uid, order);
       });
     },
-    "human-place": (fault) => {
+    "manual-place": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const { instId = "" } = pickOf(environment.tape.instruments, fault) ?? {};
       // Far below any market: it rests until it is canceled.
       ask(uid, "place", { instId, side: "buy", ordType: "limit", px: "10", sz: "20", clOrdId: `hand${fault.at}` });
     },
-    "human-cancel": (fault) => {
+    "manual-cancel": (fault) => {
       const order = pickOf([...oracle.live.values()], fault);
       if (order !== undefined) cancelByHand(environment, [order]);
     },
@@ -170,7 +170,7 @@ const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> =>
       const from = fault.pick % Math.max(1, live.length);
       cancelByHand(environment, live.slice(from, from + fault.size));
     },
-    "human-cancel-own": (fault) => {
+    "manual-cancel-own": (fault) => {
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const open = venue.truth(uid).orders.filter(({ state, clOrdId }) => state === "live" && ids.read(clOrdId) === undefined);
       cancel(uid, pickOf(open, fault));
@@ -178,7 +178,7 @@ const humanActs = (environment: Environment): Partial<Record<FaultKind, Act>> =>
   };
 };
 
-const hoardShares = ["9.5", "4.7", "4.7", "2.8", "1.9", "0.95", "0.95"];
+const lockShares = ["9.5", "4.7", "4.7", "2.8", "1.9", "0.95", "0.95"];
 const recordsIn = ({ body }: VenueResponse): readonly Readonly<Record<string, string>>[] => {
   const { data } = body as { readonly data?: unknown };
   return Array.isArray(data) ? (data as Readonly<Record<string, string>>[]) : [];
@@ -210,7 +210,7 @@ const crashActs = (environment: Environment, supervisor: ProcessSupervisor): Par
       if (clearsUp(fault)) later(environment, clearingMs, () => cancelByHand(environment, [...environment.oracle.live.values()]));
     },
     restart: (fault) => supervisor.restart(fault),
-    "unheard-restart": (fault) => {
+    "unanswered-restart": (fault) => {
       supervisor.restart(fault);
       later(environment, fault.size + outageAfterMs, () => environment.network.arm({ ...fault, kind: "outage", pick: executedAim }));
     },

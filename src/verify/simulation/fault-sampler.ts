@@ -9,7 +9,7 @@ import { type Fault, faultKinds, rowOf } from "./fault.ts";
 
 /** Part of the kinds a seed has. */
 const shareOfKinds = 0.3;
-/** A crowd of faults beyond this says no more than a smaller one. */
+/** More faults than this show no more than fewer. */
 const faultsMax = 400;
 
 export const sampleFaults = (seed: number | string, minutes: number): readonly Fault[] => {
@@ -17,8 +17,8 @@ export const sampleFaults = (seed: number | string, minutes: number): readonly F
   const endAt = minutes * 60_000;
   const faults: Fault[] = [];
   for (const kind of faultKinds) {
-    const own = chance.fork(kind);
-    const { perMinute, once, size, forMs } = rowOf(kind);
+    const { perMinute, once, size, forMs, stream = kind } = rowOf(kind);
+    const own = chance.fork(stream);
     if (own.next() >= shareOfKinds) continue;
     const draw = (at: number): Fault => ({ kind, at, size: drawIn(own, size), forMs: drawIn(own, forMs), pick: own.whole(0, 9_999) });
     if (once === true) {

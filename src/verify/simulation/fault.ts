@@ -1,7 +1,7 @@
 /**
- * Everything that can go wrong in a simulated story, one row a kind: how often, how large, how long, and in which words.
+ * Fault table of the simulation, one row a kind: how often, how large, how long, and its description.
  *
- * Invariants: a fault is plain data with an instant of its own, so that any subset of a list is a story that can be told again;
+ * Invariants: a fault is plain data with an instant of its own, so that any subset of a list is a scenario that can be repeated;
  * nothing here acts.
  * Not here: which faults a seed has (fault-sampler.ts), what they do (network.ts, fault-handlers.ts, simulated-process.ts, faulty-disk.ts, distorted-tape.ts).
  */
@@ -19,6 +19,8 @@ interface Row {
   /** Comes once, at the very beginning. */
   readonly once?: true;
   readonly words: string;
+  /** Name of its random stream where that is not the kind's: it keeps the faults that a seed has always had. */
+  readonly stream?: string;
 }
 
 const rare: Range = [0.05, 0.4];
@@ -39,24 +41,24 @@ const faultTable = {
   "timed-out": { perMinute: usual, words: "a request is executed and answered 408" },
   "busy": { perMinute: usual, words: "a request is answered with the code for unavailable and not executed" },
   "broken-record": { perMinute: usual, words: "a record of a listing lacks its state" },
-  "strange-order": { perMinute: [0, 0], once: true, words: "the lists hold another program's order in a state that is not described" },
+  "strange-order": { perMinute: [0, 0], once: true, words: "the lists hold another client's order in a state that is not described" },
   "no-data": { perMinute: usual, words: "an answer's data is null" },
   "outage": { perMinute: [0.1, 1], forMs: [2_000, 120_000], words: "for $forMs ms $whom fails, always in the same way: $how" },
-  "nibble": { perMinute: rare, words: "the market takes a part of an order as it is cancelled, or as it is placed and nobody hears of it" },
+  "partial-fill": { perMinute: rare, stream: "nibble", words: "the market fills a part of an order as it is canceled, or as it is placed and its answer and pushes are lost" },
   "pending-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "pending orders are shown as they were $size ms ago, for $forMs ms" },
   "history-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "the history is shown as it was $size ms ago, for $forMs ms" },
   "push-lost": { perMinute: usual, words: "a push is lost" },
   "push-double": { perMinute: usual, words: "a push comes twice" },
   "push-late": { perMinute: usual, size: [20, 5_000], words: "a push is overtaken by those of the next $size ms" },
   "push-cut": { perMinute: rare, forMs: [200, 120_000], words: "the connection of the pushes is gone for $forMs ms" },
-  "push-silent": { perMinute: rare, forMs: [200, 60_000], words: "pushes are lost for $forMs ms and nobody knows" },
-  "stranger": { perMinute: [0.2, 6], size: [20, 1_200], words: "another program of the user spends weight $size" },
-  "neighbour": { perMinute: [0.1, 1], size: [50, 1_300], words: "a neighbour makes $size requests from the same address" },
-  "human-place": { perMinute: rare, words: "the account's owner places an order by hand" },
-  "human-cancel": { perMinute: rare, words: "the account's owner cancels one of the engine's orders by hand" },
+  "push-silent": { perMinute: rare, forMs: [200, 60_000], words: "pushes are lost for $forMs ms without a sign" },
+  "other-client": { stream: "stranger", perMinute: [0.2, 6], size: [20, 1_200], words: "another client of the user spends weight $size" },
+  "shared-address": { stream: "neighbour", perMinute: [0.1, 1], size: [50, 1_300], words: "another client makes $size requests from the same address" },
+  "manual-place": { stream: "human-place", perMinute: rare, words: "the account's owner places an order by hand" },
+  "manual-cancel": { stream: "human-cancel", perMinute: rare, words: "the account's owner cancels one of the engine's orders by hand" },
   "unseen-cancel": { perMinute: usual, size: [1, 20], words: "pushes are lost for a second, in which the account's owner cancels $size of the engine's orders by hand" },
-  "human-cancel-own": { perMinute: rare, words: "the account's owner cancels an order placed by hand" },
-  "human-hoard": { perMinute: rare, forMs: [1_000, 60_000], words: "the account's owner binds all the money in orders by hand, for $forMs ms" },
+  "manual-cancel-own": { stream: "human-cancel-own", perMinute: rare, words: "the account's owner cancels an order placed by hand" },
+  "funds-locked": { stream: "human-hoard", perMinute: rare, forMs: [1_000, 60_000], words: "the account's owner locks all funds in orders by hand, for $forMs ms" },
   "forgetful": { perMinute: [0, 0], once: true, words: "the service forgets orders that ended without trading" },
   "service-skew": { perMinute: [0, 0], size: [10, 900_000], once: true, words: "the service's clock is off by $size ms" },
   "service-step": { perMinute: [0.03, 0.2], size: [20, 900_000], words: "the service's clock steps by $size ms" },
@@ -65,18 +67,18 @@ const faultTable = {
   "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
   "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
-  "unheard-restart": { perMinute: [0.1, 1], size: [200, 5_000], forMs: [5_000, 60_000], words: "the engine is stopped ($stop) and started again after $size ms; five seconds later all requests are executed and answered 502, for $forMs ms" },
+  "unanswered-restart": { stream: "unheard-restart", perMinute: [0.1, 1], size: [200, 5_000], forMs: [5_000, 60_000], words: "the engine is stopped ($stop) and started again after $size ms; five seconds later all requests are executed and answered 502, for $forMs ms" },
   "journal-lost": { perMinute: rare, size: [200, 20_000], words: "the process dies and its journal is gone$clearing; it is started again after $size ms" },
   "orphan": { perMinute: [0.1, 1], size: [200, 10_000], words: "the process dies as an order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },
   "first-orphan": { perMinute: [0, 0], size: [200, 10_000], once: true, words: "the first process dies as its first order leaves, which is held up on its way, and the journal is gone; it is started again after $size ms, and then the order arrives" },
-  "disk-write": { perMinute: [0.02, 0.15], words: "a write to the disk fails; somebody restarts the engine half a minute later" },
-  "disk-flush": { perMinute: [0.02, 0.15], words: "a flush of the disk fails; somebody restarts the engine half a minute later" },
+  "disk-write": { perMinute: [0.02, 0.15], words: "a write to the disk fails; the engine is restarted half a minute later" },
+  "disk-flush": { perMinute: [0.02, 0.15], words: "a flush of the disk fails; the engine is restarted half a minute later" },
   "disk-slow": { perMinute: rare, size: [5, 3_000], forMs: [1_000, 30_000], words: "flushes take $size ms, for $forMs ms" },
-  "halt": { perMinute: rare, size: [50, 2_000], forMs: [1_000, 60_000], words: "flushes take $size ms; three seconds later somebody halts the engine, and resumes it after $forMs ms" },
-  "halt-crash": { perMinute: [0.02, 0.15], size: [200, 20_000], words: "somebody halts the engine, the first cancel is lost and the process dies; it is started again after $size ms" },
+  "halt": { perMinute: rare, size: [50, 2_000], forMs: [1_000, 60_000], words: "flushes take $size ms; three seconds later the engine is halted by hand, and resumed after $forMs ms" },
+  "halt-crash": { perMinute: [0.02, 0.15], size: [200, 20_000], words: "the engine is halted by hand, the first cancel is lost and the process dies; it is started again after $size ms" },
   "refuse": { perMinute: rare, forMs: [1_000, 30_000], words: "the service's port refuses orders for $forMs ms" },
-  "delist": { perMinute: [0.05, 0.3], forMs: [1_000, 600_000], words: "a product is delisted, and listed again after $forMs ms" },
-  "rules": { perMinute: [0.05, 0.4], size: [2, 5_000], words: "a product's steps become $size times coarser" },
+  "delist": { perMinute: [0.05, 0.3], forMs: [1_000, 600_000], words: "an instrument is delisted, and listed again after $forMs ms" },
+  "rules": { perMinute: [0.05, 0.4], size: [2, 5_000], words: "an instrument's steps become $size times coarser" },
   "gap": { perMinute: rare, forMs: [500, 60_000], words: "the market is silent for $forMs ms" },
   "thin": { perMinute: [0.1, 0.5], size: [10, 10_000], forMs: [10_000, 600_000], words: "the market holds $size times less, for $forMs ms" },
   "jump": { perMinute: rare, size: [5, 20_000], words: "a price jumps by $size ticks" },
@@ -157,7 +159,7 @@ const drawnForms: readonly OtherForm[] = [
   ...otherForms.filter((form) => form.endsWith("element")).flatMap((form) => [form, form]),
 ];
 export const otherFormOf = ({ pick }: Fault): OtherForm => drawnForms[Math.floor(pick / aims.length) % drawnForms.length] ?? otherForms[0];
-/** Before the next process starts, somebody cancels by hand what the one without a journal left behind. */
+/** Before the next process starts, what the one without a journal left behind is canceled by hand. */
 export const clearsUp = ({ pick }: Fault): boolean => pick % 2 === 0;
 
 export const spellFault = (fault: Fault): string =>

@@ -1,7 +1,7 @@
 /**
  * What must hold when nothing has gone wrong for a while: the engine's picture is the service's, and what is wanted is there.
  *
- * Invariants: looks at what the engine tells strategies and at the service's own records; reads once more, as anybody could.
+ * Invariants: looks at what the engine tells strategies and at the service's own records; reads once more, as any client could.
  */
 import { firstValueFrom, map, filter as matching, takeUntil } from "rxjs";
 import { after } from "../../clock/clock.ts";
@@ -15,20 +15,20 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 
 const readMs = 60_000;
 
-/** The engine's own orders as it lists them for `uid`, read anew; undefined when it cannot. */
+/** The engine's own orders as it lists them for `uid`, read again; undefined when it cannot. */
 const pendingOf = async (
   environment: Environment,
-  life: SimulatedProcess,
+  process: SimulatedProcess,
   play: Play,
   uid: string,
 ): Promise<readonly OrderRecord[] | undefined> => {
   let answer: readonly OrderRecord[] | undefined;
   let over = false;
-  const startedAt = life.clock.now();
-  const fresh$ = life.engine.ofUser(uid).pending$.pipe(
+  const startedAt = process.clock.now();
+  const fresh$ = process.engine.ofUser(uid).pending$.pipe(
     matching(({ stale, at }) => !stale && at >= startedAt),
     map(({ value }) => value),
-    takeUntil(after(life.clock, readMs)),
+    takeUntil(after(process.clock, readMs)),
   );
   firstValueFrom(fresh$, { defaultValue: undefined }).then(
     (value) => {
@@ -45,9 +45,9 @@ const pendingOf = async (
 
 const texts = (records: readonly OrderRecord[]): string => records.map(({ clOrdId, ordId }) => clOrdId || ordId).join(", ") || "none";
 
-const comparePending = async (environment: Environment, life: SimulatedProcess, play: Play): Promise<void> => {
+const comparePending = async (environment: Environment, process: SimulatedProcess, play: Play): Promise<void> => {
   for (const { uid } of environment.users) {
-    const known = await pendingOf(environment, life, play, uid);
+    const known = await pendingOf(environment, process, play, uid);
     const own = ({ clOrdId }: OrderRecord): boolean => environment.ids.read(clOrdId) !== undefined;
     const real = environment.venue
       .truth(uid)
@@ -66,8 +66,8 @@ const comparePending = async (environment: Environment, life: SimulatedProcess, 
   }
 };
 
-/** Orders somebody wants and that are neither there nor settled, and orders nobody wants. Who has not spoken yet wants nothing in particular. */
-const compareWanted = (environment: Environment, life: SimulatedProcess): void => {
+/** Wanted orders that are neither there nor settled, and orders that are not wanted. A strategy that has not emitted yet wants nothing in particular. */
+const compareWanted = (environment: Environment, process: SimulatedProcess): void => {
   const { oracle } = environment;
   const live = new Map<string, OrderRecord>();
   for (const record of oracle.live.values()) {
@@ -76,48 +76,48 @@ const compareWanted = (environment: Environment, life: SimulatedProcess): void =
       environment.fail("I2", `"${slot}" still has two live orders after quiet: ${live.get(slot)?.clOrdId} and ${record.clOrdId}`);
     live.set(slot, record);
   }
-  for (const [strategy, set] of life.wanted) {
-    if (life.held.has(strategy)) continue;
-    for (const wish of set) {
-      const name = `${strategy} ${wish.slot}`;
+  for (const [strategy, set] of process.wanted) {
+    if (process.held.has(strategy)) continue;
+    for (const wanted of set) {
+      const name = `${strategy} ${wanted.slot}`;
       const record = live.get(name);
       if (
         record !== undefined &&
-        !isNear(environment, record, wish) &&
+        !isNear(environment, record, wanted) &&
         !environment.coarser.has(record.instId) &&
         instTypeOf(record.instId) !== "SPOT"
       )
-        environment.fail("I10", `"${name}" is wanted at ${wish.px} and rests at ${record.px} (${record.clOrdId})`);
-      if (live.delete(name) || life.slots.settled(name, wish)) continue;
-      environment.fail("I10", `"${name}" is wanted and not there; last: ${life.slots.last(name)}`);
+        environment.fail("I10", `"${name}" is wanted at ${wanted.px} and rests at ${record.px} (${record.clOrdId})`);
+      if (live.delete(name) || process.slots.settled(name, wanted)) continue;
+      environment.fail("I10", `"${name}" is wanted and not there; last: ${process.slots.last(name)}`);
     }
   }
   const byHand = ([name]: readonly [string, OrderRecord]): boolean =>
-    ![...life.wanted.keys()].some((strategy) => name.startsWith(`${strategy} `));
+    ![...process.wanted.keys()].some((strategy) => name.startsWith(`${strategy} `));
   for (const entry of live) {
     const [name, { clOrdId, instId }] = entry;
     if (instTypeOf(instId) === "SPOT" || byHand(entry)) continue;
-    environment.fail("I10", `"${name}" (${clOrdId}) is live at the service and nobody wants it`);
+    environment.fail("I10", `"${name}" (${clOrdId}) is live at the service and is not wanted`);
   }
 };
 
-/** Near enough by the wish's own word, and as near as a tick lets it be. */
-const isNear = ({ tape }: Environment, { instId, px }: OrderRecord, wish: WantedOrder): boolean => {
+/** Within `keepWithin`, and as near as a tick lets it be. */
+const isNear = ({ tape }: Environment, { instId, px }: OrderRecord, wanted: WantedOrder): boolean => {
   const { tickSize = "0" } = tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
-  return wish.px === undefined || compare(abs(sub(px, wish.px)), add(wish.keepWithin ?? "0", tickSize)) <= 0;
+  return wanted.px === undefined || compare(abs(sub(px, wanted.px)), add(wanted.keepWithin ?? "0", tickSize)) <= 0;
 };
 
-export const checkQuiet = async (environment: Environment, life: SimulatedProcess | undefined, play: Play): Promise<void> => {
-  if (life?.state !== "running") {
-    environment.fail("I10", `after quiet no engine runs (${life?.state ?? "none"})`);
+export const checkQuiet = async (environment: Environment, process: SimulatedProcess | undefined, play: Play): Promise<void> => {
+  if (process?.state !== "running") {
+    environment.fail("I10", `after quiet no engine runs (${process?.state ?? "none"})`);
     return;
   }
-  for (const [clOrdId, phase] of life.watched.phases) {
+  for (const [clOrdId, phase] of process.watched.phases) {
     if (phase === "unknown" || phase === "sent") environment.fail("I11", `${clOrdId} (${environment.oracle.slotOf(clOrdId)}) is ${phase}`);
   }
   if (environment.violations.length > 0) return;
-  await comparePending(environment, life, play);
-  if (environment.violations.length === 0 && life.watched.mode === "active") compareWanted(environment, life);
+  await comparePending(environment, process, play);
+  if (environment.violations.length === 0 && process.watched.mode === "active") compareWanted(environment, process);
 };
 
 /** After a stop that cancels: what can be cancelled is gone. */

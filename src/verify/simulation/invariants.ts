@@ -1,5 +1,5 @@
 /**
- * What must never happen, by name. A story that breaks one of these is a bug in the engine, in a strategy, or in the story.
+ * Invariants of the simulation, by name. A violation is a bug in the engine, in a strategy, or in the simulation.
  */
 export const invariants = {
   I1: "one intent is at most one order at the service",

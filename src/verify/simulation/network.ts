@@ -35,7 +35,7 @@ interface NetworkOptions {
   /** The sender's pushes are lost for a while. */
   readonly hush: (request: WireRequest) => void;
   /** The market fills a part of an order that a request is about. */
-  readonly nibble: (request: WireRequest) => void;
+  readonly fillPart: (request: WireRequest) => void;
 }
 
 export const networkKinds: readonly FaultKind[] = [
@@ -55,7 +55,7 @@ export const networkKinds: readonly FaultKind[] = [
   "no-data",
   "strange-order",
   "outage",
-  "nibble",
+  "partial-fill",
 ];
 
 interface Timed {
@@ -69,7 +69,7 @@ const listings: readonly string[] = ["pendingOrders", "orderHistory"];
 
 const fits = (fault: Fault, { endpoint }: WireRequest): boolean => {
   if (fault.kind === "double-request") return endpoint !== "placeOrder";
-  if (fault.kind === "nibble") return endpoint === (fault.pick % 2 === 0 ? "cancelBatch" : "placeOrder");
+  if (fault.kind === "partial-fill") return endpoint === (fault.pick % 2 === 0 ? "cancelBatch" : "placeOrder");
   if (fault.kind === "broken-record") return listings.includes(endpoint);
   const aim = aimOf(fault);
   return aim === "any" || aim === endpoint;
@@ -184,21 +184,21 @@ export class Network {
   }
 
   #serve(request: WireRequest, fault: Fault | undefined, late: boolean): WireResponse | undefined {
-    const { handle, date, unavailableCode, nibble, hush } = this.#options;
+    const { handle, date, unavailableCode, fillPart, hush } = this.#options;
     const kind = fault?.kind;
     if (kind === "drop-request") return undefined;
     if (kind === "error-before") return { status: 503, headers: {}, body: undefined };
     if (kind === "busy") return { status: 200, headers: { date: date() }, body: { code: unavailableCode, msg: "Busy", data: [] } };
     if (kind === "double-request") handle(request, true);
-    if (kind !== "nibble") return spoil(fault, handle(request, late), unavailableCode);
+    if (kind !== "partial-fill") return spoil(fault, handle(request, late), unavailableCode);
     if (request.endpoint === "cancelBatch") {
-      nibble(request);
+      fillPart(request);
       return handle(request, late);
     }
     // Pushed, it would be known at once.
     hush(request);
     handle(request, late);
-    nibble(request);
+    fillPart(request);
     return undefined;
   }
 }

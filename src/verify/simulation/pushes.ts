@@ -1,8 +1,8 @@
 /**
  * Order records as the service pushes them to one user, over a connection that may be cut, silent or disorderly.
  *
- * Invariants: in order unless a fault says otherwise; what was under way when the connection went is lost; a new process hears
- * first whether pushes come.
+ * Invariants: in order unless a fault says otherwise; what was under way when the connection went is lost; a new process is
+ * told first whether pushes come.
  */
 import { BehaviorSubject, type Observable, Subject } from "rxjs";
 import type { VirtualClock } from "../../clock/virtual-clock.ts";
@@ -45,7 +45,7 @@ export class Pushes {
     });
   }
 
-  /** The streams of a new process; the one before it hears nothing more. */
+  /** The streams of a new process; the one before it gets nothing more. */
   join(clock: ProcessClock): { readonly pushes$: Observable<OrderRecord>; readonly pushing$: Observable<boolean> } {
     this.#line++;
     this.#connection = { clock, pushes$: new Subject(), pushing$: new BehaviorSubject(!this.#isCut()) };

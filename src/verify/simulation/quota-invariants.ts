@@ -10,9 +10,9 @@ import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { defaultReserve } from "../../scheduler/quota/reserve.ts";
 import type { Invariant } from "./invariants.ts";
 
-/** Once it has heard of a refusal by a minute's limit, an engine may knock this often at the shut door in that minute. */
-const knocksMax = 3;
-/** So near to a window's end the reserve may have been lent, and nobody can tell the windows apart. */
+/** After a rejection by a minute's limit an engine may send this many more requests in that minute. */
+const intoShutMax = 3;
+/** So near to a window's end the reserve may have been lent, and the windows cannot be told apart. */
 const edgeMs = 3_000;
 
 export class QuotaInvariants {
@@ -23,7 +23,7 @@ export class QuotaInvariants {
   readonly #leftInto = new WeakMap<WireRequest, boolean>();
   #excusedUntil = Number.NEGATIVE_INFINITY;
   #shutMinute = Number.NEGATIVE_INFINITY;
-  #knocks = 0;
+  #intoShut = 0;
 
   constructor({ layers }: Contract, serviceNow: () => number, fail: (invariant: Invariant, text: string) => void) {
     this.#layer = layers.uid;
@@ -50,7 +50,7 @@ export class QuotaInvariants {
     if (!refused) this.#shutMinute = Number.NEGATIVE_INFINITY;
     if (!refused || this.#shutMinute === this.#minute()) return;
     this.#shutMinute = this.#minute();
-    this.#knocks = 0;
+    this.#intoShut = 0;
   }
 
   arrived(request: WireRequest, { status, headers }: WireResponse, liveOrders: number): void {
@@ -58,7 +58,7 @@ export class QuotaInvariants {
     const excused = this.#serviceNow() < this.#excusedUntil;
     if (status === limitedStatus) {
       this.counts.refused++;
-      this.#knocked(request, headers);
+      this.#checkShut(request, headers);
       if (excused) this.counts.excused++;
       else this.#fail("I7", `${endpoint} is refused by a limit (${JSON.stringify(headers)})`);
       return;
@@ -79,9 +79,10 @@ export class QuotaInvariants {
     return (this.#minute() + 1) * this.#layer.windowMs;
   }
 
-  #knocked(request: WireRequest, headers: WireResponse["headers"]): void {
+  #checkShut(request: WireRequest, headers: WireResponse["headers"]): void {
     // The key's second opens again at once; only the minute stays shut.
     if (headers[limitHeaders.keyRemaining] === "0" || this.#leftInto.get(request) !== true) return;
-    if (++this.#knocks > knocksMax) this.#fail("I7", `${request.endpoint} is the ${this.#knocks}th request into a minute known to be shut`);
+    if (++this.#intoShut > intoShutMax)
+      this.#fail("I7", `${request.endpoint} is the ${this.#intoShut}th request into a minute known to be shut`);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Tells one story: a config, a seed, a list of faults, from the first process to the last timer.
+ * Runs one scenario: a config, a seed, a list of faults, from the first process to the last timer.
  *
- * Invariants: the same story gives the same events on every machine; it ends at the first violation; nothing is left behind in
+ * Invariants: the same scenario gives the same events on every machine; it ends at the first violation; nothing is left behind in
  * this process.
  */
 import { createHash } from "node:crypto";
@@ -32,11 +32,11 @@ export interface Scenario {
 
 export interface Ending {
   readonly violations: readonly Violation[];
-  /** SHA-256 of everything the engines said. */
+  /** SHA-256 of all events of the engines. */
   readonly hash: string;
   readonly events: number;
   readonly steps: number;
-  readonly lives: number;
+  readonly processes: number;
   readonly requests: number;
   readonly refused: number;
   readonly excused: number;
@@ -47,17 +47,17 @@ export interface Ending {
 
 interface ScenarioOptions {
   readonly marks?: CoverageMarks;
-  /** Each line of the story, with milliseconds after the market began. */
+  /** Each line of the trace, with milliseconds after the market began. */
   readonly onLine?: (at: number, line: string) => void;
 }
 
 const quietMs = 300_000;
 const afterStopMs = 190_000;
 
-export const runScenario = async (story: Scenario, { marks = new CoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
-  const { config, seed, minutes, faults, plugins } = story;
-  const { startAt } = story.tape;
-  const tape = distortTape(story.tape, faults, startAt);
+export const runScenario = async (scenario: Scenario, { marks = new CoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
+  const { config, seed, minutes, faults, plugins } = scenario;
+  const { startAt } = scenario.tape;
+  const tape = distortTape(scenario.tape, faults, startAt);
   const hash = createHash("sha256");
   let events = 0;
   const tell = onLine ?? (() => undefined);
@@ -86,9 +86,9 @@ export const runScenario = async (story: Scenario, { marks = new CoverageMarks()
     await play.to(startAt + minutes * 60_000);
     if (environment.violations.length === 0) await goQuiet(environment, supervisor, play);
     if (environment.violations.length === 0) {
-      const life = supervisor.current;
+      const process = supervisor.current;
       supervisor.retire();
-      await play.to(time.now() + afterStopMs, () => supervisor.retired && life?.state === "over");
+      await play.to(time.now() + afterStopMs, () => supervisor.retired && process?.state === "over");
       if (environment.violations.length === 0) checkStopped(environment);
       await play.to(time.now() + afterStopMs);
     }
@@ -103,7 +103,7 @@ export const runScenario = async (story: Scenario, { marks = new CoverageMarks()
     hash: hash.digest("hex"),
     events,
     steps: play.steps,
-    lives: supervisor.processes,
+    processes: supervisor.processes,
     requests,
     weight,
     ...environment.quota.counts,
@@ -126,7 +126,7 @@ const goQuiet = async (environment: Environment, supervisor: ProcessSupervisor, 
   if (environment.violations.length === 0) await checkQuiet(environment, supervisor.current, play);
 };
 
-/** Whatever is left is killed, so that the next story begins alone. */
+/** Whatever is left is killed, so that the next scenario begins alone. */
 const discard = async (supervisor: ProcessSupervisor): Promise<void> => {
   supervisor.current?.clock.kill();
   supervisor.current?.abandon();

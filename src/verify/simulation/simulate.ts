@@ -1,7 +1,7 @@
 /**
- * Many stories of one config, each with a seed and faults of its own; the first that fails a seed is made as short as it gets.
+ * Simulation: many scenarios of one config, each with a seed and faults of its own; one that fails is shortened to the fewest faults.
  *
- * Invariants: a seed gives the same story however many run beside it; strategies and options are the config's own, the service is
+ * Invariants: a seed gives the same scenario however many run beside it; strategies and options are the config's own, the service is
  * the embedded one; plugins take part only when asked, as they may write files.
  */
 import { createSystemClock } from "../../clock/system-clock.ts";
@@ -17,14 +17,14 @@ import { type MarketOf, marketOf } from "./simulated-market.ts";
 
 export interface SimulateOptions {
   readonly seeds: number;
-  /** Simulated minutes of market in each story; five quiet ones follow. */
+  /** Simulated minutes of market in each scenario; five quiet ones follow. */
   readonly minutes: number;
   readonly first?: number;
   readonly fixture?: string;
   readonly plugins?: boolean;
   /** Stop after so many seeds that failed. */
   readonly failuresMax?: number;
-  /** False: leave the stories that fail as long as they are. */
+  /** False: leave the scenarios that fail as long as they are. */
   readonly shorten?: boolean;
   readonly onSeed?: (seed: number, ending: Ending) => void;
 }
@@ -33,9 +33,9 @@ export interface Failure {
   readonly seed: number;
   readonly violation: Violation;
   /** The words of the invariant. */
-  readonly broken: string;
+  readonly statement: string;
   /** The shortest list of faults that still fails so, in words. */
-  readonly story: readonly string[];
+  readonly faults: readonly string[];
   readonly drawn: number;
 }
 
@@ -47,8 +47,8 @@ export interface Summary {
   readonly events: number;
   readonly requests: number;
   readonly weight: number;
-  readonly lives: number;
-  /** Refusals by a limit, and those somebody else had caused. */
+  readonly processes: number;
+  /** Refusals by a limit, and those other clients had caused. */
   readonly refused: number;
   readonly excused: number;
   readonly failures: readonly Failure[];
@@ -60,7 +60,7 @@ const shrinkTries = 200;
 
 export const checkSimulated = (input: unknown): CheckedConfig => checkConfig(input);
 
-const storyOf = (config: CheckedConfig, market: MarketOf, seed: number, { minutes, plugins = false }: SimulateOptions): Scenario => ({
+const scenarioOf = (config: CheckedConfig, market: MarketOf, seed: number, { minutes, plugins = false }: SimulateOptions): Scenario => ({
   config,
   tape: market(String(seed), minutes),
   seed: String(seed),
@@ -70,18 +70,18 @@ const storyOf = (config: CheckedConfig, market: MarketOf, seed: number, { minute
 });
 
 const shorten = async (
-  story: Scenario,
+  scenario: Scenario,
   { invariant }: Violation,
 ): Promise<{ readonly faults: readonly Fault[]; readonly violation: Violation }> => {
   let violation: Violation | undefined;
   const fails = async (faults: readonly Fault[]): Promise<boolean> => {
-    const { violations } = await runScenario({ ...story, faults });
+    const { violations } = await runScenario({ ...scenario, faults });
     const same = violations.find((candidate) => candidate.invariant === invariant);
     violation = same ?? violation;
     return same !== undefined;
   };
-  const faults = await shrink(story.faults, fails, shrinkTries);
-  // The words of the shortest story, not of the last one tried.
+  const faults = await shrink(scenario.faults, fails, shrinkTries);
+  // The words of the shortest scenario, not of the last one tried.
   await fails(faults);
   return { faults, violation: violation as Violation };
 };
@@ -94,26 +94,26 @@ export const simulate = async (input: unknown, options: SimulateOptions): Promis
   const clock = createSystemClock();
   const startedAt = clock.now();
   const failures: Failure[] = [];
-  const total = { simulatedMs: 0, events: 0, requests: 0, weight: 0, lives: 0, refused: 0, excused: 0 };
-  let told = 0;
+  const total = { simulatedMs: 0, events: 0, requests: 0, weight: 0, processes: 0, refused: 0, excused: 0 };
+  let played = 0;
   for (let seed = first; seed < first + seeds && failures.length < failuresMax; seed++) {
-    const story = storyOf(config, market, seed, options);
-    const ending = await runScenario(story, { marks });
-    told++;
-    for (const name of ["events", "requests", "weight", "lives", "refused", "excused"] as const) total[name] += ending[name];
+    const scenario = scenarioOf(config, market, seed, options);
+    const ending = await runScenario(scenario, { marks });
+    played++;
+    for (const name of ["events", "requests", "weight", "processes", "refused", "excused"] as const) total[name] += ending[name];
     total.simulatedMs += ending.ms;
     onSeed?.(seed, ending);
     const [violation] = ending.violations;
-    if (violation !== undefined) failures.push(await failureOf(seed, story, violation, options.shorten ?? true));
+    if (violation !== undefined) failures.push(await failureOf(seed, scenario, violation, options.shorten ?? true));
   }
   const counts = Object.fromEntries([...marks.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
   const neverReached = markNames.filter((name) => !marks.counts.has(name));
-  return { seeds: told, minutes, elapsedMs: Math.round(clock.now() - startedAt), ...total, failures, marks: counts, neverReached };
+  return { seeds: played, minutes, elapsedMs: Math.round(clock.now() - startedAt), ...total, failures, marks: counts, neverReached };
 };
 
-const failureOf = async (seed: number, story: Scenario, found: Violation, short: boolean): Promise<Failure> => {
-  const { faults, violation } = short ? await shorten(story, found) : { faults: story.faults, violation: found };
-  return { seed, violation, broken: invariants[violation.invariant], story: faults.map(lineOf), drawn: story.faults.length };
+const failureOf = async (seed: number, scenario: Scenario, found: Violation, short: boolean): Promise<Failure> => {
+  const { faults, violation } = short ? await shorten(scenario, found) : { faults: scenario.faults, violation: found };
+  return { seed, violation, statement: invariants[violation.invariant], faults: faults.map(lineOf), drawn: scenario.faults.length };
 };
 
 const lineOf = (fault: Fault): string => `${timeText(fault.at)}  ${spellFault(fault)}`;
@@ -125,7 +125,7 @@ export const timeText = (ms: number): string => {
   return `${ms < 0 ? "-" : ""}${pad(Math.floor(whole / 60_000), 2)}:${pad(Math.floor(whole / 1_000) % 60, 2)}.${pad(whole % 1_000, 3)}`;
 };
 
-/** One seed told line by line, with the shortest list of faults where it fails; gives the violation, if there is one. */
+/** One seed played line by line, with the shortest list of faults where it fails; gives the violation, if there is one. */
 export const traceSeed = async (
   input: unknown,
   seed: number,
@@ -133,11 +133,11 @@ export const traceSeed = async (
   onLine: (line: string) => void,
 ): Promise<Violation | undefined> => {
   const config = checkSimulated(input);
-  const story = storyOf(config, marketOf(config, options.fixture), seed, options);
-  const { violations } = await runScenario(story);
+  const scenario = scenarioOf(config, marketOf(config, options.fixture), seed, options);
+  const { violations } = await runScenario(scenario);
   const [found] = violations;
-  const faults = found === undefined ? story.faults : (await shorten(story, found)).faults;
-  const ending = await runScenario({ ...story, faults }, { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) });
+  const faults = found === undefined ? scenario.faults : (await shorten(scenario, found)).faults;
+  const ending = await runScenario({ ...scenario, faults }, { onLine: (at, line) => onLine(`${timeText(at)}  ${line}`) });
   return ending.violations[0];
 };
 
@@ -160,7 +160,7 @@ const joinTwo = (a: Summary, b: Summary): Summary => {
     events: a.events + b.events,
     requests: a.requests + b.requests,
     weight: a.weight + b.weight,
-    lives: a.lives + b.lives,
+    processes: a.processes + b.processes,
     refused: a.refused + b.refused,
     excused: a.excused + b.excused,
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed),

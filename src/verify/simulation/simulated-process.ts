@@ -64,7 +64,7 @@ export class SimulatedProcess {
   readonly #options: SimulatedProcessOptions;
   readonly #deaths = new Set<() => void>();
   #feed: Feed | undefined;
-  #doom: { readonly moment: CrashMoment; readonly die: () => void } | undefined;
+  #death: { readonly moment: CrashMoment; readonly die: () => void } | undefined;
   #journalFailed = false;
   #instant = Number.NaN;
   #events = 0;
@@ -105,7 +105,7 @@ export class SimulatedProcess {
 
   /** The process dies at the next such moment. */
   dieAt(moment: CrashMoment, die: () => void): void {
-    this.#doom = { moment, die };
+    this.#death = { moment, die };
   }
 
   /** Fails what waits for the disk. */
@@ -129,9 +129,9 @@ export class SimulatedProcess {
 
   /** Whether the process dies here. */
   #meets(moment: CrashMoment): boolean {
-    if (this.#doom?.moment !== moment) return false;
-    const { die } = this.#doom;
-    this.#doom = undefined;
+    if (this.#death?.moment !== moment) return false;
+    const { die } = this.#death;
+    this.#death = undefined;
     this.#environment.marks.mark(`crash ${moment}`);
     die();
     return true;
@@ -185,7 +185,7 @@ export class SimulatedProcess {
         this.watched.forbidden = this.#environment.refusal ?? (this.#journalFailed ? "the journal has failed" : undefined);
         quota.left(request);
         oracle.sent(this.watched, uidOf(request.key), request);
-        if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1) marks.mark("several orders were cancelled by one call");
+        if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1) marks.mark("several orders were canceled by one call");
         if (endpoint === "placeOrder") this.#meets("as an order leaves");
       },
       heard: (request, response) => {

@@ -55,7 +55,7 @@ describe("A simulated outage", () => {
       },
       mark: () => undefined,
       hush: () => undefined,
-      nibble: () => undefined,
+      fillPart: () => undefined,
     });
     const { send } = network.join({ clock, sent: () => undefined, heard: () => undefined, unheard: () => undefined });
     const ask = async (endpoint: "getOrder" | "pendingOrders" | "placeOrder"): Promise<number> => {
@@ -171,7 +171,7 @@ describe("A reused client order id", () => {
     ["at a service that remembers the order", { amnesia: true, forgetful: false, generation: 1_000 }],
     ["of an order that traded", { amnesia: true, forgetful: true, generation: 1_000, accFillSz: "1" }],
     ["with a number the calendar had passed", { amnesia: true, forgetful: true, generation: 999 }],
-  ])("is a broken promise: %s", (_, environment) => {
+  ])("violates an invariant: %s", (_, environment) => {
     expect(sentAgain(environment)).toEqual(["I1"]);
   });
 
@@ -181,7 +181,7 @@ describe("A reused client order id", () => {
 });
 
 describe("An instant that does not end", () => {
-  it("is a broken promise, and ends the story", async () => {
+  it("violates an invariant, and ends the scenario", async () => {
     const want = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy", qty: "0.01" } as const;
     const wishes$ = range(0, 21_000).pipe(map((step) => [{ ...want, px: String(30_000 + step) }]));
     const restless = strategy("restless", { desired: () => concat(wishes$, NEVER) });
@@ -197,25 +197,25 @@ describe("A scenario with lost memory:", () => {
     const lines: string[] = [];
     const marks = new CoverageMarks();
     const story = { config, tape: marketOf(config)("memory", 1), seed: "memory", minutes: 1, faults, plugins: false };
-    const { violations, lives } = await runScenario(story, { marks, onLine: (_, line) => lines.push(line) });
+    const { violations, processes } = await runScenario(story, { marks, onLine: (_, line) => lines.push(line) });
     expect(violations).toEqual([]);
-    return { lines, lives, marks: marks.counts };
+    return { lines, processes, marks: marks.counts };
   };
   const linesFrom = (lines: readonly string[], from: RegExp): readonly string[] => lines.slice(lines.findIndex((line) => from.test(line)));
 
   it("with an order on its way: it arrives at a process that has read what there is, and gives way to the next of its slot", async () => {
-    const { lines, lives, marks } = await tell(faultOf("orphan", 5_000, { pick: 3_000 }));
-    expect(lives).toBe(2);
+    const { lines, processes, marks } = await tell(faultOf("orphan", 5_000, { pick: 3_000 }));
+    expect(processes).toBe(2);
     const [, clOrdId = ""] = /#1 sends placeOrder (\w+)/.exec(lines[lines.indexOf("process #1 dies") - 1] ?? "") ?? [];
     const second = linesFrom(lines, /process #2 starts/);
     const arrived = second.findIndex((line) => line.startsWith(`at the service ${clOrdId} is live`));
     expect(arrived).toBeGreaterThan(second.findIndex((line) => line.includes("#2 engine.started")));
-    expect(marks.get("a surplus order was cancelled")).toBe(1);
+    expect(marks.get("a surplus order was canceled")).toBe(1);
   });
 
   it("with its very first order on its way: nothing shows that an id was used, and the next process uses others", async () => {
-    const { lines, lives, marks } = await tell(faultOf("first-orphan", 0, { pick: 3_000 }));
-    expect(lives).toBe(2);
+    const { lines, processes, marks } = await tell(faultOf("first-orphan", 0, { pick: 3_000 }));
+    expect(processes).toBe(2);
     expect(marks.get("a dead process's placement was executed")).toBe(1);
     const idsSentBy = (number: number): readonly string[] =>
       lines.flatMap((line) => new RegExp(`^#${number} sends placeOrder (\\w+)`).exec(line)?.[1] ?? []);
@@ -233,7 +233,7 @@ describe("A scenario with lost memory:", () => {
     const between = linesFrom(lines, /process #1 dies/).slice(0, -linesFrom(lines, /process #2 starts/).length);
     expect(between.filter((line) => / is canceled, filled /.test(line)).length).toBeGreaterThan(10);
     const kept = await tell(faultOf("journal-lost", 20_000, { pick: 1 }));
-    expect(kept.marks.get("an order of an earlier life was taken over")).toBeGreaterThan(10);
+    expect(kept.marks.get("an order of a previous run was taken over")).toBeGreaterThan(10);
   });
 
   it("of pushes: what the owner cancels meanwhile is found out by reading", async () => {
@@ -253,11 +253,11 @@ describe("A restart within a minute", () => {
   it("knows what is left of it before all answers are replaced by error pages for a while", async () => {
     const config = checkConfig(busy);
     const said: { readonly at: number; readonly line: string }[] = [];
-    const faults = [faultOf("unheard-restart", 20_000, { forMs: 10_000, pick: 1 })];
+    const faults = [faultOf("unanswered-restart", 20_000, { forMs: 10_000, pick: 1 })];
     const story = { config, tape: marketOf(config)("memory", 1), seed: "memory", minutes: 1, faults, plugins: false };
-    const { violations, lives } = await runScenario(story, { onLine: (at, line) => said.push({ at, line }) });
+    const { violations, processes } = await runScenario(story, { onLine: (at, line) => said.push({ at, line }) });
     expect(violations).toEqual([]);
-    expect(lives).toBe(2);
+    expect(processes).toBe(2);
     const heard = said.filter(({ line }) => line.startsWith("#2 hears"));
     const pages = heard.filter(({ line }) => line.startsWith("#2 hears 502"));
     const between = (fromAt: number, untilAt: number): number => heard.filter(({ at }) => at > fromAt && at < untilAt).length;

@@ -1,4 +1,4 @@
-/** Tells stories in a process of their own and prints what identifies them. */
+/** Runs scenarios in a process of their own and prints what identifies them. */
 import config from "../../../../config/backtest.ts";
 import { simulate } from "../../../../src/verify/simulation/simulate.ts";
 

@@ -23,14 +23,14 @@ describe("The shipped strategies under simulation", () => {
     expect(summary.failures).toEqual([]);
     expect(summary.seeds).toBe(20);
     expect(summary.refused).toBe(summary.excused);
-    expect(summary.lives).toBeGreaterThan(20);
+    expect(summary.processes).toBeGreaterThan(20);
     expect(markNames.length).toBeGreaterThanOrEqual(80);
     expect(Object.keys(summary.marks).length).toBeGreaterThanOrEqual(80);
     expect(Object.keys(summary.marks).filter((name) => !markNames.includes(name))).toEqual([]);
     expect(new Set([...Object.keys(summary.marks), ...summary.neverReached])).toEqual(new Set(markNames));
   });
 
-  it("tell the same stories in another process", async () => {
+  it("are the same scenarios in another process", async () => {
     const hashes: string[] = [];
     await simulate(shipped, { seeds: 4, minutes: 3, onSeed: (_, { hash }) => hashes.push(hash) });
     const child = fileURLToPath(new URL("hash-child.ts", import.meta.url));
@@ -47,14 +47,14 @@ describe("A simulated scenario", () => {
   it("without faults is a quiet day: one process, nothing refused", async () => {
     const config = checkConfig(shipped);
     const story = { config, tape: marketOf(config)("calm", 3), seed: "calm", minutes: 3, faults: [], plugins: false };
-    expect(await runScenario(story)).toMatchObject({ violations: [], lives: 1, refused: 0 });
+    expect(await runScenario(story)).toMatchObject({ violations: [], processes: 1, refused: 0 });
   });
 
   it("in which a strategy fails is told, with no more faults than that takes", async () => {
     const broken = strategy("broken", { desired: () => throwError(() => new Error("of its own making")) });
     const { failures } = await simulate({ ...shipped, strategies: [broken] }, quick);
     expect(failures).toEqual([
-      expect.objectContaining({ seed: 1, story: [], violation: expect.objectContaining({ invariant: "I14" }) as object }),
+      expect.objectContaining({ seed: 1, faults: [], violation: expect.objectContaining({ invariant: "I14" }) as object }),
     ]);
     expect(failures[0]?.violation.text).toBe("strategy broken: of its own making");
   });
@@ -97,8 +97,8 @@ describe("sluice simulate", () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ seeds: 2, minutes: 1, failures: [] });
     const text = (await command("--seeds", "1", "--minutes", "1")).out;
-    expect(text).toMatch(/^1 stories of 1 minutes .* times real time\n/);
-    expect(text).toMatch(/no promise was broken\n$/);
+    expect(text).toMatch(/^1 scenarios of 1 minutes .* times real time\n/);
+    expect(text).toMatch(/no invariant violated\n$/);
   });
 
   it("tells one seed line by line", async () => {
@@ -110,7 +110,7 @@ describe("sluice simulate", () => {
   });
 
   it.each([
-    [["--trace"], /--trace tells one story: name it with --seed/],
+    [["--trace"], /--trace prints one scenario: name it with --seed/],
     [["--seeds", "none"], /Write a whole number from 1 to 1000000/],
   ])("refuses %j", async (args, message) => {
     const { code, err } = await command(...args);
