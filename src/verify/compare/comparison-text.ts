@@ -1,11 +1,11 @@
 /**
- * A comparison for people: both runs in one table, what came first, why, and what it adds up to.
+ * A comparison for people: both runs in one table, what came first, and why.
  *
  * Invariants: text of others cannot command the terminal; every line of evidence names its run and its line; colour carries no
  * meaning alone.
  */
 import { type Ink, ink, padEnd, padStart, printable } from "../../report/ansi.ts";
-import type { Comparison, Contribution, ToldDifference } from "./comparison.ts";
+import type { Comparison, ToldDifference } from "./comparison.ts";
 import type { Evidence } from "./differences.ts";
 import { secondsOf } from "./differences.ts";
 import type { Totals } from "./run-record.ts";
@@ -37,7 +37,6 @@ export const comparisonText = (comparison: Comparison, colour = false): string =
     ...(equal && known.length > 0
       ? ["", "It made no difference that the runs differ in:", ...known.map(({ words: text }) => `  ${printable(text)}`)]
       : []),
-    ...contributions(comparison.contributions),
   ];
   return `${lines.join("\n")}\n`;
 };
@@ -95,17 +94,3 @@ const first = (title: string, difference: ToldDifference | undefined): readonly 
 };
 
 const evidenceLine = ({ run, line }: Evidence): string => `  ${run}:${line.number}  ${secondsOf(line.ms)}  ${printable(line.text)}`;
-
-const contributions = (all: readonly Contribution[]): readonly string[] => {
-  if (all.length === 0) return [];
-  return [
-    "",
-    "what differs most, B less A:",
-    ...all.map(({ strategy, slot, kinds: counts, filledSz, flow, cost }) => {
-      const what = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-      return `  ${printable(strategy)}/${printable(slot)}  filled ${signed(filledSz)}, net ${signed(flow)}, fees ${signed(cost)}  (${what.join(", ")})`;
-    }),
-  ];
-};
-
-const signed = (amount: string): string => (amount.startsWith("-") || amount === "0" ? amount : `+${amount}`);

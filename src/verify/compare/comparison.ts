@@ -1,14 +1,14 @@
 /**
- * Two runs side by side: totals, the first difference of each sort, its likely cause, and what the differences add up to.
+ * Two runs side by side: totals, the first difference of each sort, and its likely cause.
  *
  * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict rests on decisions, ends and
  * waits, or on totals where a report tells no more; the same runs give the same comparison.
  * Not here: reading runs (read-run.ts), words and tables (comparison-text.ts).
  */
-import { abs, add, compare, equal, neg, sub } from "../../decimal.ts";
+import { equal } from "../../decimal.ts";
 import { type Cause, causeOf, type KnownChange, knownChanges } from "./cause.ts";
 import { type Difference, differencesOf, type Evidence } from "./differences.ts";
-import type { OrderTrace, RunRecord, Totals } from "./run-record.ts";
+import type { RunRecord, Totals } from "./run-record.ts";
 
 export interface CompareOptions {
   /** How far apart in time the same thing may happen. */
@@ -28,17 +28,6 @@ export type ToldDifference = Pick<Difference, "of" | "kind" | "ms" | "strategy" 
   readonly evidence: readonly Evidence[];
 };
 
-/** What the differences of one slot add up to; B less A. */
-export interface Contribution {
-  readonly strategy: string;
-  readonly slot: string;
-  readonly kinds: Readonly<Record<string, number>>;
-  readonly filledSz: string;
-  readonly cost: string;
-  /** What came in less what went out, by the fills. */
-  readonly flow: string;
-}
-
 export interface Comparison {
   readonly equal: boolean;
   readonly a: ComparedRun;
@@ -54,11 +43,9 @@ export interface Comparison {
   /** In what the runs are known to differ, whether or not it mattered. */
   readonly known: readonly KnownChange[];
   readonly totals: readonly { readonly path: string; readonly a: string; readonly b: string }[];
-  readonly contributions: readonly Contribution[];
 }
 
 export const withinDefaultMs = 1_000;
-const contributionsMax = 10;
 
 export const compareRuns = (a: RunRecord, b: RunRecord, { withinMs = withinDefaultMs }: CompareOptions = {}): Comparison => {
   const scale = scaleOf(a, b);
@@ -84,7 +71,6 @@ export const compareRuns = (a: RunRecord, b: RunRecord, { withinMs = withinDefau
     cause: first === undefined ? (told ? undefined : causeOfTotals(totals, known)) : causeOf(first, a, b, { withinMs, shiftMs }),
     known,
     totals,
-    contributions: contributionsOf(differences),
   };
 };
 
@@ -131,31 +117,3 @@ const causeOfTotals = (totals: Comparison["totals"], known: readonly KnownChange
     ? { kind: "unknown", words: "A report holds totals only. Compare journals or sessions to find the first difference.", evidence: [] }
     : { kind: main.kind, words: `The runs differ in ${known.map(({ words }) => words).join("; ")}.`, evidence: [] };
 };
-
-const contributionsOf = (differences: readonly Difference[]): readonly Contribution[] => {
-  const slots = new Map<
-    string,
-    { strategy: string; slot: string; kinds: Record<string, number>; a: Set<OrderTrace>; b: Set<OrderTrace> }
-  >();
-  for (const { strategy, slot, kind, a, b } of differences) {
-    const key = JSON.stringify([strategy, slot]);
-    const own = slots.get(key) ?? { strategy, slot, kinds: {}, a: new Set(), b: new Set() };
-    slots.set(key, own);
-    own.kinds[kind] = (own.kinds[kind] ?? 0) + 1;
-    // An order may differ in several ways; its money counts once.
-    if (a !== undefined) own.a.add(a);
-    if (b !== undefined) own.b.add(b);
-  }
-  const all = [...slots.values()].map(({ strategy, slot, kinds, a, b }) => {
-    const apart = (of: (order: OrderTrace) => string): string => sub(sumOf(b, of), sumOf(a, of));
-    return { strategy, slot, kinds, filledSz: apart(({ filledSz }) => filledSz), cost: apart(({ cost }) => cost), flow: apart(flowOf) };
-  });
-  const size = (kinds: Contribution["kinds"]): number => Object.values(kinds).reduce((sum, count) => sum + count, 0);
-  return all.sort((x, y) => compare(abs(y.filledSz), abs(x.filledSz)) || size(y.kinds) - size(x.kinds)).slice(0, contributionsMax);
-};
-
-const sumOf = (orders: ReadonlySet<OrderTrace>, of: (order: OrderTrace) => string): string =>
-  [...orders].reduce((sum, order) => add(sum, of(order)), "0");
-
-/** Sold less bought, in the unit in which the service counts what was filled. */
-const flowOf = ({ spec, filledSz }: OrderTrace): string => (spec?.side === "buy" ? neg(filledSz) : filledSz);

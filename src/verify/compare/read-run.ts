@@ -13,8 +13,8 @@ import { readManifest } from "../../market/tape/fixture.ts";
 import type { RunReport } from "../../report/report.ts";
 import { readSession, type Session } from "../session/session-file.ts";
 import { comparableFacts, parseJson, sessionFile } from "../session/session-records.ts";
-import { createRunReader } from "./run-reader.ts";
-import type { OrderSpec, RunFacts, RunRecord } from "./run-record.ts";
+import { RunReader } from "./run-reader.ts";
+import type { RunFacts, RunRecord } from "./run-record.ts";
 
 export const readRun = (path: string): RunRecord => {
   if (!existsSync(path)) throw unreadable(path, "a journal, a session folder or a report", "nothing");
@@ -93,7 +93,7 @@ export const split = (assumptions: readonly string[]): Pick<RunFacts, "latency" 
 };
 
 const runOfJournal = (path: string, text: string): RunRecord => {
-  const chronicle = createRunReader();
+  const reader = new RunReader();
   const notes: string[] = [];
   const lines = text.split("\n");
   const last = lines.findLastIndex((line) => line.trim() !== "");
@@ -101,13 +101,13 @@ const runOfJournal = (path: string, text: string): RunRecord => {
   for (const [index, line] of lines.entries()) {
     if (line.trim() === "") continue;
     const event = parseJson(line) as Partial<Event> | undefined;
-    if (typeof event?.type === "string" && typeof event.at === "number") chronicle.event(event as Event, index + 1);
+    if (typeof event?.type === "string" && typeof event.at === "number") reader.event(event as Event, index + 1);
     else if (index === last && index > 0 && event === undefined)
       notes.push(`Line ${index + 1} was cut off while it was written and is left out.`);
     else throw unreadable(`${path}:${index + 1}`, 'an event with "type" and "at"', excerpt(line));
   }
   const report = reportBeside(path);
-  const run = chronicle.finish({ name: path, kind: "journal", notes, ...(report !== undefined && { facts: factsOfReport(report) }) });
+  const run = reader.finish({ name: path, kind: "journal", notes, ...(report !== undefined && { facts: factsOfReport(report) }) });
   return report === undefined ? run : { ...run, totals: { ...run.totals, pnl: report.pnl } };
 };
 
@@ -120,7 +120,7 @@ const reportBeside = (path: string): RunReport | undefined => {
 
 export const runOfSession = (session: Session): RunRecord => {
   const { header, name, notes } = session;
-  const chronicle = createRunReader();
+  const reader = new RunReader();
   let now = 0;
   let offsetMs = 0;
   // The header is line 1, records follow it.
@@ -130,11 +130,11 @@ export const runOfSession = (session: Session): RunRecord => {
     if ("in" in record) {
       if (record.in === "open") offsetMs = (record.wall ?? record.now) - record.now;
       now = record.now;
-    } else if ("out" in record && record.out === "event") chronicle.event({ seq: number, at: now, ...record.event } as Event, number);
-    else if ("out" in record && record.out === "request" && record.endpoint === "placeOrder") noteSent(chronicle.sent, record.body);
+    } else if ("out" in record && record.out === "event") reader.event({ seq: number, at: now, ...record.event } as Event, number);
+    else if ("out" in record && record.out === "request" && record.endpoint === "placeOrder") noteSent(reader, record.body);
   }
   const { feeSign } = createContract(header.profile).profile.order;
-  return chronicle.finish({ name, kind: "session", notes, offsetMs, feeSign, facts: factsOfSession(session) });
+  return reader.finish({ name, kind: "session", notes, offsetMs, feeSign, facts: factsOfSession(session) });
 };
 
 const factsOfSession = ({ header, name }: Session): RunFacts => {
@@ -151,8 +151,8 @@ const factsOfSession = ({ header, name }: Session): RunFacts => {
 };
 
 /** Notes the content of a placement by its id. */
-export const noteSent = (sent: (clOrdId: string, spec: OrderSpec) => void, body: unknown): void => {
+export const noteSent = (reader: RunReader, body: unknown): void => {
   const { clOrdId, instId, side, ordType, px = "", sz } = (body ?? {}) as Readonly<Record<string, string | undefined>>;
   if (clOrdId === undefined || instId === undefined || side === undefined || ordType === undefined || sz === undefined) return;
-  sent(clOrdId, { instId, side, ordType, px, sz });
+  reader.sent(clOrdId, { instId, side, ordType, px, sz });
 };

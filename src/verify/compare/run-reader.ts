@@ -9,7 +9,7 @@ import { abs, add, compare, neg } from "../../decimal.ts";
 import type { Event } from "../../journal/events.ts";
 import type { Hold, Line, OrderSpec, OrderTrace, Refusal, RunFacts, RunRecord, Totals } from "./run-record.ts";
 
-export interface RunReaderParts {
+interface RunReaderParts {
   readonly name: string;
   readonly kind: RunRecord["kind"];
   readonly facts?: RunFacts;
@@ -19,86 +19,81 @@ export interface RunReaderParts {
   readonly offsetMs?: number;
 }
 
-export interface RunReader {
-  /** The content of a placement that left, where requests are known. */
-  readonly sent: (clOrdId: string, spec: OrderSpec) => void;
-  /** `number` is the line it stands in. */
-  event(event: Event, number: number): void;
-  finish(parts: RunReaderParts): RunRecord;
-}
-
 type Draft = { -readonly [K in keyof OrderTrace]: OrderTrace[K] } & { lines: Line[] };
 
-export const createRunReader = (): RunReader => {
-  const orders = new Map<string, Draft>();
-  const specs = new Map<string, OrderSpec>();
-  const refusals: Refusal[] = [];
-  const holds: Hold[] = [];
-  const waits: number[] = [];
-  let leaving: Draft | undefined;
-  let limited = 0;
-  let fills = 0;
-  let startAt: number | undefined;
-  let endAt = 0;
+export class RunReader {
+  readonly #orders = new Map<string, Draft>();
+  readonly #specs = new Map<string, OrderSpec>();
+  readonly #refusals: Refusal[] = [];
+  readonly #holds: Hold[] = [];
+  readonly #waits: number[] = [];
+  #leaving: Draft | undefined;
+  #limited = 0;
+  #fills = 0;
+  #startAt: number | undefined;
+  #endAt = 0;
 
-  const changed = (event: Extract<Event, { type: "order.changed" }>, line: Line): void => {
+  /** The content of a placement that left, where requests are known. */
+  sent(clOrdId: string, spec: OrderSpec): void {
+    this.#specs.set(clOrdId, spec);
+  }
+
+  /** `number` is the line it stands in. */
+  event(event: Event, number: number): void {
+    this.#startAt ??= event.at;
+    this.#endAt = Math.max(this.#endAt, event.at);
+    const ms = event.at - this.#startAt;
+    const line: Line = { number, ms, text: eventWords(event) };
+    if (event.type === "order.changed") this.#change(event, line);
+    else if (event.type === "order.refused")
+      this.#refusals.push({ strategy: event.strategy, slot: event.slot, ms, reason: event.reason, line });
+    else if (event.type === "action.held")
+      this.#holds.push({ ms, untilMs: event.until - this.#startAt, layer: event.layer, class: event.class, line });
+    else if (event.type === "quota.rejected") this.#limited++;
+    else if (event.type === "action.sent") {
+      if (event.waitedMs > 0) this.#waits.push(event.waitedMs);
+      if (event.endpoint !== "placeOrder" || this.#leaving === undefined || this.#leaving.strategy !== event.owner) return;
+      this.#leaving.waitedMs = event.waitedMs;
+      this.#leaving.wantedMs = this.#leaving.sentMs - event.waitedMs;
+      this.#leaving = undefined;
+    }
+  }
+
+  finish({ name, kind, facts = {}, notes = [], feeSign = "negative_is_cost", offsetMs = 0 }: RunReaderParts): RunRecord {
+    const orders = [...this.#orders.values()].map((order) => ({
+      ...order,
+      spec: this.#specs.get(order.clOrdId) ?? order.spec,
+      cost: feeSign === "negative_is_cost" ? neg(order.cost) : order.cost,
+    }));
+    orders.sort((a, b) => a.wantedMs - b.wantedMs);
+    const counts = { refused: this.#refusals.length, fills: this.#fills, waits: this.#waits, limited: this.#limited };
+    return {
+      name,
+      kind,
+      startAt: (this.#startAt ?? 0) + offsetMs,
+      endAt: this.#endAt + offsetMs,
+      orders,
+      refusals: this.#refusals,
+      holds: this.#holds,
+      totals: totalsOf(orders, counts),
+      facts,
+      notes,
+    };
+  }
+
+  #change(event: Extract<Event, { type: "order.changed" }>, line: Line): void {
     const { clOrdId, phase, strategy, slot } = event;
     // An id of a previous run, or an order that was only recalled: nothing this run decided.
-    if (phase === "sent" && !orders.has(clOrdId)) {
-      leaving = begun(strategy, slot, clOrdId, line);
-      orders.set(clOrdId, leaving);
+    if (phase === "sent" && !this.#orders.has(clOrdId)) {
+      this.#leaving = begun(strategy, slot, clOrdId, line);
+      this.#orders.set(clOrdId, this.#leaving);
     }
-    const order = orders.get(clOrdId);
+    const order = this.#orders.get(clOrdId);
     if (order === undefined) return;
-    if (compare(event.record?.accFillSz || "0", order.filledSz) > 0) fills++;
+    if (compare(event.record?.accFillSz || "0", order.filledSz) > 0) this.#fills++;
     follow(order, event, line);
-  };
-  return {
-    sent: (clOrdId, spec) => {
-      specs.set(clOrdId, spec);
-    },
-    event: (event, number) => {
-      startAt ??= event.at;
-      endAt = Math.max(endAt, event.at);
-      const ms = event.at - startAt;
-      const line: Line = { number, ms, text: eventWords(event) };
-      if (event.type === "order.changed") changed(event, line);
-      else if (event.type === "order.refused")
-        refusals.push({ strategy: event.strategy, slot: event.slot, ms, reason: event.reason, line });
-      else if (event.type === "action.held")
-        holds.push({ ms, untilMs: event.until - startAt, layer: event.layer, class: event.class, line });
-      else if (event.type === "quota.rejected") limited++;
-      else if (event.type === "action.sent") {
-        if (event.waitedMs > 0) waits.push(event.waitedMs);
-        if (event.endpoint !== "placeOrder" || leaving === undefined || leaving.strategy !== event.owner) return;
-        leaving.waitedMs = event.waitedMs;
-        leaving.wantedMs = leaving.sentMs - event.waitedMs;
-        leaving = undefined;
-      }
-    },
-    finish: ({ name, kind, facts = {}, notes = [], feeSign = "negative_is_cost", offsetMs = 0 }) => {
-      const traces = [...orders.values()].map((order) => ({
-        ...order,
-        spec: specs.get(order.clOrdId) ?? order.spec,
-        cost: feeSign === "negative_is_cost" ? neg(order.cost) : order.cost,
-      }));
-      traces.sort((a, b) => a.wantedMs - b.wantedMs);
-      const totals = totalsOf(traces, { refused: refusals.length, fills, waits, limited });
-      return {
-        name,
-        kind,
-        startAt: (startAt ?? 0) + offsetMs,
-        endAt: endAt + offsetMs,
-        orders: traces,
-        refusals,
-        holds,
-        totals,
-        facts,
-        notes,
-      };
-    },
-  };
-};
+  }
+}
 
 const begun = (strategy: string, slot: string, clOrdId: string, { ms }: Line): Draft => ({
   strategy,

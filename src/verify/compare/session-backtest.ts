@@ -20,7 +20,7 @@ import { latencyOf } from "../session/session-latency.ts";
 import { comparableFacts } from "../session/session-records.ts";
 import { medianAck } from "./cause.ts";
 import { factsOfReport, noteSent } from "./read-run.ts";
-import { createRunReader, type RunReader } from "./run-reader.ts";
+import { RunReader } from "./run-reader.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** The backtest of `input` on the market of `session`, which as a run is `happened`. */
@@ -31,7 +31,7 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
     throw new SluiceError("USAGE", `${name}: no market data was recorded in this session, so there is nothing to backtest on.`);
   }
   const { seed, instance, profile, limits } = header;
-  const chronicle = createRunReader();
+  const reader = new RunReader();
   const [service, notes] = serviceFor(config, session, happened);
   const report: RunReport = await runBacktest(
     {
@@ -39,12 +39,12 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
       seed,
       instance,
       profile,
-      service: overheard(service, chronicle),
-      plugins: [...config.plugins.filter((plugin) => plugin.name !== "journal-file"), listener(chronicle)],
+      service: overheard(service, reader),
+      plugins: [...config.plugins.filter((plugin) => plugin.name !== "journal-file"), listener(reader)],
     },
     { fixture: name, limits },
   );
-  const run = chronicle.finish({
+  const run = reader.finish({
     name: `backtest of ${name}`,
     kind: "backtest",
     notes,
@@ -67,27 +67,27 @@ const serviceFor = (config: CheckedConfig, session: Session, happened: RunRecord
   return [backtest({ latency: drawn ?? lognormal({ medianMs }), users }), [note]];
 };
 
-const overheard = (spec: BacktestSpec, chronicle: RunReader): BacktestSpec => ({
+const overheard = (spec: BacktestSpec, reader: RunReader): BacktestSpec => ({
   ...spec,
   openWith: (env, overrides) => {
     const opened = spec.openWith(env, overrides);
     return {
       ...opened,
       transport: (request, sink) => {
-        if (request.endpoint === "placeOrder") noteSent(chronicle.sent, request.body);
+        if (request.endpoint === "placeOrder") noteSent(reader, request.body);
         opened.transport(request, sink);
       },
     };
   },
 });
 
-const listener = (chronicle: RunReader) =>
+const listener = (reader: RunReader) =>
   definePlugin({
     name: "comparison",
     options: { type: "object", additionalProperties: false, properties: {} },
     setup: ({ events$ }) => {
       const listening = events$.subscribe((event) => {
-        chronicle.event(event, event.seq);
+        reader.event(event, event.seq);
       });
       return () => {
         listening.unsubscribe();

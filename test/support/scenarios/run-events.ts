@@ -1,7 +1,7 @@
 /** Runs as they would be told by a journal: one line per order, written out as events. */
 
 import type { Event, OrderRecord } from "../../../src/index.ts";
-import { createRunReader, type RunReaderParts } from "../../../src/verify/compare/run-reader.ts";
+import { RunReader } from "../../../src/verify/compare/run-reader.ts";
 import type { RunRecord } from "../../../src/verify/compare/run-record.ts";
 
 export interface OrderStory {
@@ -99,8 +99,8 @@ const lifeOf = (story: OrderStory, index: number): readonly (readonly [number, o
   ];
 };
 
-export const runOf = (events: readonly Event[], parts: Partial<RunReaderParts> = {}): RunRecord => {
-  const chronicle = createRunReader();
+export const runOf = (events: readonly Event[], parts: Partial<Parameters<RunReader["finish"]>[0]> = {}): RunRecord => {
+  const chronicle = new RunReader();
   for (const [index, event] of events.entries()) chronicle.event(event, index + 1);
   return chronicle.finish({ name: "run", kind: "journal", ...parts });
 };

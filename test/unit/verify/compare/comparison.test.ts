@@ -237,14 +237,6 @@ describe("Two compared runs", () => {
     expect([compareRuns(filled, open).equal, compareRuns(open, filled).equal]).toEqual([true, true]);
   });
 
-  it("add up what differs by slot, the most money first", () => {
-    const { contributions } = compared({ b: open(1, { cancelAt: 18_000 }).filter((_, index) => index !== 4) });
-    expect(contributions).toEqual([
-      { strategy: "s", slot: "bid", kinds: { end: 1 }, filledSz: "-10", cost: "-0.01", flow: "10" },
-      { strategy: "s", slot: "ask", kinds: { "placed-by-one": 1 }, filledSz: "0", cost: "0", flow: "0" },
-    ]);
-  });
-
   it("name foreign words harmlessly", () => {
     const text = comparisonText(compared({ b: but(0, { refused: "odd \u001b[2J\nreason" }) }));
     expect(text).toContain("odd \\u001b[2J\\nreason");
