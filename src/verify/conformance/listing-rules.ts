@@ -70,6 +70,34 @@ const ordering = (reply: Reply, ids: readonly string[]): string => {
   return first > last ? "newest first" : "oldest first";
 };
 
+/** What the parameters of either listing narrow. */
+const narrowing = (
+  make: typeof pendingRule,
+  of: (scenario: TradeScenario) => Readonly<Record<"swap" | "spot" | "two" | "after" | "before", Reply>>,
+): readonly Rule[] => [
+  make("instType", "instType narrows to a kind of product", (scenario) =>
+    all([
+      lists(of(scenario).swap, three(scenario), "swap orders"),
+      allHave(of(scenario).swap, "instId", isSwap, "swap orders only"),
+      allHave(of(scenario).spot, "instId", (id) => !isSwap(id), "spot orders only"),
+    ]),
+  ),
+  make("limit", "limit is the number of results", (scenario) => {
+    const { two } = of(scenario);
+    return expectThat(two.ok && two.records.length === 2, two, "2 of more records", `${two.records.length} records`);
+  }),
+  make("after", "after lists older orders", (scenario) => {
+    const { a, b, c } = scenario;
+    const { after } = of(scenario);
+    return all([lists(after, [a.ordId], "older orders"), omits(after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`)]);
+  }),
+  make("before", "before lists newer orders", (scenario) => {
+    const { a, b, c } = scenario;
+    const { before } = of(scenario);
+    return all([lists(before, [c.ordId], "newer orders"), omits(before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]);
+  }),
+];
+
 export const listingRules: readonly Rule[] = [
   pendingRule("all", "all active orders are listed", (scenario) => lists(scenario.pending.all, three(scenario), "all active orders")),
   pendingRule("states", "only live and partially_filled orders are listed", ({ pending, after }) =>
@@ -87,13 +115,6 @@ export const listingRules: readonly Rule[] = [
       omits(scenario.after.pending, three(scenario), "no completed order"),
     ]),
   ),
-  pendingRule("instType", "instType narrows to a kind of product", (scenario) =>
-    all([
-      lists(scenario.pending.swap, three(scenario), "swap orders"),
-      allHave(scenario.pending.swap, "instId", isSwap, "swap orders only"),
-      allHave(scenario.pending.spot, "instId", (id) => !isSwap(id), "spot orders only"),
-    ]),
-  ),
   pendingRule("instId", "instId narrows to one product", (scenario) =>
     all([
       lists(scenario.pending.own, three(scenario), `orders of ${scenario.instId}`),
@@ -103,15 +124,7 @@ export const listingRules: readonly Rule[] = [
         : allHave(scenario.pending.other, "instId", (id) => id === scenario.otherInstId, `orders of ${scenario.otherInstId} only`),
     ]),
   ),
-  pendingRule("limit", "limit is the number of results", ({ pending }) =>
-    expectThat(pending.two.ok && pending.two.records.length === 2, pending.two, "2 of 3 records", `${pending.two.records.length} records`),
-  ),
-  pendingRule("after", "after lists older orders", ({ pending, a, b, c }) =>
-    all([lists(pending.after, [a.ordId], "older orders"), omits(pending.after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`)]),
-  ),
-  pendingRule("before", "before lists newer orders", ({ pending, a, b, c }) =>
-    all([lists(pending.before, [c.ordId], "newer orders"), omits(pending.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
-  ),
+  ...narrowing(pendingRule, ({ pending }) => pending),
   tradeRule("4.2-order", "open: the order of the list, and both cursors at once", (scenario) => {
     const { both } = scenario.pending;
     return open(
@@ -143,13 +156,6 @@ export const listingRules: readonly Rule[] = [
   tradeRule("4.3-active", "orders that are still active are not listed", (scenario) =>
     omits(scenario.history.early, three(scenario), "no active order"),
   ),
-  historyRule("instType", "instType narrows to a kind of product", (scenario) =>
-    all([
-      lists(scenario.history.swap, three(scenario), "swap orders"),
-      allHave(scenario.history.swap, "instId", isSwap, "swap orders only"),
-      allHave(scenario.history.spot, "instId", (id) => !isSwap(id), "spot orders only"),
-    ]),
-  ),
   historyRule("state", "state narrows to one final state", (scenario) =>
     all([
       lists(scenario.history.canceled, three(scenario), "canceled orders"),
@@ -158,20 +164,7 @@ export const listingRules: readonly Rule[] = [
       allHave(scenario.history.filled, "state", (state) => state !== "canceled", "filled orders only"),
     ]),
   ),
-  historyRule("limit", "limit is the number of results", ({ history }) =>
-    expectThat(
-      history.two.ok && history.two.records.length === 2,
-      history.two,
-      "2 of more records",
-      `${history.two.records.length} records`,
-    ),
-  ),
-  historyRule("after", "after lists older orders", ({ history, a, b, c }) =>
-    all([lists(history.after, [a.ordId], "older orders"), omits(history.after, [b.ordId, c.ordId], `nothing but older than ${b.ordId}`)]),
-  ),
-  historyRule("before", "before lists newer orders", ({ history, a, b, c }) =>
-    all([lists(history.before, [c.ordId], "newer orders"), omits(history.before, [a.ordId, b.ordId], `nothing but newer than ${b.ordId}`)]),
-  ),
+  ...narrowing(historyRule, ({ history }) => history),
   rule("4.3-default", "20 results without limit", "trade key", async (testClient) =>
     remembers(testClient) ? byDefault((await pagingScenario(testClient)).history.page) : forgetful,
   ),
