@@ -75,10 +75,4 @@ export const unusedExports: readonly string[] = [
   // venue
   "src/venue/setup.ts VenueKey",
   "src/venue/setup.ts VenueUser",
-  // verify/compare
-  "src/verify/compare/run-reader.ts RunReaderParts",
-  // verify/doctor
-  "src/verify/doctor/doctor.ts readWeightMax",
-  // verify/simulation
-  "src/verify/simulation/fault.ts diskFates",
 ];

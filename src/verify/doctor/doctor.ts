@@ -54,7 +54,7 @@ export interface Examination {
 }
 
 /** Nine ways to sign, ten requests with wrong credentials, and some dozen reads, each counted as if it was charged. */
-export const readWeightMax = 150;
+const readWeightMax = 150;
 /** Two batches, three placements at most for the unit, two more for the id, three cancels, and looks in between. */
 const orderWeightMax = 200;
 

@@ -107,7 +107,7 @@ export const crashMoments = [
   "as an answer comes",
 ] as const;
 export type CrashMoment = (typeof crashMoments)[number];
-export const diskFates = ["nothing unflushed", "everything", "a part"] as const;
+const diskFates = ["nothing unflushed", "everything", "a part"] as const;
 export type DiskFate = (typeof diskFates)[number];
 
 export const crashMomentOf = ({ pick }: Fault): CrashMoment => crashMoments[pick % crashMoments.length] as CrashMoment;
