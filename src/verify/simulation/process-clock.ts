@@ -41,13 +41,9 @@ export class ProcessClock implements Clock {
     return this.#timers;
   }
 
-  now(): number {
-    return (this.#pausedAt !== undefined && this.#sleeping ? this.#pausedAt : this.#time.now()) - this.#behindMs;
-  }
+  readonly now = (): number => (this.#pausedAt !== undefined && this.#sleeping ? this.#pausedAt : this.#time.now()) - this.#behindMs;
 
-  wallNow(): number {
-    return this.#time.now() + this.#calendarOffset();
-  }
+  readonly wallNow = (): number => this.#time.now() + this.#calendarOffset();
 
   setTimer(at: number, run: () => void): Timer {
     let timer: Timer;
