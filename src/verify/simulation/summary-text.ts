@@ -12,7 +12,7 @@ export const summaryText = (summary: Summary): string => {
   const lines = [
     `${seeds} scenarios of ${minutes} minutes and their quiet ends: ${hours(simulatedMs)} h simulated in ${(elapsedMs / 1_000).toFixed(1)} s, ${speed} times real time`,
     `${events} events, ${requests} requests of weight ${weight}, ${processes} processes, ${refused} refusals by a limit of which ${excused} caused by other clients`,
-    `${reached} rare states reached, ${neverReached.length} never${neverReached.length === 0 ? "" : `: ${neverReached.join("; ")}`}`,
+    `coverage: ${reached} marks reached, ${neverReached.length} never${neverReached.length === 0 ? "" : `: ${neverReached.join("; ")}`}`,
     ...summary.failures.flatMap(failureLines),
     summary.failures.length === 0 ? "no invariant violated" : "",
   ];
