@@ -18,8 +18,8 @@ export const createLifetime = (clock: Clock): Lifetime => {
 
   return {
     clock: {
-      now: clock.now,
-      wallNow: clock.wallNow,
+      now: clock.now.bind(clock),
+      wallNow: clock.wallNow.bind(clock),
       setTimer: (at, run) => {
         if (ended) return idle;
         const inner = clock.setTimer(at, () => {
