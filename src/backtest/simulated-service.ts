@@ -59,7 +59,7 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   follow(next: Tape): void;
   /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
   applyLate(from: number, to: number): void;
-  /** Told of every request as it leaves; what it returns is told the instant of arrival and the status. */
+  /** Called with every request as it leaves; what it returns is told the instant of arrival and the status. */
   watchSends(watcher: (request: WireRequest) => (arrivedAt: number, status: number) => void): void;
   /** Delay of the feed for one event. */
   feedMs(): number;

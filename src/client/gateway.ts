@@ -25,7 +25,7 @@ export interface CallOptions {
   readonly owner: string;
 }
 
-/** One call as its owner sees it: its input is asked for when its slot opens, its outcome told once. */
+/** One call as its owner sees it: its input is asked for when its slot opens, its outcome reported once. */
 export interface Call<E extends EndpointName> extends CallOptions {
   readonly endpoint: E;
   /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
@@ -96,7 +96,7 @@ class ServiceGateway implements Gateway {
   readonly #reads = new Map<string, SharedRead<unknown>>();
   /** Records that could not be read, as they were told. */
   readonly #unreadable = new Set<string>();
-  /** Statuses and codes on no list, told once each. */
+  /** Statuses and codes on no list, reported once each. */
   readonly #unlisted = new Set<string>();
 
   constructor({ clock, contract, scheduler, journal, user }: GatewayOptions) {
@@ -180,7 +180,7 @@ class ServiceGateway implements Gateway {
     this.#journal.append({ type: "anomaly", what: "answer.unlisted", detail: unlistedText(endpoint, strange, this.contract.profile) });
   }
 
-  /** A record that cannot be read stays in a list for days: each is told once. */
+  /** A record that cannot be read stays in a list for days: each is reported once. */
   #noteUnread(endpoint: EndpointName, { problems, unread = [] }: Extract<Outcome<unknown>, { kind: "done" }>): void {
     if (problems.length === 0) return;
     for (const [index, problem] of problems.entries()) {

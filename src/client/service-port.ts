@@ -15,7 +15,7 @@ import type { User } from "./gateway.ts";
 export interface ServiceEnv {
   readonly contract: Contract;
   readonly random: Random;
-  /** What a stranger's callback threw, for reporting. */
+  /** What a user's callback threw, for reporting. */
   readonly onError: (error: unknown) => void;
   /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
   readonly onAnomaly: (what: string, detail: string) => void;

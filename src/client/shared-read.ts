@@ -1,7 +1,7 @@
 /**
  * One read for all who ask for the same while it waits.
  *
- * Invariants: who joins before the request leaves shares it, who comes later asks anew; it leaves if one of its listeners still needs
+ * Invariants: who joins before the request leaves shares it, who comes later asks again; it leaves if one of its listeners still needs
  * it then; a read that was not answered is repeated a bounded number of times, after a pause; it is withdrawn with its last listener.
  * Not here: which reads are the same (gateway.ts).
  */

@@ -130,7 +130,7 @@ export class VirtualClock implements Clock {
 class HeapTimer implements Timer {
   readonly at: number;
   readonly order: number;
-  /** Undefined once it has run or was cancelled. */
+  /** Undefined once it has run or was canceled. */
   run: (() => void) | undefined;
   readonly #clock: { pending: number };
 

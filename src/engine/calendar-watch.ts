@@ -1,7 +1,7 @@
 /**
- * The calendar of this machine against the service's, as its answers tell it: told when they are apart.
+ * Clock check: compares this machine's calendar with the service's and reports a difference.
  *
- * Invariants: nothing depends on it, as signatures, quota windows and records go by the service's calendar; told once, and again
+ * Invariants: nothing depends on it, as signatures, quota windows and records go by the service's calendar; reported once, and again
  * when the distance has changed, to one side of the tolerance or by more than it.
  */
 import type { Clock } from "../clock/clock.ts";

@@ -5,8 +5,8 @@
  * reading of all positions, complete and asked for after the last close was answered, does not show it; a close that was not
  * answered is not sent again before it cannot arrive any more and a later reading still shows the position; whatever happens, every
  * position that was seen has one ending, and the looking has an end.
- * A close takes the whole position of the product, whoever opened it: it is the account that is closed, not one strategy.
- * Not here: cancelling (trading-state.ts).
+ * A close takes the whole position of the product, also those of other clients: it is the account that is closed, not one strategy.
+ * Not here: canceling (trading-state.ts).
  */
 import { defaultIfEmpty, firstValueFrom, lastValueFrom, type Observable, ReplaySubject, takeUntil } from "rxjs";
 import { type Outcome, whyNot } from "../client/outcome.ts";

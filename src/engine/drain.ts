@@ -1,5 +1,5 @@
 /**
- * Waiting for what is under way before an engine closes: placements sent and not answered, orders nobody has found yet.
+ * Drain: waits before an engine closes for unanswered placements and unknown orders.
  *
  * Invariants: never longer than asked; nothing is sent for it that would not be sent anyway.
  */

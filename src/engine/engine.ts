@@ -55,7 +55,7 @@ export interface Engine extends StreamsOfState, Switches {
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /**
-   * No new orders; strategies end; resting orders are cancelled when asked for; plugins are undone. For up to `settleMs` (0) it
+   * No new orders; strategies end; resting orders are canceled when asked for; plugins are undone. For up to `settleMs` (0) it
    * first waits until the fate of every order that was sent is known.
    */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
@@ -66,7 +66,7 @@ export interface Engine extends StreamsOfState, Switches {
   readonly log: Pick<EventLog, "attach" | "on">;
   /** `order:filled`, `quota:rejected`, `event` …; returns the way to stop listening. */
   readonly on: (name: string, listener: NoticeListener) => () => void;
-  /** `halt`, and then every position of the account is closed at the market, whoever opened it. */
+  /** `halt`, and then every position of the account is closed at the market, also those of other clients. */
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
   readonly quotaNow: () => QuotaState;
   readonly strategies: ReadonlyMap<string, StrategyState>;
@@ -78,7 +78,7 @@ export interface EngineOptions {
   readonly print?: (line: string) => void;
   /** False: spend as if there were no limits. Only for a service that enforces none. */
   readonly limits?: boolean;
-  /** True where whoever turns the clock follows the promises of strategies (host/execution-context.ts). */
+  /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
@@ -96,7 +96,7 @@ const assemble = (
   { limits = true, openDisk = fileDisk, dial = socketDial }: EngineOptions,
 ) => {
   const contract = createContract(config.profile);
-  // Strangers' streams look after themselves; this is what a bystander's listener threw.
+  // User streams look after themselves; this is what a bystander's listener threw.
   const onError = (error: unknown): void => {
     journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
   };
@@ -137,7 +137,7 @@ const assemble = (
   return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, accounts, beating, halt, startWatch, onError };
 };
 
-/** One request of an address and of nobody else. Nothing is heard of it, so it counts wherever it may have landed. */
+/** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */
 const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {
   const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip, uid: undefined, key: undefined };
   const verdict = ledger.ask(charge, "ordinary", now);
@@ -293,5 +293,5 @@ const names = (list: readonly { readonly name: string }[]): readonly string[] =>
 
 type EngineState = "new" | "started" | "stopped";
 
-/** Asked anew after every wait: it may have been stopped meanwhile. */
+/** Asked again after every wait: it may have been stopped meanwhile. */
 const isStopped = (state: { readonly is: EngineState }): boolean => state.is === "stopped";

@@ -1,7 +1,7 @@
 /**
- * Tells when somebody else spends the quota that this engine lives on: another program of the user, or a neighbour at its address.
+ * Monitor of use by other clients: of the same user, or of the same address.
  *
- * Invariants: told once a window and layer; nothing waits for it, and what the ledger does about others does not depend on it.
+ * Invariants: reported once a window and layer; nothing waits for it, and what the ledger does about others does not depend on it.
  * Not here: the estimate of others and what is left free for them (scheduler/quota/foreign-usage.ts).
  */
 import type { EventLog } from "../journal/event-log.ts";

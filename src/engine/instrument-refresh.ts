@@ -12,7 +12,7 @@ import type { TrackedOrder } from "../orders/tracked-order.ts";
 
 const pauseMs = 60_000;
 
-/** To be called with each order that the service rejected; calls `refresh` when the rules that are known should be read anew. */
+/** To be called with each order that the service rejected; calls `refresh` when the rules that are known should be read again. */
 export const instrumentRefresh = ({ answers }: Profile, clock: Clock, refresh: () => void): ((rejected: TrackedOrder) => void) => {
   const codes = [answers.instrumentCode, answers.priceCode, answers.sizeCode];
   /** When the list was asked for because of a product; at another's next rejection it may be older than the change. */

@@ -1,7 +1,7 @@
 /**
  * The engine's clock, whose timers end with the engine.
  *
- * Invariants: after the end no timer of the engine runs and none is set; nothing is told to anybody because of the end.
+ * Invariants: after the end no timer of the engine runs and none is set; the end itself causes no event.
  * Not here: requests in flight (scheduler/scheduler.ts).
  */
 import type { Clock, Timer } from "../clock/clock.ts";

@@ -1,10 +1,10 @@
 /**
- * An engine's memory on disk: every placement is written down before it leaves, and whoever comes next knows what may exist and
+ * An engine's memory on disk: every placement is written down before it leaves, and the next run knows what may exist and
  * what was decided about trading.
  *
  * Invariants: no placement leaves before its record is durable, nor after trading was halted while it waited for that; one that
  * could not be written is not sent, and no further one is tried; cancels and reads never wait for the disk; a halt outlives the
- * process until somebody resumes; one engine at a time uses a journal.
+ * process until it is resumed; one engine at a time uses a journal.
  */
 import { resolve } from "node:path";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
@@ -28,13 +28,13 @@ const noted = ["strategy.reducing", "strategy.halted", "strategy.resumed", "watc
 type Noted = (typeof noted)[number];
 
 interface PlacementJournal {
-  /** Takes the lock and reads what earlier lives left. */
+  /** Takes the lock and reads what previous runs left. */
   open(): Promise<Recovered>;
   readonly interceptor: Interceptor;
   /** Notes what is over and what holds for a strategy: a sink of the event log for events of these types. */
   readonly note: (event: EventOf<Noted>) => void;
   readonly noted: readonly Noted[];
-  /** Somebody halted or resumed everything: the next life hears of it. */
+  /** Everything was halted or resumed: recorded for the next run. */
   readonly decide: (mode: Verdict["mode"], reason: string) => void;
   /** A user's position was closed at about this price, by no order of ours. */
   readonly closed: (uid: string, instId: string, px: string | undefined) => void;
@@ -45,9 +45,9 @@ interface PlacementJournal {
 
 export interface Recovered {
   readonly life: number;
-  /** Sent by an earlier life and not known to be over. */
+  /** Sent by a previous run and not known to be over. */
   readonly open: readonly Intent[];
-  /** Halts and the like that nobody has taken back. */
+  /** Halts and the like that were not lifted. */
   readonly held: readonly Verdict[];
   /** Of whom (empty: all) it had been decided, whether or not it was taken back now. */
   readonly judged: readonly string[];
@@ -72,7 +72,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
   const decisions = createDecisions();
   const holdings = createHoldings();
   const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
-  /** Users and strategies of the orders this life sent or found, by client id. */
+  /** Users and strategies of the orders this run sent or found, by client id. */
   const senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
   let store: WriteAheadLog | undefined;
   let unlock: (() => Promise<void>) | undefined;
@@ -106,7 +106,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
     await store.commit().catch(fail);
     const reason = orderManager.barred(clOrdId);
     if (reason === undefined) return;
-    // Nobody need look for it. Should this be lost, the next life looks and finds nothing.
+    // It need not be resolved. If this record is lost, the next run looks and finds nothing.
     write({ type: "unsent", uid, clOrdId });
     throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
   };
@@ -118,7 +118,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
       failed = error instanceof Error ? error.message : String(error);
     });
   };
-  /** Wider limits than an earlier life's have to be meant: a slip in a config would cost money at once. */
+  /** Wider limits than a previous run's have to be meant: a slip in a config would cost money at once. */
   const checkLimits = (): void => {
     const limits = limitsOf(rules);
     const wider = decisions.limits === undefined ? [] : widened(decisions.limits, limits);
@@ -135,7 +135,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
   const resume = (): void => {
     for (const { strategy } of decisions.held()) write({ type: "mode", strategy, mode: "active", reason: "resumed at the start" });
   };
-  /** Holdings of earlier lives are told of no longer: positions and losses are counted from here on. */
+  /** Holdings of previous runs no longer count: positions and losses are counted from here on. */
   const resetRiskCounters = (): void => {
     for (const held of holdings.all()) write({ type: "held", ...held, position: "0", cash: "0" });
   };
@@ -194,7 +194,7 @@ const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, op
       if (sender === undefined) return;
       senders.delete(clOrdId);
       const { uid, strategy } = sender;
-      // Not flushed by itself: should it be lost, the next life asks once more and hears the same.
+      // Not flushed by itself: should it be lost, the next run asks once more, with the same answer.
       if (failed === undefined) write({ type: "over", uid, clOrdId, phase, ...heldAfter(uid, event.strategy || strategy, record) });
     },
     closed: (uid, instId, px) => {

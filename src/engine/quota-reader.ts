@@ -1,7 +1,7 @@
 /**
  * How the quota stands, and who spent it.
  *
- * Invariants: every request that left is counted for whoever asked for it, from the engine's first moment on.
+ * Invariants: every request that left is counted for its owner, from the engine's first moment on.
  * Not here: what may be spent (quota/).
  */
 import type { Clock } from "../clock/clock.ts";

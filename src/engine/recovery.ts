@@ -1,7 +1,7 @@
 /**
- * What an engine takes over from the lives before it: orders that may exist, halts that nobody has taken back, and what is held.
+ * Recovery: what an engine takes over from previous runs: orders that may exist, halts that were not lifted, and what is held.
  *
- * Invariants: a halt holds before anything is read, so that what is found then is taken back; what earlier lives sent and did not
+ * Invariants: a halt holds before anything is read, so that what is found then is taken back; what previous runs sent and did not
  * see the end of is looked for before anything new is sent in its place; what concerns a user or a strategy that is gone is said
  * or kept, never acted on.
  * Not here: reading the journal (placement-journal.ts).
@@ -20,7 +20,7 @@ interface Heir {
   readonly clock: Clock;
 }
 
-/** `strategies` are those of this life. */
+/** `strategies` are those of this run. */
 export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string[], { held }: Recovered): void => {
   for (const { strategy, mode, reason } of held) {
     if (strategy === "") setMode(accounts, mode, reason);
@@ -44,7 +44,7 @@ export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged,
       continue;
     }
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
-    // So far back the service's history is read; how long it may still be on its way is counted from this life's beginning.
+    // So far back the service's history is read; how long it may still be on its way is counted from this run's beginning.
     account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
 };

@@ -1,7 +1,7 @@
 /**
- * Warns when another program uses this engine's key, or another engine its instance name.
+ * Shared access: warns when another program uses this engine's key, or another engine its instance name.
  *
- * Invariants: each is told once, in an event that says what to do; an order that a previous run sent and that lands late is no
+ * Invariants: each is reported once, in an event that says what to do; an order that a previous run sent and that lands late is no
  * second engine.
  * Not here: what the quota and the order manager do about it: they count and adopt what they see.
  */

@@ -1,8 +1,8 @@
 /**
- * Notices when the process stood still: a timer that runs late tells how long nothing else could run either.
+ * Stall detector: a timer that fires late shows how long the event loop was blocked.
  *
- * Invariants: a stall is told once, with its length; after a long one only orders that reduce may leave until the state was read
- * anew; a mode that somebody else set meanwhile is left alone. On a virtual clock no timer is late, and nothing happens.
+ * Invariants: a stall is reported once, with its length; after a long one only orders that reduce may leave until the state was read
+ * again; a mode set by others meanwhile is left alone. On a virtual clock no timer is late, and nothing happens.
  * A strategy that never returns from one call stops everything in this process, this watch included: what is told is told
  * afterwards. Only a second process could act meanwhile.
  */
@@ -30,7 +30,7 @@ const doubtMs = 5_000;
 /** Watches until it is unsubscribed. */
 export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions): Subscription => {
   let timer: Timer | undefined;
-  /** Kept from placing until the state was read anew. */
+  /** Kept from placing until the state was read again. */
   const held = new Set<Pick<OrderManager, "mode" | "setMode">>();
   let recovery = new Subscription();
 

@@ -1,7 +1,7 @@
 /**
- * What a start waits for, told while it waits: a service that does not answer, quota, a rate limit.
+ * Start watch: reports what a start waits for: a service that does not answer, quota, a rate limit.
  *
- * Invariants: each reason is told as soon as it is known and again now and then, only while the engine starts; an address at which
+ * Invariants: each reason is reported as soon as it is known and again now and then, only while the engine starts; an address at which
  * the service cannot be ends the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
  * Not here: reading (initial-sync.ts), how long a start may take without a rate limit (there too).
  */
@@ -29,7 +29,7 @@ interface StartWatchOptions {
   readonly baseUrl: string | undefined;
 }
 
-/** A reason is told again after this. */
+/** A reason is reported again after this. */
 const againMs = 15_000;
 /** A request that was not answered for so long is worth a word. */
 const silentMs = 3_000;

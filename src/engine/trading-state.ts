@@ -1,7 +1,7 @@
 /**
  * Changes what may be traded, of all users at once or of one strategy.
  *
- * Invariants: a halt asks for every order before any desk acts on it; a strategy nobody has is refused by name.
+ * Invariants: a halt asks for every order before any order manager acts on it; an unknown strategy is refused by name.
  * Not here: what a mode means (orders/risk/trading-mode.ts).
  */
 import { merge, type Observable, ReplaySubject } from "rxjs";
@@ -19,7 +19,7 @@ export const haltWith =
     const results = new ReplaySubject<CancelResult>();
     const isMeant = (order: { readonly strategy: string }): boolean => strategy === undefined || order.strategy === strategy;
     if (strategy !== undefined) checkStrategy(strategies, strategy);
-    // All are asked for before any desk acts: one batch can only hold what is known when it leaves.
+    // All are asked for before any order manager acts: one batch can only hold what is known when it leaves.
     merge(...accounts.all.map(({ orderManager }) => cancelAll(orderManager, orderManager.orders().filter(isMeant), "emergency"))).subscribe(
       results,
     );
@@ -27,18 +27,18 @@ export const haltWith =
     return results;
   };
 
-/** Whoever halts what is halted already has a reason of their own, and it is told. */
+/** A second halt reports its own reason. */
 const tellAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): void => {
   if (all.every(({ orderManager }) => orderManager.mode === "halted")) journal.append({ type: "mode.changed", mode: "halted", reason });
 };
 
 export interface Switches {
-  /** No new orders, and every order of ours is cancelled first of all. */
+  /** No new orders, and every order of ours is canceled first of all. */
   readonly halt: (reason: string, whom?: Whom) => Observable<CancelResult>;
   readonly resume: (reason: string, whom?: Whom) => void;
 }
 
-/** What people and plugins decide: of everything, it is told again and outlives the process. */
+/** What people and plugins decide: of everything, it is reported again and outlives the process. */
 export const switchesOf = (
   accounts: UserAccounts,
   journal: EventLog,

@@ -1,6 +1,6 @@
 /**
  * What strategies hold by the fills of orders that are over, from life to life: without it every start would count positions and
- * losses from nothing, and a process that dies again and again would be allowed its limits anew each time.
+ * losses from nothing, and a process that dies again and again would be allowed its limits again each time.
  *
  * Invariants: pure; amounts are exact decimals; a record tells the whole of one holding, so that reading it twice, or with older ones
  * before it, changes nothing.

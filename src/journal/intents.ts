@@ -9,7 +9,7 @@ import type { Held } from "./holdings.ts";
 
 export interface Intent {
   readonly uid: string;
-  /** Whose wish it was; not told by journals of older versions. */
+  /** Whose order it was; not told by journals of older versions. */
   readonly strategy?: string;
   readonly clOrdId: string;
   readonly instId: string;
@@ -18,7 +18,7 @@ export interface Intent {
   readonly px: string;
   readonly sz: string;
   readonly reduceOnly: boolean;
-  /** Calendar, milliseconds: a later life has another steady clock. */
+  /** Calendar, milliseconds: a later run has another steady clock. */
   readonly sentAt: number;
 }
 

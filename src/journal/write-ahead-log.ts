@@ -1,7 +1,7 @@
 /**
  * A journal that outlives the process: appended to, checked, durable on request, cut into segments that begin with a snapshot.
  *
- * Invariants: what `commit` has resolved for is read back by every later life, in order and as it was, or the journal refuses to
+ * Invariants: what `commit` has resolved for is read back by every later run, in order and as it was, or the journal refuses to
  * be opened; many who wait for durability share one flush; after a failed write or flush nothing is promised any more; a
  * cut-off end is dropped and said, damage is refused unless the caller gives the journal up; a segment appears whole.
  * Not here: what is worth writing (the callers), the chain (record-chain.ts), files (disk.ts).
@@ -25,7 +25,7 @@ export interface WriteAheadLogOptions {
 }
 
 export interface WriteAheadLog {
-  /** What earlier lives wrote since the snapshot their last segment begins with, that included. */
+  /** What previous runs wrote since the snapshot their last segment begins with, that included. */
   readonly past: readonly object[];
   /** What had to be repaired, in words; undefined when nothing was. */
   readonly repaired: string | undefined;

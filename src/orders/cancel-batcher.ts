@@ -28,7 +28,7 @@ export type CancelEnd =
 
 /** Who wants orders canceled. */
 interface CancelOwner {
-  /** Called before an order is chosen: the latest wish may want it after all. */
+  /** Called before an order is chosen: the latest wanted order may want it after all. */
   readonly weigh: (order: TrackedOrder) => void;
   readonly sent: (order: TrackedOrder) => void;
   readonly end: (order: TrackedOrder, end: CancelEnd) => void;

@@ -30,7 +30,7 @@ export class Cancellation {
   readonly #weigh: (order: TrackedOrder) => void;
   readonly #batcher: CancelBatcher;
 
-  /** `weigh` compares an order with the latest wish of its slot: one that suits it after all may stay. */
+  /** `weigh` compares an order with the latest wanted order of its slot: one that suits it after all may stay. */
   constructor(
     { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
     lifecycle: OrderLifecycle,

@@ -35,7 +35,7 @@ export const takeNote = (slot: Slot, wish: WantedOrder): void => {
   if (order !== undefined && order.cancelClass !== undefined && isResting(order)) order.unweighed = true;
 };
 
-/** Compares an order with the latest wish of its slot, if it was not yet: one that suits it after all may stay. */
+/** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */
 export const weigh = (order: TrackedOrder, wish: WantedOrder | undefined, specify: (wish: WantedOrder) => Specified): void => {
   order.unweighed = false;
   if (wish === undefined || !suits(wish, order, specify)) return;

@@ -1,8 +1,8 @@
 /**
- * Orders of the account that this instance did not place, as users hear of them.
+ * External orders: orders of the account that this instance did not place, as events.
  *
- * Invariants: told are those that are open when first seen, and afterwards how each of them goes on; one that ended before the
- * engine traded is only counted, once for all of them; one that came and went while it traded is told with its end.
+ * Invariants: reported are those that are open when first seen, and afterwards each change of them; one that ended before the
+ * engine traded is only counted, once for all of them; one that came and went while it traded is reported with its end.
  * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
  */
 import { isActive } from "../contract/order-states.ts";
@@ -14,7 +14,7 @@ export interface ForeignOrders {
 }
 
 export const createForeignOrders = (journal: EventLog): ForeignOrders => {
-  /** Told of and not over. */
+  /** Reported and not over. */
   const open = new Set<string>();
   let isTrading = false;
   let endedBefore = 0;

@@ -53,7 +53,7 @@ export interface OrderFlowOptions {
   readonly onRejected?: (order: TrackedOrder) => void;
   /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
   readonly onDoubt: (needed: () => boolean) => void;
-  /** A wish names a product that is not listed: the list may be old. At most once a minute. */
+  /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
   readonly onUnknownInstrument?: (instId: string) => void;
 }
 
@@ -143,7 +143,7 @@ export class OrderFlow {
     this.exits.release(order);
   }
 
-  /** Compares an order with the latest wish of its slot, where that has changed since. */
+  /** Compares an order with the latest wanted order of its slot, where that has changed since. */
   weigh(order: TrackedOrder): void {
     if (!order.unweighed) return;
     const slot = this.slots.of(order);
@@ -175,7 +175,7 @@ export class OrderFlow {
     this.refusals.refuse(slot, wish, ruling);
   }
 
-  /** A wish was refused for a reason that is news. */
+  /** A wanted order was refused for a reason that is news. */
   refused(slot: Slot, wish: WantedOrder, reason: string): void {
     this.exits.refused(slot, wish, reason);
   }
@@ -198,7 +198,7 @@ export class OrderFlow {
     return this.modes.mode === "halted";
   }
 
-  /** Whose wish an order of a previous run was. */
+  /** The strategy that wanted an order of a previous run. */
   own(clOrdId: string, strategy: string): void {
     this.risk.owned(clOrdId, strategy);
   }

@@ -81,7 +81,7 @@ export class OrderLifecycle {
     if (!isOver(order)) this.transition(order, phase, reason);
   }
 
-  /** A rate limit refused it: it was not executed, and the wish is as new as before. */
+  /** A rate limit refused it: it was not executed, and the wanted order is as new as before. */
   requeue(order: TrackedOrder, reason: string): void {
     if (isOver(order)) return;
     this.#slots.close(order);

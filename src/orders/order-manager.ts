@@ -69,7 +69,7 @@ export class OrderManager {
     for (const slot of changed) this.#admit(slot);
   }
 
-  /** Adds a wish by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
+  /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
   wantOne(strategy: string, name: string, wish: WantedOrder | undefined): string | undefined {
     // An answer is waited for now; an order of the moment must not go off when a halt ends.
     const halted = wish === undefined ? undefined : this.#flow.modes.haltOf(strategy);
@@ -81,7 +81,7 @@ export class OrderManager {
     return undefined;
   }
 
-  /** Cancels these now. Unless it is an emergency, their wishes are not placed again until they change. */
+  /** Cancels these now. Unless it is an emergency, their wanted orders are not placed again until they change. */
   cancel(orders: readonly TrackedOrder[], urgency: ActionClass): void {
     for (const order of orders) {
       const slot = this.#flow.slots.of(order);
@@ -143,7 +143,7 @@ export class OrderManager {
     if (px !== undefined) this.#flow.risk.exposure.close(instId, px);
   }
 
-  /** Whose wish an order that is not over is; empty where that is not known. */
+  /** Whose wanted order an order that is not over is; empty where that is not known. */
   ownerOf(clOrdId: string): string {
     return this.#flow.slots.byClientId(clOrdId)?.strategy ?? "";
   }

@@ -27,7 +27,7 @@ interface ResolveOptions {
   readonly negatives?: number;
   /** Between the two sweeps: longer than a service's views lag each other. */
   readonly lagMs?: number;
-  /** Told of orders that stay in doubt for long, or whose own record cannot be read. */
+  /** Called with orders that stay in doubt for long, or whose own record cannot be read. */
   readonly journal: Pick<EventLog, "append">;
 }
 

@@ -102,12 +102,12 @@ export class Placements {
     this.#owner = owner;
   }
 
-  /** The queue a placement of this wish belongs to: urgency and permission differ. */
+  /** The queue a placement of this wanted order belongs to: urgency and permission differ. */
   laneOf(wish: WantedOrder): string {
     return `${classOf(wish)} ${this.#permissionOf(wish)}`;
   }
 
-  /** Queues a placement of the slot's wish, or refuses it. */
+  /** Queues a placement of the slot's wanted order, or refuses it. */
   place(slot: Slot): void {
     const wish = slot.wish as WantedOrder;
     const ruling = this.#owner.rule(slot, wish);

@@ -20,7 +20,7 @@ export interface SlotView {
   readonly order: TrackedOrder | undefined;
   /** A placement waits in the queue. */
   readonly queued: boolean;
-  /** Mark of the wish that came to an end here, filled, refused or cancelled on purpose, and has been repeated ever since. */
+  /** Mark of the wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
   readonly settledMark: string | undefined;
   /** New orders may be placed. */
   readonly mayPlace: boolean;
@@ -28,7 +28,7 @@ export interface SlotView {
 
 const nothing: Step = { kind: "nothing" };
 
-/** `specify` turns the wish into the service's words; it is called only when marks differ. */
+/** `specify` turns the wanted order into the service's words; it is called only when marks differ. */
 export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
   const { wish, order, queued } = slot;
   if (order === undefined || isOver(order)) {
@@ -42,11 +42,11 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   return { kind: "cancel", reason: "replaced" };
 };
 
-/** Whether a resting order may stay for this wish. */
+/** Whether a resting order may stay for this wanted order. */
 export const suits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean =>
   wishMark(wish) === order.mark || fits(wish, order, specify);
 
-/** True when the resting order is what the wish would become, or near enough by the wish's own word. */
+/** True when the resting order is what the wanted order would become, or near enough by the wanted order's own word. */
 const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrder) => Specified): boolean => {
   const result = specify(wish);
   if (!result.ok) return false;

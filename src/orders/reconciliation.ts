@@ -34,9 +34,9 @@ interface ReconciliationOwner {
   weigh(order: TrackedOrder): void;
   consider(slot: Slot): void;
   readonly isHalted: boolean;
-  /** Whose wish an order of a previous run was. */
+  /** The strategy that wanted an order of a previous run. */
   own(clOrdId: string, strategy: string): void;
-  /** Counts what an order did and may do, by the strategy whose wish it is known to be now. */
+  /** Counts what an order did and may do, by the strategy whose wanted order it is known to be now. */
   recount(order: TrackedOrder): void;
   /** Orders found at the service are counted before they have a slot, and published only then. */
   recountAll(): void;
@@ -105,7 +105,7 @@ export class Reconciliation {
     this.#owner.own(clOrdId, strategy);
     const known = store.find({ clOrdId });
     if (known !== undefined && !isActive(known.state)) {
-      // It came to its end between two runs: told once, for the journal's sake.
+      // It came to its end between two runs: reported once, for the journal's sake.
       const { state: phase, instId } = known;
       const ended = recalledOrder(clOrdId, spec, sentAt);
       applyRecord(ended, known);
@@ -121,7 +121,7 @@ export class Reconciliation {
     this.#owner.recountAll();
   }
 
-  /** Orders found at the service got a slot: the slot's own is weighed against its wish, a surplus one has to go. */
+  /** Orders found at the service got a slot: the slot's own is weighed against its wanted order, a surplus one has to go. */
   settleIn(): void {
     for (const order of this.#slots.housed()) if (!isOver(order)) this.#settle(order);
   }

@@ -1,7 +1,7 @@
 /**
  * Wanted orders refused before they were sent: reported once, and tried again when what they were refused for has changed.
  *
- * Invariants: the same wish of a slot is refused once; an order that ended makes room for one wish that found none; a product
+ * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that found none; a product
  * nobody lists causes a new reading of the list, at most once a minute.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
@@ -24,13 +24,13 @@ interface RefusalsOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  /** A wish names a product that is not listed: the list may be old. At most once a minute. */
+  /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
   readonly onUnknownInstrument?: (instId: string) => void;
 }
 
 interface RefusalsOwner {
   consider(slot: Slot): void;
-  /** A wish was refused for a reason that is news. */
+  /** A wanted order was refused for a reason that is news. */
   refused(slot: Slot, wish: WantedOrder, reason: string): void;
 }
 
@@ -71,7 +71,7 @@ export class Refusals {
     this.#noteUnknown(wish.instId);
   }
 
-  /** What the wish was refused for has changed. */
+  /** What the wanted order was refused for has changed. */
   retry(slot: Slot): void {
     this.#crowded.delete(slot);
     if (slot.refused && slot.order === undefined) slot.settledMark = undefined;

@@ -5,7 +5,7 @@
  * and a reduce-only order that was rejected, cut or canceled by the service while the strategy still holds what it should reduce.
  *
  * Invariants: never more than the wanted quantity in all, and of an exit never more than the strategy holds; an order that was
- * canceled by us leaves nothing here, since its wanted order is still there to be placed anew.
+ * canceled by us leaves nothing here, since its wanted order is still there to be placed again.
  * Not here: when the next order leaves (exits.ts), what a strategy holds (orders/risk/exposure.ts).
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";

@@ -34,7 +34,7 @@ export class Slot {
   order: TrackedOrder | undefined = undefined;
   queued: QueuedPlacement | undefined = undefined;
   settledMark: string | undefined = undefined;
-  /** The settled wish was refused by a rule and may pass when instruments change. */
+  /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;
   /** An order that a rate limit kept from being executed: its id is used again. */
   spare: TrackedOrder | undefined = undefined;

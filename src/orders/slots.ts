@@ -15,12 +15,12 @@ import { type OrderSpec, sameWish, type WantedOrder, wishMark } from "./wanted-o
 
 const slotsMax = 1_000;
 /**
- * An earlier life whose journal is gone may have sent more orders than the service shows: some are still on their way, some too
+ * A previous run whose journal is gone may have sent more orders than the service shows: some are still on their way, some too
  * young for its lists. No key lets more leave while an answer is waited for.
  */
 const unseenMax = 100;
 
-/** A name the framework gave: it means nothing to a later life. */
+/** A name the framework gave: it means nothing to a later run. */
 const isNumbered = (name: string): boolean => name.startsWith("#");
 
 export class Slots {
@@ -53,7 +53,7 @@ export class Slots {
     return true;
   }
 
-  /** The slots whose wish appeared, changed or disappeared. */
+  /** The slots whose wanted order appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[] {
     const slots = this.#slotsOf(strategy);
     const named = namesOf(strategy, wanted);
@@ -78,7 +78,7 @@ export class Slots {
     for (const slot of slots.values()) {
       if (slot.byHand || slot.wish === undefined || named.has(slot.name)) continue;
       slot.wish = undefined;
-      // Wanted again later, it is a new wish.
+      // Wanted again later, it is a new wanted order.
       slot.settledMark = undefined;
       changed.push(slot);
     }

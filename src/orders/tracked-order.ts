@@ -12,7 +12,7 @@ import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
 export interface TrackedOrder {
-  /** Empty while nobody wants an order that an earlier life of this instance left behind. */
+  /** Empty while nobody wants an order that a previous run of this instance left behind. */
   strategy: string;
   slot: string;
   readonly clOrdId: string;
@@ -22,13 +22,13 @@ export interface TrackedOrder {
   qty: string;
   /** It is over, and its slot will place another order for what is left of the wanted quantity. */
   goesOn: boolean;
-  /** Of the wish it serves, which may have changed without need to replace the order. */
+  /** Of the wanted order it serves, which may have changed without need to replace the order. */
   mark: string;
   readonly sentAt: number;
   ordId: string;
   phase: OrderPhase;
   record: OrderRecord | undefined;
-  /** The wish of its slot has changed since it was last compared with this order (conflation.ts). */
+  /** The wanted order of its slot has changed since it was last compared with this order (conflation.ts). */
   unweighed: boolean;
   /** Someone wants it gone, this urgently. */
   cancelClass: ActionClass | undefined;
@@ -50,7 +50,7 @@ export const finalPhases: readonly OrderPhase[] = ["filled", "canceled", "reject
 export const isOver = ({ phase }: TrackedOrder): boolean =>
   phase === "filled" || phase === "canceled" || phase === "rejected" || phase === "absent";
 
-/** Rests at the service as far as we know, so that it can be cancelled. */
+/** Rests at the service as far as we know, so that it can be canceled. */
 export const isResting = (order: TrackedOrder): boolean =>
   !isOver(order) && order.phase !== "sent" && order.phase !== "unknown" && order.phase !== "planned";
 
@@ -97,7 +97,7 @@ export const newOrder = (
   reason: "",
 });
 
-/** An order that an earlier life sent and heard nothing of any more. */
+/** An order that a previous run sent and has no answer to. */
 export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): TrackedOrder => {
   const order = newOrder("", "", clOrdId, undefined, "adopted", spec, sentAt);
   order.phase = "sent";

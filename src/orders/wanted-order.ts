@@ -13,7 +13,7 @@ import { add, compare, div, equal, isDecimal, isPositive, mul, plain, toStep } f
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
- * `slot`, so an order whose wish did not change is not touched and keeps its place in the queue.
+ * `slot`, so an order whose wanted order did not change is not touched and keeps its place in the queue.
  */
 export interface WantedOrder {
   /** Stable name of this order within the strategy. */
@@ -28,7 +28,7 @@ export interface WantedOrder {
    * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote currency, a market
    * order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's worth on the way; a larger one
    * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. What still differs when
-   * the order is complete is told as the event `order.inexact`.
+   * the order is complete is reported as the event `order.inexact`.
    */
   readonly qty?: string;
   /** Size in quote currency. */
@@ -45,7 +45,7 @@ export interface WantedOrder {
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
   readonly keepWithin?: string;
   /**
-   * Once filled, refused or cancelled by hand a wish is settled: it is not placed again for as long as it is repeated. It is new
+   * Once filled, refused or canceled by hand a wanted order is settled: it is not placed again for as long as it is repeated. It is new
    * when something else was wanted in between, or with another `round`.
    */
   readonly round?: string | number;
@@ -70,11 +70,11 @@ export type Specified =
 /** Whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
-/** Two wishes with the same mark are the same wish. */
+/** Two wanted orders with the same mark are the same wanted order. */
 export const wishMark = (wish: WantedOrder): string =>
   `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;
 
-/** Whether the wish is the one that came to an end under this mark. */
+/** Whether the wanted order is the one that came to an end under this mark. */
 export const isSettled = (wish: WantedOrder, mark: string | undefined): boolean => mark !== undefined && wishMark(wish) === mark;
 
 /** What `wishMark` compares, without making texts: asked for every order of every set. */

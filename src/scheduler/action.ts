@@ -1,5 +1,5 @@
 /**
- * An action as the scheduler sees it: queued without content, built when its slot opens, told how it ended.
+ * An action as the scheduler sees it: queued without content, built when its slot opens, notified of its end.
  *
  * Invariants: what is sent is asked for once, when the slot has opened; every action ends once.
  */

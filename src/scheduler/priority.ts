@@ -40,7 +40,7 @@ export class Share {
 
   /** Sorting time of an action submitted now; an owner with much queued is placed as if it had asked one after the other. */
   enter(weight: number, now: number): number {
-    // What was used while nobody else wanted it is not held against anyone later.
+    // What was used while no other wanted it is not held against anyone later.
     const start = this.queued === 0 ? now : Math.max(now, this.#until);
     this.#until = start + (weight * msPerWeight) / this.#part;
     this.queued++;

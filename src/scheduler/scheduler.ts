@@ -2,7 +2,7 @@
  * Decides which waiting action leaves next, and when. The only place that waits.
  *
  * Invariants: an action leaves only with a grant on all its layers; what to send is asked for when its slot has opened, so a
- * wish that was replaced or withdrawn costs nothing; the queue is bounded; an action withdrawn before it left never leaves.
+ * wanted order that was replaced or withdrawn costs nothing; the queue is bounded; an action withdrawn before it left never leaves.
  * Not here: the arithmetic of quota (quota/), what an answer means (client/parse-response.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -39,7 +39,7 @@ export interface SchedulerOptions {
   readonly transport: Transport;
   readonly journal: EventLog;
   readonly queueMax?: number;
-  /** Parts of the quota by owner when several compete; 1 for whoever is not named. */
+  /** Parts of the quota by owner when several compete; 1 where none is named. */
   readonly shares?: Readonly<Record<string, number>>;
   /** Weight a minute an owner may spend on ordinary actions; exits are never counted. */
   readonly budgets?: Readonly<Record<string, number>>;

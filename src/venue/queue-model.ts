@@ -11,7 +11,7 @@
 
 /**
  * - `risk-averse`: every cancel was behind us, as long as that is possible. Of the rules that look at a queue it fills latest.
- * - `{ power: n }`: part of the cancels was ahead of us. With A lots ahead and B behind, the share Bⁿ / (Aⁿ + Bⁿ) of what is cancelled
+ * - `{ power: n }`: part of the cancels was ahead of us. With A lots ahead and B behind, the share Bⁿ / (Aⁿ + Bⁿ) of what is canceled
  *   was behind. 1 spreads cancels evenly over the queue, more concentrates them in its longer part.
  * - `probabilistic`: the same with n = 2.
  * - `through`: nothing is known of the queue. The price alone never fills an order, only prints and prices beyond it do.

@@ -1,7 +1,7 @@
 /**
  * Books of one instrument, one value for each message.
  *
- * Invariants: only whole and consistent books are emitted; one that is neither is dropped and asked for anew; a new listener gets
+ * Invariants: only whole and consistent books are emitted; one that is neither is dropped and asked for again; a new listener gets
  * the present book, if there is one.
  */
 import type { HotStream } from "../../market/hot-stream.ts";

@@ -1,5 +1,5 @@
 /**
- * Endpoints that the service says will end, by the headers Deprecation and Sunset: told once each.
+ * Endpoints that the service says will end, by the headers Deprecation and Sunset: reported once each.
  *
  * Invariants: answers are handed on untouched; what the header says is told cut and as text.
  */

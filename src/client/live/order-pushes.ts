@@ -5,7 +5,7 @@
  * logged in, subscribed and in sequence, false from the moment it is not, and emits on changes only; records are passed on after
  * what else has arrived meanwhile, so that a fill does not overtake the market that caused it because its socket was read first;
  * neither stream errors; both end at the stop.
- * Not here: reading the state anew after a turn (resources/).
+ * Not here: reading the state again after a turn (resources/).
  */
 import { BehaviorSubject, type Observable } from "rxjs";
 import type { Contract } from "../../contract/contract.ts";

@@ -1,7 +1,7 @@
 /**
  * Trades of one instrument as they are told.
  *
- * Invariants: one value for each trade, in the order of the service; one whose size cannot be told in base currency is left out.
+ * Invariants: one value for each trade, in the order of the service; one whose size is not known in base currency is left out.
  */
 import { plain } from "../../decimal.ts";
 import type { HotStream } from "../../market/hot-stream.ts";

@@ -2,7 +2,7 @@
  * WebSocket subscription: whether what it tells can be trusted at this moment.
  *
  * Invariants: messages reach the listener only while the state is `live`, in the sequence of the service and without a hole;
- * a gap, a duplicate or disorder ends `live` at once and subscribes anew, ever more slowly when that does not help; what is not
+ * a gap, a duplicate or disorder ends `live` at once and subscribes again, ever more slowly when that does not help; what is not
  * acknowledged in time, or is refused, is `refused` until a later try succeeds; the listener is told of changes only.
  * Not here: the connection (socket-connection.ts), what records mean (live/).
  */
@@ -104,7 +104,7 @@ export class SocketChannel {
     this.#options.listener.message(push);
   }
 
-  /** What was told cannot be trusted: subscribes anew. Nothing while that is under way already. */
+  /** What was told cannot be trusted: subscribes again. Nothing while that is under way already. */
   repair(reason: string): void {
     if (this.#state !== "live" || this.#closed) return;
     const { clock, random, onAnomaly, send } = this.#options;

@@ -25,7 +25,7 @@ interface ConnectionOptions {
   readonly onAnomaly: OnAnomaly;
   /** Undefined: open now; otherwise the instant to ask again. */
   readonly leave: () => number | undefined;
-  /** Called for each login, as each is signed anew. */
+  /** Called for each login, as each is signed again. */
   readonly login: (() => LoginArg) | undefined;
   /** A socket was opened (1) or has ended (-1). */
   readonly onSocket: (change: 1 | -1) => void;

@@ -15,7 +15,7 @@ import type { OpenSocket } from "./socket.ts";
 import { type ChannelListener, type OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
-/** Who asks: channels of one login share connections. `arg` is called for each login, as each is signed anew. */
+/** Who asks: channels of one login share connections. `arg` is called for each login, as each is signed again. */
 export interface Login {
   readonly name: string;
   readonly arg: () => LoginArg;

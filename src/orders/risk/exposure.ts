@@ -11,7 +11,7 @@ import { add, compare, equal, isPositive, mul, neg, sub } from "../../decimal.ts
 /** One telling of one order. Amounts are decimal text. */
 export interface ExposureEntry {
   readonly id: string;
-  /** Empty while it belongs to nobody. */
+  /** Empty while it belongs to no strategy. */
   readonly strategy: string;
   readonly instId: string;
   readonly side: Side;
@@ -41,7 +41,7 @@ export interface Holding {
 
 export interface Exposure {
   take(fact: ExposureEntry): void;
-  /** What orders of earlier lives that are over did. */
+  /** What orders of previous runs that are over did. */
   inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void;
   /** What all held of a product was closed at this price, by no order of ours. */
   close(instId: string, px: string): void;

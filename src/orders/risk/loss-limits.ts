@@ -1,7 +1,7 @@
 /**
  * Watches what strategies have lost, realised and not, at the last known prices.
  *
- * Invariants: a breach is told once, and again only after it was made good; prices are looked at every second while anything is
+ * Invariants: a breach is reported once, and again only after it was made good; prices are looked at every second while anything is
  * held, and at once when something was traded; without a limit nothing is watched.
  * Not here: what follows from a breach (orders/order-manager.ts).
  */
@@ -55,7 +55,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     if (px !== undefined) lastPx.set(instId, px);
     return px;
   };
-  /** What an earlier life left has no price before the market tells one. */
+  /** What a previous run left has no price before the market tells one. */
   const isPriced = (holdings: ReadonlyMap<string, Holding>): boolean =>
     [...holdings].every(([instId, { position }]) => isZero(position) || priced(instId, position) !== undefined);
   const judge = (strategy: string | undefined, limit: string, tell: (reason: string) => void): void => {
@@ -79,7 +79,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const look = (): void => {
     if (lossPerStrategy !== undefined) {
       for (const strategy of exposure.strategies()) {
-        // What an earlier life left behind is nobody's loss yet.
+        // What a previous run left behind is no strategy's loss yet.
         if (strategy === "") continue;
         judge(strategy, lossPerStrategy, (reason) => {
           options.onStrategy(strategy, reason);

@@ -1,9 +1,9 @@
 /**
- * How fast a strategy's wishes are acted on: a bucket of tokens on the engine's clock.
+ * How fast a strategy's wanted orders are acted on: a bucket of tokens on the engine's clock.
  *
  * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot only the
- * latest counts, so that memory is bounded by slots; a wish that goes away never waits, and one that only takes the place of a
- * wish that waits for quota is not acted on, and not counted.
+ * latest counts, so that memory is bounded by slots; a wanted order that goes away never waits, and one that only takes the place of a
+ * wanted order that waits for quota is not acted on, and not counted.
  * Not here: what is done with a slot (orders/order-manager.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -28,7 +28,7 @@ export const takeToken = (
 };
 
 interface OrderThrottle {
-  /** The slot's wish changed: it is considered now or when its strategy's turn comes. */
+  /** The slot's wanted order changed: it is considered now or when its strategy's turn comes. */
   readonly admit: (slot: Slot) => void;
 }
 

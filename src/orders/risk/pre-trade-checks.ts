@@ -2,7 +2,7 @@
  * What may be sent: checks that cost nothing here and would cost quota, or money, at the service.
  *
  * Invariants: only an approved order reaches the gateway; a refusal says the rule, the value and what would pass.
- * Not here: limits on money (risk-limits.ts), what is open and held (exposure.ts).
+ * Not here: risk limits (risk-limits.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
@@ -40,7 +40,7 @@ interface RuleInput {
 export interface Approval {
   readonly approved: true;
   readonly spec: OrderSpec;
-  /** Empty where it cannot be told. */
+  /** Empty where it is not known. */
   readonly baseQty: string;
 }
 

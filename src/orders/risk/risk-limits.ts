@@ -1,5 +1,5 @@
 /**
- * Whether an order stays within the limits on money: values in, a reason out. Pure.
+ * Whether an order stays within the risk limits: values in, a reason out. Pure.
  *
  * Invariants: comparisons are exact; what is known to be executed and all that may still be executed counts; an order that can
  * only shrink a position passes every limit on size; a refusal names the value, the limit, what would pass, and the config key.
@@ -21,7 +21,7 @@ export interface RiskRules {
   /** Long or short in one instrument, by own fills and with everything open on that side executed. */
   readonly positionPerStrategy?: string;
   readonly positionInAll?: string;
-  /** Wishes of one strategy that are acted on in a second; of what is beyond that the latest is acted on when its turn comes. */
+  /** Wanted orders of one strategy that are acted on in a second; of what is beyond that the latest is acted on when its turn comes. */
   readonly changesPerSecond?: number;
   /** Realised and not, costs included: beyond it a strategy may only reduce. */
   readonly lossPerStrategy?: string;
@@ -37,7 +37,7 @@ export interface Standing {
 export interface RiskInput {
   readonly rules: RiskRules;
   readonly spec: OrderSpec;
-  /** Base currency; empty where it cannot be told. */
+  /** Base currency; empty where it is not known. */
   readonly baseQty: string;
   /** What a market order of this side would meet, if a quote is known. */
   readonly marketPx: string | undefined;

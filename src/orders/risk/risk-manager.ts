@@ -1,8 +1,8 @@
 /**
- * The limits on money as the desk uses them: told of every order, asked about every wish.
+ * The risk limits as the order manager uses them: told of every order, asked about every wanted order.
  *
- * Invariants: without a limit in the config only what was executed is summed up; a wish that is refused again for the same limit is refused in
- * the same words, so that it is told once.
+ * Invariants: without a limit in the config only what was executed is summed up; a wanted order that is refused again for the same limit is refused in
+ * the same words, so that it is reported once.
  * Not here: what may pass (risk-limits.ts), the sums (exposure.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -26,7 +26,7 @@ interface RiskManagerOptions {
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
 }
 
-/** What a strategy holds by orders of earlier lives that are over. */
+/** What a strategy holds by orders of previous runs that are over. */
 export type Inherited = Pick<Holding, "position" | "cash"> & { readonly strategy: string; readonly instId: string };
 
 /** Told once of a loss beyond its limit. */
@@ -41,7 +41,7 @@ const hasFills = ({ record }: TrackedOrder): boolean => record !== undefined && 
 
 export class RiskManager {
   readonly exposure = createExposure();
-  /** How many wishes that found no room are tried again when an order has ended: it may have been larger than they are. */
+  /** How many wanted orders that found no room are tried again when an order has ended: it may have been larger than they are. */
   readonly retries: number;
   readonly #limited: boolean;
   readonly #marketPx: RiskManagerOptions["marketPx"];
@@ -91,7 +91,7 @@ export class RiskManager {
     if (this.#limited) this.#losses.inherited(judged);
   }
 
-  /** Whose wish an order of a previous run was: it counts for that strategy before a slot takes it over. */
+  /** The strategy that wanted an order of a previous run: it counts for that strategy before a slot takes it over. */
   owned(clOrdId: string, strategy: string): void {
     if (strategy !== "") this.#owners.set(clOrdId, strategy);
   }

@@ -39,7 +39,7 @@ export class TradingModes {
     return this.ownOf(strategy) === "halted" ? "the strategy is halted" : undefined;
   }
 
-  /** The wish as far as the modes let it count. */
+  /** The wanted order as far as the modes let it count. */
   wishWithin(strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined {
     if (this.of(strategy) === "halted") return undefined;
     return this.ownOf(strategy) === "reducing" && wish?.reduceOnly !== true ? undefined : wish;

@@ -1,5 +1,5 @@
 /**
- * Everything the service has told us of orders, merged into one truthful set.
+ * Order store: everything the service has reported of orders, merged into one consistent set.
  *
  * Invariants: a merge takes the most advanced of each part (state, fills, time), so any order of arrival from listings, pushes
  * and replies gives the same record, a final state stays final and filled size never falls; finished orders are kept up to a bound.

@@ -1,5 +1,5 @@
 /**
- * A piece of the service's state as a stream: the latest value on subscription, polled only while somebody listens.
+ * Polled resource: a part of the service's state as a stream: the latest value on subscription, polled only while it is subscribed.
  *
  * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why; however many
  * listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that was asked for
@@ -27,7 +27,7 @@ interface ResourceOptions<T> {
   readonly initial: T;
   /** How old the value may be, infinite for ever; a function where that changes, asked whenever a read is planned. */
   readonly freshMs: number | (() => number);
-  /** True while other news keeps the value up, also while nobody listens: who comes then need not have it read first. */
+  /** True while other news keeps the value up, also without a subscriber: who comes then need not have it read first. */
   readonly kept?: () => boolean;
   /** Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. */
   readonly read: (needed: () => boolean) => Observable<Reading<T>>;
@@ -117,7 +117,7 @@ export class PolledResource<T> {
     if (heard > 0) this.#emit(this.current);
   }
 
-  /** Reads now, if anybody listens; otherwise when somebody does. Not sent when `needed` says no by the time its slot opens. */
+  /** Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` says no by the time its slot opens. */
   refresh(needed: () => boolean = always): void {
     if (this.#listeners.size === 0) this.#askedAt = Number.NEGATIVE_INFINITY;
     else this.#requests = [...this.#requests.filter((isNeeded) => isNeeded()), needed];
@@ -162,7 +162,7 @@ export class PolledResource<T> {
     this.#readAt = this.#askedAt;
   }
 
-  /** Nobody listens any more. What was never answered is asked for at once by whoever comes next. */
+  /** No subscriber is left. What was never answered is asked for at once by the next subscriber. */
   #withdraw(): void {
     if (this.#reading === undefined) return;
     this.#reading.unsubscribe();
@@ -170,7 +170,7 @@ export class PolledResource<T> {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** While nobody listened the value was not kept up. */
+  /** Without a subscriber the value was not kept up. */
   #asOf(wantedMs: number): Snapshot<T> {
     const snapshot = this.current;
     if (snapshot.stale || this.#clock.now() - this.#readAt <= wantedMs) return snapshot;
@@ -201,7 +201,7 @@ export class PolledResource<T> {
     return this.#askedAt + pause;
   }
 
-  /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans anew. */
+  /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again. */
   #plan(): void {
     if (this.#listeners.size === 0) return;
     const at = this.#nextAt();

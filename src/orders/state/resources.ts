@@ -18,7 +18,7 @@ import { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
 import { failedReading, type Reading } from "./reading.ts";
 
-/** Milliseconds a value may be old while somebody listens, by resource. */
+/** Milliseconds a value may be old while it is subscribed, by resource. */
 export interface Freshness {
   readonly pendingMs: number;
   /** The same while the service pushes every change of an order: the listing is only a safety net then. */

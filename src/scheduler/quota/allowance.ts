@@ -126,7 +126,7 @@ export class Allowances {
     return heardAt + Math.min(newsMsMax, Math.max(newsMsMin, (endAt - at) / 20));
   }
 
-  /** What was heard before says nothing about now. */
+  /** What was received before says nothing about now. */
   forget(): void {
     for (const user of this.#users.values()) user.heardAt = undefined;
   }

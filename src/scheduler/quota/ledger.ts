@@ -33,7 +33,7 @@ export interface LedgerOptions {
   readonly layers: readonly LayerSpec[];
   readonly reserve?: Partial<ReservePolicy>;
   readonly clock?: ServerClockOptions;
-  /** Nothing leaves for so long after a start: calls of an earlier life may still be landing. */
+  /** Nothing leaves for so long after a start: calls of a previous run may still be landing. */
   readonly quietMs?: number;
   readonly startedAt: number;
 }

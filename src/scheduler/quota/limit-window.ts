@@ -44,7 +44,7 @@ export interface LimitWindow {
   undo(ticket: WindowTicket): void;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
   shut(at: number): number;
-  /** The clock was disturbed: windows have to be named anew. */
+  /** The clock was disturbed: windows have to be named again. */
   reset(): void;
   used(now: number): number;
   /** Units of calls that are not answered yet. */

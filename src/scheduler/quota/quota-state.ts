@@ -1,5 +1,5 @@
 /**
- * How the quota stands, for whoever looks at it: one row for each scope of each layer met so far.
+ * How the quota stands, for display: one row for each scope of each layer met so far.
  *
  * Invariants: looking changes nothing.
  */

@@ -11,7 +11,7 @@
  */
 
 export interface ServerClock {
-  /** Bounds of service time minus client time at client instant `at`. Infinite until something was heard. */
+  /** Bounds of service time minus client time at client instant `at`. Infinite until something was received. */
   lo(at: number): number;
   hi(at: number): number;
   readonly known: boolean;

@@ -26,7 +26,7 @@ export class Weights {
     return Math.max(stated, this.#learned.get(endpoint) ?? 0);
   }
 
-  /** A call left; what was heard before it can be compared with its answer only if it was alone. */
+  /** A call left; what was received before it can be compared with its answer only if it was alone. */
   noteSent(uid: string): void {
     const before = this.#last.get(uid);
     if (before !== undefined) before.since++;

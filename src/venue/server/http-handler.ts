@@ -25,7 +25,7 @@ interface HttpHandlerOptions {
   readonly routes: ReadonlyMap<string, EndpointName>;
   readonly pages: ReadonlyMap<string, Page>;
   readonly ipOf: (request: IncomingMessage) => string;
-  /** Told of what broke inside. */
+  /** Called with what broke inside. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -40,7 +40,7 @@ export interface VenueServerOptions {
   readonly ipOf?: (request: IncomingMessage) => string;
   /** How long a connection may take or be idle, milliseconds. */
   readonly patience?: Partial<Patience>;
-  /** Told of what broke inside; the client got a 500. */
+  /** Called with what broke inside; the client got a 500. */
   readonly onError?: (error: unknown) => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Section 4.4: cancelling in batches.
+ * Section 4.4: canceling in batches.
  *
  * Invariants: what a batch did is read from the orders, not from its answer; what it says is judged on its own.
  */

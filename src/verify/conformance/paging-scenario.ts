@@ -1,7 +1,7 @@
 /**
- * More orders than a page holds, listed while they stand and after they were cancelled.
+ * More orders than a page holds, listed while they stand and after they were canceled.
  *
- * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are cancelled.
+ * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are canceled.
  */
 import { paging } from "../../contract/limits.ts";
 import type { Reply } from "../probe/reply.ts";

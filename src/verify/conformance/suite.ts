@@ -53,7 +53,7 @@ export interface SuiteOptions extends TestClientOptions {
 export interface SuiteResult {
   /** In the order of the description. */
   readonly findings: readonly Finding[];
-  /** Orders of ours that could not be cancelled. */
+  /** Orders of ours that could not be canceled. */
   readonly leftBehind: readonly string[];
 }
 

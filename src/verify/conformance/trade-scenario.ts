@@ -1,7 +1,7 @@
 /**
- * What the service shows of three orders while they stand, while they are cancelled, and afterwards.
+ * What the service shows of three orders while they stand, while they are canceled, and afterwards.
  *
- * Invariants: a, b and c were placed in this order; d is placed and cancelled first, so that a batch holds a hopeless element; all
+ * Invariants: a, b and c were placed in this order; d is placed and canceled first, so that a batch holds a hopeless element; all
  * are complete at the end. Every look is one reply; rules only read.
  */
 

@@ -23,7 +23,7 @@ export const successOf = (answer: Answer): Reply | undefined => {
 export const spellAnswer = (answer: Answer): string =>
   answer.kind === "unanswered" ? answer.why : `status ${answer.status}${answer.code === "" ? "" : `, code ${answer.code}`}`;
 
-/** Whether two answers cannot be told apart by what a client goes by. */
+/** Whether a client cannot distinguish two answers. */
 export const isSame = (a: Answer, b: Answer): boolean =>
   a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
 
@@ -38,7 +38,7 @@ export const noteRefusal = ({ door, contract }: ExaminationState, answer: Answer
   if (isRefusal(contract.profile, answer) && answer.code !== "") door.codes.add(answer.code);
 };
 
-/** Why it cannot be told whether a wrong key would be noticed, or undefined with what was learned noted. */
+/** Why it is not known whether a wrong key would be noticed, or undefined with what was learned noted. */
 export const probeCredentials = async (
   examination: ExaminationState,
   signs: boolean,

@@ -32,7 +32,7 @@ export class OwnOrders {
   readonly #prefix: string;
   /** Service ids by client id; none while a placement was not answered. */
   readonly #ours = new Map<string, { readonly instId: string; readonly ordIds: Set<string> }>();
-  /** Service ids of which a cancel was answered: only what a listing shows is cancelled again. */
+  /** Service ids of which a cancel was answered: only what a listing shows is canceled again. */
   readonly #asked = new Set<string>();
   #count = 0;
 
@@ -82,7 +82,7 @@ export class OwnOrders {
       const reply = await ask("cancelBatch", elements);
       return reply !== undefined && !reply.ok && !reply.limited && reply.records.length === 0;
     };
-    // One kind of id a call: a mix may be refused. A listing may lag behind, so what is known is cancelled before it is read.
+    // One kind of id a call: a mix may be refused. A listing may lag behind, so what is known is canceled before it is read.
     const known = mine.flatMap(([, { ordIds }]) =>
       [...ordIds].filter((ordId) => !this.#asked.has(ordId)).map((ordId) => ({ instId, ordId })),
     );

@@ -74,7 +74,7 @@ const delaysIn = (session: Session): { readonly roundTripMs: readonly number[]; 
       sentAt.delete(record.request);
     } else if (timeUnit !== "s") {
       const push = pushIn(record);
-      // A change that is told again, after a lost connection say, is no news.
+      // A change that is reported again, after a lost connection say, is no news.
       if (push === undefined || dated.has(push)) continue;
       dated.add(push);
       pushLagMs.push(now - Number(push.slice(push.indexOf(" ") + 1)) / perMs[timeUnit]);

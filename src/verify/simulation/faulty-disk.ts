@@ -2,7 +2,7 @@
  * Disk that fails, is slow and forgets: what was not flushed may be lost, kept or torn when the process dies.
  *
  * Invariants: durable bytes never shrink by a crash; a file appears whole or not at all; which orders' records are durable is
- * known at every instant; a dead process's handle does nothing any more, and what it waited for fails.
+ * known at every instant; a crashed process's handle does nothing any more, and what it waited for fails.
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { Disk, DiskFile } from "../../journal/disk.ts";

@@ -120,7 +120,7 @@ export const checkQuiet = async (environment: Environment, process: SimulatedPro
   if (environment.violations.length === 0 && process.watched.mode === "active") compareWanted(environment, process);
 };
 
-/** After a stop that cancels: what can be cancelled is gone. */
+/** After a stop that cancels: what can be canceled is gone. */
 export const checkStopped = (environment: Environment): void => {
   const { capabilities } = environment.contract.profile;
   for (const { clOrdId, instId } of environment.oracle.live.values()) {

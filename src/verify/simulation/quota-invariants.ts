@@ -12,7 +12,7 @@ import type { Invariant } from "./invariants.ts";
 
 /** After a rejection by a minute's limit an engine may send this many more requests in that minute. */
 const intoShutMax = 3;
-/** So near to a window's end the reserve may have been lent, and the windows cannot be told apart. */
+/** So near to a window's end the reserve may have been lent, and the windows is not known apart. */
 const edgeMs = 3_000;
 
 export class QuotaInvariants {
@@ -36,7 +36,7 @@ export class QuotaInvariants {
     this.#excusedUntil = Math.max(this.#excusedUntil, this.#windowEnd());
   }
 
-  /** The service's clock has moved: windows cannot be told apart for a while. */
+  /** The service's clock has moved: windows cannot be distinguished for a while. */
   excuseFor(ms: number): void {
     this.#excusedUntil = Math.max(this.#excusedUntil, this.#serviceNow() + ms);
   }
