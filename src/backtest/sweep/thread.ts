@@ -34,58 +34,53 @@ export interface Thread {
 
 /** Resolves when the thread has loaded the config; rejects when it cannot. */
 export const openThread = async (facts: WorkerFacts): Promise<Thread> => {
-  const worker = startWorker(facts);
-  const first = await nextOf(worker);
-  if (first.kind === "ready") return threadOf(worker);
-  await worker.terminate();
+  const thread = new WorkerThread(startWorker(facts));
+  const first = await thread.next();
+  if (first.kind === "ready") return thread;
+  await thread.close();
   throw new SluiceError("CONFIG_INVALID", "reason" in first ? first.reason : "The worker answered before it was asked.");
 };
 
-const threadOf = (worker: Worker): Thread => {
-  let ended: string | undefined;
-  worker.once("exit", (code) => {
-    ended ??= exitWords(code);
-  });
-  worker.on("error", (error) => {
-    ended ??= messageOf(error);
-  });
-  return {
-    run: async (job) => {
-      if (ended !== undefined) return { kind: "died", reason: ended };
-      const next = nextOf(worker);
-      worker.postMessage(job);
-      const message = await next;
-      if (message.kind === "answer" || message.kind === "died") return message;
-      return { kind: "died", reason: "it answered something else" };
-    },
-    close: async () => {
-      await worker.terminate();
-    },
-  };
-};
+type Message = FromWorker | Extract<Ended, { readonly kind: "died" }>;
 
-/** The next thing a worker tells, or how it ended before telling anything. */
-const nextOf = (worker: Worker): Promise<FromWorker | Extract<Ended, { readonly kind: "died" }>> =>
-  new Promise((resolve) => {
-    const settle = (message: FromWorker | { readonly kind: "died"; readonly reason: string }): void => {
-      worker.off("message", settle);
-      worker.off("error", failed);
-      worker.off("exit", exited);
-      resolve(message);
-    };
-    const failed = (error: unknown): void => {
-      settle({ kind: "died", reason: messageOf(error) });
-    };
-    const exited = (code: number): void => {
-      settle({ kind: "died", reason: exitWords(code) });
-    };
-    worker.on("message", settle);
-    worker.on("error", failed);
-    worker.on("exit", exited);
-  });
+class WorkerThread implements Thread {
+  readonly #worker: Worker;
+  #settle: ((message: Message) => void) | undefined;
+  /** How it ended. */
+  #ended: Message | undefined;
 
-const exitWords = (code: number): string => `it ended with code ${code}`;
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on("message", (message: FromWorker) => this.#settle?.(message));
+    worker.on("error", (error) => this.#end(error instanceof Error ? error.message : String(error)));
+    worker.on("exit", (code) => this.#end(`it ended with code ${code}`));
+  }
+
+  /** The next thing the worker says, or how it ended before it said anything. */
+  next(): Promise<Message> {
+    return new Promise((resolve) => {
+      if (this.#ended === undefined) this.#settle = resolve;
+      else resolve(this.#ended);
+    });
+  }
+
+  async run(job: Job): Promise<Ended> {
+    const next = this.next();
+    if (this.#ended === undefined) this.#worker.postMessage(job);
+    const message = await next;
+    if (message.kind === "answer" || message.kind === "died") return message;
+    return { kind: "died", reason: "it answered something else" };
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #end(reason: string): void {
+    this.#ended ??= { kind: "died", reason };
+    this.#settle?.(this.#ended);
+  }
+}
 
 const startWorker = (facts: WorkerFacts): Worker => {
   // What a run makes it mostly drops at once; threads that collect it often get in each other's way.

@@ -11,8 +11,8 @@ import { register } from "tsx/esm/api";
 
 const of = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.js`).href);
 const { loadConfigFile } = await of("host/load");
-const { runJob } = await of("sweep/job");
-const { readMarkets } = await of("sweep/shared-market");
+const { runJob } = await of("backtest/sweep/job");
+const { readMarkets } = await of("backtest/sweep/shared-market");
 registerCommonJs();
 register();
 

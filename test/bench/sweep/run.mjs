@@ -30,12 +30,12 @@ process.chdir(root);
 const of = (name) => import(pathToFileURL(`${dist}/${name}.js`).href);
 const sluice = await of("index");
 const { loadConfigFile } = await of("host/load");
-const { planSweep } = await of("sweep/plan");
-const { createPool } = await of("sweep/pool");
-const { readMarkets } = await of("sweep/shared-market");
-const { overridesOf, readVariation } = await of("sweep/space");
-const { runSweep } = await of("sweep/sweep");
-const { openThread } = await of("sweep/thread");
+const { planSweep } = await of("backtest/sweep/sweep-plan");
+const { createPool } = await of("backtest/sweep/pool");
+const { readMarkets } = await of("backtest/sweep/shared-market");
+const { overridesOf, readVariation } = await of("backtest/sweep/space");
+const { runSweep } = await of("backtest/sweep/sweep");
+const { openThread } = await of("backtest/sweep/thread");
 registerCommonJs();
 register();
 
