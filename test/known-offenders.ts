@@ -26,11 +26,6 @@ export const longFunctions: readonly string[] = [
   // orders
   "src/orders/order-resolver.ts createOrderResolver",
   // report
-  // scheduler
-  "src/scheduler/lanes.ts createLanes",
-  // scheduler/quota
-  // scheduler
-  "src/scheduler/scheduler.ts createScheduler",
   // venue/server
 ];
 
@@ -65,8 +60,6 @@ export const unusedExports: readonly string[] = [
   // scheduler/quota
   "src/scheduler/quota/foreign-usage.ts poissonQuantile",
   "src/scheduler/quota/ledger.ts LedgerOptions",
-  // scheduler
-  "src/scheduler/scheduler.ts SchedulerOptions",
   // venue/server
   "src/venue/server/fault-plan.ts httpFaults",
   "src/venue/server/fault-plan.ts socketFaults",

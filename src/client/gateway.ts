@@ -73,7 +73,7 @@ export interface Gateway {
 interface GatewayOptions {
   readonly clock: Clock;
   readonly contract: Contract;
-  readonly scheduler: Scheduler;
+  readonly scheduler: Pick<Scheduler, "submit">;
   readonly journal: EventLog;
   readonly user: User;
 }
@@ -89,7 +89,7 @@ export const createGateway = (options: GatewayOptions): Gateway => new ServiceGa
 class ServiceGateway implements Gateway {
   readonly contract: Contract;
   readonly #clock: Clock;
-  readonly #scheduler: Scheduler;
+  readonly #scheduler: GatewayOptions["scheduler"];
   readonly #journal: EventLog;
   readonly #user: User;
   readonly #accounts = new Map<string, Account>();

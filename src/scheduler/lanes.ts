@@ -1,154 +1,160 @@
 /**
- * The waiting actions, sorted into lanes whose members are alike to the ledger.
+ * Lanes of waiting actions: the members of one are alike to the ledger.
  *
  * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts) and kept in the
- * order of their heads. While somebody probes, the lightest call comes first.
+ * order of their heads. While a user probes, the lightest call comes first.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Account, Action } from "./action.ts";
-import { classRules, createFairShares } from "./priority.ts";
+import { type Budgets, classRules, FairShares } from "./priority.ts";
 import { PriorityQueue } from "./priority-queue.ts";
 import { type Landing, type Lane, QueuedAction, type UserRound } from "./queued-action.ts";
 import type { Charge } from "./quota/layers.ts";
 import type { Ledger } from "./quota/ledger.ts";
 
-interface Lanes {
-  add(action: Action, now: number): QueuedAction;
-  take(lane: Lane): void;
+export class Lanes {
+  /** Actions that wait. */
+  count = 0;
+  readonly #ledger: Pick<Ledger, "probing" | "turns">;
+  readonly #landing: Landing;
+  readonly #budgets: Budgets;
+  readonly #fair: FairShares;
+  readonly #lanes: Lane[] = [];
+  readonly #byName = new Map<string, Lane>();
+  readonly #users = new Map<string, UserRound>();
+  readonly #byAccount = new WeakMap<Account, Map<EndpointName, Lane[]>>();
+  /** Lanes with something to send, best head first. */
+  readonly #ready: Lane[] = [];
+  /** `#ready` is still in order, but for heads that came or went since. */
+  #sorted = false;
+  #turns = 0;
+  #sequence = 0;
+
+  /** Owners with a budget get lanes of their own, so that they can be held back without holding back others. */
+  constructor(
+    ledger: Pick<Ledger, "probing" | "turns">,
+    landing: Landing,
+    shares: Readonly<Record<string, number>> | undefined,
+    budgets: Budgets,
+  ) {
+    this.#ledger = ledger;
+    this.#landing = landing;
+    this.#budgets = budgets;
+    this.#fair = new FairShares(shares);
+  }
+
+  add(action: Action, now: number): QueuedAction {
+    const lane = this.#laneOf(action);
+    const share = this.#fair.of(action.owner, now);
+    const key = share.enter(action.weight, now) - classRules[action.class].headStartMs;
+    const order = ++this.#sequence;
+    const entry = new QueuedAction(order, action, lane, share, now);
+    lane.queue.push(entry, key, order);
+    // What is not the new head leaves the order of the lanes alone.
+    if (this.#sorted && lane.queue.head() === entry) this.#sorted = false;
+    this.count++;
+    return entry;
+  }
+
+  /** Takes the head of a lane out. */
+  take(lane: Lane): void {
+    const entry = lane.queue.pop();
+    if (entry === undefined) return;
+    entry.removed = true;
+    entry.share.queued--;
+    this.count--;
+    if (this.#sorted && this.#ready[0] === lane) this.#sink(lane);
+    else this.#sorted = false;
+  }
+
   /** Takes a waiting entry out; false when it has left already. */
-  withdraw(entry: QueuedAction): boolean;
+  withdraw(entry: QueuedAction): boolean {
+    if (entry.removed) return false;
+    entry.lane.queue.remove(entry);
+    entry.share.queued--;
+    this.count--;
+    this.#sorted = false;
+    return true;
+  }
+
   /** Lanes with something to send, best head first, valid until the next call. */
-  ready(): readonly Lane[];
-  readonly count: number;
-}
+  ready(): readonly Lane[] {
+    if (!this.#sorted || this.#turns !== this.#ledger.turns) this.#sort();
+    return this.#ready;
+  }
 
-/** Owners for whom `apart` holds get lanes of their own, so that they can be held back without holding back others. */
-export const createLanes = (
-  ledger: Pick<Ledger, "probing" | "turns">,
-  landing: Landing,
-  shares: Readonly<Record<string, number>> | undefined,
-  apart: (owner: string) => boolean,
-): Lanes => {
-  const lanes: Lane[] = [];
-  const byName = new Map<string, Lane>();
-  const parties = new Map<string, UserRound>();
-  const byAccount = new WeakMap<Account, Map<EndpointName, Lane[]>>();
-  const fair = createFairShares(shares);
-  const found: Lane[] = [];
-  /** `found` is still in order, but for heads that came or went since. */
-  let sorted = false;
-  let turns = 0;
-  let lastAccount: Account | undefined;
-  let lastOwn: Map<EndpointName, Lane[]> | undefined;
-  let count = 0;
-  let sequence = 0;
-
-  const open = (action: Action, owner: string | undefined): Lane => {
+  #laneOf(action: Action): Lane {
     const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
-    // Account objects that say the same share a lane.
-    const size = `${weight}|${elements}|${elementWeight}`;
-    const name = `${kind}${endpoint}|${owner ?? ""}|${size}|${account.uid}|${account.ip}|${account.keys.join()}`;
-    let lane = byName.get(name);
-    if (lane !== undefined) return lane;
-    const party = parties.get(account.uid) ?? { round: 0, lighterThan: 0 };
-    parties.set(account.uid, party);
-    lane = openLane(action, owner, lanes.length, party, landing);
-    lanes.push(lane);
-    byName.set(name, lane);
-    return lane;
-  };
-  const laneOf = (action: Action): Lane => {
-    const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
-    let own = account === lastAccount ? lastOwn : byAccount.get(account);
+    let own = this.#byAccount.get(account);
     if (own === undefined) {
       own = new Map();
-      byAccount.set(account, own);
+      this.#byAccount.set(account, own);
     }
-    lastAccount = account;
-    lastOwn = own;
     let near = own.get(endpoint);
     if (near === undefined) {
       near = [];
       own.set(endpoint, near);
     }
-    const owner = apart(action.owner) ? action.owner : undefined;
-    for (const lane of near) {
+    const owner = !this.#budgets.none && this.#budgets.has(action.owner) ? action.owner : undefined;
+    for (let index = 0; index < near.length; index++) {
+      const lane = near[index] as Lane;
       const alike = lane.class === kind && lane.weight === weight && lane.elements === elements && lane.elementWeight === elementWeight;
       if (alike && lane.owner === owner) return lane;
     }
-    const lane = open(action, owner);
+    const lane = this.#open(action, owner);
     near.push(lane);
     return lane;
-  };
-  const sort = (): void => {
-    found.length = 0;
-    for (const lane of lanes) {
-      if (lane.queue.head() === undefined) continue;
+  }
+
+  #open(action: Action, owner: string | undefined): Lane {
+    const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
+    // Account objects that say the same share a lane.
+    const size = `${weight}|${elements}|${elementWeight}`;
+    const name = `${kind}${endpoint}|${owner ?? ""}|${size}|${account.uid}|${account.ip}|${account.keys.join()}`;
+    let lane = this.#byName.get(name);
+    if (lane !== undefined) return lane;
+    const user = this.#users.get(account.uid) ?? { round: 0, lighterThan: 0 };
+    this.#users.set(account.uid, user);
+    lane = openLane(action, owner, this.#lanes.length, user, this.#landing);
+    this.#lanes.push(lane);
+    this.#byName.set(name, lane);
+    return lane;
+  }
+
+  #sort(): void {
+    const ready = this.#ready;
+    ready.length = 0;
+    for (let index = 0; index < this.#lanes.length; index++) {
+      const lane = this.#lanes[index] as Lane;
+      if (lane.queue.size === 0 || lane.queue.head() === undefined) continue;
       // A call sent blind should be the lightest one: it must not be the one that overruns the minute.
-      lane.order = ledger.probing(lane.charges[0] as Charge) ? lane.weight - 1_000 : classRules[lane.class].order;
+      lane.order = this.#ledger.probing(lane.charges[0] as Charge) ? lane.weight - 1_000 : classRules[lane.class].order;
       lane.key = lane.queue.headKey();
-      found.push(lane);
+      ready.push(lane);
     }
-    found.sort(compare);
-    sorted = true;
-    turns = ledger.turns;
-  };
+    if (ready.length > 1) ready.sort(compare);
+    this.#sorted = true;
+    this.#turns = this.#ledger.turns;
+  }
+
   /** The best lane has lost its head: the others stay in order. */
-  const sink = (lane: Lane): void => {
-    if (lane.queue.head() === undefined) {
-      found.shift();
+  #sink(lane: Lane): void {
+    const ready = this.#ready;
+    if (lane.queue.size === 0 || lane.queue.head() === undefined) {
+      ready.shift();
       return;
     }
     lane.key = lane.queue.headKey();
     let position = 0;
-    for (; position + 1 < found.length && compare(found[position + 1] as Lane, lane) < 0; position++)
-      found[position] = found[position + 1] as Lane;
-    found[position] = lane;
-  };
-
-  return {
-    get count() {
-      return count;
-    },
-    add: (action, now) => {
-      const lane = laneOf(action);
-      const share = fair.of(action.owner, now);
-      const key = share.enter(action.weight, now) - classRules[action.class].headStartMs;
-      sequence++;
-      const entry = new QueuedAction(sequence, action, lane, share, now);
-      lane.queue.push(entry, key, sequence);
-      // What is not the new head leaves the order of the lanes alone.
-      if (sorted && lane.queue.head() === entry) sorted = false;
-      count++;
-      return entry;
-    },
-    take: (lane) => {
-      const entry = lane.queue.pop();
-      if (entry === undefined) return;
-      entry.removed = true;
-      entry.share.queued--;
-      count--;
-      if (sorted && found[0] === lane) sink(lane);
-      else sorted = false;
-    },
-    withdraw: (entry) => {
-      if (entry.removed) return false;
-      entry.lane.queue.remove(entry);
-      entry.share.queued--;
-      count--;
-      sorted = false;
-      return true;
-    },
-    ready: () => {
-      if (!sorted || turns !== ledger.turns) sort();
-      return found;
-    },
-  };
-};
+    for (; position + 1 < ready.length && compare(ready[position + 1] as Lane, lane) < 0; position++)
+      ready[position] = ready[position + 1] as Lane;
+    ready[position] = lane;
+  }
+}
 
 const compare = (a: Lane, b: Lane): number => a.order - b.order || a.key - b.key || a.age - b.age;
 
-const openLane = (action: Action, owner: string | undefined, age: number, party: UserRound, landing: Landing): Lane => {
+const openLane = (action: Action, owner: string | undefined, age: number, user: UserRound, landing: Landing): Lane => {
   const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
   const { ip, uid, keys } = account;
   const charge = (key: string | undefined): Charge => ({
@@ -168,7 +174,7 @@ const openLane = (action: Action, owner: string | undefined, age: number, party:
     elementWeight,
     account,
     owner,
-    party,
+    user,
     landing,
     queue: new PriorityQueue<QueuedAction>(),
     charges: keys.length === 0 ? [charge(undefined)] : keys.map(charge),

@@ -29,12 +29,12 @@ export class PriorityQueue<E extends Queued> {
   /** The least entry, as long as it is known. */
   #best: E | undefined;
 
-  get size(): number {
-    return this.#end - this.#first + this.#heap.length - this.#removed;
-  }
+  /** Entries that wait. */
+  size = 0;
 
   /** `order` rises with each entry pushed. */
   push(entry: E, key: number, order: number): void {
+    this.size++;
     const end = this.#end;
     if (end > this.#first && key < (this.#rowKeys[end - 1] as number)) {
       this.#best = undefined;
@@ -66,13 +66,16 @@ export class PriorityQueue<E extends Queued> {
 
   pop(): E | undefined {
     const top = this.head();
-    if (top !== undefined) this.#drop();
+    if (top === undefined) return undefined;
+    this.size--;
+    this.#drop();
     return top;
   }
 
   remove(entry: E): void {
     if (entry.removed) return;
     entry.removed = true;
+    this.size--;
     this.#removed++;
     if (this.#removed > 64 && this.#removed > this.size) this.#sweep();
   }
@@ -132,6 +135,7 @@ export class PriorityQueue<E extends Queued> {
     this.#keys = [];
     this.#orders = [];
     this.#removed = 0;
+    this.size = 0;
     this.#best = undefined;
     for (const { entry, key, order } of kept.sort((a, b) => a.key - b.key || a.order - b.order)) this.push(entry, key, order);
   }

@@ -48,56 +48,60 @@ export class Share {
   }
 }
 
-interface FairShares {
-  of(owner: string, now: number): Share;
-}
+export class FairShares {
+  readonly #parts: Readonly<Record<string, number>>;
+  readonly #owners = new Map<string, Share>();
 
-export const createFairShares = (shares: Readonly<Record<string, number>> = {}): FairShares => {
-  const owners = new Map<string, Share>();
-  return {
-    of: (owner, now) => {
-      let share = owners.get(owner);
-      if (share === undefined) {
-        share = new Share(shares[owner] ?? 1, now);
-        owners.set(owner, share);
-      }
-      return share;
-    },
-  };
-};
+  constructor(parts: Readonly<Record<string, number>> = {}) {
+    this.#parts = parts;
+  }
 
-interface Budgets {
-  /** When `owner` may spend `weight` again; undefined when it may now. Owners without a budget always may. */
-  blockedUntil(owner: string, weight: number, now: number): number | undefined;
-  spend(owner: string, weight: number, now: number): void;
-  has(owner: string): boolean;
+  of(owner: string, now: number): Share {
+    let share = this.#owners.get(owner);
+    if (share === undefined) {
+      share = new Share(this.#parts[owner] ?? 1, now);
+      this.#owners.set(owner, share);
+    }
+    return share;
+  }
 }
 
 const budgetWindowMs = 60_000;
 
 /** Weight a minute each owner may spend on ordinary actions; minutes of our own clock, since no window of the service is meant. */
-export const createBudgets = (perMinute: Readonly<Record<string, number>> = {}): Budgets => {
-  const spent = new Map<string, { minute: number; weight: number }>();
-  const none = Object.keys(perMinute).length === 0;
-  const minuteOf = (now: number): number => Math.floor(now / budgetWindowMs);
-  const spentIn = (owner: string, minute: number): number => {
-    const state = spent.get(owner);
+export class Budgets {
+  /** Nobody has a budget. */
+  readonly none: boolean;
+  readonly #perMinute: Readonly<Record<string, number>>;
+  readonly #spent = new Map<string, { readonly minute: number; readonly weight: number }>();
+
+  constructor(perMinute: Readonly<Record<string, number>> = {}) {
+    this.#perMinute = perMinute;
+    this.none = Object.keys(perMinute).length === 0;
+  }
+
+  has(owner: string): boolean {
+    return this.#perMinute[owner] !== undefined;
+  }
+
+  /** When `owner` may spend `weight` again; undefined when it may now. Owners without a budget always may. */
+  blockedUntil(owner: string, weight: number, now: number): number | undefined {
+    const most = this.#perMinute[owner];
+    const minute = Math.floor(now / budgetWindowMs);
+    const spent = this.#spentIn(owner, minute);
+    // A single call above the budget would wait for ever; it goes when nothing else was spent.
+    if (most === undefined || spent === 0 || spent + weight <= most) return undefined;
+    return (minute + 1) * budgetWindowMs;
+  }
+
+  spend(owner: string, weight: number, now: number): void {
+    if (!this.has(owner)) return;
+    const minute = Math.floor(now / budgetWindowMs);
+    this.#spent.set(owner, { minute, weight: this.#spentIn(owner, minute) + weight });
+  }
+
+  #spentIn(owner: string, minute: number): number {
+    const state = this.#spent.get(owner);
     return state?.minute === minute ? state.weight : 0;
-  };
-  return {
-    has: (owner) => !none && perMinute[owner] !== undefined,
-    blockedUntil: (owner, weight, now) => {
-      if (none) return undefined;
-      const most = perMinute[owner];
-      const minute = minuteOf(now);
-      // A single call above the budget would wait for ever; it goes when nothing else was spent.
-      if (most === undefined || spentIn(owner, minute) === 0 || spentIn(owner, minute) + weight <= most) return undefined;
-      return (minute + 1) * budgetWindowMs;
-    },
-    spend: (owner, weight, now) => {
-      if (none || perMinute[owner] === undefined) return;
-      const minute = minuteOf(now);
-      spent.set(owner, { minute, weight: spentIn(owner, minute) + weight });
-    },
-  };
-};
+  }
+}

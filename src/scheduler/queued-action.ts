@@ -1,9 +1,9 @@
 /**
- * One action from submission to its ending: it waits in a lane, leaves on a lease, and listens for its answer.
+ * One action from submission to its ending: it waits in a lane, leaves on a lease, and is the sink of its response.
  *
- * Invariants: a lease given to it ends once, whatever the transport does: the first word that is heard ends it, what comes after
- * is not listened to. One object for all of this, because hundreds of thousands may wait, and as many be under way.
- * Not here: what the first word does (in-flight.ts), who goes next (lanes.ts).
+ * Invariants: a lease given to it ends once, whatever the transport does: the first response or failure ends it, what comes after
+ * is ignored. One object for all of this, because hundreds of thousands may wait, and as many be under way.
+ * Not here: what the response does (in-flight.ts), who goes next (lanes.ts).
  */
 
 import type { ResponseSink, WireResponse } from "../contract/transport.ts";
@@ -37,14 +37,14 @@ export interface Lane {
   readonly elements: number;
   readonly elementWeight: number;
   readonly account: Account;
-  readonly party: UserRound;
+  readonly user: UserRound;
   readonly queue: PriorityQueue<QueuedAction>;
   /** One charge per key that may carry the call. */
   readonly charges: readonly Charge[];
   readonly landing: Landing;
-  /** The spell in which nothing of this lane could leave; another begins when quota comes back and at each wake. */
+  /** The epoch in which nothing of this lane could leave; another begins when quota comes back and at each wake-up. */
   blockedIn: number;
-  /** Leave was asked for and has not been answered yet. */
+  /** A lease was asked for, and the port has not answered yet. */
   asking: boolean;
   /** Rank and key of the head when the lanes were last sorted, and the age of the lane where these are alike. */
   order: number;

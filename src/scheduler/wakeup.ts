@@ -1,36 +1,39 @@
 /**
- * One alarm: set, moved, brought forward.
+ * One timer that can be moved.
  *
- * Invariants: at most one timer exists; it is touched only when its instant changes.
+ * Invariants: at most one timer is set; it is touched only when its instant changes.
  */
 import type { Clock, Timer } from "../clock/clock.ts";
 
-interface Wakeup {
-  /** Rings at `instant` and at no other; infinity turns it off. */
-  at(instant: number): void;
-  /** Rings at `instant` at the latest. */
-  by(instant: number): void;
-}
+const never = Number.POSITIVE_INFINITY;
 
-export const createWakeup = (clock: Clock, run: () => void): Wakeup => {
-  let timer: Timer | undefined;
-  let armedAt = Number.POSITIVE_INFINITY;
-  const at = (instant: number): void => {
-    if (instant === armedAt) return;
-    timer?.cancel();
-    timer = undefined;
-    armedAt = instant;
-    if (instant === Number.POSITIVE_INFINITY) return;
-    timer = clock.setTimer(instant, () => {
-      timer = undefined;
-      armedAt = Number.POSITIVE_INFINITY;
-      run();
+export class Wakeup {
+  readonly #clock: Clock;
+  readonly #run: () => void;
+  #timer: Timer | undefined;
+  #armedAt = never;
+
+  constructor(clock: Clock, run: () => void) {
+    this.#clock = clock;
+    this.#run = run;
+  }
+
+  /** Runs at `instant` and at no other; infinity turns it off. */
+  at(instant: number): void {
+    if (instant === this.#armedAt) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#armedAt = instant;
+    if (instant === never) return;
+    this.#timer = this.#clock.setTimer(instant, () => {
+      this.#timer = undefined;
+      this.#armedAt = never;
+      this.#run();
     });
-  };
-  return {
-    at,
-    by: (instant) => {
-      if (instant < armedAt) at(instant);
-    },
-  };
-};
+  }
+
+  /** Runs at `instant` at the latest. */
+  by(instant: number): void {
+    if (instant < this.#armedAt) this.at(instant);
+  }
+}

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
-import { createBudgets } from "../../../src/scheduler/priority.ts";
+import { Budgets } from "../../../src/scheduler/priority.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 
@@ -63,7 +63,7 @@ describe("A strategy's quota budget", () => {
   });
 
   it("lets a single call through that weighs more than all of it", () => {
-    const budgets = createBudgets({ small: 5 });
+    const budgets = new Budgets({ small: 5 });
     expect(budgets.blockedUntil("small", 10, 0)).toBeUndefined();
     budgets.spend("small", 10, 0);
     expect(budgets.blockedUntil("small", 10, 100)).toBe(60_000);

@@ -8,7 +8,7 @@ import type { ActionClass, Event } from "../../../src/journal/events.ts";
 import type { Account, Action, Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
-import { createScheduler, type SchedulerOptions } from "../../../src/scheduler/scheduler.ts";
+import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 
 const noon = 1_767_600_000_000;
 const account: Account = { uid: "u", ip: "home", keys: ["k"] };
@@ -19,7 +19,7 @@ interface Sent {
   readonly at: number;
 }
 
-interface Options extends Partial<SchedulerOptions> {
+interface Options extends Partial<Parameters<typeof createScheduler>[0]> {
   /** Milliseconds until an answer; several calls can then be in flight. */
   readonly answerMs?: number;
   readonly cold?: boolean;
