@@ -122,7 +122,7 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, as
     before = simulated.venue.meterReport();
     count();
   };
-  simulated.fills$.subscribe((fill) => tally.onFill(fill));
+  simulated.venue.onFill((fill) => tally.onFill(fill));
   simulated.venue.onFunding((funding) => tally.onFunding(funding));
   simulated.venue.onLiquidation((liquidation) => tally.onLiquidation(liquidation));
   simulated.venue.onOrder((_, record) => {

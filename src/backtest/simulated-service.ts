@@ -16,7 +16,7 @@ import type { WireRequest } from "../contract/transport.ts";
 import { mul } from "../decimal.ts";
 import { createFeed, type Feed } from "../market/feed.ts";
 import type { Tape } from "../market/tape/tape.ts";
-import { createVenue, type Fees, type Fill, type Venue } from "../venue/venue.ts";
+import { createVenue, type Fees, type Venue } from "../venue/venue.ts";
 import { batchedRows } from "./batched-rows.ts";
 import { chooseFills, type FillChoice } from "./fill-choice.ts";
 import type { Fills } from "./fill-models.ts";
@@ -45,7 +45,6 @@ export interface SimulatedOptions {
 export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   readonly venue: Venue;
   readonly feed: Feed;
-  readonly fills$: Subject<Fill>;
   /** What fills are made from. */
   readonly filledBy: FillChoice;
   /**
@@ -96,10 +95,6 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     enforceLimits: options.limits,
     matching: filledBy.matching,
   });
-  const fills$ = new Subject<Fill>();
-  venue.onFill((fill) => {
-    fills$.next(fill);
-  });
   const feed = createFeed(tape.instruments, { onError, shiftMs });
   const { funding = "recorded", skewMs } = options;
   openAsRecorded(tape, venue, clock.now() + skewMs);
@@ -115,7 +110,6 @@ export const createSimulated = (tape: Tape, clock: Clock, options: SimulatedOpti
     market: feed,
     feed,
     venue,
-    fills$,
     filledBy,
     users: options.users.map((user) => ({
       ...user,

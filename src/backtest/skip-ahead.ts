@@ -93,11 +93,10 @@ export class SkipAhead {
     }
     if (this.#state !== "held") return this.#state === "quiet" ? to : from;
     const goal = Math.min(to, from + this.#reach);
-    let looked = Math.max(this.#looked, from);
-    while (looked < goal && this.#isSafe(looked)) looked++;
-    this.#looked = looked;
-    if (looked >= goal) this.#reach = Math.min(2 * this.#reach, rowsAtMost);
-    return Math.min(looked, to);
+    const looked = Math.max(this.#looked, from);
+    this.#looked = Math.max(looked, this.#safeUntil(looked, goal));
+    if (this.#looked >= goal) this.#reach = Math.min(2 * this.#reach, rowsAtMost);
+    return Math.min(this.#looked, to);
   }
 
   #judge(): "quiet" | "held" | "loud" {
@@ -117,20 +116,23 @@ export class SkipAhead {
     return held ? "held" : "quiet";
   }
 
-  #isSafe(index: number): boolean {
-    const { order } = this.#tape;
-    const which = order.series[index] as number;
-    if (this.#watched[which] === 0) return true;
-    const floor = this.#above[which] as number;
-    const ceiling = this.#below[which] as number;
-    const columns = this.#prices[which];
-    if (columns === undefined) return false;
-    const [low, high] = columns;
-    const row = order.row[index] as number;
-    const last = Math.min(row + (this.#ahead[which] as number), low.length - 1);
-    for (let one = row; one <= last; one++) {
-      if (!((low[one] as number) > floor && (high[one] as number) < ceiling)) return false;
+  /** The first row from `from` on, at most `to`, with a price outside its band. */
+  #safeUntil(from: number, to: number): number {
+    const { series, row } = this.#tape.order;
+    for (let index = from; index < to; index++) {
+      const which = series[index] as number;
+      if (this.#watched[which] === 0) continue;
+      const floor = this.#above[which] as number;
+      const ceiling = this.#below[which] as number;
+      const columns = this.#prices[which];
+      if (columns === undefined) return index;
+      const [low, high] = columns;
+      const first = row[index] as number;
+      const last = Math.min(first + (this.#ahead[which] as number), low.length - 1);
+      for (let one = first; one <= last; one++) {
+        if (!((low[one] as number) > floor && (high[one] as number) < ceiling)) return index;
+      }
     }
-    return true;
+    return to;
   }
 }

@@ -107,7 +107,7 @@ const assemble = (
   const lifetime = createLifetime(opened.clock);
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
-  const journal = new EventLog(() => clock.now(), onError);
+  const journal = new EventLog(clock.now, onError);
   const durable = durableOf(config, service, (uid) => accounts.of(uid, "a placement").orderManager, openDisk);
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices = createNotices(journal, onError);

@@ -34,9 +34,6 @@ export const takeWanted = (strategy: string, emitted: unknown): readonly WantedO
   return set;
 };
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isTextOrNone = (value: unknown): boolean => value === undefined || typeof value === "string";
-
 /**
  * A good order of the plainest kind, copied with each field read once; undefined for whatever needs a closer look. All copies have
  * one shape, however the strategies write theirs.
@@ -44,9 +41,11 @@ const isTextOrNone = (value: unknown): boolean => value === undefined || typeof 
 const quickCopy = (order: unknown): WantedOrder | undefined => {
   if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype) return undefined;
   const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } = order as Partial<WantedOrder>;
-  if (!(isText(slot) && isText(instId) && isText(side) && slot !== "" && instId !== "" && (side as string) !== "")) return undefined;
-  if (!(isTextOrNone(ordType) && isTextOrNone(px) && isTextOrNone(qty) && isTextOrNone(notional) && isTextOrNone(sz))) return undefined;
-  if (!isTextOrNone(tag) || (keepWithin !== undefined && !isDecimal(keepWithin))) return undefined;
+  if (typeof slot !== "string" || slot === "" || typeof instId !== "string" || instId === "") return undefined;
+  if (typeof side !== "string" || (side as string) === "" || (ordType !== undefined && typeof ordType !== "string")) return undefined;
+  if ((px !== undefined && typeof px !== "string") || (qty !== undefined && typeof qty !== "string")) return undefined;
+  if ((notional !== undefined && typeof notional !== "string") || (sz !== undefined && typeof sz !== "string")) return undefined;
+  if ((tag !== undefined && typeof tag !== "string") || (keepWithin !== undefined && !isDecimal(keepWithin))) return undefined;
   if (round !== undefined && typeof round !== "number" && typeof round !== "string") return undefined;
   let given = needed.length;
   if (ordType !== undefined) given++;

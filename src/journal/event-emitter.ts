@@ -21,12 +21,12 @@ export const noticeName = (event: Event): NoticeName =>
 export const createNotices = (journal: EventLog, onError: (error: unknown) => void): EventNotices => {
   const emitter = new EventEmitter();
   let listeners = 0;
-  journal.attach((event) => {
-    if (listeners === 0) return;
+  let detach: () => void = () => undefined;
+  const deliver = (event: Event): void => {
     Object.freeze(event);
     emitter.emit("event", event);
     emitter.emit(noticeName(event), event);
-  });
+  };
   return {
     on: (name, listener) => {
       // The emitter stops at the first listener that throws; each is therefore wrapped.
@@ -38,10 +38,10 @@ export const createNotices = (journal: EventLog, onError: (error: unknown) => vo
         }
       };
       emitter.on(name, guarded);
-      listeners++;
+      if (listeners++ === 0) detach = journal.attach(deliver);
       let on = true;
       return () => {
-        if (on) listeners--;
+        if (on && --listeners === 0) detach();
         on = false;
         emitter.off(name, guarded);
       };

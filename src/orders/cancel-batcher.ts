@@ -172,7 +172,7 @@ export class CancelBatcher {
         left?.delete(order);
         continue;
       }
-      const [first] = batch;
+      const first = batch[0];
       if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || this.#alone.has(order))) continue;
       batch.push(order);
       if (batch.length === most || this.#alone.has(order)) break;

@@ -138,10 +138,12 @@ export class Exits {
   release(order: TrackedOrder): void {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (own !== undefined && own.rest === undefined && order.phase === "filled") this.#tellProtected(own, instId);
+    if (this.#unprotected.size > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined)
+      this.#tellProtected(own, instId);
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
+    if (this.#retries.size === 0) return;
     for (const slot of this.#retries) {
       const { rest } = slot;
       const soon = this.#clock.now() + retryMs;

@@ -27,17 +27,20 @@ export interface SlotView {
 }
 
 const nothing: Step = { kind: "nothing" };
+const place: Step = { kind: "place" };
+const unqueue: Step = { kind: "unqueue" };
+const unwanted: Step = { kind: "cancel", reason: "unwanted" };
 
 /** `specify` turns the wanted order into the service's words; it is called only when marks differ. */
 export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
   const { wish, order, queued } = slot;
   if (order === undefined || isOver(order)) {
-    if (wish === undefined || !slot.mayPlace) return queued ? { kind: "unqueue" } : nothing;
+    if (wish === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
     if (queued || isSettled(wish, slot.settledMark)) return nothing;
-    return { kind: "place" };
+    return place;
   }
   if (!isResting(order)) return nothing;
-  if (wish === undefined) return { kind: "cancel", reason: "unwanted" };
+  if (wish === undefined) return unwanted;
   if (suits(wish, order, specify)) return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
   return { kind: "cancel", reason: "replaced" };
 };

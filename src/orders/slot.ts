@@ -38,6 +38,8 @@ export class Slot {
   refused = false;
   /** An order that a rate limit kept from being executed: its id is used again. */
   spare: TrackedOrder | undefined = undefined;
+  /** The last set of its strategy that named it. */
+  round = 0;
   /** What earlier orders left of the wanted quantity, if another order is to follow. */
   rest: Rest | undefined = undefined;
 

@@ -35,6 +35,8 @@ export class Slots {
   readonly #surplus = new Set<TrackedOrder>();
   #news: TrackedOrder[] = [];
   #generation: number;
+  /** Sets taken so far. */
+  #rounds = 0;
 
   constructor(ids: ClientOrderIds, firstGeneration: number) {
     this.#ids = ids;
@@ -46,7 +48,8 @@ export class Slots {
     const known = this.#declared.get(strategy);
     if (known?.length !== wanted.length) return false;
     for (let index = 0; index < wanted.length; index++) {
-      const [slot, wish] = [known[index] as Slot, wanted[index] as WantedOrder];
+      const slot = known[index] as Slot;
+      const wish = wanted[index] as WantedOrder;
       if (slot.name !== wish.slot || !mayWait(slot, wish)) return false;
     }
     for (let index = 0; index < wanted.length; index++) takeNote(known[index] as Slot, wanted[index] as WantedOrder);
@@ -56,7 +59,8 @@ export class Slots {
   /** The slots whose wanted order appeared, changed or disappeared. */
   replace(strategy: string, wanted: readonly WantedOrder[]): readonly Slot[] {
     const slots = this.#slotsOf(strategy);
-    const named = namesOf(strategy, wanted);
+    checkNames(strategy, wanted);
+    const round = ++this.#rounds;
     const changed: Slot[] = [];
     const set: Slot[] = [];
     this.#declared.delete(strategy);
@@ -68,6 +72,7 @@ export class Slots {
       }
       const before = slot.wish;
       slot.wish = wish;
+      slot.round = round;
       set.push(slot);
       if (before !== undefined && sameWish(before, wish)) continue;
       // What came to its end is new when something else was wanted in between.
@@ -75,8 +80,9 @@ export class Slots {
       changed.push(slot);
     }
     this.#declared.set(strategy, set);
+    if (slots.size === set.length) return changed;
     for (const slot of slots.values()) {
-      if (slot.byHand || slot.wish === undefined || named.has(slot.name)) continue;
+      if (slot.byHand || slot.wish === undefined || slot.round === round) continue;
       slot.wish = undefined;
       // Wanted again later, it is a new wanted order.
       slot.settledMark = undefined;
@@ -163,6 +169,7 @@ export class Slots {
   /** The slot's order is over: a surplus one takes its place, if there is one. */
   vacate(slot: Slot): void {
     slot.order = undefined;
+    if (this.#surplus.size === 0) return;
     for (const order of this.#surplus) {
       if (order.strategy !== slot.strategy || order.slot !== slot.name) continue;
       this.#surplus.delete(order);
@@ -238,16 +245,23 @@ export class Slots {
   }
 }
 
-const namesOf = (strategy: string, wanted: readonly WantedOrder[]): ReadonlySet<string> => {
-  const named = new Set<string>();
-  for (const { slot } of wanted) {
-    if (named.has(slot)) {
-      throw new SluiceError(
-        "ORDER_REFUSED",
-        `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`,
-      );
+const fewMax = 8;
+
+/** Two orders of a set must not share a slot. */
+const checkNames = (strategy: string, wanted: readonly WantedOrder[]): void => {
+  if (wanted.length > fewMax) {
+    const named = new Set<string>();
+    for (const { slot } of wanted) {
+      if (named.has(slot)) throw shared(strategy, slot);
+      named.add(slot);
     }
-    named.add(slot);
+    return;
   }
-  return named;
+  for (let index = 1; index < wanted.length; index++) {
+    const { slot } = wanted[index] as WantedOrder;
+    for (let before = 0; before < index; before++) if (wanted[before]?.slot === slot) throw shared(strategy, slot);
+  }
 };
+
+const shared = (strategy: string, slot: string): SluiceError =>
+  new SluiceError("ORDER_REFUSED", `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`);

@@ -70,9 +70,16 @@ export type Specified =
 /** Whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
-/** Two wanted orders with the same mark are the same wanted order. */
-export const wishMark = (wish: WantedOrder): string =>
-  `${wish.instId}|${wish.side}|${wish.ordType ?? "limit"}|${wish.px ?? ""}|${wish.qty ?? ""}|${wish.notional ?? ""}|${wish.sz ?? ""}|${wish.reduceOnly === true ? "r" : ""}|${wish.round ?? ""}`;
+const last: { wish: WantedOrder | undefined; mark: string } = { wish: undefined, mark: "" };
+
+/** Two wanted orders with the same mark are the same. The mark asked about last is kept: it is asked about several times in a row. */
+export const wishMark = (wish: WantedOrder): string => {
+  if (last.wish === wish) return last.mark;
+  const { instId, side, ordType = "limit", px = "", qty = "", notional = "", sz = "", reduceOnly, round = "" } = wish;
+  last.mark = `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}`;
+  last.wish = wish;
+  return last.mark;
+};
 
 /** Whether the wanted order is the one that came to an end under this mark. */
 export const isSettled = (wish: WantedOrder, mark: string | undefined): boolean => mark !== undefined && wishMark(wish) === mark;
@@ -138,8 +145,8 @@ const contractsOf = (qty: string, lotSize: string, contract: string): string => 
 };
 
 const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, atMarket: boolean): Sized => {
-  const given = (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined);
-  if (given.length !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}` };
+  const given = (wish.qty === undefined ? 0 : 1) + (wish.notional === undefined ? 0 : 1) + (wish.sz === undefined ? 0 : 1);
+  if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wish)}` };
   const unit = profile.order.szUnit[instTypeOf(wish.instId)];
   const { lotSize } = instrument;
   const contract = instrument.contractValue ?? "1";
@@ -170,6 +177,9 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     }
   }
 };
+
+const sizesOf = (wish: WantedOrder): string =>
+  (["qty", "notional", "sz"] as const).filter((name) => wish[name] !== undefined).join(" and ") || "none";
 
 const baseOf = (wish: WantedOrder, unit: "quote_notional" | "base" | "contracts", px: string, contract: string): string => {
   if (wish.qty !== undefined) return wish.qty;

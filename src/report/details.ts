@@ -66,7 +66,7 @@ export interface RunDetails {
 interface DetailedRun {
   readonly clock: Clock;
   readonly tape: Tape;
-  readonly simulated: { readonly fills$: Observable<Fill> };
+  readonly simulated: { readonly venue: { onFill(listener: (fill: Fill) => void): unknown } };
 }
 
 export interface DetailsRecorder {
@@ -82,7 +82,7 @@ export const recordDetails = (
 ): DetailsRecorder => {
   const fills: FillDetail[] = [];
   const lives = new Map<string, Life>();
-  simulated.fills$.subscribe((fill) => {
+  simulated.venue.onFill((fill) => {
     fills.push(fillOf(fill, clock.now(), ownerOf(fill.clOrdId) ?? ""));
   });
   updates$.subscribe(({ clOrdId, phase, spec, strategy, slot, reason }) => {

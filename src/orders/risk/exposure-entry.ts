@@ -37,21 +37,48 @@ const baseOf = (instId: string, sz: string, px: string, { profile, instruments }
   }
 };
 
-const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Pick<ExposureEntry, "filled" | "value" | "cost"> => {
-  const { profile, instruments } = rules;
-  const avgPx = amount(record?.avgPx);
-  const done = amount(record?.accFillSz);
+type Executed = Pick<ExposureEntry, "filled" | "value" | "cost">;
+
+const nothing: Executed = { filled: "0", value: "0", cost: "0" };
+
+interface LastExecuted {
+  record: OrderRecord | undefined;
+  profile: Profile | undefined;
+  instrument: InstrumentRecord | undefined;
+  executed: Executed;
+}
+
+/** Of the record asked about last: one order's is asked about several times in a row. */
+const last: LastExecuted = { record: undefined, profile: undefined, instrument: undefined, executed: nothing };
+
+const executedOf = (instId: string, record: OrderRecord | undefined, rules: Rules): Executed => {
+  if (record === undefined) return nothing;
+  const { profile } = rules;
+  const instrument = rules.instruments().get(instId);
+  if (last.record !== record || last.profile !== profile || last.instrument !== instrument) {
+    last.executed = executedBy(instId, record, instrument, rules);
+    last.record = record;
+    last.profile = profile;
+    last.instrument = instrument;
+  }
+  return last.executed;
+};
+
+const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentRecord | undefined, rules: Rules): Executed => {
+  const { profile } = rules;
+  const done = amount(record.accFillSz);
+  if (done === "0") return { filled: "0", value: "0", cost: costOf(record, profile) };
+  const avgPx = amount(record.avgPx);
   const inMoney = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
-  const instrument = instruments().get(instId);
   // The average is cut off somewhere; what was traded is a whole number of lots.
   const raw = baseOf(instId, done, avgPx, rules);
   const filled = inMoney && instrument !== undefined ? toStep(raw, instrument.lotSize, "nearest") : raw;
-  const fee = amount(record?.fee);
-  return {
-    filled,
-    value: inMoney ? done : mul(filled, avgPx),
-    cost: profile.order.feeSign === "negative_is_cost" ? neg(fee) : fee,
-  };
+  return { filled, value: inMoney ? done : mul(filled, avgPx), cost: costOf(record, profile) };
+};
+
+const costOf = ({ fee }: OrderRecord, { order }: Profile): string => {
+  const paid = amount(fee);
+  return order.feeSign === "negative_is_cost" ? neg(paid) : paid;
 };
 
 /** What an order did to position and money; undefined where nothing of it was executed. */

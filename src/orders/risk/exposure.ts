@@ -86,23 +86,46 @@ const same = (a: ExposureEntry, b: ExposureEntry): boolean =>
 
 /** The part that may still be executed, in base currency. */
 const leftOf = ({ open, base, filled }: ExposureEntry): string => {
+  if (!open) return "0";
   const left = sub(base, filled);
-  return open && isPositive(left) ? left : "0";
+  return isPositive(left) ? left : "0";
 };
 
-const summed = (holding: Holding, fact: ExposureEntry, signed: (amount: string) => string): Holding => {
-  const { side, filled, value, cost, reduceOnly } = fact;
-  const left = reduceOnly ? "0" : leftOf(fact);
+/** The sums with one telling added, or taken away again. */
+const summed = ({ position, cash, buying, selling }: Holding, { side }: ExposureEntry, traded: Delta): Holding => ({
+  position: add(position, traded.position),
+  cash: add(cash, traded.cash),
+  buying: side === "buy" && traded.left !== "0" ? add(buying, traded.left) : buying,
+  selling: side === "sell" && traded.left !== "0" ? add(selling, traded.left) : selling,
+});
+
+/** What one telling changes. */
+interface Delta {
+  readonly position: string;
+  readonly cash: string;
+  readonly left: string;
+  /** In quote currency. */
+  readonly open: string;
+}
+
+const deltaOf = (fact: ExposureEntry): Delta => {
+  const { side, filled, value, cost, px, reduceOnly } = fact;
   const buys = side === "buy";
+  const left = leftOf(fact);
   return {
-    position: add(holding.position, signed(buys ? filled : neg(filled))),
-    cash: add(holding.cash, signed(sub(buys ? neg(value) : value, cost))),
-    buying: buys ? add(holding.buying, signed(left)) : holding.buying,
-    selling: buys ? holding.selling : add(holding.selling, signed(left)),
+    position: buys ? filled : neg(filled),
+    cash: sub(buys ? neg(value) : value, cost),
+    left: reduceOnly ? "0" : left,
+    open: px === "" || left === "0" ? "0" : mul(left, px),
   };
 };
 
-const plus = (amount: string): string => amount;
+const reversed = ({ position, cash, left, open }: Delta): Delta => ({
+  position: neg(position),
+  cash: neg(cash),
+  left: left === "0" ? left : neg(left),
+  open: open === "0" ? open : neg(open),
+});
 
 export const createExposure = (): Exposure => {
   const known = new Map<string, ExposureEntry>();
@@ -111,16 +134,20 @@ export const createExposure = (): Exposure => {
   const byStrategy = new Map<string, Sums>();
 
   const sumsOf = (strategy: string): Sums => {
-    const sums = byStrategy.get(strategy) ?? { open: "0", held: new Map<string, Holding>() };
-    byStrategy.set(strategy, sums);
+    let sums = byStrategy.get(strategy);
+    if (sums === undefined) {
+      sums = { open: "0", held: new Map<string, Holding>() };
+      byStrategy.set(strategy, sums);
+    }
     return sums;
   };
-  const apply = (fact: ExposureEntry, signed: (amount: string) => string): void => {
-    const open = signed(fact.px === "" ? "0" : mul(leftOf(fact), fact.px));
-    for (const sums of [inAll, sumsOf(fact.strategy)]) {
-      sums.open = add(sums.open, open);
-      sums.held.set(fact.instId, summed(sums.held.get(fact.instId) ?? flat, fact, signed));
-    }
+  const applyTo = (sums: Sums, fact: ExposureEntry, delta: Delta): void => {
+    if (delta.open !== "0") sums.open = add(sums.open, delta.open);
+    sums.held.set(fact.instId, summed(sums.held.get(fact.instId) ?? flat, fact, delta));
+  };
+  const apply = (fact: ExposureEntry, delta: Delta): void => {
+    applyTo(inAll, fact, delta);
+    applyTo(sumsOf(fact.strategy), fact, delta);
   };
   const retire = (id: string): void => {
     over.add(id);
@@ -136,8 +163,8 @@ export const createExposure = (): Exposure => {
       const before = known.get(fact.id);
       const now = before === undefined ? fact : joined(before, fact);
       if (before !== undefined && same(before, now)) return;
-      if (before !== undefined) apply(before, neg);
-      apply(now, plus);
+      if (before !== undefined) apply(before, reversed(deltaOf(before)));
+      apply(now, deltaOf(now));
       known.set(fact.id, now);
       if (!now.open) retire(fact.id);
     },
@@ -156,7 +183,7 @@ export const createExposure = (): Exposure => {
     forget: (id) => {
       const before = known.get(id);
       if (before === undefined || isPositive(before.filled)) return;
-      apply(before, neg);
+      apply(before, reversed(deltaOf(before)));
       known.delete(id);
       over.delete(id);
     },

@@ -20,12 +20,13 @@ export class TradingModes {
   readonly #own = new Map<string, Mode>();
 
   of(strategy: string): Mode {
+    if (this.#own.size === 0) return this.mode;
     const own = this.ownOf(strategy);
     return strictness.indexOf(own) > strictness.indexOf(this.mode) ? own : this.mode;
   }
 
   ownOf(strategy: string): Mode {
-    return this.#own.size === 0 ? "active" : (this.#own.get(strategy) ?? "active");
+    return this.#own.get(strategy) ?? "active";
   }
 
   setOwn(strategy: string, mode: Mode): void {
@@ -41,6 +42,7 @@ export class TradingModes {
 
   /** The wanted order as far as the modes let it count. */
   wishWithin(strategy: string, wish: WantedOrder | undefined): WantedOrder | undefined {
+    if (this.#own.size === 0) return this.mode === "halted" ? undefined : wish;
     if (this.of(strategy) === "halted") return undefined;
     return this.ownOf(strategy) === "reducing" && wish?.reduceOnly !== true ? undefined : wish;
   }
