@@ -31,41 +31,10 @@ export const longFunctions: readonly string[] = [
 
 /** Exports that no other file of src takes. */
 export const unusedExports: readonly string[] = [
-  // backtest
-  // backtest/sweep
-  // client
-  // client
-  "src/client/outcome.ts OutcomeKind",
-  // src
-  // engine/watchdog
-  // host
-  "src/host/load.ts LoadOptions",
-  "src/host/restart-policy.ts backoffMs",
   // journal
   "src/journal/event-emitter.ts noticeName",
-  "src/journal/record-chain.ts Line",
-  "src/journal/record-chain.ts markOf",
-  "src/journal/write-ahead-log.ts WriteAheadLogOptions",
-  // market
-  // market/tape
-  // orders
-  "src/orders/plan.ts SlotView",
-  // orders/risk
-  "src/orders/risk/loss-limits.ts profitOf",
-  "src/orders/risk/order-throttle.ts takeToken",
-  "src/orders/risk/risk-limits.ts Standing",
-  // orders/state
-  "src/orders/state/order-store.ts mergeRecords",
-  // report
   // scheduler/quota
-  "src/scheduler/quota/foreign-usage.ts poissonQuantile",
   "src/scheduler/quota/ledger.ts LedgerOptions",
   // venue/server
-  "src/venue/server/fault-plan.ts httpFaults",
-  "src/venue/server/fault-plan.ts socketFaults",
-  "src/venue/server/faults.ts HttpFaultRule",
   "src/venue/server/public-channels.ts PublicMessage",
-  // venue
-  "src/venue/setup.ts VenueKey",
-  "src/venue/setup.ts VenueUser",
 ];

@@ -69,5 +69,3 @@ export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done
       return "refused by a rate limit";
   }
 };
-
-export type OutcomeKind = Outcome<unknown>["kind"];

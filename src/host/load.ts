@@ -14,7 +14,7 @@ import { after, type Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Handed to configs that are functions. */
   readonly command?: string;
   readonly clock?: Clock;

@@ -15,7 +15,7 @@ export const genesis = "0".repeat(24);
 export const markOf = (previous: string, text: string): string =>
   createHash("sha256").update(previous).update("\n").update(text).digest("hex").slice(0, genesis.length);
 
-export interface Line {
+interface Line {
   readonly mark: string;
   /** With its end of line. */
   readonly text: string;

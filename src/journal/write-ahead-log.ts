@@ -10,7 +10,7 @@ import { SluiceError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { type ChainReading, genesis, lineOf, readChain } from "./record-chain.ts";
 
-export interface WriteAheadLogOptions {
+interface WriteAheadLogOptions {
   readonly disk: Disk;
   /** Whose journal it is, such as service, user and instance: one of somebody else is refused. */
   readonly owner: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ type Step =
   | { readonly kind: "keep-cancel-off" }
   | { readonly kind: "cancel"; readonly reason: "unwanted" | "replaced" };
 
-export interface SlotView {
+interface SlotView {
   readonly wish: WantedOrder | undefined;
   readonly order: TrackedOrder | undefined;
   /** A placement waits in the queue. */

@@ -16,12 +16,12 @@ import type { Matching } from "./queue-model.ts";
 import type { KeyHolder } from "./request-handler.ts";
 
 /** Key names are unique over all users. */
-export interface VenueKey {
+interface VenueKey {
   readonly name: string;
   readonly permissions: readonly string[];
 }
 
-export interface VenueUser {
+interface VenueUser {
   readonly uid: string;
   readonly keys: readonly VenueKey[];
   /** Decimal text by currency. */

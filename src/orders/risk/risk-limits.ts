@@ -29,7 +29,7 @@ export interface RiskRules {
   readonly lossInAll?: string;
 }
 
-export interface Standing {
+interface Standing {
   readonly openNotional: string;
   readonly holding: Holding;
 }

@@ -18,7 +18,7 @@ import {
 } from "./fault-plan.ts";
 import { createServiceClock } from "./service-clock.ts";
 
-export type { FaultPlan, HttpFaultRule } from "./fault-plan.ts";
+export type { FaultPlan } from "./fault-plan.ts";
 
 /** A fault as drawn: every field has the value to use. */
 export interface HttpFault {

@@ -2,8 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { Disk } from "../../../src/journal/disk.ts";
 import { genesis, lineOf, markOf, readChain } from "../../../src/journal/record-chain.ts";
-import { openWriteAheadLog, type WriteAheadLog, type WriteAheadLogOptions } from "../../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog, type WriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
 import { type MemoryDisk, memoryDisk } from "../../support/harness/memory-disk.ts";
+
+type WriteAheadLogOptions = Parameters<typeof openWriteAheadLog>[0];
 
 const owner = { service: "s", user: "main" };
 const opened = async (disk: Disk, options: Partial<WriteAheadLogOptions> = {}): Promise<WriteAheadLog> =>

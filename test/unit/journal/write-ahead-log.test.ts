@@ -5,10 +5,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fileDisk } from "../../../src/journal/file-disk.ts";
 import { genesis, lineOf, readChain } from "../../../src/journal/record-chain.ts";
-import { openWriteAheadLog, type WriteAheadLog, type WriteAheadLogOptions } from "../../../src/journal/write-ahead-log.ts";
+import { openWriteAheadLog, type WriteAheadLog } from "../../../src/journal/write-ahead-log.ts";
 import { createRandom } from "../../../src/random.ts";
 import { type MemoryDisk, memoryDisk } from "../../support/harness/memory-disk.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+type WriteAheadLogOptions = Parameters<typeof openWriteAheadLog>[0];
 
 const owner = { service: "http://127.0.0.1:8080", user: "main", instance: "main" };
 const opened = async (disk: MemoryDisk, options: Partial<WriteAheadLogOptions> = {}): Promise<WriteAheadLog> =>

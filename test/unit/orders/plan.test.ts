@@ -3,10 +3,12 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OrderPhase } from "../../../src/journal/events.ts";
-import { planSlot, type SlotView } from "../../../src/orders/plan.ts";
+import { planSlot } from "../../../src/orders/plan.ts";
 import { newOrder, type TrackedOrder } from "../../../src/orders/tracked-order.ts";
 import { type Specified, sameWish, type WantedOrder, wishMark } from "../../../src/orders/wanted-order.ts";
 import { bid } from "../../support/harness/orders.ts";
+
+type SlotView = Parameters<typeof planSlot>[0];
 
 const specOf = (wish: WantedOrder) =>
   ({ instId: wish.instId, side: wish.side, ordType: "limit", px: wish.px ?? "", sz: wish.qty ?? "", reduceOnly: false }) as const;

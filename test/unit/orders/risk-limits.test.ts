@@ -7,10 +7,12 @@ import { checkConfig } from "../../../src/host/config.ts";
 import { createExposure, type Holding } from "../../../src/orders/risk/exposure.ts";
 import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
 import { createOrderThrottle, takeToken } from "../../../src/orders/risk/order-throttle.ts";
-import { type RiskInput, type RiskRules, riskRuling, type Standing } from "../../../src/orders/risk/risk-limits.ts";
+import { type RiskInput, type RiskRules, riskRuling } from "../../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
 import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
 import { swap } from "../../support/harness/orders.ts";
+
+type Standing = RiskInput["strategy"];
 
 const standing = (openNotional = "0", holding: Partial<Holding> = {}): Standing => ({
   openNotional,

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { HttpFaultRule } from "../../../src/venue/server/faults.ts";
+import type { HttpFaultRule } from "../../../src/venue/server/fault-plan.ts";
 import {
   type Call,
   keys,

@@ -5,8 +5,10 @@
  * Invariants: `good` is an answer that both endpoints can read, so that a row tells of the wire alone.
  */
 import { gzipSync } from "node:zlib";
-import type { OutcomeKind } from "../../../../src/client/outcome.ts";
+import type { Outcome } from "../../../../src/client/outcome.ts";
 import { type Answer, httpText } from "../../../support/harness/raw-server.ts";
+
+type OutcomeKind = Outcome<unknown>["kind"];
 
 export const goodBody =
   '{"code":"0","msg":"","data":[{"instId":"BTC-USDT-SWAP","pos":"1","avgPx":"2","ordId":"7","clOrdId":"c","sCode":"0","sMsg":""}]}';
