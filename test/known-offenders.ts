@@ -23,8 +23,6 @@ export const longFunctions: readonly string[] = [
   // journal
   "src/journal/write-ahead-log.ts openWriteAheadLog",
   // market
-  // orders
-  "src/orders/order-resolver.ts createOrderResolver",
   // report
   // venue/server
 ];

@@ -17,7 +17,7 @@ import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
 import { Exits } from "./exits.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
-import { createOrderResolver } from "./order-resolver.ts";
+import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
 import { planSlot } from "./plan.ts";
 import { Reconciliation } from "./reconciliation.ts";
@@ -84,7 +84,7 @@ export class OrderFlow {
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
     this.exits = new Exits(options, this.slots, this.risk.exposure, this);
     this.refusals = new Refusals(options, this.lifecycle, this);
-    const resolver = createOrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
+    const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
     this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
     this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, (order) => {
       this.weigh(order);

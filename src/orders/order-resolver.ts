@@ -1,5 +1,5 @@
 /**
- * Finds out what became of orders whose placement or record is in doubt.
+ * Order resolver: finds out what became of orders whose placement or record is in doubt.
  *
  * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an order, and
  * several of them, apart in time and backed by two full sweeps, are needed to call it absent; errors count for nothing; what
@@ -21,13 +21,7 @@ interface ResolveOptions {
   readonly profile: Profile;
   /** The calendar of the service as its answers tell it, at the earliest; undefined while they have not. */
   readonly serviceNow?: (() => number | undefined) | undefined;
-  /** No negative answer counts before this long after the call was sent: it may still be on its way. */
-  readonly settleMs?: number;
-  readonly everyMs?: number;
-  readonly negatives?: number;
-  /** Between the two sweeps: longer than a service's views lag each other. */
-  readonly lagMs?: number;
-  /** Called with orders that stay in doubt for long, or whose own record cannot be read. */
+  /** Receives what is said of orders that stay in doubt for long, or whose own record cannot be read. */
   readonly journal: Pick<EventLog, "append">;
 }
 
@@ -46,16 +40,13 @@ type Answer =
   | { readonly kind: "none" }
   | { readonly kind: "void"; readonly why: string; readonly isOwn?: true };
 
-export interface OrderResolver {
-  /**
-   * One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens.
-   */
-  look(clOrdId: string, instId: string, needed: () => boolean): Observable<Answer>;
-  /** Looks until there is evidence; calls back once. The returned function gives up. */
-  pursue(order: Doubtful, done: (evidence: Evidence) => void): () => void;
-}
-
 const call = { class: "resolve", owner: "engine" } as const;
+/** No negative answer counts before this long after the call was sent: it may still be on its way. */
+const settleMs = 30_000;
+const everyMs = 5_000;
+const negativesLeast = 3;
+/** Between the two sweeps: longer than a service's views lag each other. */
+const lagMs = 10_000;
 /** How far the service's calendar may be from what is known of it, and from ours where nothing is: its history is read so much further back. */
 const calendarMs = 120_000;
 const unknownCalendarMs = 900_000;
@@ -85,151 +76,51 @@ interface Pursuit {
   toldUntil: number;
 }
 
-export const createOrderResolver = (options: ResolveOptions): OrderResolver => {
-  const { clock, gateway, profile, journal, settleMs = 30_000, everyMs = 5_000, negatives = 3, lagMs = 10_000 } = options;
+export class OrderResolver {
+  readonly #clock: Clock;
+  readonly #gateway: Gateway;
+  readonly #profile: Profile;
+  readonly #journal: Pick<EventLog, "append">;
+  readonly #serviceNow: (() => number | undefined) | undefined;
   /** An earlier process may have sent until just before; how long ago that was only a calendar knows, and calendars step. */
-  const bornAt = clock.now();
-  const pursuits = new Set<Pursuit>();
-  const waiting: Pursuit[] = [];
-  let looks = 0;
-  let sweeping = false;
-  let sweptAt = Number.NEGATIVE_INFINITY;
+  readonly #bornAt: number;
+  readonly #pursuits = new Set<Pursuit>();
+  readonly #waiting: Pursuit[] = [];
+  #looks = 0;
+  #sweeping = false;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
-  const look = (clOrdId: string, instId: string, needed: () => boolean): Observable<Answer> =>
+  constructor({ clock, gateway, profile, journal, serviceNow }: ResolveOptions) {
+    this.#clock = clock;
+    this.#gateway = gateway;
+    this.#profile = profile;
+    this.#journal = journal;
+    this.#serviceNow = serviceNow;
+    this.#bornAt = clock.now();
+  }
+
+  /** One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens. */
+  look(clOrdId: string, instId: string, needed: () => boolean): Observable<Answer> {
     // Only the client id is sent: with both ids the service would go by its own, which may be stale.
-    gateway.read("getOrder", { clOrdId, instId }, { ...call, needed }).pipe(
+    return this.#gateway.read("getOrder", { clOrdId, instId }, { ...call, needed }).pipe(
       map((outcome): Answer => {
         const answer = answerIn("getOrder", outcome, clOrdId);
         const isOther = answer.kind === "none" && outcome.kind === "done" && outcome.records.length + outcome.problems.length > 0;
         return isOther ? { kind: "void", why: "getOrder: the answer is about another order" } : answer;
       }),
     );
+  }
 
-  /** An instant of ours in the words of the service's records, at the earliest. */
-  const inService = (at: number): number => {
-    const told = options.serviceNow?.();
-    const calendarAt = told === undefined ? clock.wallNow() - unknownCalendarMs : told - calendarMs;
-    return (calendarAt - (clock.now() - at) - settleMs) * unitsPerMs[profile.order.timeUnit];
-  };
-  const isSettled = ({ order }: Pursuit): boolean => clock.now() - Math.max(order.sentAt, bornAt) >= settleMs;
-
-  const stuck = (pursuit: Pursuit, why: string): void => {
-    const ms = clock.now() - pursuit.startedAt;
-    pursuit.toldUntil = Math.max(2 * ms, stuckMs);
-    const { clOrdId, instId } = pursuit.order;
-    const detail = `${clOrdId} (${instId}) has been in doubt for ${Math.round(ms / 1_000)} s and keeps its slot: ${why}`;
-    journal.append({ type: "anomaly", what: "order.unresolved", detail });
-  };
-  const fail = (pursuit: Pursuit, { why, isOwn }: Extract<Answer, { kind: "void" }>): void => {
-    const isNews = isOwn === true && pursuit.why !== why;
-    pursuit.why = why;
-    if (isNews) stuck(pursuit, why);
-  };
-  const conclude = (pursuit: Pursuit): void => {
-    if (!pursuit.over && pursuit.negatives >= negatives && pursuit.sweeps >= 2) pursuit.finish({ kind: "absent" });
-  };
-
-  const takeLook = (pursuit: Pursuit, counts: boolean, answer: Answer): void => {
-    pursuit.lookedAt = clock.now();
-    pursuit.voids = answer.kind === "void" ? pursuit.voids + 1 : 0;
-    if (answer.kind === "found") pursuit.finish(answer);
-    else if (answer.kind === "void") fail(pursuit, answer);
-    else if (counts) pursuit.negatives++;
-    conclude(pursuit);
-  };
-  const drain = (): void => {
-    while (looks < looksMax) {
-      const pursuit = waiting.shift();
-      if (pursuit === undefined) return;
-      if (pursuit.over) continue;
-      const counts = isSettled(pursuit);
-      looks++;
-      const end = (): void => {
-        looks--;
-        pursuit.looking = false;
-        drain();
-      };
-      look(pursuit.order.clOrdId, pursuit.order.instId, () => !pursuit.over)
-        .pipe(finalize(end))
-        .subscribe((answer) => {
-          if (!pursuit.over) takeLook(pursuit, counts, answer);
-        });
-    }
-  };
-  const queueLook = (pursuit: Pursuit): void => {
-    if (pursuit.looking || clock.now() - pursuit.lookedAt < everyMs / 2) return;
-    pursuit.looking = true;
-    waiting.push(pursuit);
-    drain();
-  };
-
-  /** What a listing says of each order that is in doubt by now; those it has are found. */
-  const readListing = (endpoint: string, outcome: Outcome<OrderRecord>): ReadonlySet<Pursuit> => {
-    const none = new Set<Pursuit>();
-    for (const pursuit of [...pursuits]) {
-      const answer = answerIn(endpoint, outcome, pursuit.order.clOrdId);
-      if (answer.kind === "found") pursuit.finish(answer);
-      else if (answer.kind === "void") fail(pursuit, answer);
-      else none.add(pursuit);
-    }
-    return none;
-  };
-  /** Pending to its end, then history: an order moving from one to the other is seen in one of them. */
-  const sweep = (): void => {
-    const startedAt = clock.now();
-    if (sweeping || startedAt - sweptAt < everyMs / 2) return;
-    sweeping = true;
-    sweptAt = startedAt;
-    const counting = [...pursuits].filter((pursuit) => isSettled(pursuit) && startedAt - pursuit.sweptAt >= lagMs);
-    const needed = (): boolean => pursuits.size > 0;
-    const end = (): void => {
-      sweeping = false;
-    };
-    walkOrders(gateway, "pendingOrders", {}, { ...call, needed }).subscribe({
-      next: (pending) => {
-        const without = readListing("pendingOrders", pending);
-        if (pursuits.size === 0) {
-          end();
-          return;
-        }
-        const since = Math.min(...[...pursuits].map(({ order }) => inService(order.sentAt)));
-        walkOrders(gateway, "orderHistory", {}, { ...call, needed, since })
-          .pipe(finalize(end))
-          .subscribe((history) => {
-            const absent = readListing("orderHistory", history);
-            for (const pursuit of counting) {
-              if (!without.has(pursuit) || !absent.has(pursuit)) continue;
-              pursuit.sweeps++;
-              pursuit.sweptAt = startedAt;
-              conclude(pursuit);
-            }
-          });
-      },
-      error: end,
-    });
-  };
-
-  const ask = (pursuit: Pursuit): void => {
-    const now = clock.now();
-    const ms = now - pursuit.startedAt;
-    if (ms >= pursuit.toldUntil) stuck(pursuit, pursuit.why);
-    const settled = isSettled(pursuit);
-    const crowded = pursuits.size > fewMax;
-    if (settled ? pursuit.negatives < negatives : !crowded) queueLook(pursuit);
-    const due = pursuit.sweeps < 2 && now - pursuit.sweptAt >= lagMs;
-    if (settled ? due : crowded || pursuit.voids >= voidsMax) sweep();
-  };
-
-  const pursue = (order: Doubtful, done: (evidence: Evidence) => void): (() => void) => {
-    const startedAt = clock.now();
+  /** Looks until there is evidence; calls back once. The returned function gives up. */
+  pursue(order: Doubtful, done: (evidence: Evidence) => void): () => void {
     const end = (): void => {
       pursuit.over = true;
-      pursuits.delete(pursuit);
+      this.#pursuits.delete(pursuit);
       ticks.unsubscribe();
     };
     const pursuit: Pursuit = {
       order,
-      startedAt,
+      startedAt: this.#clock.now(),
       finish: (evidence) => {
         if (pursuit.over) return;
         end();
@@ -245,16 +136,138 @@ export const createOrderResolver = (options: ResolveOptions): OrderResolver => {
       why: "the service has not answered yet",
       toldUntil: stuckMs,
     };
-    pursuits.add(pursuit);
-    const ticks = every(clock, everyMs).subscribe(() => {
-      ask(pursuit);
+    this.#pursuits.add(pursuit);
+    const ticks = every(this.#clock, everyMs).subscribe(() => {
+      this.#ask(pursuit);
     });
-    ask(pursuit);
+    this.#ask(pursuit);
     return end;
-  };
+  }
 
-  return { look, pursue };
-};
+  #ask(pursuit: Pursuit): void {
+    const now = this.#clock.now();
+    const ms = now - pursuit.startedAt;
+    if (ms >= pursuit.toldUntil) this.#stuck(pursuit, pursuit.why);
+    const settled = this.#isSettled(pursuit);
+    const crowded = this.#pursuits.size > fewMax;
+    if (settled ? pursuit.negatives < negativesLeast : !crowded) this.#queueLook(pursuit);
+    const due = pursuit.sweeps < 2 && now - pursuit.sweptAt >= lagMs;
+    if (settled ? due : crowded || pursuit.voids >= voidsMax) this.#sweep();
+  }
+
+  #queueLook(pursuit: Pursuit): void {
+    if (pursuit.looking || this.#clock.now() - pursuit.lookedAt < everyMs / 2) return;
+    pursuit.looking = true;
+    this.#waiting.push(pursuit);
+    this.#drain();
+  }
+
+  #drain(): void {
+    while (this.#looks < looksMax) {
+      const pursuit = this.#waiting.shift();
+      if (pursuit === undefined) return;
+      if (pursuit.over) continue;
+      const counts = this.#isSettled(pursuit);
+      this.#looks++;
+      const end = (): void => {
+        this.#looks--;
+        pursuit.looking = false;
+        this.#drain();
+      };
+      this.look(pursuit.order.clOrdId, pursuit.order.instId, () => !pursuit.over)
+        .pipe(finalize(end))
+        .subscribe((answer) => {
+          if (!pursuit.over) this.#takeLook(pursuit, counts, answer);
+        });
+    }
+  }
+
+  #takeLook(pursuit: Pursuit, counts: boolean, answer: Answer): void {
+    pursuit.lookedAt = this.#clock.now();
+    pursuit.voids = answer.kind === "void" ? pursuit.voids + 1 : 0;
+    if (answer.kind === "found") pursuit.finish(answer);
+    else if (answer.kind === "void") this.#fail(pursuit, answer);
+    else if (counts) pursuit.negatives++;
+    this.#conclude(pursuit);
+  }
+
+  /** Pending to its end, then history: an order moving from one to the other is seen in one of them. */
+  #sweep(): void {
+    const startedAt = this.#clock.now();
+    if (this.#sweeping || startedAt - this.#sweptAt < everyMs / 2) return;
+    this.#sweeping = true;
+    this.#sweptAt = startedAt;
+    const counting = [...this.#pursuits].filter((one) => this.#isSettled(one) && startedAt - one.sweptAt >= lagMs);
+    const needed = (): boolean => this.#pursuits.size > 0;
+    const end = (): void => {
+      this.#sweeping = false;
+    };
+    walkOrders(this.#gateway, "pendingOrders", {}, { ...call, needed }).subscribe({
+      next: (pending) => {
+        const without = this.#readListing("pendingOrders", pending);
+        if (this.#pursuits.size === 0) {
+          end();
+          return;
+        }
+        const since = Math.min(...[...this.#pursuits].map(({ order }) => this.#inService(order.sentAt)));
+        walkOrders(this.#gateway, "orderHistory", {}, { ...call, needed, since })
+          .pipe(finalize(end))
+          .subscribe((history) => {
+            const absent = this.#readListing("orderHistory", history);
+            for (const pursuit of counting) {
+              if (!without.has(pursuit) || !absent.has(pursuit)) continue;
+              pursuit.sweeps++;
+              pursuit.sweptAt = startedAt;
+              this.#conclude(pursuit);
+            }
+          });
+      },
+      error: end,
+    });
+  }
+
+  /** The orders in doubt that a listing surely does not have; those it has are found. */
+  #readListing(endpoint: string, outcome: Outcome<OrderRecord>): ReadonlySet<Pursuit> {
+    const none = new Set<Pursuit>();
+    for (const pursuit of [...this.#pursuits]) {
+      const answer = answerIn(endpoint, outcome, pursuit.order.clOrdId);
+      if (answer.kind === "found") pursuit.finish(answer);
+      else if (answer.kind === "void") this.#fail(pursuit, answer);
+      else none.add(pursuit);
+    }
+    return none;
+  }
+
+  #isSettled({ order }: Pursuit): boolean {
+    return this.#clock.now() - Math.max(order.sentAt, this.#bornAt) >= settleMs;
+  }
+
+  /** An instant of ours in the words of the service's records, at the earliest. */
+  #inService(at: number): number {
+    const told = this.#serviceNow?.();
+    const calendarAt = told === undefined ? this.#clock.wallNow() - unknownCalendarMs : told - calendarMs;
+    return (calendarAt - (this.#clock.now() - at) - settleMs) * unitsPerMs[this.#profile.order.timeUnit];
+  }
+
+  #conclude(pursuit: Pursuit): void {
+    const { over, negatives, sweeps } = pursuit;
+    if (!over && negatives >= negativesLeast && sweeps >= 2) pursuit.finish({ kind: "absent" });
+  }
+
+  #fail(pursuit: Pursuit, { why, isOwn }: Extract<Answer, { kind: "void" }>): void {
+    const isNews = isOwn === true && pursuit.why !== why;
+    pursuit.why = why;
+    if (isNews) this.#stuck(pursuit, why);
+  }
+
+  #stuck(pursuit: Pursuit, why: string): void {
+    const ms = this.#clock.now() - pursuit.startedAt;
+    pursuit.toldUntil = Math.max(2 * ms, stuckMs);
+    const { clOrdId, instId } = pursuit.order;
+    const detail = `${clOrdId} (${instId}) has been in doubt for ${Math.round(ms / 1_000)} s and keeps its slot: ${why}`;
+    this.#journal.append({ type: "anomaly", what: "order.unresolved", detail });
+  }
+}
 
 /** A record that cannot be read stands for itself, or for any order where it does not say whose it is. */
 const answerIn = (endpoint: string, outcome: Outcome<OrderRecord>, clOrdId: string): Answer => {
