@@ -1,10 +1,16 @@
 /** The sources compiled as the package has them, for benches: the loader of a checkout adds to every function. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Everything the entries of a compiled package export, whichever of them has it; older ones have but the first. */
+export const loadPackage = async (compiled) => {
+  const entries = ["index", "backtest", "venue", "session", "testing"].filter((name) => existsSync(join(compiled, `${name}.js`)));
+  return Object.assign({}, ...(await Promise.all(entries.map((name) => import(pathToFileURL(join(compiled, `${name}.js`)).href)))));
+};
 
 /** Into `dir`, beside a way to the dependencies; where the modules are. */
 export const compileInto = (dir) => {

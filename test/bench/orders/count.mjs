@@ -7,7 +7,7 @@
  */
 import { Session } from "node:inspector/promises";
 import { pathToFileURL } from "node:url";
-import { loadPackage } from "./package.mjs";
+import { loadPackage } from "../compile.mjs";
 import { few, many, prepare } from "./scenarios.mjs";
 
 const [compiled, scenario, measure] = process.argv.slice(2);

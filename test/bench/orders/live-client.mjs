@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { concatMap, ignoreElements, Subject, tap } from "rxjs";
 import { Pool } from "undici";
-import { loadPackage } from "./package.mjs";
+import { loadPackage } from "../compile.mjs";
 
 const [subject, facts] = process.argv.slice(2);
 const { url, wsUrl, key, compiled } = JSON.parse(facts);

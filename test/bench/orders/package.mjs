@@ -1,24 +1,16 @@
 /**
- * A compiled package as one module object, and the package as it was at the commit that these benches compare with.
+ * The package as it was at the commit that these benches compare with.
  *
  * Invariants: the older state is made from this repository alone, compiled by this checkout's compiler and run with its dependencies.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 export const baseline = "b745485";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-
-/** Everything the package's entries export, whichever of them it is. */
-export const loadPackage = async (compiled) => {
-  const entries = ["index", "backtest", "venue", "session", "contract", "testing"].filter((name) =>
-    existsSync(join(compiled, `${name}.js`)),
-  );
-  return Object.assign({}, ...(await Promise.all(entries.map((name) => import(pathToFileURL(join(compiled, `${name}.js`)).href)))));
-};
 
 /** Compiles the baseline into `dir`; where its modules are, or undefined with a word on stderr where the commit is not at hand. */
 export const compileBaseline = (dir) => {

@@ -4,7 +4,7 @@
  * Invariants: two of these take turns, so that whatever the machine does to one it does to the other; the time is that of the whole
  * process, its compiler's and collector's threads included, and not that of loading modules.
  */
-import { loadPackage } from "./package.mjs";
+import { loadPackage } from "../compile.mjs";
 import { prepare, prepareQuotes } from "./scenarios.mjs";
 
 const sluice = await loadPackage(process.argv[2]);

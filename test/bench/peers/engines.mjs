@@ -5,6 +5,7 @@
  * loaded) and returns a run; a run returns its trades and what it knows of quantities and money as decimal text, and `expected`
  * counts the same by hand under that engine's rules.
  */
+import { loadPackage } from "../compile.mjs";
 import { barMs, fast, longTrades, makeBars, mean, sides, slow, startAt, turned } from "./bars.mjs";
 
 const rowsOf = (columns) =>
@@ -71,7 +72,7 @@ const counting = (rxjs, { defineStrategy }, seen) =>
 
 /** The strategy as a user writes it, on made bars; the service enforces its limits, and answers after 25 ms. */
 const sluiceWith = (strategyOf, figuresOf) => async (columns, compiled) => {
-  const [sluice, rxjs] = await Promise.all([import(`${compiled}/index.js`), import("rxjs")]);
+  const [sluice, rxjs] = await Promise.all([loadPackage(compiled), import("rxjs")]);
   const { backtest, constant, createTape, defineConfig, runBacktest } = sluice;
   const at = Float64Array.from(columns.close, (_, row) => startAt + (row + 1) * barMs);
   const tape = createTape([{ instId, tickSize: "1", lotSize: "0.001" }], [{ kind: "candle", instrument: 0, barMs, at, ...columns }]);

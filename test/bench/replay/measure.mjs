@@ -6,12 +6,12 @@
  * the median, beside a raw loop over columns and, where strategies look on, beside their own operators on plain RxJS; no run
  * begins once the seconds are over.
  */
-import { pathToFileURL } from "node:url";
+import { loadPackage } from "../compile.mjs";
 import { parts } from "./parts.mjs";
 
 const [name, compiled, seconds] = process.argv.slice(2);
 const part = parts[name];
-const sluice = await import(pathToFileURL(`${compiled}/index.js`).href);
+const sluice = await loadPackage(compiled);
 if (typeof sluice.runBacktest !== "function") throw new Error(`${compiled} exports no runBacktest`);
 
 const cpuNs = () => {

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { register as registerCommonJs } from "tsx/cjs/api";
 import { register } from "tsx/esm/api";
-import { packageInto } from "../compile.mjs";
+import { loadPackage, packageInto } from "../compile.mjs";
 import { machineLine, median, timed } from "../machine.mjs";
 import { barTape } from "../replay/tapes.mjs";
 
@@ -28,7 +28,7 @@ process.on("exit", () => rmSync(root, { recursive: true, force: true }));
 const dist = packageInto(root);
 process.chdir(root);
 const of = (name) => import(pathToFileURL(`${dist}/${name}.js`).href);
-const sluice = await of("index");
+const sluice = await loadPackage(dist);
 const { loadConfigFile } = await of("host/load");
 const { planSweep } = await of("backtest/sweep/sweep-plan");
 const { createPool } = await of("backtest/sweep/pool");
