@@ -16,7 +16,8 @@ const write = (file: string, px: string): void => {
   writeFileSync(
     file,
     `import { NEVER, concat, of, switchMap, take } from ${JSON.stringify(join(source, "node_modules/rxjs/dist/cjs/index.js"))};
-import { constant, defineConfig, defineStrategy, paper } from ${JSON.stringify(join(source, "src/index.ts"))};
+import { defineConfig, defineStrategy } from ${JSON.stringify(join(source, "src/index.ts"))};
+import { constant, paper } from ${JSON.stringify(join(source, "src/backtest.ts"))};
 const resting = defineStrategy({
   name: "resting",
   options: { type: "object", additionalProperties: false, properties: { px: { type: "string" } } },
