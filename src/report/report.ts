@@ -16,7 +16,6 @@ import { ascending, quantile } from "./quantile.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
 import type { Returns } from "./returns.ts";
-import type { PositionReport } from "./strategy-holdings.ts";
 import type { TradeReport } from "./trades.ts";
 
 /** Durations of many actions, in milliseconds. */
@@ -27,6 +26,17 @@ interface Waits {
   /** Values, and their sum. */
   readonly count: number;
   readonly total: number;
+}
+
+/** A position at the end, valued by the market. */
+export interface PositionReport {
+  readonly strategy: string;
+  readonly instId: string;
+  readonly qty: string;
+  /** At most twelve fraction digits. */
+  readonly averagePx: string;
+  readonly markPx: string;
+  readonly unrealised: string;
 }
 
 /** From submission by the strategy to acceptance at the service, in milliseconds. */

@@ -5,18 +5,17 @@
  * Not here: which events and fills are this strategy's (trade-statistics.ts).
  */
 import { add, sub, sum } from "../decimal.ts";
-import type { StrategyReport } from "./report.ts";
 import {
   addToHolding,
+  averagePxOf,
   chargeHolding,
   createHolding,
   type HeldFill,
   type Holding,
   isFlat,
-  type PositionReport,
-  positionOf,
   unrealisedOf,
-} from "./strategy-holdings.ts";
+} from "../orders/average-cost.ts";
+import type { PositionReport, StrategyReport } from "./report.ts";
 import { Presence, tradesOf } from "./trades.ts";
 
 /** Prices by instrument at the end. */
@@ -105,3 +104,12 @@ export class StrategySums {
     return held;
   }
 }
+
+const positionOf = (strategy: string, instId: string, held: Holding, markPx: string): PositionReport => ({
+  strategy,
+  instId,
+  qty: held.qty,
+  averagePx: averagePxOf(held),
+  markPx,
+  unrealised: unrealisedOf(held, markPx),
+});

@@ -7,11 +7,11 @@
  */
 import { add, isZero, mul, sub, sum } from "../decimal.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
+import type { HeldFill } from "../orders/average-cost.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
 import { ExitGaps } from "./exit-gaps.ts";
-import type { Liquidity, StrategyReport } from "./report.ts";
-import type { HeldFill, PositionReport } from "./strategy-holdings.ts";
+import type { Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import { type Marks, StrategySums } from "./strategy-sums.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 

@@ -4,10 +4,10 @@
  * Invariants: net profits decide, after fees, funding and fees of liquidations; sums are exact, so that `net` and `open` add up to
  * what strategies made, to the last digit; averages and rates are cut at their last digit; what cannot be said of so few trades is
  * left out, never 0 or infinite.
- * Not here: what a trade is (strategy-holdings.ts).
+ * Not here: what a trade is (orders/average-cost.ts).
  */
 import { add, compare, div, isZero, mul, sub, sum } from "../decimal.ts";
-import { closedTrades, type Holding } from "./strategy-holdings.ts";
+import { closedTrades, type Holding } from "../orders/average-cost.ts";
 
 export interface TradeReport {
   /** Closed: those that neither won nor lost included. */

@@ -8,10 +8,10 @@
  * profit is what it realised less its own fees and its share of what opening and holding cost; a fill that reverses the position
  * closes a trade and opens the other side with the rest. So net profits and `costs` add up to realised profit less all costs.
  * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits.
- * Not here: averages and rates over trades (trades.ts).
+ * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), rates over trades (report/trades.ts).
  */
+import type { Side } from "../contract/profile.ts";
 import { decimal, div, mul, sub } from "../decimal.ts";
-import type { Fill } from "../venue/venue.ts";
 
 /** Closed trades: counts, and sums of net profits. */
 interface ClosedTrades {
@@ -65,17 +65,6 @@ interface Units {
 
 const amounts = ["entry", "realised", "costs", "trade", "profit", "loss", "best", "worst"] as const;
 
-/** A position at the end, valued by the market. */
-export interface PositionReport {
-  readonly strategy: string;
-  readonly instId: string;
-  readonly qty: string;
-  /** At most twelve fraction digits. */
-  readonly averagePx: string;
-  readonly markPx: string;
-  readonly unrealised: string;
-}
-
 const places = 18;
 const averagePlaces = 12;
 
@@ -126,7 +115,16 @@ interface Part {
   readonly order: string;
 }
 
-export type HeldFill = Pick<Fill, "ordId" | "side" | "px" | "qty" | "cost">;
+/** What an order executed, at one price. */
+export interface HeldFill {
+  readonly ordId: string;
+  readonly side: Side;
+  readonly px: string;
+  /** In base currency. */
+  readonly qty: string;
+  /** The fee as a positive cost; a rebate is negative. */
+  readonly cost: string;
+}
 
 export const addToHolding = (held: Holding, { ordId, side, px, qty, cost }: HeldFill): void => {
   const { units } = held;
@@ -231,11 +229,5 @@ export const closedTrades = (held: Holding): ClosedTrades => {
 
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);
 
-export const positionOf = (strategy: string, instId: string, held: Holding, markPx: string): PositionReport => ({
-  strategy,
-  instId,
-  qty: held.qty,
-  averagePx: div(held.entry, held.qty, averagePlaces),
-  markPx,
-  unrealised: unrealisedOf(held, markPx),
-});
+/** At which what is held was entered on average: at most twelve fraction digits, "0" when nothing is held. */
+export const averagePxOf = (held: Holding): string => (isFlat(held) ? "0" : div(held.entry, held.qty, averagePlaces));

@@ -2,14 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abs, add, compare, div, isPositive, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
-import {
-  addToHolding,
-  closedTrades,
-  createHolding,
-  type Holding,
-  positionOf,
-  unrealisedOf,
-} from "../../../src/report/strategy-holdings.ts";
+import { addToHolding, averagePxOf, closedTrades, createHolding, type Holding, unrealisedOf } from "../../../src/orders/average-cost.ts";
 
 type Trade = readonly [side: "buy" | "sell", px: string, qty: string, cost?: string, order?: string];
 
@@ -91,14 +84,8 @@ describe("A holding", () => {
 
   it("is told with its average price and what it would bring", () => {
     const held = holdingAfter(["buy", "100", "1"], ["buy", "101", "2"]);
-    expect(positionOf("s", "BTC-USDT-SWAP", held, "110")).toEqual({
-      strategy: "s",
-      instId: "BTC-USDT-SWAP",
-      qty: "3",
-      averagePx: "100.666666666666",
-      markPx: "110",
-      unrealised: "28",
-    });
+    expect(averagePxOf(held)).toBe("100.666666666666");
+    expect(unrealisedOf(held, "110")).toBe("28");
   });
 
   it("adds up: realised and unrealised are what was received less what was paid, whatever was traded", () => {
