@@ -4,7 +4,7 @@
  * Invariants: none of them reaches a decision or the result's hash: settling when nothing waits changes nothing.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import { promiseHooks } from "node:v8";
+import { hookPromises } from "./promise-hooks.ts";
 import { createSystemClock } from "./system-clock.ts";
 
 /** Every promise that can settle without time passing has settled. */
@@ -24,7 +24,7 @@ export const watchPromises = (): PromiseWatch => {
   const note = (): void => {
     restless = true;
   };
-  const stop = promiseHooks.createHook({ init: note, settled: note }) as () => void;
+  const stop = hookPromises({ init: note, settled: note });
   return {
     asked: () => {
       const before = restless;

@@ -13,8 +13,7 @@ import { isOver } from "../orders/tracked-order.ts";
 import type { UserAccount } from "./user-account.ts";
 import { Heartbeat } from "./watchdog/heartbeat.ts";
 import type { Dial } from "./watchdog/ipc.ts";
-import type { IpcAddress } from "./watchdog/ipc-address.ts";
-import { meetingOf } from "./watchdog/watchdog.ts";
+import { type IpcAddress, ipcAddressOf } from "./watchdog/ipc-address.ts";
 
 interface WatchdogClientParts {
   readonly config: CheckedConfig;
@@ -49,7 +48,7 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
   const heartbeat = new Heartbeat({
     clock: service.clock,
     journal,
-    dial: dial(meetingOf(config, service.users)),
+    dial: dial(ipcAddressOf(config, service.users)),
     beatMs: config.watchdog.beatMs ?? watchdogDefaults.beatMs,
     session: randomBytes(8).toString("hex"),
     open,

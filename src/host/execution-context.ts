@@ -13,11 +13,11 @@
  * Not here: the machine's own clocks and timers (virtual-globals.ts), the streams through which values reach an owner (owned-streams.ts), when promises settle (clock/microtasks.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { promiseHooks } from "node:v8";
 import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
 import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProvider";
 import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
 import type { Clock, Timer } from "../clock/clock.ts";
+import { hookPromises } from "../clock/promise-hooks.ts";
 import type { Random } from "../random.ts";
 
 /** A strategy or a plugin while it runs. */
@@ -86,7 +86,7 @@ export const makerOf = (promise: Promise<unknown>): Owner | undefined => makers.
 export const followPromises = (): (() => void) => {
   if (followers++ === 0) {
     turns.length = 0;
-    unfollow = promiseHooks.createHook({
+    unfollow = hookPromises({
       init: (promise) => {
         if (depth > 0 && here?.followed === true) makers.set(promise, here);
       },
@@ -98,7 +98,7 @@ export const followPromises = (): (() => void) => {
         const turn = turns.pop();
         if (turn !== undefined) leave(turn.before);
       },
-    }) as () => void;
+    });
   }
   return () => {
     if (--followers === 0) unfollow();

@@ -9,8 +9,7 @@ import { createContract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
 import { createRandom } from "../../random.ts";
-import type { IpcAddress } from "./ipc-address.ts";
-import { meetingOf } from "./watchdog.ts";
+import { type IpcAddress, ipcAddressOf } from "./ipc-address.ts";
 
 interface HeartbeatCheck {
   /** The config file, as people type it. */
@@ -45,7 +44,7 @@ const meetingIn = (config: CheckedConfig): IpcAddress => {
   const ignore = (): undefined => undefined;
   const contract = createContract(config.profile);
   const env = { contract, random: createRandom(config.seed), onError: ignore, onAnomaly: ignore, leave: ignore };
-  return meetingOf(config, config.service.open(env).users);
+  return ipcAddressOf(config, config.service.open(env).users);
 };
 
 const differencesOf = (engine: IpcAddress, watchdog: IpcAddress): readonly string[] =>

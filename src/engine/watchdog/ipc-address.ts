@@ -9,7 +9,9 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ServiceUser } from "../../client/service-port.ts";
 import { SluiceError } from "../../errors.ts";
+import type { CheckedConfig } from "../../host/config.ts";
 
 export interface IpcAddress {
   readonly service: string;
@@ -18,6 +20,13 @@ export interface IpcAddress {
   /** Folder of the socket; one of the user's own below the machine's temporary one when left out. */
   readonly dir?: string | undefined;
 }
+
+export const ipcAddressOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): IpcAddress => ({
+  service: service.baseUrl ?? service.kind,
+  users: users.map(({ uid }) => uid),
+  instance,
+  dir: watchdog?.dir,
+});
 
 /** Longer names of sockets are cut off or refused, depending on the system. */
 const pathMax = 103;

@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import { firstValueFrom, map, merge, type Subscription, takeUntil } from "rxjs";
 import type { CancelNews } from "../../client/cancel-all.ts";
 import { createGateway } from "../../client/gateway.ts";
-import type { OpenService, ServiceUser } from "../../client/service-port.ts";
+import type { OpenService } from "../../client/service-port.ts";
 import { after } from "../../clock/clock.ts";
 import { createContract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
@@ -23,7 +23,7 @@ import { createLedger } from "../../scheduler/quota/ledger.ts";
 import { createScheduler } from "../../scheduler/scheduler.ts";
 import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
 import type { Listen } from "./ipc.ts";
-import { type IpcAddress, tripRecordPath } from "./ipc-address.ts";
+import { ipcAddressOf, tripRecordPath } from "./ipc-address.ts";
 import { socketListen } from "./ipc-socket.ts";
 import { createPersistedHalt, type HaltState, type PersistedHalt, type PersistedHaltOptions } from "./persisted-halt.ts";
 import { fileTripRecord, type TripRecord } from "./trip-record.ts";
@@ -69,13 +69,6 @@ export interface Watchdog {
 /** How long a start waits for the service; it may answer later. */
 const proofMsMax = 20_000;
 
-export const meetingOf = ({ service, instance, watchdog }: CheckedConfig, users: readonly ServiceUser[]): IpcAddress => ({
-  service: service.baseUrl ?? service.kind,
-  users: users.map(({ uid }) => uid),
-  instance,
-  dir: watchdog?.dir,
-});
-
 /** With the owner and the folder of the journal as the engine derives them. */
 const persistedHaltOf = (
   config: CheckedConfig,
@@ -83,7 +76,7 @@ const persistedHaltOf = (
   { openDisk }: WatchdogOptions,
 ): PersistedHalt | undefined => {
   if (config.journal === undefined) return undefined;
-  const { service, users: uids, instance } = meetingOf(config, users);
+  const { service, users: uids, instance } = ipcAddressOf(config, users);
   const owner = { service, users: uids.join(", "), instance };
   return createPersistedHalt({ clock, dir: resolve(config.journal.dir), owner, openDisk });
 };
@@ -152,7 +145,8 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
   const isOurs: Door["isOurs"] = ({ clOrdId }): boolean => scope === "user" || ids.read(clOrdId) !== undefined;
   let acting: Subscription | undefined;
   let over: "flat" | "left" | undefined;
-  const tripRecord = options.tripRecord ?? fileTripRecord(tripRecordPath(meetingOf(config, service.users)));
+  const address = ipcAddressOf(config, service.users);
+  const tripRecord = options.tripRecord ?? fileTripRecord(tripRecordPath(address));
   const halt = persistedHaltOf(config, service, options);
   let stopListening: (() => Promise<void>) | undefined;
 
@@ -200,7 +194,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
       return monitor.armed ? "armed" : (over ?? "waiting");
     },
     start: async () => {
-      stopListening = await (options.listen ?? socketListen(meetingOf(config, service.users)))((connection) => monitor.accept(connection));
+      stopListening = await (options.listen ?? socketListen(address))((connection) => monitor.accept(connection));
       await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, tell)));
     },
     stop: async () => {
