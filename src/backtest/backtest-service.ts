@@ -178,6 +178,10 @@ const settle = (options: EmbeddedOptions): SimulatedOptions => {
   };
 };
 
+/** Options of the embedded service, checked and completed, for others who open it. */
+export const embeddedService = (options: EmbeddedOptions, place: string): SimulatedOptions =>
+  settle(check({ type: "object", additionalProperties: false, properties: embedded }, options, place));
+
 const usersOf = ({ users = { paper: {} }, balances = { USDT: "10000" } }: EmbeddedOptions): readonly SimulatedUser[] =>
   Object.entries(users).map(([uid, own]) => userOf(uid, own.balances ?? balances, own.keys));
 

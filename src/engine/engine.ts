@@ -84,6 +84,8 @@ export interface EngineOptions {
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /** How a watchdog is reached, where the config has one; a local socket by default. */
   readonly dial?: (meeting: IpcAddress) => Dial;
+  /** Awaited when the service's state has been read, before plugins and strategies start. */
+  readonly ready?: () => Promise<void>;
 }
 
 const stopMsMax = 70_000;
@@ -240,7 +242,6 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
           await parts.durable?.close();
           throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
         }
-        // The first thing that is said: nothing else matters as much to whoever starts it.
         if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
         beating.start();
         service.start();
@@ -249,6 +250,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         await setLeverage(clock, accounts.all, config.leverage);
         if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
         if (service.watchful === true) stalls = detectStalls({ clock, journal, accounts: accounts.all });
+        await options.ready?.();
       } catch (error) {
         if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
         state.is = "stopped";
