@@ -1,0 +1,78 @@
+/**
+ * Observed run: what an engine under test did, collected while it runs.
+ *
+ * Invariants: events, orders and fills are in the order in which they happened; of failures the first one is kept until it was asked for.
+ */
+import { tap } from "rxjs";
+import type { Engine } from "../../engine/engine.ts";
+import type { Strategy } from "../../host/strategy.ts";
+import type { Event } from "../../journal/events.ts";
+import type { WantedOrder } from "../../orders/wanted-order.ts";
+import type { Venue } from "../../venue/venue.ts";
+import { SentOrders } from "./sent-orders.ts";
+
+export type TradingMode = "active" | "reducing" | "halted";
+
+export class ObservedRun {
+  readonly events: Event[] = [];
+  readonly sent = new SentOrders();
+  readonly wanted = new Map<string, readonly WantedOrder[]>();
+  mode: TradingMode = "active";
+  /** Names of strategies and plugins whose failure counts. */
+  readonly #failing: readonly string[];
+  #failure: string | undefined;
+
+  constructor(failing: readonly string[]) {
+    this.#failing = failing;
+  }
+
+  listen(engine: Engine, venue: Venue, now: () => number): void {
+    engine.events$.subscribe((event) => {
+      this.#note(event);
+    });
+    engine.updates$.subscribe((update) => {
+      this.sent.take(update, now());
+    });
+    venue.onFill((fill) => {
+      this.sent.fill(fill);
+    });
+  }
+
+  /** The strategy, whose wanted orders are noted. */
+  watched(strategy: Strategy): Strategy {
+    // The engine's own check says what a strategy is.
+    if (typeof strategy?.start !== "function") return strategy;
+    const { wanted } = this;
+    const { name } = strategy;
+    const ended = (): void => {
+      wanted.delete(name);
+    };
+    return {
+      ...strategy,
+      start: (context) => {
+        const streams = strategy.start(context);
+        if (typeof streams.desired?.pipe !== "function") return streams;
+        const next = (set: readonly WantedOrder[]): void => {
+          wanted.set(name, set);
+        };
+        return { ...streams, desired: streams.desired.pipe(tap({ next, error: ended, complete: ended })) };
+      },
+    };
+  }
+
+  /** What failed since it was asked last. */
+  takeFailure(): string | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
+
+  #note(event: Event): void {
+    this.events.push(event);
+    if (event.type === "mode.changed") this.mode = event.mode;
+    if (event.type === "order.changed") this.sent.name(event.clOrdId, event.slot);
+    if (event.type !== "strategy.failed" && event.type !== "plugin.failed") return;
+    const name = event.type === "strategy.failed" ? event.strategy : event.plugin;
+    if (this.#failing.includes(name)) this.#failure ??= `"${name}" failed: ${event.message}`;
+  }
+}
