@@ -54,6 +54,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   report: ["clock", "contract", "journal", "market", "market/tape", "venue", "orders"],
   backtest: ["clock", "contract", "market", "market/tape", "venue", "client", "client/transport", "host", "engine", "report"],
+  "backtest/testkit": ["clock", "contract", "journal", "market/tape", "venue", "client", "orders", "host", "engine", "backtest"],
   "backtest/serve": ["clock", "contract", "market", "market/tape", "venue", "venue/server", "backtest"],
   "backtest/sweep": ["clock", "contract", "market", "market/tape", "host", "report", "backtest"],
   "verify/session": ["clock", "contract", "journal", "market", "market/tape", "client", "host", "engine", "backtest"],
@@ -96,7 +97,7 @@ const offeredToTests: Readonly<Record<string, string>> = {
 };
 
 /** What users import by name: `sluice`, `sluice/backtest` and so on. */
-const entries = ["index", "backtest", "venue", "session"].map((name) => `src/${name}.ts`);
+const entries = ["index", "backtest", "venue", "session", "testing"].map((name) => `src/${name}.ts`);
 
 const roomOf = (file: string): string => {
   if (entries.includes(file)) return "entries";

@@ -52,6 +52,7 @@ import { backtest, constant, paper, type RunReport, runBacktest } from "sluice/b
 import killSwitch from "sluice/plugins/kill-switch";
 import { recordEngine } from "sluice/session";
 import ladder from "sluice/strategies/ladder";
+import { type StrategyTest, testStrategy } from "sluice/testing";
 import { startVenueServer } from "sluice/venue";
 
 export const once = defineStrategy({
@@ -65,6 +66,7 @@ export const once = defineStrategy({
 export const config = defineConfig({ service: backtest({ latency: constant(25) }), strategies: [once({}), ladder({})], plugins: [killSwitch({})] });
 export const report: Promise<RunReport> = runBacktest(config);
 export const engine = createEngine({ service: paper(), strategies: [once({})] });
+export const tested: Promise<StrategyTest> = testStrategy(once({}));
 export { recordEngine, startVenueServer };
 `;
 
