@@ -21,7 +21,6 @@ export const longFunctions: readonly string[] = [
   // host
   "src/host/strategy-host.ts createStrategyHost",
   // journal
-  "src/journal/write-ahead-log.ts openWriteAheadLog",
   // market
   // report
   // venue/server

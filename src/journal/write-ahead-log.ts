@@ -143,81 +143,103 @@ const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
 };
 
 export const openWriteAheadLog = async (options: WriteAheadLogOptions): Promise<WriteAheadLog> => {
-  const { disk, owner, snapshot, segmentBytes = segmentBytesDefault } = options;
   const opened = await openLast(options);
-  let { mark, number, bytes } = opened;
-  let file: DiskFile = await disk.open(segmentName(number));
-  let waiting: string[] = [];
-  let flushing: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  let failure: SluiceError | undefined;
-  let closed = false;
+  return new SegmentedLog(options, opened, await options.disk.open(segmentName(opened.number)));
+};
 
-  const rotate = async (): Promise<void> => {
-    const segment = segmentOf(owner, snapshot());
-    await disk.create(segmentName(number + 1), segment.bytes);
-    await file.close();
-    number++;
-    file = await disk.open(segmentName(number));
-    ({ mark } = segment);
-    bytes = segment.bytes.length;
-    const old = (await disk.list()).filter(isSegment).slice(0, -segmentsKept);
-    for (const name of old) await disk.remove(name);
-  };
-  const flush = async (): Promise<void> => {
-    if (failure !== undefined) throw failure;
+/** The log from its last segment on. */
+class SegmentedLog implements WriteAheadLog {
+  readonly past: readonly object[];
+  readonly repaired: string | undefined;
+  readonly #options: WriteAheadLogOptions;
+  readonly #segmentBytes: number;
+  #file: DiskFile;
+  #mark: string;
+  #number: number;
+  #bytes: number;
+  #waiting: string[] = [];
+  #flushing: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #failure: SluiceError | undefined;
+  #closed = false;
+
+  constructor(options: WriteAheadLogOptions, { past, repaired, mark, number, bytes }: Opened, file: DiskFile) {
+    this.past = past;
+    this.repaired = repaired;
+    this.#options = options;
+    this.#segmentBytes = options.segmentBytes ?? segmentBytesDefault;
+    this.#file = file;
+    this.#mark = mark;
+    this.#number = number;
+    this.#bytes = bytes;
+  }
+
+  append(record: object): void {
+    if (this.#closed) {
+      throw new SluiceError("JOURNAL_FAILED", `${this.#options.disk.name}: the journal was closed; nothing can be written to it.`);
+    }
+    this.#waiting.push(JSON.stringify(record));
+  }
+
+  async commit(): Promise<void> {
+    // Whoever comes while a flush is under way shares the one after it: its own record may have missed this one.
+    if (this.#flushing !== undefined) {
+      const restart = async (): Promise<void> => {
+        this.#next = undefined;
+        return this.commit();
+      };
+      this.#next ??= this.#flushing.then(restart, restart);
+      return this.#next;
+    }
+    const mine = this.#flush().finally(() => {
+      if (this.#flushing === mine) this.#flushing = undefined;
+    });
+    this.#flushing = mine;
+    return mine;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
     try {
-      if (waiting.length === 0) return;
-      if (bytes > segmentBytes) await rotate();
-      const batch = batchOf(mark, waiting);
-      waiting = [];
-      await file.append(batch.bytes);
-      await file.sync();
-      ({ mark } = batch);
-      bytes += batch.bytes.length;
+      await this.commit();
+      await this.#flushing;
+    } finally {
+      this.#closed = true;
+      await this.#file.close();
+    }
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      if (this.#waiting.length === 0) return;
+      if (this.#bytes > this.#segmentBytes) await this.#rotate();
+      const batch = batchOf(this.#mark, this.#waiting);
+      this.#waiting = [];
+      await this.#file.append(batch.bytes);
+      await this.#file.sync();
+      this.#mark = batch.mark;
+      this.#bytes += batch.bytes.length;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      failure = new SluiceError(
+      this.#failure = new SluiceError(
         "JOURNAL_FAILED",
-        `${disk.name}: the journal cannot be written (${reason}). No order leaves without it; cancels do.`,
+        `${this.#options.disk.name}: the journal cannot be written (${reason}). No order leaves without it; cancels do.`,
       );
-      throw failure;
+      throw this.#failure;
     }
-  };
-  const commit = async (): Promise<void> => {
-    // Whoever comes while a flush is under way shares the one after it: its own record may have missed this one.
-    if (flushing !== undefined) {
-      next ??= flushing.then(restart, restart);
-      return next;
-    }
-    const mine = flush().finally(() => {
-      if (flushing === mine) flushing = undefined;
-    });
-    flushing = mine;
-    return mine;
-  };
-  const restart = async (): Promise<void> => {
-    next = undefined;
-    return commit();
-  };
+  }
 
-  return {
-    past: opened.past,
-    repaired: opened.repaired,
-    append: (record) => {
-      if (closed) throw new SluiceError("JOURNAL_FAILED", `${disk.name}: the journal was closed; nothing can be written to it.`);
-      waiting.push(JSON.stringify(record));
-    },
-    commit,
-    close: async () => {
-      if (closed) return;
-      try {
-        await commit();
-        await flushing;
-      } finally {
-        closed = true;
-        await file.close();
-      }
-    },
-  };
-};
+  async #rotate(): Promise<void> {
+    const { disk, owner, snapshot } = this.#options;
+    const segment = segmentOf(owner, snapshot());
+    await disk.create(segmentName(this.#number + 1), segment.bytes);
+    await this.#file.close();
+    this.#number++;
+    this.#file = await disk.open(segmentName(this.#number));
+    this.#mark = segment.mark;
+    this.#bytes = segment.bytes.length;
+    const old = (await disk.list()).filter(isSegment).slice(0, -segmentsKept);
+    for (const name of old) await disk.remove(name);
+  }
+}
