@@ -16,7 +16,6 @@ export const longFunctions: readonly string[] = [
   // engine
   "src/engine/engine.ts createEngine",
   "src/engine/placement-journal.ts createPlacementJournal",
-  "src/engine/start-watch.ts createStartWatch",
   // engine/watchdog
   // host
   "src/host/strategy-host.ts createStrategyHost",

@@ -50,75 +50,101 @@ const refusalIn = (body: unknown): string => {
   return `${String(code).slice(0, 40)} ${typeof msg === "string" ? msg.slice(0, 200) : ""}`.trim();
 };
 
-export const createStartWatch = ({ clock, journal, baseUrl }: StartWatchOptions): StartWatch => {
-  const failed$ = new ReplaySubject<never>(1);
-  const place = baseUrl ?? "the service";
-  const toldAt = new Map<string, number>();
-  let isOn = false;
-  let wrongPaths = 0;
-  let limitedAt = Number.NEGATIVE_INFINITY;
-  let timer: Timer | undefined;
+export const createStartWatch = (options: StartWatchOptions): StartWatch => new RequestsOfStart(options);
 
-  const tell = (kind: string, reason: string): void => {
-    if (!isOn || clock.now() - (toldAt.get(kind) ?? Number.NEGATIVE_INFINITY) < againMs) return;
-    toldAt.set(kind, clock.now());
-    journal.append({ type: "start.waiting", reason });
+/** Watches the requests that leave while the engine starts. */
+class RequestsOfStart implements StartWatch {
+  readonly #clock: Clock;
+  readonly #journal: EventLog;
+  readonly #baseUrl: string | undefined;
+  /** The service in words. */
+  readonly #place: string;
+  readonly #failed$ = new ReplaySubject<never>(1);
+  /** When a reason of each kind was last reported. */
+  readonly #reportedAt = new Map<string, number>();
+  #isOn = false;
+  #wrongPaths = 0;
+  #limitedAt = Number.NEGATIVE_INFINITY;
+  #timer: Timer | undefined;
+
+  constructor({ clock, journal, baseUrl }: StartWatchOptions) {
+    this.#clock = clock;
+    this.#journal = journal;
+    this.#baseUrl = baseUrl;
+    this.#place = baseUrl ?? "the service";
+    journal.on(["action.held"], ({ until }) => {
+      this.#held(until);
+    });
+  }
+
+  readonly limitedAt = (): number => this.#limitedAt;
+
+  // Ends with its source: an engine that is stopped while it starts reads nothing any more.
+  readonly guard = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(this.#failed$));
+
+  readonly interceptor: Interceptor = (next) => (request, sink) => {
+    if (!this.#isOn) {
+      next(request, sink);
+      return;
+    }
+    const onResponse = (response: WireResponse): void => {
+      if (this.#isOn && !sink.closed) this.#answered(request, response);
+    };
+    const onFailed = (error: unknown): void => {
+      if (this.#isOn && !sink.closed) this.#lost(error);
+    };
+    next(request, observing(sink, onResponse, onFailed));
   };
-  const fail = (why: string): void => {
-    failed$.error(new SluiceError("ENGINE_STATE", `The engine cannot start: ${why} Check the service's baseUrl in the config.`));
-  };
-  const answered = ({ method, path }: WireRequest, { status, body }: WireResponse): void => {
-    timer?.cancel();
-    wrongPaths = wrongPath.includes(status) ? wrongPaths + 1 : 0;
-    if (status === limitedStatus) {
-      limitedAt = clock.now();
-      tell("limited", "a rate limit refuses (429): other clients use this quota; waiting for the next window");
-    } else if (baseUrl !== undefined && wrongPaths > 0) {
-      if (wrongPaths >= wrongPathsMax) fail(`${place} has no such path (${status} for ${method} ${path}).`);
-      else tell("path", `${place} has no such path (${status} for ${method} ${path}): is the service's baseUrl right?`);
-    } else if (refusalIn(body) !== "") tell("refused", `the service refuses ${method} ${path}: ${refusalIn(body)}`);
-  };
-  const lost = (error: unknown): void => {
-    timer?.cancel();
-    const [, code = "no answer"] = /\(([A-Z][A-Z0-9_]+)\)/.exec(error instanceof Error ? error.message : "") ?? [];
-    if (baseUrl !== undefined && wrongHost.test(code)) fail(`${place} cannot be reached (${code}).`);
-    else tell("lost", `${place} does not answer (${code})`);
-  };
-  journal.on(["action.held"], ({ until }) => {
-    if (!isOn) return;
-    const ms = until - clock.now();
+
+  begin(): void {
+    this.#isOn = true;
+    if (this.#baseUrl === undefined) return;
+    this.#timer = this.#clock.setTimer(this.#clock.now() + silentMs, () => {
+      this.#report("silent", `${this.#place} has not answered for ${silentMs / 1_000} s`);
+    });
+  }
+
+  end(): void {
+    this.#isOn = false;
+    this.#timer?.cancel();
+  }
+
+  #report(kind: string, reason: string): void {
+    const now = this.#clock.now();
+    if (!this.#isOn || now - (this.#reportedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < againMs) return;
+    this.#reportedAt.set(kind, now);
+    this.#journal.append({ type: "start.waiting", reason });
+  }
+
+  #fail(why: string): void {
+    this.#failed$.error(new SluiceError("ENGINE_STATE", `The engine cannot start: ${why} Check the service's baseUrl in the config.`));
+  }
+
+  #held(until: number): void {
+    if (!this.#isOn) return;
+    const ms = until - this.#clock.now();
     if (ms < waitMsLeast) return;
-    limitedAt = clock.now();
-    tell("held", Number.isFinite(ms) ? `waiting for quota: ${Math.ceil(ms / 1_000)} s` : "waiting for quota");
-  });
+    this.#limitedAt = this.#clock.now();
+    this.#report("held", Number.isFinite(ms) ? `waiting for quota: ${Math.ceil(ms / 1_000)} s` : "waiting for quota");
+  }
 
-  return {
-    limitedAt: () => limitedAt,
-    // Ends with its source: an engine that is stopped while it starts reads nothing any more.
-    guard: (source$) => source$.pipe(takeUntil(failed$)),
-    begin: () => {
-      isOn = true;
-      if (baseUrl === undefined) return;
-      timer = clock.setTimer(clock.now() + silentMs, () => {
-        tell("silent", `${place} has not answered for ${silentMs / 1_000} s`);
-      });
-    },
-    end: () => {
-      isOn = false;
-      timer?.cancel();
-    },
-    interceptor: (next) => (request, sink) => {
-      if (!isOn) {
-        next(request, sink);
-        return;
-      }
-      const onResponse = (response: WireResponse): void => {
-        if (isOn && !sink.closed) answered(request, response);
-      };
-      const onFailed = (error: unknown): void => {
-        if (isOn && !sink.closed) lost(error);
-      };
-      next(request, observing(sink, onResponse, onFailed));
-    },
-  };
-};
+  #answered({ method, path }: WireRequest, { status, body }: WireResponse): void {
+    this.#timer?.cancel();
+    this.#wrongPaths = wrongPath.includes(status) ? this.#wrongPaths + 1 : 0;
+    const place = this.#place;
+    if (status === limitedStatus) {
+      this.#limitedAt = this.#clock.now();
+      this.#report("limited", "a rate limit refuses (429): other clients use this quota; waiting for the next window");
+    } else if (this.#baseUrl !== undefined && this.#wrongPaths > 0) {
+      if (this.#wrongPaths >= wrongPathsMax) this.#fail(`${place} has no such path (${status} for ${method} ${path}).`);
+      else this.#report("path", `${place} has no such path (${status} for ${method} ${path}): is the service's baseUrl right?`);
+    } else if (refusalIn(body) !== "") this.#report("refused", `the service refuses ${method} ${path}: ${refusalIn(body)}`);
+  }
+
+  #lost(error: unknown): void {
+    this.#timer?.cancel();
+    const [, code = "no answer"] = /\(([A-Z][A-Z0-9_]+)\)/.exec(error instanceof Error ? error.message : "") ?? [];
+    if (this.#baseUrl !== undefined && wrongHost.test(code)) this.#fail(`${this.#place} cannot be reached (${code}).`);
+    else this.#report("lost", `${this.#place} does not answer (${code})`);
+  }
+}
