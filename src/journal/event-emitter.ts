@@ -15,8 +15,7 @@ interface EventNotices {
   on(name: NoticeName, listener: NoticeListener): () => void;
 }
 
-export const noticeName = (event: Event): NoticeName =>
-  event.type === "order.changed" ? `order:${event.phase}` : event.type.replace(".", ":");
+const noticeName = (event: Event): NoticeName => (event.type === "order.changed" ? `order:${event.phase}` : event.type.replace(".", ":"));
 
 export const createNotices = (journal: EventLog, onError: (error: unknown) => void): EventNotices => {
   const emitter = new EventEmitter();

@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly layers: readonly LayerSpec[];
   readonly reserve?: Partial<ReservePolicy>;
   readonly clock?: ServerClockOptions;

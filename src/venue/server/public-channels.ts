@@ -13,7 +13,7 @@ import type { Side } from "../../contract/profile.ts";
 import { compare, isZero } from "../../decimal.ts";
 
 /** A message as its listeners share it. `text` is `data` as JSON, written once however many connections send it. */
-export interface PublicMessage {
+interface PublicMessage {
   readonly channel: string;
   readonly instId: string;
   readonly at: number;

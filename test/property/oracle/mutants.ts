@@ -4,9 +4,11 @@
  * Invariants: every mutant behaves well until the service's time is known, so that it is caught for its fault and nothing else.
  */
 import type { Charge, LayerSpec } from "../../../src/scheduler/quota/layers.ts";
-import { type Answer, createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../src/scheduler/quota/ledger.ts";
+import { type Answer, createLedger, type Ledger, type Rank } from "../../../src/scheduler/quota/ledger.ts";
 import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
 import type { Alter } from "./world.ts";
+
+type LedgerOptions = Parameters<typeof createLedger>[0];
 
 const wrap = (make: (real: Ledger, options: LedgerOptions) => Partial<Ledger>): Alter => {
   return (options) => {

@@ -7,10 +7,12 @@ import type { ActionClass } from "../../../src/journal/events.ts";
 import { createRandom, type Random } from "../../../src/random.ts";
 import type { Account } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions } from "../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Ledger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler, type Scheduler } from "../../../src/scheduler/scheduler.ts";
 import { type Caller, createOracleMeter, documentedLimits, type Judgement, type OracleMeter } from "./meter.ts";
 import { legsOf, type NetworkKind } from "./network.ts";
+
+type LedgerOptions = Parameters<typeof createLedger>[0];
 
 export interface Plan {
   readonly seed: number;

@@ -1,9 +1,11 @@
 /** A ledger that has just been told where it stands, and what it takes to ask it. */
 import { createContract } from "../../../src/contract/contract.ts";
 import { type Charge, layersOf } from "../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Ledger, type Rank } from "../../../src/scheduler/quota/ledger.ts";
 import type { QuotaPort } from "../../../src/scheduler/quota/port.ts";
 import type { Ticket } from "../../../src/scheduler/quota/routes.ts";
+
+type LedgerOptions = Parameters<typeof createLedger>[0];
 
 export const layers = layersOf(createContract());
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */

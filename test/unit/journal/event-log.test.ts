@@ -1,6 +1,6 @@
 /** Numbered facts for sinks, and their emitter face for bystanders. */
 import { describe, expect, it } from "vitest";
-import { createNotices, noticeName } from "../../../src/journal/event-emitter.ts";
+import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 
@@ -123,7 +123,12 @@ describe("Notices:", () => {
     [filled, "order:filled"],
     [fact("x"), "anomaly"],
   ])("%j is called %s", (body, name) => {
-    expect(noticeName({ ...body, seq: 1, at: 0 })).toBe(name);
+    const journal = new EventLog(() => 0);
+    const heard: string[] = [];
+    const notices = createNotices(journal, () => undefined);
+    for (const each of ["quota:rejected", "order:filled", "order:live", "anomaly"]) notices.on(each, () => heard.push(each));
+    journal.append(body);
+    expect(heard).toEqual([name]);
   });
 
   it("reach listeners of their name and of all, until these are removed", () => {

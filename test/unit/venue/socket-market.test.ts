@@ -12,7 +12,7 @@ import { requestProblems } from "../../../src/contract/validate.ts";
 import { mul } from "../../../src/decimal.ts";
 import { generateTape, instrumentFor } from "../../../src/market/tape/generate.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
-import { PublicChannels, type PublicMessage } from "../../../src/venue/server/public-channels.ts";
+import { PublicChannels } from "../../../src/venue/server/public-channels.ts";
 import { createVenue } from "../../../src/venue/venue.ts";
 
 const btc = { instId: "BTC-USDT-SWAP", tickSize: "0.1", lotSize: "0.001" };
@@ -44,7 +44,7 @@ const served = (tape: Tape, options: MarketReplayOptions = {}, at = startAt) => 
     fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
     enforceLimits: false,
   });
-  const heard: { after: number; message: PublicMessage }[] = [];
+  const heard: { after: number; message: Parameters<Parameters<PublicChannels["subscribe"]>[2]>[0] }[] = [];
   const listen = (channel: string, instId = swap) =>
     board.subscribe(channel, instId, (message) => heard.push({ after: clock.now() - at, message }));
   return {

@@ -2,8 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
-import { createLedger, type Ledger, type LedgerOptions, type Rank } from "../../../../src/scheduler/quota/ledger.ts";
+import { createLedger, type Ledger, type Rank } from "../../../../src/scheduler/quota/ledger.ts";
 import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
+
+type LedgerOptions = Parameters<typeof createLedger>[0];
 
 const layers = layersOf(createContract());
 /** Noon of some day: the edge of a minute and of a second, on the service's clock and on ours. */
