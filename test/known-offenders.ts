@@ -15,7 +15,6 @@ export const longFunctions: readonly string[] = [
   // client
   // engine
   "src/engine/engine.ts createEngine",
-  "src/engine/placement-journal.ts createPlacementJournal",
   // engine/watchdog
   // host
   "src/host/strategy-host.ts createStrategyHost",

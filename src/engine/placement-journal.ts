@@ -67,151 +67,6 @@ interface PlacementJournalOptions {
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
-const createPlacementJournal = ({ config, owner, clock, users, rules, deskOf, openDisk }: PlacementJournalOptions): PlacementJournal => {
-  const intents = createIntents();
-  const decisions = createDecisions();
-  const holdings = createHoldings();
-  const uidOf = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
-  /** Users and strategies of the orders this run sent or found, by client id. */
-  const senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
-  let store: WriteAheadLog | undefined;
-  let unlock: (() => Promise<void>) | undefined;
-  let failed: string | undefined;
-
-  const snapshot = (): readonly object[] => [...intents.snapshot(), ...decisions.snapshot(), ...holdings.snapshot()];
-  const take = (record: JournalRecord): void => {
-    if (record.type === "mode" || record.type === "limits") decisions.take(record);
-    else if (record.type === "held") holdings.take(record);
-    else {
-      intents.take(record);
-      if (record.type === "over" && record.held !== undefined) holdings.take(record.held);
-    }
-  };
-  const write = (record: JournalRecord): void => {
-    take(record);
-    store?.append(record);
-  };
-  const fail = (error: unknown): never => {
-    failed = error instanceof Error ? error.message : String(error);
-    throw error;
-  };
-  const writeDown = async ({ body, key = "" }: WireRequest): Promise<void> => {
-    if (store === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
-    const { clOrdId = "", instId, side, ordType, px = "", sz, reduceOnly = false } = body as PlaceBody;
-    const uid = uidOf.get(key) ?? "";
-    const orderManager = deskOf(uid);
-    const strategy = orderManager.ownerOf(clOrdId);
-    senders.set(clOrdId, { uid, strategy });
-    write({ type: "sent", uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
-    await store.commit().catch(fail);
-    const reason = orderManager.barred(clOrdId);
-    if (reason === undefined) return;
-    // It need not be resolved. If this record is lost, the next run looks and finds nothing.
-    write({ type: "unsent", uid, clOrdId });
-    throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
-  };
-  const decide = (verdict: Verdict): void => {
-    const known = decisions.held().find(({ strategy }) => strategy === verdict.strategy)?.mode ?? "active";
-    if (store === undefined || failed !== undefined || known === verdict.mode) return;
-    write({ type: "mode", ...verdict });
-    store.commit().catch((error: unknown) => {
-      failed = error instanceof Error ? error.message : String(error);
-    });
-  };
-  /** Wider limits than a previous run's have to be meant: a slip in a config would cost money at once. */
-  const checkLimits = (): void => {
-    const limits = limitsOf(rules);
-    const wider = decisions.limits === undefined ? [] : widened(decisions.limits, limits);
-    const mark = limitsMark(limits);
-    if (wider.length > 0 && config.acceptLimits !== mark) {
-      throw new SluiceError(
-        "CONFIG_INVALID",
-        `config.orders is wider than what ${config.dir} was traded under. If that is meant, start once with --accept-limits ${mark} (journal.acceptLimits in the config).`,
-        wider,
-      );
-    }
-    if (!sameLimits(decisions.limits, limits)) write({ type: "limits", limits });
-  };
-  const resume = (): void => {
-    for (const { strategy } of decisions.held()) write({ type: "mode", strategy, mode: "active", reason: "resumed at the start" });
-  };
-  /** Holdings of previous runs no longer count: positions and losses are counted from here on. */
-  const resetRiskCounters = (): void => {
-    for (const held of holdings.all()) write({ type: "held", ...held, position: "0", cash: "0" });
-  };
-  /** The whole holding that an order leaves, where something of it was executed. */
-  const heldAfter = (uid: string, strategy: string, record: OrderRecord | undefined): { readonly held?: Held } => {
-    const traded = record === undefined ? undefined : deskOf(uid).tradedBy(record);
-    return record === undefined || traded === undefined ? {} : { held: holdings.with({ uid, strategy, instId: record.instId, ...traded }) };
-  };
-  const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "halted", "strategy.resumed": "active" } as const;
-
-  return {
-    open: async () => {
-      const { dir, rebuild = false } = config;
-      const disk = await openDisk(dir);
-      unlock = await disk.lock(Object.values(owner).join(" / "));
-      store = await openWriteAheadLog({ disk, owner, snapshot, damaged: rebuild ? "set_aside" : "refuse" });
-      for (const record of store.past) take(knownRecord(record, disk.name));
-      checkLimits();
-      const judged = decisions.held().map(({ strategy }) => strategy);
-      if (config.resume === true) resume();
-      if (config.resetRiskCounters === true) resetRiskCounters();
-      const open = intents.open();
-      for (const { clOrdId, uid, strategy = "" } of open) senders.set(clOrdId, { uid, strategy });
-      write({ type: "life", number: intents.life + 1, at: clock.wallNow() });
-      await store.commit();
-      return { life: intents.life, open, held: decisions.held(), judged, holdings: holdings.all(), repaired: store.repaired };
-    },
-    interceptor: (next) => (request, sink) => {
-      if (request.endpoint !== "placeOrder") {
-        next(request, sink);
-        return;
-      }
-      const send = (): void => {
-        if (!sink.closed) next(request, sink);
-      };
-      void writeDown(request).then(send, (error: unknown) => {
-        sink.failed(error);
-      });
-    },
-    decide: (mode, reason) => {
-      decide({ strategy: "", mode, reason });
-    },
-    noted,
-    note: (event) => {
-      if (event.type === "strategy.reducing" || event.type === "strategy.halted" || event.type === "strategy.resumed") {
-        decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
-        return;
-      }
-      if (event.type === "watchdog.tripped") {
-        decide({ strategy: "", mode: "halted", reason: `the watchdog tripped: ${event.reason}` });
-        return;
-      }
-      if (!finalPhases.includes(event.phase)) return;
-      const { clOrdId, phase, record } = event;
-      const sender = senders.get(clOrdId);
-      if (sender === undefined) return;
-      senders.delete(clOrdId);
-      const { uid, strategy } = sender;
-      // Not flushed by itself: should it be lost, the next run asks once more, with the same answer.
-      if (failed === undefined) write({ type: "over", uid, clOrdId, phase, ...heldAfter(uid, event.strategy || strategy, record) });
-    },
-    closed: (uid, instId, px) => {
-      if (px === undefined || store === undefined || failed !== undefined) return;
-      for (const held of holdings.closed(uid, instId, px)) write({ type: "held", ...held });
-    },
-    refused: () => failed,
-    close: async () => {
-      try {
-        await store?.close();
-      } finally {
-        await unlock?.();
-      }
-    },
-  };
-};
-
 /** As a config asks for it; undefined where it does not. */
 export const durableOf = (
   { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
@@ -222,8 +77,187 @@ export const durableOf = (
   if (journal === undefined) return undefined;
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
   const rules = { ...defaultRules, ...orders };
-  return createPlacementJournal({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
+  return new PlacementLog({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
 };
+
+const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "halted", "strategy.resumed": "active" } as const;
+
+/** The journal of placements over one write-ahead log. */
+class PlacementLog implements PlacementJournal {
+  readonly noted = noted;
+  readonly #options: PlacementJournalOptions;
+  readonly #intents = createIntents();
+  readonly #decisions = createDecisions();
+  readonly #holdings = createHoldings();
+  /** Users by the names of their keys. */
+  readonly #uidOf: ReadonlyMap<string, string>;
+  /** Users and strategies of the orders this run sent or found, by client id. */
+  readonly #senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
+  #log: WriteAheadLog | undefined;
+  #unlock: (() => Promise<void>) | undefined;
+  #failed: string | undefined;
+
+  constructor(options: PlacementJournalOptions) {
+    this.#options = options;
+    this.#uidOf = new Map(options.users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
+  }
+
+  async open(): Promise<Recovered> {
+    const { config, owner, clock, openDisk } = this.#options;
+    const disk = await openDisk(config.dir);
+    this.#unlock = await disk.lock(Object.values(owner).join(" / "));
+    const damaged = config.rebuild === true ? "set_aside" : "refuse";
+    const log = await openWriteAheadLog({ disk, owner, snapshot: () => this.#snapshot(), damaged });
+    this.#log = log;
+    for (const record of log.past) this.#take(knownRecord(record, disk.name));
+    this.#checkLimits();
+    const judged = this.#decisions.held().map(({ strategy }) => strategy);
+    if (config.resume === true) this.#resume();
+    if (config.resetRiskCounters === true) this.#resetRiskCounters();
+    const open = this.#intents.open();
+    for (const { clOrdId, uid, strategy = "" } of open) this.#senders.set(clOrdId, { uid, strategy });
+    this.#write({ type: "life", number: this.#intents.life + 1, at: clock.wallNow() });
+    await log.commit();
+    const held = this.#decisions.held();
+    return { life: this.#intents.life, open, held, judged, holdings: this.#holdings.all(), repaired: log.repaired };
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#log?.close();
+    } finally {
+      await this.#unlock?.();
+    }
+  }
+
+  readonly interceptor: Interceptor = (next) => (request, sink) => {
+    if (request.endpoint !== "placeOrder") {
+      next(request, sink);
+      return;
+    }
+    const send = (): void => {
+      if (!sink.closed) next(request, sink);
+    };
+    void this.#writeDown(request).then(send, (error: unknown) => {
+      sink.failed(error);
+    });
+  };
+
+  readonly note = (event: EventOf<Noted>): void => {
+    if (event.type === "order.changed") this.#noteOrder(event);
+    else if (event.type === "watchdog.tripped") this.decide("halted", `the watchdog tripped: ${event.reason}`);
+    else this.#decide({ strategy: event.strategy, mode: strategyModes[event.type], reason: event.reason });
+  };
+
+  readonly decide = (mode: Verdict["mode"], reason: string): void => {
+    this.#decide({ strategy: "", mode, reason });
+  };
+
+  readonly closed = (uid: string, instId: string, px: string | undefined): void => {
+    if (px === undefined || this.#log === undefined || this.#failed !== undefined) return;
+    for (const held of this.#holdings.closed(uid, instId, px)) this.#write({ type: "held", ...held });
+  };
+
+  readonly refused = (): string | undefined => this.#failed;
+
+  #snapshot(): readonly object[] {
+    return [...this.#intents.snapshot(), ...this.#decisions.snapshot(), ...this.#holdings.snapshot()];
+  }
+
+  #take(record: JournalRecord): void {
+    if (record.type === "mode" || record.type === "limits") this.#decisions.take(record);
+    else if (record.type === "held") this.#holdings.take(record);
+    else {
+      this.#intents.take(record);
+      if (record.type === "over" && record.held !== undefined) this.#holdings.take(record.held);
+    }
+  }
+
+  #write(record: JournalRecord): void {
+    this.#take(record);
+    this.#log?.append(record);
+  }
+
+  async #writeDown({ body, key = "" }: WireRequest): Promise<void> {
+    const log = this.#log;
+    if (log === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
+    const { clock, deskOf } = this.#options;
+    const { clOrdId = "", instId, side, ordType, px = "", sz, reduceOnly = false } = body as PlaceBody;
+    const uid = this.#uidOf.get(key) ?? "";
+    const orderManager = deskOf(uid);
+    const strategy = orderManager.ownerOf(clOrdId);
+    this.#senders.set(clOrdId, { uid, strategy });
+    this.#write({ type: "sent", uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
+    await log.commit().catch((error: unknown) => this.#fail(error));
+    const reason = orderManager.barred(clOrdId);
+    if (reason === undefined) return;
+    // It need not be resolved. If this record is lost, the next run looks and finds nothing.
+    this.#write({ type: "unsent", uid, clOrdId });
+    throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
+  }
+
+  #fail(error: unknown): never {
+    this.#failed = reasonOf(error);
+    throw error;
+  }
+
+  #decide(verdict: Verdict): void {
+    const known = this.#decisions.held().find(({ strategy }) => strategy === verdict.strategy)?.mode ?? "active";
+    if (this.#log === undefined || this.#failed !== undefined || known === verdict.mode) return;
+    this.#write({ type: "mode", ...verdict });
+    this.#log.commit().catch((error: unknown) => {
+      this.#failed = reasonOf(error);
+    });
+  }
+
+  #noteOrder({ clOrdId, phase, record, strategy }: EventOf<"order.changed">): void {
+    if (!finalPhases.includes(phase)) return;
+    const sender = this.#senders.get(clOrdId);
+    if (sender === undefined) return;
+    this.#senders.delete(clOrdId);
+    const { uid } = sender;
+    // Not flushed by itself: should it be lost, the next run asks once more, with the same answer.
+    if (this.#failed !== undefined) return;
+    this.#write({ type: "over", uid, clOrdId, phase, ...this.#heldAfter(uid, strategy || sender.strategy, record) });
+  }
+
+  /** The whole holding that an order leaves, where something of it was executed. */
+  #heldAfter(uid: string, strategy: string, record: OrderRecord | undefined): { readonly held?: Held } {
+    const traded = record === undefined ? undefined : this.#options.deskOf(uid).tradedBy(record);
+    if (record === undefined || traded === undefined) return {};
+    return { held: this.#holdings.with({ uid, strategy, instId: record.instId, ...traded }) };
+  }
+
+  /** Wider limits than a previous run's have to be meant: a slip in a config would cost money at once. */
+  #checkLimits(): void {
+    const { config, rules } = this.#options;
+    const before = this.#decisions.limits;
+    const limits = limitsOf(rules);
+    const wider = before === undefined ? [] : widened(before, limits);
+    const mark = limitsMark(limits);
+    if (wider.length > 0 && config.acceptLimits !== mark) {
+      throw new SluiceError(
+        "CONFIG_INVALID",
+        `config.orders is wider than what ${config.dir} was traded under. If that is meant, start once with --accept-limits ${mark} (journal.acceptLimits in the config).`,
+        wider,
+      );
+    }
+    if (!sameLimits(before, limits)) this.#write({ type: "limits", limits });
+  }
+
+  #resume(): void {
+    for (const { strategy } of this.#decisions.held()) {
+      this.#write({ type: "mode", strategy, mode: "active", reason: "resumed at the start" });
+    }
+  }
+
+  /** Holdings of previous runs no longer count: positions and losses are counted from here on. */
+  #resetRiskCounters(): void {
+    for (const held of this.#holdings.all()) this.#write({ type: "held", ...held, position: "0", cash: "0" });
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 type JournalRecord = IntentRecord | DecisionRecord | HeldRecord;
 
