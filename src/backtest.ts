@@ -1,5 +1,5 @@
 /**
- * Simulated trading: backtests of recordings, paper trading, fill and latency models, fixtures and reports.
+ * Simulated trading: backtests of recordings, sweeps, paper trading, fill and latency models, fixtures and reports.
  */
 export {
   type BacktestOptions,
@@ -33,8 +33,13 @@ export {
 } from "./backtest/latency.ts";
 export { type FromFixtureOptions, fromFixture } from "./backtest/recorded-feed.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
+export type { SweepProgress } from "./backtest/sweep/sweep.ts";
+export { type SweepOptions, type SweepStart, sweep } from "./backtest/sweep/sweep-config.ts";
+export type { SweepReport } from "./backtest/sweep/sweep-report.ts";
 export { withDetails } from "./backtest/with-details.ts";
 export { writeFixture } from "./market/tape/fixture.ts";
+export { type GenerateMarketOptions, generateMarket } from "./market/tape/generate-market.ts";
+export { type ImportMarketOptions, importMarket, type WrittenFixture } from "./market/tape/import-market.ts";
 export { createTape, type Tape } from "./market/tape/tape.ts";
 export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";
 export type { RunDetails } from "./report/details.ts";

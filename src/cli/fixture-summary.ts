@@ -3,13 +3,13 @@
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
-import type { FixtureManifest } from "../market/tape/fixture.ts";
+import type { WrittenFixture } from "../market/tape/import-market.ts";
 import { grouped } from "../report/number-format.ts";
 
-export const fixtureSummary = (dir: string, manifest: FixtureManifest, json: boolean): string =>
-  json ? `${JSON.stringify({ fixture: dir, ...manifest })}\n` : `${linesOf(dir, manifest).join("\n")}\n`;
+export const fixtureSummary = (written: WrittenFixture, json: boolean): string =>
+  json ? `${JSON.stringify(written)}\n` : `${linesOf(written).join("\n")}\n`;
 
-const linesOf = (dir: string, manifest: FixtureManifest): readonly string[] => {
+const linesOf = ({ fixture: dir, ...manifest }: WrittenFixture): readonly string[] => {
   const bytes = manifest.series.reduce((total, series) => total + series.bytes, 0);
   return [
     `${dir}: ${grouped(manifest.rows)} rows in ${grouped(bytes)} bytes`,
@@ -24,7 +24,7 @@ const linesOf = (dir: string, manifest: FixtureManifest): readonly string[] => {
   ];
 };
 
-const feedLines = ({ feed }: FixtureManifest): readonly string[] => {
+const feedLines = ({ feed }: Pick<WrittenFixture, "feed">): readonly string[] => {
   if (feed === undefined) return [];
   const at = (share: number): string => `${feed.delaysMs[Math.round(share * (feed.delaysMs.length - 1))] ?? 0} ms`;
   const behind = feed.clockBehindMs === 0 ? "" : `; the recorder's clock was at least ${feed.clockBehindMs} ms behind the exchange's`;

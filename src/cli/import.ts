@@ -4,10 +4,10 @@
  * Invariants: with `--json` exactly one JSON object goes to stdout; errors are thrown as they are and printed by main.ts.
  */
 import { type Command, Option } from "commander";
-import { importRecording } from "../market/tape/import.ts";
+import { disorderBounds, importMarket } from "../market/tape/import-market.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import type { CliIo } from "./io.ts";
-import { wholeFrom } from "./option-values.ts";
+import { wholeIn } from "./option-values.ts";
 
 interface Given {
   readonly instrument: string;
@@ -34,17 +34,12 @@ export const addImportCommand = (program: Command, io: CliIo): void => {
     .option("--tick-size <step>", "price step; found from the data when left out")
     .option("--lot-size <step>", "quantity step; found from the data when left out")
     .option("--symbol <symbol>", "which symbol to take from a recording of several")
-    .option(
-      "--disorder-ms <n>",
-      "how far receive times may fall back and still be sorted",
-      wholeFrom(0, 999_999_999, "whole milliseconds"),
-      1_000,
-    )
+    .option("--disorder-ms <n>", "how far receive times may fall back and still be sorted", wholeIn(disorderBounds), 1_000)
     .addOption(new Option("--axis <clock>", "messages: whose time dates the rows").choices(["receive", "exchange"]).default("receive"))
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
     .option("--force", "replace the fixture that --out holds")
     .option("--json", "print one JSON object")
-    .action((file: string, { json, ...given }: Given) => {
-      io.out(fixtureSummary(given.out, importRecording({ file, ...given }), json === true));
+    .action(async (file: string, { json, ...given }: Given) => {
+      io.out(fixtureSummary(await importMarket({ file, ...given }), json === true));
     });
 };

@@ -4,19 +4,23 @@
  * Invariants: a text that is no such number is wrong usage, and the message says what to write.
  */
 import { InvalidArgumentError } from "commander";
+import { seedBounds, type Whole, wholeRemedy } from "../contract/option-check.ts";
 
 type Read = (text: string) => number;
 
-/** `what` names the values, as in "Write a port from 0 to 65535." */
-export const wholeFrom =
-  (least: number, most: number, what = "a whole number"): Read =>
+export const wholeIn =
+  (bounds: Whole): Read =>
   (text) => {
     const value = Number(text);
-    if (/^\d{1,16}$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Write ${what} from ${least} to ${most}.`);
+    if (/^\d{1,16}$/.test(text) && value >= bounds.least && value <= bounds.most) return value;
+    throw new InvalidArgumentError(wholeRemedy(bounds));
   };
 
-export const seedOf = wholeFrom(0, Number.MAX_SAFE_INTEGER);
+/** `what` names the values, as in "Write a port from 0 to 65535." */
+export const wholeFrom = (least: number, most: number, what?: string): Read =>
+  wholeIn({ least, most, ...(what !== undefined && { what }) });
+
+export const seedOf = wholeIn(seedBounds);
 
 const secondsMax = 366 * 86_400;
 

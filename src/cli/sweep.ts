@@ -3,26 +3,21 @@
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; how many runs there are is said before the first one
  * starts; results so far are shown when it is stopped, and kept where --out names a folder.
- * Not here: what varies (backtest/sweep/space.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/html-page.ts).
+ * Not here: what is asked for (backtest/sweep/sweep-config.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/html-page.ts).
  */
 import { existsSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Choice } from "../backtest/sweep/sampling.ts";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
-import { readVariation, type Variation, variationsIn } from "../backtest/sweep/space.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
-import type { SweepPlan } from "../backtest/sweep/sweep-plan.ts";
+import { type SweepOptions, type SweepStart, shareRemedy, sweep, sweepBounds } from "../backtest/sweep/sweep-config.ts";
 import type { SweepReport } from "../backtest/sweep/sweep-report.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { type ErrorCode, SluiceError } from "../errors.ts";
-import { loadConfigFile } from "../host/load.ts";
 import { counted, duration } from "../report/number-format.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
-import { seedOf, wholeFrom } from "./option-values.ts";
+import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
 export interface SweepParts {
@@ -30,7 +25,7 @@ export interface SweepParts {
 }
 
 interface Flags extends GivenFlags {
-  readonly vary: readonly Variation[];
+  readonly vary: readonly string[];
   readonly grid?: true;
   readonly random?: number;
   readonly seed?: number;
@@ -57,16 +52,16 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option(
       "--vary <option=values>",
       "vary an option: ladder.levels=1..5, maker.width=1..9/2, ladder.step=0.001,0.002; once for each option",
-      (text: string, before: readonly Variation[]) => [...before, readVariation(text)],
-      [] as readonly Variation[],
+      (text: string, before: readonly string[]) => [...before, text],
+      [] as readonly string[],
     )
     .addOption(new Option("--grid", "try every combination (this is the default)").conflicts("random"))
-    .option("--random <n>", "try this many combinations drawn by chance", wholeFrom(1, 1_000_000))
+    .option("--random <n>", "try this many combinations drawn by chance", wholeIn(sweepBounds.random))
     .option("--seed <n>", "seed of the draw and of all chance in the runs, instead of the config's", seedOf)
-    .option("--max <n>", "most combinations that may be tried", wholeFrom(1, 1_000_000), 1_000)
-    .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeFrom(1, 1_000))
+    .option("--max <n>", "most combinations that may be tried", wholeIn(sweepBounds.max), 1_000)
+    .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeIn(sweepBounds.folds))
     .option("--train <share>", "share of each fold on which options are chosen (default 0.7)", shareOf)
-    .option("--jobs <n>", "runs at a time (default as many as pay, up to one a core)", wholeFrom(1, 256))
+    .option("--jobs <n>", "runs at a time (default as many as pay, up to one a core)", wholeIn(sweepBounds.jobs))
     .addOption(new Option("--by <score>", "what decides").choices(Object.keys(scores)).default("pnl"))
     .option("--top <n>", "how many points are listed", wholeFrom(1, 1_000_000), 20)
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
@@ -78,47 +73,37 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--csv <file>", "write all runs as comma-separated values")
     .option("--html <file>", "write the scores as a table for a browser, one file that needs no network")
     .option("--json", "print everything as one JSON document")
-    .action((path: string, flags: Flags) => sweep(path, flags, io, parts));
+    .action((path: string, flags: Flags) => sweepFile(path, flags, io, parts));
 };
 
 const shareOf = (text: string): number => {
   const share = Number(text);
   if (/^0?\.\d{1,6}$/.test(text) && share > 0 && share < 1) return share;
-  throw new InvalidArgumentError("Write a share between 0 and 1, such as 0.7.");
+  throw new InvalidArgumentError(shareRemedy);
 };
 
-const trainDefault = 0.7;
-
-const sweep = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: SweepParts): Promise<void> => {
-  if (flags.resume && flags.out === undefined) throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
-  if (flags.train !== undefined && flags.folds === undefined)
-    throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
+const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: SweepParts): Promise<void> => {
   for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
-  // A config that is a function gets the command of the runs: backtests.
-  const config = await loadConfigFile(path, { command: "backtest", clock });
-  const variations = merged(await exportedBy(path), flags.vary);
-  const [{ planSweep, runsOf }, { runSweep }, { openResults }] = await Promise.all([
-    import("../backtest/sweep/sweep-plan.ts"),
-    import("../backtest/sweep/sweep.ts"),
-    import("../backtest/sweep/results-file.ts"),
-  ]);
-  const plan = planSweep(path, config, optionsOf(flags, variations));
-  const file = flags.out === undefined ? undefined : openResults(flags.out, plan.identity, flags.resume === true);
-  const threads = flags.jobs ?? availableParallelism();
-  const most = Math.min(threads, runsOf(plan));
-  const on = `${flags.jobs === undefined && most > 1 ? "up to " : ""}${counted(most, "thread")}`;
-  io.err(`${printable(announcement(plan, runsOf(plan), on))}\n`);
-  const startedAt = clock.now();
   const progress = transientLine(io, clock);
-  const report = await runSweep(plan, {
-    threads,
-    ...(flags.jobs === undefined ? { sparing: clock } : {}),
-    ...(file === undefined ? {} : { file }),
+  const stop = new AbortController();
+  let startedAt = 0;
+  let leave = (): void => undefined;
+  const options: SweepOptions = {
+    ...optionsOf(flags),
+    signal: stop.signal,
+    onStart: (start) => {
+      io.err(`${printable(announcement(start, flags.jobs))}\n`);
+      startedAt = clock.now();
+      leave = io.onStop(() => stop.abort());
+    },
     onProgress: (run) => {
       progress.show(() => progressText(run, clock.now() - startedAt));
     },
-    onStop: (stop) => io.onStop(stop),
-  }).finally(progress.clear);
+  };
+  const report = await sweep(path, options, clock).finally(() => {
+    leave();
+    progress.clear();
+  });
   await tell(report, flags, io);
   end(report, flags);
 };
@@ -129,39 +114,33 @@ const checkPlace = (file: string): void => {
     throw new SluiceError("USAGE", `${file} cannot be written: there is no folder ${dirname(file)}.`);
 };
 
-const optionsOf = (flags: Flags, variations: readonly Variation[]) => {
-  const { fixture, folds, seed, random, max, by, limits, train = trainDefault } = flags;
-  const choice: Choice = random === undefined ? { kind: "grid" } : { kind: "random", count: random, seed: String(seed ?? 1) };
+const optionsOf = (flags: Flags): SweepOptions => {
+  const { vary, random, seed, max, folds, train, jobs, by, fixture, limits, out, resume } = flags;
   return {
-    variations,
-    choice,
+    vary,
     max,
     by,
-    ...(fixture === undefined ? {} : { fixture }),
-    ...(folds === undefined ? {} : { folds: { count: folds, train } }),
-    ...(seed === undefined ? {} : { seed: String(seed) }),
-    ...(limits ? {} : { limits: false }),
+    limits,
+    ...(random !== undefined && { random }),
+    ...(seed !== undefined && { seed }),
+    ...(folds !== undefined && { folds }),
+    ...(train !== undefined && { train }),
+    ...(jobs !== undefined && { jobs }),
+    ...(fixture !== undefined && { fixture }),
+    ...(out !== undefined && { out }),
+    ...(resume !== undefined && { resume }),
     ...givenBy(flags),
   };
 };
 
-/** The file was loaded before; this is the same module again. */
-const exportedBy = async (path: string): Promise<readonly Variation[]> => {
-  const { sweep: exported } = (await import(pathToFileURL(resolve(path)).href)) as { readonly sweep?: unknown };
-  return variationsIn(exported, path);
-};
-
-/** The command line outranks the file, option by option. */
-const merged = (inFile: readonly Variation[], given: readonly Variation[]): readonly Variation[] => [
-  ...inFile.filter(({ name }) => given.every((one) => one.name !== name)),
-  ...given,
-];
-
-const announcement = ({ space, points, windows, fixture, manifest }: SweepPlan, runs: number, threads: string): string => {
-  const span = duration(manifest.endAtMs - manifest.startAtMs);
+const announcement = (
+  { space, points, folds, fixture, startAtMs, endAtMs, runs, threads }: SweepStart,
+  jobs: number | undefined,
+): string => {
+  const on = `${jobs === undefined && threads > 1 ? "up to " : ""}${counted(threads, "thread")}`;
   const grid = space.map(({ name, values }) => `${values.length} of ${name}`).join(" × ");
-  const folds = windows.length === 0 ? "" : ` and ${counted(windows.length, "fold")}`;
-  return `${counted(runs, "run")} of ${fixture} (${span}) on ${threads}: ${counted(points.length, "point")} of ${grid}${folds}`;
+  const forward = folds === 0 ? "" : ` and ${counted(folds, "fold")}`;
+  return `${counted(runs, "run")} of ${fixture} (${duration(endAtMs - startAtMs)}) on ${on}: ${counted(points, "point")} of ${grid}${forward}`;
 };
 
 const progressText = ({ done, wanted, kept }: SweepProgress, elapsedMs: number): string => {

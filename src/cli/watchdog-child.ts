@@ -9,8 +9,8 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { filter, type Observable, type Subscription, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
+import { starterBeside } from "../host/starter.ts";
 import type { Event } from "../journal/events.ts";
-import { starterBeside } from "./starter.ts";
 
 /** Gives the number of the process, where it could be started. */
 export type StartChild = (argv: readonly string[], logPath: string) => number | undefined;

@@ -54,6 +54,7 @@ import { recordEngine } from "sluice/session";
 import ladder from "sluice/strategies/ladder";
 import { type StrategyTest, testStrategy } from "sluice/testing";
 import { startVenueServer } from "sluice/venue";
+import { guard, type LookAheadReport } from "sluice/verify";
 
 export const once = defineStrategy({
   name: "once",
@@ -67,6 +68,7 @@ export const config = defineConfig({ service: backtest({ latency: constant(25) }
 export const report: Promise<RunReport> = runBacktest(config);
 export const engine = createEngine({ service: paper(), strategies: [once({})] });
 export const tested: Promise<StrategyTest> = testStrategy(once({}));
+export const guarded: Promise<LookAheadReport> = guard("config.ts", { cuts: 2 });
 export { recordEngine, startVenueServer };
 `;
 

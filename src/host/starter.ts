@@ -9,3 +9,6 @@ export const starterBeside = (file: string): string => {
   const beside = fileURLToPath(new URL("./sluice.mjs", file));
   return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", file));
 };
+
+/** The same, from this file. */
+export const starter = (): string => starterBeside(new URL("../cli/", import.meta.url).href);

@@ -1,0 +1,187 @@
+/**
+ * A sweep of a config file, as programs and `sluice sweep` ask for it.
+ *
+ * Invariants: whatever can be wrong is said before anything runs; how many runs there are is told before the first one starts; what
+ * a sweep needs is loaded when one is asked for.
+ * Not here: what varies (space.ts), the runs (sweep.ts), how a report looks (table.ts, csv.ts, html-page.ts).
+ */
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Clock } from "../../clock/clock.ts";
+import { createSystemClock } from "../../clock/system-clock.ts";
+import { checkOptions, type OptionRules, seedBounds } from "../../contract/option-check.ts";
+import { SluiceError } from "../../errors.ts";
+import { loadConfigFile } from "../../host/load.ts";
+import type { GivenOptions } from "../given-options.ts";
+import { type Score, scores } from "./scores.ts";
+import { readVariation, type Variation, variationsIn } from "./space.ts";
+import type { SweepProgress } from "./sweep.ts";
+import type { SweepOptions as PlanOptions, SweepPlan } from "./sweep-plan.ts";
+import type { SweepReport } from "./sweep-report.ts";
+
+/** What is going to run. */
+export interface SweepStart extends Pick<SweepPlan, "fixture" | "space"> {
+  readonly runs: number;
+  readonly points: number;
+  /** 0 without walk-forward. */
+  readonly folds: number;
+  readonly startAtMs: number;
+  readonly endAtMs: number;
+  /** Runs at a time, at most. */
+  readonly threads: number;
+}
+
+export interface SweepOptions extends GivenOptions {
+  /**
+   * Values by option (`{ "ladder.levels": "1..5", "ladder.step": ["0.001", "0.002"] }`), or as on the command line
+   * (`["ladder.levels=1..5"]`). They outrank what the config file exports as `sweep`, option by option.
+   */
+  readonly vary?: Readonly<Record<string, string | readonly unknown[]>> | readonly string[];
+  /** Try so many combinations drawn by chance, instead of all. */
+  readonly random?: number;
+  /** Of the draw and of all chance in the runs, instead of the config's. */
+  readonly seed?: number;
+  /** Most combinations that may be tried, default 1,000. */
+  readonly max?: number;
+  /** Walk forward: choose on a part, judge on what follows, this many times. */
+  readonly folds?: number;
+  /** Share of each fold on which options are chosen, default 0.7. */
+  readonly train?: number;
+  /** Runs at a time; as many as pay when left out, up to one a core. */
+  readonly jobs?: number;
+  /** What decides, default `pnl`. */
+  readonly by?: Score;
+  /** Folder of a recorded market, instead of the config's. */
+  readonly fixture?: string;
+  /** False: the service enforces no limits, to see what they cost. */
+  readonly limits?: boolean;
+  /** Keep results in this folder as they come. */
+  readonly out?: string;
+  /** Go on with what is missing in `out`. */
+  readonly resume?: boolean;
+  /** Called once, before the first run. */
+  readonly onStart?: (start: SweepStart) => void;
+  readonly onProgress?: (progress: SweepProgress) => void;
+  /** Ends the sweep early: its report holds what was done, `runs.done` of `runs.wanted`. */
+  readonly signal?: AbortSignal;
+}
+
+export const sweepBounds = {
+  random: { least: 1, most: 1_000_000 },
+  seed: seedBounds,
+  max: { least: 1, most: 1_000_000 },
+  folds: { least: 1, most: 1_000 },
+  jobs: { least: 1, most: 256 },
+} as const;
+
+export const shareRemedy = "Write a share between 0 and 1, such as 0.7.";
+
+const text = { type: "string" };
+const rules: OptionRules = {
+  wholes: sweepBounds,
+  others: {
+    vary: { type: ["object", "array"], items: text, additionalProperties: { type: ["string", "array"] } },
+    train: { type: "number" },
+    by: { enum: Object.keys(scores) },
+    fixture: text,
+    limits: { type: "boolean" },
+    fills: {},
+    warmUpMs: { type: "number", minimum: 0 },
+    out: text,
+    resume: { type: "boolean" },
+    onStart: {},
+    onProgress: {},
+    signal: {},
+  },
+};
+
+/**
+ * Runs the config in this file many times with varied options of its strategies, on all cores, and compares: the report is what
+ * `sluice sweep --json` prints. Throws `USAGE` or `CONFIG_INVALID` before anything runs; runs that failed are in the report.
+ * `clock` is for progress only.
+ */
+export const sweep = async (path: string, options: SweepOptions = {}, clock: Clock = createSystemClock()): Promise<SweepReport> => {
+  check(options);
+  const given = givenIn(options.vary);
+  // A config that is a function gets the command of the runs: backtests.
+  const config = await loadConfigFile(path, { command: "backtest", clock });
+  const variations = merged(await exportedBy(path), given);
+  const [{ planSweep, runsOf }, { runSweep }, { openResults }] = await Promise.all([
+    import("./sweep-plan.ts"),
+    import("./sweep.ts"),
+    import("./results-file.ts"),
+  ]);
+  const { jobs, out, resume = false, signal, onProgress } = options;
+  const plan = planSweep(path, config, planOptions(options, variations));
+  const file = out === undefined ? undefined : openResults(out, plan.identity, resume);
+  const threads = jobs ?? availableParallelism();
+  options.onStart?.(startOf(plan, runsOf(plan), threads));
+  return runSweep(plan, {
+    threads,
+    ...(jobs === undefined ? { sparing: clock } : {}),
+    ...(file === undefined ? {} : { file }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(signal === undefined ? {} : { onStop: (stop) => whenAborted(signal, stop) }),
+  });
+};
+
+const check = (options: SweepOptions): void => {
+  checkOptions("sweep", rules, options);
+  const { resume, out, train, folds } = options;
+  if (resume === true && out === undefined) throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
+  if (train !== undefined && !(train > 0 && train < 1)) throw new SluiceError("USAGE", `sweep.train: ${train} is invalid. ${shareRemedy}`);
+  if (train !== undefined && folds === undefined) throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
+};
+
+const givenIn = (vary: SweepOptions["vary"] = {}): readonly Variation[] =>
+  isList(vary) ? vary.map(readVariation) : Object.entries(vary).map(([name, values]) => ({ name, values, place: `vary "${name}"` }));
+
+const isList = (vary: NonNullable<SweepOptions["vary"]>): vary is readonly string[] => Array.isArray(vary);
+
+const planOptions = (options: SweepOptions, variations: readonly Variation[]): PlanOptions => {
+  const { fixture, folds, seed, random, max = 1_000, by = "pnl", limits = true, train = 0.7, fills, warmUpMs } = options;
+  return {
+    variations,
+    choice: random === undefined ? { kind: "grid" } : { kind: "random", count: random, seed: String(seed ?? 1) },
+    max,
+    by,
+    ...(fixture === undefined ? {} : { fixture }),
+    ...(folds === undefined ? {} : { folds: { count: folds, train } }),
+    ...(seed === undefined ? {} : { seed: String(seed) }),
+    ...(limits ? {} : { limits: false }),
+    ...(fills === undefined ? {} : { fills }),
+    ...(warmUpMs === undefined ? {} : { warmUpMs }),
+  };
+};
+
+/** The file was loaded before; this is the same module again. */
+const exportedBy = async (path: string): Promise<readonly Variation[]> => {
+  const { sweep: exported } = (await import(pathToFileURL(resolve(path)).href)) as { readonly sweep?: unknown };
+  return variationsIn(exported, path);
+};
+
+/** What was given outranks the file, option by option. */
+const merged = (inFile: readonly Variation[], given: readonly Variation[]): readonly Variation[] => [
+  ...inFile.filter(({ name }) => given.every((one) => one.name !== name)),
+  ...given,
+];
+
+const startOf = ({ fixture, space, points, windows, manifest }: SweepPlan, runs: number, threads: number): SweepStart => ({
+  fixture,
+  space,
+  runs,
+  points: points.length,
+  folds: windows.length,
+  startAtMs: manifest.startAtMs,
+  endAtMs: manifest.endAtMs,
+  threads: Math.min(threads, runs),
+});
+
+const whenAborted = (signal: AbortSignal, stop: () => void): (() => void) => {
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return () => {
+    signal.removeEventListener("abort", stop);
+  };
+};

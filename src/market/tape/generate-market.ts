@@ -1,0 +1,59 @@
+/**
+ * A generated market as a fixture, as programs and `sluice generate` ask for it.
+ *
+ * Invariants: the same options give the same contentHash everywhere; the manifest's source repeats the command that makes it.
+ * Not here: how prices move (generate.ts).
+ */
+import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
+import { SluiceError } from "../../errors.ts";
+import { checkWritable, type WriteOptions, writeFixture } from "./fixture.ts";
+import { defaultStartAt, generateTape, instrumentFor } from "./generate.ts";
+import type { WrittenFixture } from "./import-market.ts";
+
+export interface GenerateMarketOptions extends WriteOptions {
+  /** Folder of the new fixture. */
+  readonly out: string;
+  /** Such as `BTC-USDT-SWAP`. */
+  readonly instruments: readonly string[];
+  /** What chance grows from; the same seed gives the same market. Default "1". */
+  readonly seed?: string;
+  /** Length of the market, default 60. */
+  readonly minutes?: number;
+  /** How often the best prices change, on average; default 120. */
+  readonly quotesPerMinute?: number;
+  /** First instant, ISO 8601 in UTC; default 2024-01-01. */
+  readonly start?: string;
+}
+
+export const lengthBounds = { least: 0, most: 999_999_999 };
+
+const text = { type: "string" };
+const rules: OptionRules = {
+  required: ["out", "instruments"],
+  wholes: { minutes: lengthBounds, quotesPerMinute: lengthBounds },
+  others: { out: text, instruments: { type: "array", items: text }, seed: text, start: text, force: { type: "boolean" } },
+};
+
+export const generateDefaults = { seed: "1", minutes: 60, quotesPerMinute: 120, start: new Date(defaultStartAt).toISOString() };
+
+/** Makes a synthetic market (quotes and trades) and writes it as a fixture. Throws `USAGE` or `CONFIG_INVALID`, and what `writeFixture` throws. */
+export const generateMarket = async (options: GenerateMarketOptions): Promise<WrittenFixture> => {
+  checkOptions("generateMarket", rules, options);
+  const { out, instruments, seed, minutes, quotesPerMinute, start, force = false } = { ...generateDefaults, ...options };
+  checkWritable(out, { force });
+  const startAt = instantOf(start);
+  const tape = generateTape({ seed, minutes, instruments: instruments.map(instrumentFor), quotesPerMinute, startAt });
+  const command = [
+    `sluice generate --out ${out} --seed ${seed} --minutes ${minutes}`,
+    ...(quotesPerMinute === generateDefaults.quotesPerMinute ? [] : [`--quotes-per-minute ${quotesPerMinute}`]),
+    ...(startAt === defaultStartAt ? [] : [`--start ${new Date(startAt).toISOString()}`]),
+    `--instrument ${instruments.join(" ")}`,
+  ].join(" ");
+  return { fixture: out, ...writeFixture(out, tape, { source: `A synthetic market, made by: ${command}` }, { force }) };
+};
+
+const instantOf = (given: string): number => {
+  const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(given) ? Date.parse(given) : Number.NaN;
+  if (at >= 0) return at;
+  throw new SluiceError("USAGE", `--start: "${given}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`);
+};

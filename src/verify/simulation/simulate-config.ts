@@ -1,0 +1,115 @@
+/**
+ * The simulation of a config file, as programs and `sluice simulate` ask for it.
+ *
+ * Invariants: several processes find what one finds, each with a part of the seeds.
+ * Not here: scenarios (simulate.ts, scenario.ts), words (summary-text.ts).
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { checkOptions, type OptionRules, seedBounds } from "../../contract/option-check.ts";
+import { SluiceError } from "../../errors.ts";
+import { loadConfigFile } from "../../host/load.ts";
+import { starter } from "../../host/starter.ts";
+import type { Violation } from "./invariants.ts";
+import type { Summary } from "./simulate.ts";
+
+interface ScenarioOptions {
+  /** Minutes of market in each scenario, default 10. */
+  readonly minutes?: number;
+  /** Folder of a recorded market to use, instead of the config's. */
+  readonly fixture?: string;
+  /** Let the config's plugins take part; they may write files. */
+  readonly plugins?: boolean;
+}
+
+export interface SimulateOptions extends ScenarioOptions {
+  /** How many scenarios, default 50. */
+  readonly seeds?: number;
+  /** Seed of the first scenario, default 1; the others follow. */
+  readonly first?: number;
+  /** Processes to use, default 1. */
+  readonly jobs?: number;
+  /** Scenarios done, of how many, and the seed of the last; not told by other processes. */
+  readonly onProgress?: (done: number, all: number, seed: number) => void;
+}
+
+export interface TraceOptions extends ScenarioOptions {
+  /** What happens, line by line, with no more faults than it takes to fail. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** One scenario, and the invariant it violates, if it does. */
+export interface ScenarioTrace {
+  readonly seed: number;
+  readonly violation: Violation | null;
+}
+
+export const simulateBounds = {
+  seeds: { least: 1, most: 1_000_000 },
+  minutes: { least: 1, most: 1_440 },
+  first: seedBounds,
+  jobs: { least: 1, most: 64 },
+} as const;
+
+export const simulateDefaults = { seeds: 50, minutes: 10, first: 1, jobs: 1 } as const;
+
+const shared = { fixture: { type: "string" }, plugins: { type: "boolean" } };
+const rules: OptionRules = { wholes: simulateBounds, others: { ...shared, onProgress: {} } };
+const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateBounds.minutes }, others: { ...shared, onLine: {} } };
+
+/**
+ * Runs the strategies of the config in this file on a service, a network and a disk that fail, many times over. The summary is what
+ * `sluice simulate --json` prints; violated invariants are its `failures`, and no error.
+ */
+export const simulate = async (path: string, options: SimulateOptions = {}): Promise<Summary> => {
+  checkOptions("simulate", rules, options);
+  const { onProgress, ...given } = { ...simulateDefaults, ...options };
+  if (given.jobs > 1) return inProcesses(path, given);
+  const config = await loadConfigFile(path, { command: "simulate" });
+  // Loaded when it is needed: help and mistakes should not wait for an engine.
+  const { simulate: simulateHere } = await import("./simulate.ts");
+  let done = 0;
+  const onSeed = (seed: number): void => {
+    done++;
+    onProgress?.(done, given.seeds, seed);
+  };
+  return simulateHere(config, { ...given, onSeed });
+};
+
+/** Plays the scenario of one seed line by line: what `sluice simulate --seed N --trace` prints. */
+export const traceScenario = async (path: string, seed: number, options: TraceOptions = {}): Promise<ScenarioTrace> => {
+  checkOptions("traceScenario", traceRules, { ...options, seed });
+  const { minutes = simulateDefaults.minutes, onLine = () => undefined, ...rest } = options;
+  const config = await loadConfigFile(path, { command: "simulate" });
+  const { traceSeed } = await import("./simulate.ts");
+  return { seed, violation: (await traceSeed(config, seed, { seeds: 1, minutes, ...rest }, onLine)) ?? null };
+};
+
+type Given = Required<Pick<SimulateOptions, "seeds" | "minutes" | "first" | "jobs">> & Pick<SimulateOptions, "fixture" | "plugins">;
+
+const run = promisify(execFile);
+const outputBytesMax = 64 * 1024 * 1024;
+
+/** Each process runs a part of the seeds and prints its summary. */
+const inProcesses = async (path: string, { seeds, first, jobs, minutes, fixture, plugins }: Given): Promise<Summary> => {
+  const { joinSummaries } = await import("./simulate.ts");
+  const share = Math.ceil(seeds / jobs);
+  const parts = Array.from({ length: Math.ceil(seeds / share) }, (_, index) => {
+    const count = Math.min(share, seeds - index * share);
+    const args = ["simulate", path, "--json", "--seeds", count, "--first", first + index * share, "--minutes", minutes];
+    return [...args, ...(fixture === undefined ? [] : ["--fixture", fixture]), ...(plugins === true ? ["--plugins"] : [])];
+  });
+  return joinSummaries(await Promise.all(parts.map((args) => inProcess(args.map(String)))));
+};
+
+const inProcess = async (args: readonly string[]): Promise<Summary> => {
+  try {
+    const { stdout } = await run(process.execPath, [starter(), ...args], { maxBuffer: outputBytesMax });
+    return JSON.parse(stdout) as Summary;
+  } catch (error) {
+    // A violation ends its process with 1, its summary printed all the same.
+    const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
+    if (stdout.startsWith("{")) return JSON.parse(stdout) as Summary;
+    throw new SluiceError("USAGE", `A part of the simulation failed: ${stderr.trim() || String(error)}`);
+  }
+};
