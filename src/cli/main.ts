@@ -14,6 +14,7 @@ import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
 import type { DoctorParts } from "./doctor.ts";
+import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import type { RecordParts } from "./record.ts";
 import type { RunParts } from "./run.ts";
@@ -28,6 +29,7 @@ export type CliParts = BacktestParts &
   CheckParts &
   CloseParts &
   DoctorParts &
+  InitParts &
   RecordParts &
   RunParts &
   SweepParts &
@@ -48,7 +50,8 @@ export const main = async (argv: readonly string[], io: CliIo, parts: CliParts =
 type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
 
 /** In the order of the help. A command's file is loaded when it is called, so that a restart does not wait for the others. */
-const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string, () => Promise<AddCommand>>([
+  ["init", async () => (await import("./init.ts")).addInitCommand],
   ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
   ["run", async () => (await import("./run.ts")).addRunCommand],
   ["close", async () => (await import("./close.ts")).addCloseCommand],
@@ -64,7 +67,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
   ["check", async () => (await import("./check.ts")).addCheckCommand],
   ["simulate", async () => (await import("./simulate.ts")).addSimulateCommand],
-] satisfies [string, () => Promise<AddCommand>][]);
+]);
 
 /** The commands that the words may concern: the one they name, none for the version, and all where help or a likeness may be shown. */
 const concerned = ([first = "", second = ""]: readonly string[]): readonly (() => Promise<AddCommand>)[] => {
@@ -143,7 +146,7 @@ const say = (io: CliIo, message: string): void => {
 const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["import", "generate", "venue", "check"];
+const withoutFiles = ["init", "import", "generate", "venue", "check"];
 
 /**
  * In a build, what a config imports is loaded before the loader for the user's files, under which every file takes several times

@@ -75,7 +75,7 @@ export { recordEngine, startVenueServer };
 beforeAll(async () => {
   mkdirSync(clone);
   for (const name of readdirSync(root)) {
-    if (/^(src|strategies|plugins|config|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name)) {
+    if (/^(src|strategies|plugins|config|template|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name)) {
       cpSync(join(root, name), join(clone, name), { recursive: true });
     }
   }
@@ -110,6 +110,7 @@ describe("A package packed from an unbuilt clone", () => {
           "strategies/ladder.ts",
           "plugins/kill-switch.ts",
           "config/backtest.ts",
+          "template/strategies/trend.ts",
           "test/fixtures/demo/manifest.json",
         ].map((name) => `package/${name}`),
       ),
@@ -152,6 +153,33 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
     expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
     expect(JSON.parse(out)).toMatchObject({ resultHash: expect.stringMatching(/^[0-9a-f]{8,}$/) });
   });
+
+  it("writes a project that depends on the same tarball, and whose types, tests and backtest pass", async () => {
+    const lock = { packages: { "node_modules/sluice": { resolved: `file:../sluice-${manifest.version}.tgz` } } };
+    writeFileSync(join(project, "node_modules/.package-lock.json"), JSON.stringify(lock));
+    expect(await sluice("init", "demo", "--yes")).toMatchObject({ code: 0 });
+    const demo = join(project, "demo");
+    const made = JSON.parse(readFileSync(join(demo, "package.json"), "utf8")) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    expect(made.dependencies["sluice"]).toBe(`file:../../sluice-${manifest.version}.tgz`);
+    cpSync(installed, join(demo, "node_modules/sluice"), { recursive: true });
+    for (const name of [...Object.keys(manifest.dependencies), "rxjs", "@types", "typescript", "vitest"])
+      link(join(root, "node_modules", name), join(demo, "node_modules", name));
+    for (const [name, script] of [
+      ["sluice", "../sluice/src/cli/sluice.mjs"],
+      ["vitest", "../vitest/vitest.mjs"],
+      ["tsc", "../typescript/bin/tsc"],
+    ] as const)
+      link(script, join(demo, "node_modules/.bin", name));
+    expect(await npm(["run", "-s", "typecheck"], demo)).toMatchObject({ code: 0, out: "" });
+    const tested = await npm(["test"], demo);
+    expect([tested.code, tested.code === 0 ? "" : tested.out + tested.err]).toEqual([0, ""]);
+    expect(tested.out).toMatch(/Tests +3 passed/);
+    const started = await npm(["start"], demo);
+    expect([started.code, started.code === 0 ? "" : started.err]).toEqual([0, ""]);
+    expect(started.out).toContain("result hash");
+  }, 180_000);
 
   it("runs from CommonJS", async () => {
     writeFileSync(
