@@ -96,7 +96,7 @@ class LayeredLedger {
   ask(charge: Charge, rank: Rank, now: number, offered = charge.elements): Verdict {
     const route = this.#routes.of(charge);
     const { standing, units: least } = route;
-    const early = standing.warm ? undefined : standing.blockedUntil(now);
+    const early = standing.warm ? undefined : standing.blockedUntil(now, rank !== "ordinary");
     if (early !== undefined) return { granted: false, layer: "start", until: early, why: "start", lighterThan: 0 };
     const measures = route.measures[rank];
     let elements = offered;
@@ -155,7 +155,7 @@ class LayeredLedger {
     standing.strikes = 0;
     // An answer that may be of two minutes does not tell where the current one stands.
     if (!standing.warm && !(told && this.clock.known && this.#minutesPossible(ticket, receivedAt) > 1)) {
-      standing.warm = true;
+      standing.warmUp();
       this.turns++;
     }
     return undefined;
@@ -166,7 +166,9 @@ class LayeredLedger {
     this.#epoch++;
     const { windows, standing } = ticket.route;
     for (const [index, gauge] of windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
-    if (ticket.probe) standing.back();
+    if (!ticket.probe) return;
+    standing.back();
+    if (!this.clock.known) standing.pause(now);
   }
 
   /** The call never left: as if it had not been granted. */

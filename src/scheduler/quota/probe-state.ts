@@ -2,10 +2,14 @@
  * Probe state of a user's quota: cold, probing, warm; back to cold after a 429.
  *
  * Invariants: after a start, a 429 or a disturbed clock nothing leaves for a while, then one call at a time until one of them told
- * how much is used; a burst of 429s counts as one.
+ * how much is used; a burst of 429s counts as one. While windows cannot be told apart and probes are lost, ordinary ones pause longer
+ * each time: nothing counts them, and they would use up what the exits need.
  */
 
 const answerMsMax = 60_000;
+/** After one lost probe, doubled for each further one. Seven are lost so in the first minute, four in each later one. */
+const pauseMs = 1_000;
+const pauseMsMax = 16_000;
 
 export class ProbeState {
   /** The use of the current window is known: calls may leave side by side. */
@@ -14,6 +18,8 @@ export class ProbeState {
   strikes = 0;
   #until: number;
   #probes = 0;
+  #lost = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
   #struckAt = Number.NEGATIVE_INFINITY;
 
   constructor(quietUntil: number) {
@@ -21,9 +27,10 @@ export class ProbeState {
   }
 
   /** Undefined when a call may leave, otherwise when to ask again. */
-  blockedUntil(now: number): number | undefined {
+  blockedUntil(now: number, isExit = false): number | undefined {
     if (this.warm) return undefined;
-    if (now < this.#until) return this.#until;
+    const until = isExit ? this.#until : Math.max(this.#until, this.#pausedUntil);
+    if (now < until) return until;
     // One at a time: the next may ask when this one is answered.
     return this.#probes > 0 ? now + answerMsMax : undefined;
   }
@@ -37,6 +44,17 @@ export class ProbeState {
   /** A probe came back, or never left. */
   back(): void {
     this.#probes = Math.max(0, this.#probes - 1);
+  }
+
+  /** A probe was lost, and nothing tells in which window it was counted. */
+  pause(now: number): void {
+    this.#pausedUntil = now + Math.min(pauseMs * 2 ** this.#lost++, pauseMsMax);
+  }
+
+  /** The use of the current window was told. */
+  warmUp(): void {
+    this.warm = true;
+    this.#lost = 0;
   }
 
   /** A call that left at `sentAt` was refused. True when it begins a new episode, not when it belongs to the last one. */

@@ -98,10 +98,35 @@ describe("The start of the ledger", () => {
     expect([ledger.probing(charge()), ledger.ask(charge(), "ordinary", noon + 59_700).granted]).toEqual([true, true]);
   });
 
-  it("a probe that was lost is repeated", () => {
+  it("a probe that was lost is repeated after a second, and at once for an exit", () => {
     const ledger = make();
     ledger.lose(ledger.spend(charge(), noon), noon + 500);
-    expect(ledger.ask(charge(), "ordinary", noon + 501).granted).toBe(true);
+    expect(ledger.ask(charge(), "ordinary", noon + 501)).toMatchObject({ granted: false, layer: "start", until: noon + 1_500 });
+    expect(ledger.ask(charge(), "emergency", noon + 501).granted).toBe(true);
+    expect(ledger.ask(charge(), "ordinary", noon + 1_500).granted).toBe(true);
+  });
+
+  it.each([
+    ["before anything was answered", () => make()],
+    [
+      "after a step of the clock",
+      () => {
+        const ledger = make();
+        ledger.settle(ledger.spend(charge(), noon), answer(noon, { uid: 100 }), noon + 1);
+        ledger.disturb(noon + 2);
+        return ledger;
+      },
+    ],
+  ])("probes that are all lost take seven calls of the first minute, %s", (_, begun) => {
+    const ledger = begun();
+    let sent = 0;
+    for (let now = noon + 2; now < noon + 60_000; now += 25) {
+      if (!ledger.ask(charge(), "ordinary", now).granted) continue;
+      sent++;
+      ledger.lose(ledger.spend(charge(), now), now + 20);
+    }
+    // Pauses of 1, 2, 4, 8, 16 and 16 seconds.
+    expect(sent).toBe(7);
   });
 
   it("what an earlier life spent is not spent again", () => {

@@ -59,6 +59,22 @@ describe("The probe state after a start", () => {
   });
 });
 
+describe("Pauses after lost probes", () => {
+  it("double up to sixteen seconds, hold no exit back, and begin again once an answer came", () => {
+    const standing = new ProbeState(0);
+    const pauses = [0, 1, 2, 3, 4, 5].map(() => {
+      standing.pause(100);
+      return (standing.blockedUntil(101) as number) - 100;
+    });
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000]);
+    expect(standing.blockedUntil(101, true)).toBeUndefined();
+    standing.warmUp();
+    standing.restart(200);
+    standing.pause(300);
+    expect(standing.blockedUntil(301)).toBe(1_300);
+  });
+});
+
 describe("Strikes of refusals:", () => {
   it("a burst of refusals is one, whatever the order its answers come in", () => {
     const standing = new ProbeState(0);

@@ -191,6 +191,15 @@ describe("An instant that does not end", () => {
   });
 });
 
+describe("A scenario in which the calendar steps while no answer comes", () => {
+  it.each(["memory", "a", "b"])("keeps the quota that canceling takes, on market %s", async (seed) => {
+    const config = checkConfig(busy);
+    const faults = [faultOf("outage", 20_000, { forMs: 40_000, pick: 9 }), faultOf("wall-step", 28_000, { size: 22_699, pick: 1 })];
+    const { violations } = await runScenario({ config, tape: marketOf(config)(seed, 2), seed, minutes: 2, faults, plugins: false });
+    expect(violations).toEqual([]);
+  });
+});
+
 describe("A scenario with lost memory:", () => {
   const config = checkConfig(busy);
   const tell = async (...faults: readonly Fault[]) => {
