@@ -25,11 +25,13 @@ export type { CandleInput, QuoteInput, TradeInput } from "./backtest/testkit/han
 export type { TestFill, TestOrder } from "./backtest/testkit/sent-orders.ts";
 export { type TestOptions, testStartAt } from "./backtest/testkit/test-options.ts";
 
+export type { PluginTest };
+
 /** A strategy under test. */
 export type StrategyTest = EngineTest;
 
 /** A plugin under test, beside a strategy named `by hand` that wants what the test says. */
-export class PluginTest extends EngineTest {
+class PluginTest extends EngineTest {
   readonly #wanted$: Subject<readonly WantedOrder[]>;
 
   /** @internal */

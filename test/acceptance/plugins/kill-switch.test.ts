@@ -1,4 +1,4 @@
-import { concat, map, NEVER, of, Subject, timer } from "rxjs";
+import { NEVER, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import killSwitch from "../../../plugins/kill-switch.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
@@ -6,7 +6,8 @@ import { PluginHost } from "../../../src/host/plugin-host.ts";
 import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
-import { calm, far, quoteTape, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { testPlugin } from "../../../src/testing.ts";
+import { far, swap } from "../../support/harness/backtest.ts";
 
 type PluginParts = Parameters<PluginHost["start"]>[1];
 
@@ -161,18 +162,15 @@ describe("The kill switch says that nothing is left", () => {
   });
 
   it("in an engine that trades", async () => {
-    const said: string[] = [];
-    const resting = strategy("resting", { desired: () => concat(of([far("a"), far("b")]), NEVER) });
-    const failing = strategy("failing", {
-      run: () =>
-        timer(20_000).pipe(
-          map(() => {
-            throw new Error("no luck");
-          }),
-        ),
-    });
-    await run(stored(calm(90)), [resting, failing], { plugins: [killSwitch({ onFailure: true })], print: (line) => said.push(line) });
-    expect(said).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
+    const t = await testPlugin(killSwitch({ onFailure: true }));
+    t.want([far("a"), far("b")]);
+    await t.advance();
+    expect(t.open).toHaveLength(2);
+    t.failStrategy("no luck");
+    await t.advance(60_000);
+    expect(t.printed).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
+    expect([t.mode, t.orders.map(({ phase }) => phase)]).toEqual(["halted", ["canceled", "canceled"]]);
+    await t.stop();
   });
 });
 
@@ -217,12 +215,34 @@ describe("The kill switch watches what the account is worth", () => {
   });
 
   it("in an engine that loses", async () => {
-    const said: string[] = [];
-    const holder = strategy("holder", {
-      desired: () => concat(of([{ slot: "x", instId: swap, side: "buy" as const, px: "61000", qty: "0.1" }]), NEVER),
-    });
-    const falling = quoteTape(Array.from({ length: 480 }, (_, i) => [i * 250, 600_000 - i * 40, 5_000, 600_001 - i * 40, 5_000]));
-    await run(stored(falling), [holder], { plugins: [killSwitch({ lossMax: "100" })], print: (line) => said.push(line) });
-    expect(said[0]).toMatch(/^kill switch: 1\d\d(\.\d+)? USDT lost since the start, more than 100; canceling all orders$/);
+    const t = await testPlugin(killSwitch({ lossMax: "100" }));
+    t.quote(swap, { bidPx: "60000", askPx: "60000.1" });
+    t.want([{ slot: "x", instId: swap, side: "buy", px: "60000.1", qty: "0.1" }]);
+    await t.advance(60_000);
+    // A coin at 60000.1 costs 3 of fees and a half spread of 0.005; 97.005 more is lost at a middle of 59030.05.
+    t.quote(swap, { bidPx: "59050", askPx: "59050.1" });
+    await t.advance(60_000);
+    expect(t.mode).toBe("active");
+    t.quote(swap, { bidPx: "59000", askPx: "59000.1" });
+    await t.advance(60_000);
+    expect(t.mode).toBe("halted");
+    expect(t.printed).toEqual([
+      expect.stringMatching(/^kill switch: 10\d(\.\d+)? USDT lost since the start, more than 100; canceling all orders$/),
+      "kill switch: no order of ours is left",
+    ]);
+    await t.stop();
+  });
+
+  it("and closes what is held where it is told to, in an engine that loses", async () => {
+    const t = await testPlugin(killSwitch({ lossMax: "100", closePositions: true }));
+    t.quote(swap, { bidPx: "60000", askPx: "60000.1" });
+    t.want([{ slot: "x", instId: swap, side: "buy", px: "60000.1", qty: "0.1" }]);
+    await t.advance(60_000);
+    expect(t.position(swap)).toBe("0.1");
+    t.quote(swap, { bidPx: "58000", askPx: "58000.1" });
+    await t.advance(120_000);
+    expect(t.position(swap)).toBe("0");
+    expect(t.printed).toContain(`kill switch: the position of 0.1 in ${swap} is closed`);
+    await t.stop();
   });
 });

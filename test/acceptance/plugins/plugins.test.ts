@@ -6,7 +6,8 @@ import consolePanel from "../../../plugins/console-panel.ts";
 import journalFile from "../../../plugins/journal-file.ts";
 import killSwitch from "../../../plugins/kill-switch.ts";
 import { definePlugin, type Event } from "../../../src/index.ts";
-import { calm, closed, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { testPlugin } from "../../../src/testing.ts";
+import { calm, closed, far, run, stored, strategy } from "../../support/harness/backtest.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const dir = stored(calm(60));
@@ -15,16 +16,6 @@ const folder = temporaryFolder("plugins");
 const recorder = (events: Event[]) =>
   definePlugin({ name: "recorder", options: closed, setup: ({ events$ }) => events$.subscribe((event) => events.push(event)) })({});
 const resting = strategy("resting", { desired: () => concat(of([far("a"), far("b")]), NEVER) });
-const failing = (afterMs: number) =>
-  strategy("failing", {
-    run: () =>
-      timer(afterMs).pipe(
-        map(() => {
-          throw new Error("no luck");
-        }),
-      ),
-  });
-
 describe("The journal-file plugin", () => {
   it("writes everything that happens after its start, one object a line, the last one included", async () => {
     const path = join(folder, "deep", "journal.ndjson");
@@ -52,51 +43,64 @@ describe("The journal-file plugin", () => {
 
 describe("The kill-switch plugin", () => {
   it("trips on a failed strategy when asked to, cancels everything, places nothing more, and says so", async () => {
-    const said: string[] = [];
-    const report = await run(dir, [resting, failing(20_000)], {
-      plugins: [killSwitch({ onFailure: true })],
-      print: (line) => said.push(line),
-    });
-    expect(said).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
-    expect(report.orders).toMatchObject({ placed: 2, canceled: 2 });
+    const t = await testPlugin(killSwitch({ onFailure: true }), { strategies: [resting] });
+    await t.advance();
+    t.failStrategy("no luck");
+    await t.advance(60_000);
+    expect(t.printed).toEqual(["kill switch: a strategy failed; canceling all orders", "kill switch: no order of ours is left"]);
+    expect(t.orders.map(({ strategy: name, phase }) => [name, phase])).toEqual([
+      ["resting", "canceled"],
+      ["resting", "canceled"],
+    ]);
+    await t.stop();
   });
 
   it("leaves a failed strategy alone otherwise", async () => {
-    const said: string[] = [];
-    const report = await run(dir, [resting, failing(20_000)], { plugins: [killSwitch({})], print: (line) => said.push(line) });
-    expect(said).toEqual([]);
-    expect(report.orders).toMatchObject({ placed: 2, canceled: 0 });
+    const t = await testPlugin(killSwitch({}), { strategies: [resting] });
+    await t.advance();
+    t.failStrategy("no luck");
+    await t.advance(60_000);
+    expect([t.printed, t.mode, t.open.length]).toEqual([[], "active", 2]);
+    await t.stop();
   });
 
   it.each([
     [3, true],
-    [8, false],
+    [6, false],
   ])("counts rejected orders within its time: %i of them trip it: %s", async (rejects, tripped) => {
-    const said: string[] = [];
-    // A post-only order through the market is refused by the service; five of them within two seconds, then none.
-    const clumsy = strategy("clumsy", {
-      desired: () =>
-        timer(6_000, 400).pipe(
-          map((round) =>
-            round < 5
-              ? [{ slot: "x", instId: swap, side: "buy" as const, ordType: "post_only" as const, px: "70000", qty: "0.01", round }]
-              : [],
-          ),
-        ),
-    });
-    const report = await run(dir, [clumsy, resting], { plugins: [killSwitch({ rejects })], print: (line) => said.push(line) });
-    expect(said[0] ?? "").toBe(tripped ? "kill switch: 3 orders rejected within 60 s; canceling all orders" : "");
-    expect(report.orders.canceled).toBe(tripped ? 2 : 0);
+    const t = await testPlugin(killSwitch({ rejects }), { strategies: [resting] });
+    for (let round = 0; round < 5; round++) {
+      t.reject("x");
+      t.want([{ ...far("x"), round }]);
+      await t.advance(400);
+    }
+    expect(t.printed[0] ?? "").toBe(tripped ? "kill switch: 3 orders rejected within 60 s; canceling all orders" : "");
+    expect(t.orders.filter(({ phase }) => phase === "rejected")).toHaveLength(tripped ? 3 : 5);
+    expect(t.open).toHaveLength(tripped ? 0 : 2);
+    await t.stop();
+  });
+
+  it("forgets rejections that are older than its time", async () => {
+    const t = await testPlugin(killSwitch({ rejects: 2, withinMs: 10_000 }));
+    for (const waitMs of [10_001, 9_000, 1_000]) {
+      t.reject("x");
+      t.want([{ ...far("x"), round: waitMs }]);
+      expect(t.mode).toBe("active");
+      await t.advance(waitMs);
+    }
+    expect(t.printed[0]).toBe("kill switch: 2 orders rejected within 10 s; canceling all orders");
+    await t.stop();
   });
 });
 
 describe("The console-panel plugin", () => {
   it("prints the quota and who spent it, on the engine's clock", async () => {
-    const said: string[] = [];
-    await run(dir, [resting], { plugins: [consolePanel({ everyMs: 30_000 })], print: (line) => said.push(line) });
-    expect(said).toHaveLength(2);
-    expect(said[0]).toMatch(
-      /^00:00:\d\d {2}ip [#.]{10} \d+\/1200 {2}uid [#.]{10} \d+\/1200 {2}key [#.]{10} \d+\/10 {2}reserve \d+ {2}queued 0, in flight 0 {2}spent: .*resting 20$/,
+    const t = await testPlugin(consolePanel({ everyMs: 30_000 }), { strategies: [resting] });
+    await t.advance(60_000);
+    expect(t.printed).toHaveLength(2);
+    expect(t.printed[0]).toMatch(
+      /^00:00:30 {2}ip [#.]{10} \d+\/1200 {2}uid [#.]{10} \d+\/1200 {2}key [#.]{10} \d+\/10 {2}reserve \d+ {2}queued 0, in flight 0 {2}spent: .*resting 20$/,
     );
+    await t.stop();
   });
 });
