@@ -36,6 +36,24 @@ describe("The README", () => {
     expect(report.quota.rejected429).toBe(0);
   });
 
+  it("shows a test of a strategy of at most twenty lines, and it passes", async () => {
+    const source = block("test/ladder.test.ts");
+    expect(source.trim().split("\n").length).toBeLessThanOrEqual(20);
+    mkdirSync(join(place, "test"), { recursive: true });
+    // Run here rather than by another runner: what it hands to `it` is called below.
+    const file = join(place, "test/ladder.ts");
+    writeFileSync(
+      file,
+      source.replace(
+        "import { expect, it } from",
+        "export const tests: (() => Promise<void>)[] = [];\nconst it = (_: string, run: () => Promise<void>) => tests.push(run);\nimport { expect } from",
+      ),
+    );
+    const { tests } = (await import(/* @vite-ignore */ file)) as { tests: (() => Promise<void>)[] };
+    expect(tests).toHaveLength(1);
+    for (const run of tests) await run();
+  });
+
   it("names the two commands that do all the set-up", () => {
     expect(readme).toContain("npm ci && npm start");
     expect(readme).toContain("npm ci && npm test");

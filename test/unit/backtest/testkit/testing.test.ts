@@ -1,4 +1,5 @@
 /** `sluice/testing` as authors use it: figures are worked out by hand. */
+import { readFileSync } from "node:fs";
 import { concat, delay, from, map, NEVER, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { type Candle, definePlugin, type Trade } from "../../../../src/index.ts";
@@ -246,6 +247,22 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
   ])("%s", async (_, feed, message) => {
     const t = await testStrategy(strategy("idle", { desired: () => NEVER }));
     expect(() => feed(t)).toThrow(message);
+    await t.stop();
+  });
+
+  it("but not the example of the README and of the documentation", async () => {
+    const rows = (path: string): readonly string[] =>
+      readFileSync(path, "utf8")
+        .split("\n")
+        .map((line) => line.replace(/^ \* /, ""))
+        .filter((line) => /^[\d+]\S* +(quote|trade|candle) /.test(line));
+    const t = await testStrategy(strategy("idle", { desired: () => NEVER }));
+    const shown = rows("src/testing.ts");
+    expect(shown).toHaveLength(4);
+    expect(t.feed(shown.join("\n"))).toBe(testStartAt + 60_000);
+    const plainly = (lines: readonly string[]): readonly string[] => lines.map((line) => line.replace(/ *#.*/, ""));
+    expect(plainly(rows("src/backtest/testkit/market-text.ts"))).toEqual(plainly(shown));
+    expect(plainly(rows("README.md"))).toEqual(plainly(shown));
     await t.stop();
   });
 
