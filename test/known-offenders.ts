@@ -17,7 +17,6 @@ export const longFunctions: readonly string[] = [
   "src/engine/engine.ts createEngine",
   // engine/watchdog
   // host
-  "src/host/strategy-host.ts createStrategyHost",
   // journal
   // market
   // report

@@ -59,55 +59,76 @@ interface Charge {
 export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?: RestartPolicy, followed = false): StrategyHost => {
   installVirtualGlobals();
   watchUnhandledRejections();
-  const states = new Map<string, StrategyState>();
-  const charges: Charge[] = [];
+  return new SupervisedStrategies(clock, journal, supervision, followed);
+};
 
-  const end = ({ name, owner }: Run): void => {
+/** Strategies of one engine, with what their failures lead to. */
+class SupervisedStrategies implements StrategyHost {
+  readonly #clock: Clock;
+  readonly #journal: EventLog;
+  readonly #supervision: RestartPolicy | undefined;
+  readonly #followed: boolean;
+  readonly #states = new Map<string, StrategyState>();
+  readonly #charges: Charge[] = [];
+
+  constructor(clock: Clock, journal: EventLog, supervision: RestartPolicy | undefined, followed: boolean) {
+    this.#clock = clock;
+    this.#journal = journal;
+    this.#supervision = supervision;
+    this.#followed = followed;
+  }
+
+  get states(): ReadonlyMap<string, StrategyState> {
+    return this.#states;
+  }
+
+  start(strategy: Strategy, parts: Parts, orderManager: OrderSink): void {
+    const supervision = this.#supervision;
+    const fateNow = supervision === undefined ? undefined : createFates(supervision, parts.random.fork("supervision"));
+    const charge: Charge = { strategy, parts, orderManager, fateNow, starts: 0, run: undefined, waits: undefined };
+    this.#charges.push(charge);
+    this.#begin(charge);
+  }
+
+  stop(): void {
+    for (const charge of this.#charges) {
+      const { run, waits } = charge;
+      charge.run = undefined;
+      waits?.cancel();
+      if (run !== undefined) this.#end(run);
+    }
+  }
+
+  #begin(charge: Charge): void {
+    const { strategy, parts, orderManager } = charge;
+    const { name } = strategy;
+    const sealed = parts.random.fork(charge.starts === 0 ? "ambient" : `ambient ${charge.starts}`);
+    charge.starts++;
+    const owner: Owner = {
+      clock: this.#clock,
+      life: new Subscription(),
+      followed: this.#followed,
+      sealed,
+      fail: (error) => {
+        this.#fail(charge, run, error);
+      },
+    };
+    // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
+    const run: Run = { name, owner, orderManager, open: 1 };
+    charge.run = run;
+    this.#states.set(name, { state: "running" });
     try {
       inside(owner, () => {
-        owner.life.unsubscribe();
+        const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
+        for (const what of ["desired", "run"] as const) if (what in streams) this.#watch(run, what, streams[what]);
       });
     } catch (error) {
-      outside(() => journal.append({ type: "anomaly", what: "strategy.teardown", detail: `${name}: ${messageOf(error)}` }));
+      owner.fail(error);
     }
-  };
-  const decide = (charge: Charge): void => {
-    const { strategy, orderManager, fateNow } = charge;
-    const fate = fateNow?.(clock.now());
-    if (fate === undefined || supervision === undefined) return;
-    if (fate.kind === "quarantine") {
-      const { attempts: failures, withinMs } = supervision;
-      journal.append({ type: "strategy.quarantined", strategy: strategy.name, failures, withinMs });
-      orderManager.setStrategyMode(strategy.name, "halted", "quarantined");
-      return;
-    }
-    const { failures, inMs } = fate;
-    journal.append({ type: "strategy.restarting", strategy: strategy.name, failures, inMs });
-    charge.waits = clock.setTimer(clock.now() + inMs, () => {
-      charge.waits = undefined;
-      journal.append({ type: "strategy.restarted", strategy: strategy.name, failures });
-      begin(charge);
-    });
-  };
-  const fail = (charge: Charge, run: Run, error: unknown): void => {
-    const { name, orderManager } = run;
-    // One failure a start: what it says while it is ended is not another.
-    if (charge.run !== run) return;
-    charge.run = undefined;
-    const message = messageOf(error);
-    states.set(name, { state: "failed", error: message });
-    outside(() => {
-      end(run);
-      journal.append({ type: "strategy.failed", strategy: name, message });
-      orderManager.replace(name, []);
-      decide(charge);
-    });
-  };
-  const settle = (run: Run): void => {
-    run.open--;
-    if (run.open === 0 && states.get(run.name)?.state === "running") states.set(run.name, { state: "completed" });
-  };
-  const watch = (run: Run, what: "desired" | "run", source: unknown): void => {
+    this.#settle(run);
+  }
+
+  #watch(run: Run, what: "desired" | "run", source: unknown): void {
     const { name, owner, orderManager } = run;
     if (!isObservable(source)) throw notAStream(name, what, source);
     run.open++;
@@ -125,58 +146,61 @@ export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?
       complete: () => {
         // Completion withdraws all orders.
         if (what === "desired") outside(() => orderManager.replace(name, []));
-        settle(run);
+        this.#settle(run);
       },
     });
     owner.life.add(subscription);
-  };
-  const begin = (charge: Charge): void => {
-    const { strategy, parts, orderManager } = charge;
-    const { name } = strategy;
-    const sealed = parts.random.fork(charge.starts === 0 ? "ambient" : `ambient ${charge.starts}`);
-    charge.starts++;
-    const owner: Owner = {
-      clock,
-      life: new Subscription(),
-      followed,
-      sealed,
-      fail: (error) => {
-        fail(charge, run, error);
-      },
-    };
-    // Counted as one more stream until both are subscribed, so that the first to end does not end the strategy.
-    const run: Run = { name, owner, orderManager, open: 1 };
-    charge.run = run;
-    states.set(name, { state: "running" });
+  }
+
+  #settle(run: Run): void {
+    run.open--;
+    if (run.open === 0 && this.#states.get(run.name)?.state === "running") this.#states.set(run.name, { state: "completed" });
+  }
+
+  #fail(charge: Charge, run: Run, error: unknown): void {
+    const { name, orderManager } = run;
+    // One failure a start: what it says while it is ended is not another.
+    if (charge.run !== run) return;
+    charge.run = undefined;
+    const message = messageOf(error);
+    this.#states.set(name, { state: "failed", error: message });
+    outside(() => {
+      this.#end(run);
+      this.#journal.append({ type: "strategy.failed", strategy: name, message });
+      orderManager.replace(name, []);
+      this.#decide(charge);
+    });
+  }
+
+  #decide(charge: Charge): void {
+    const { strategy, orderManager, fateNow } = charge;
+    const fate = fateNow?.(this.#clock.now());
+    if (fate === undefined || this.#supervision === undefined) return;
+    if (fate.kind === "quarantine") {
+      const { attempts: failures, withinMs } = this.#supervision;
+      this.#journal.append({ type: "strategy.quarantined", strategy: strategy.name, failures, withinMs });
+      orderManager.setStrategyMode(strategy.name, "halted", "quarantined");
+      return;
+    }
+    const { failures, inMs } = fate;
+    this.#journal.append({ type: "strategy.restarting", strategy: strategy.name, failures, inMs });
+    charge.waits = this.#clock.setTimer(this.#clock.now() + inMs, () => {
+      charge.waits = undefined;
+      this.#journal.append({ type: "strategy.restarted", strategy: strategy.name, failures });
+      this.#begin(charge);
+    });
+  }
+
+  #end({ name, owner }: Run): void {
     try {
       inside(owner, () => {
-        const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
-        for (const what of ["desired", "run"] as const) if (what in streams) watch(run, what, streams[what]);
+        owner.life.unsubscribe();
       });
     } catch (error) {
-      owner.fail(error);
+      outside(() => this.#journal.append({ type: "anomaly", what: "strategy.teardown", detail: `${name}: ${messageOf(error)}` }));
     }
-    settle(run);
-  };
-
-  return {
-    states,
-    start: (strategy, parts, orderManager) => {
-      const fateNow = supervision === undefined ? undefined : createFates(supervision, parts.random.fork("supervision"));
-      const charge: Charge = { strategy, parts, orderManager, fateNow, starts: 0, run: undefined, waits: undefined };
-      charges.push(charge);
-      begin(charge);
-    },
-    stop: () => {
-      for (const charge of charges) {
-        const { run, waits } = charge;
-        charge.run = undefined;
-        waits?.cancel();
-        if (run !== undefined) end(run);
-      }
-    },
-  };
-};
+  }
+}
 
 const contextOf = (owner: Owner, parts: Parts): Parts => ({
   ...parts,
