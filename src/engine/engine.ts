@@ -7,48 +7,34 @@
 import { lastValueFrom, Observable, ReplaySubject, type Subscription, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import { after } from "../clock/clock.ts";
-import { createContract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
-import { type CheckedConfig, checkConfig } from "../host/config.ts";
+import { checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { inThread } from "../host/isolation.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
 import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
-import type { Disk } from "../journal/disk.ts";
-import { createNotices, type NoticeListener, onceFaulty } from "../journal/event-emitter.ts";
-import { EventLog } from "../journal/event-log.ts";
+import { type NoticeListener, onceFaulty } from "../journal/event-emitter.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
-import { fileDisk } from "../journal/file-disk.ts";
-import { LastQuotes } from "../market/last-quotes.ts";
 import { createOrders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
-import { createRandom, type Random } from "../random.ts";
-import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
-import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
-import { createScheduler } from "../scheduler/scheduler.ts";
+import { createRandom } from "../random.ts";
+import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
 import { drained } from "./drain.ts";
 import { monitorForeignUsage } from "./foreign-usage-monitor.ts";
 import { initialSync } from "./initial-sync.ts";
 import { setLeverage } from "./leverage.ts";
-import { createLifetime } from "./lifetime.ts";
-import { durableOf } from "./placement-journal.ts";
 import { quotaReader } from "./quota-reader.ts";
 import { holdAsBefore, recall } from "./recovery.ts";
 import { watchSharedAccess } from "./shared-access.ts";
 import { detectStalls } from "./stall-detector.ts";
-import { createStartWatch } from "./start-watch.ts";
-import { haltWith, type Switches, setMode, switchesOf } from "./trading-state.ts";
+import { type Switches, setMode, switchesOf } from "./trading-state.ts";
 import { streamsOf, type UserAccount } from "./user-account.ts";
-import { createUserAccounts } from "./user-accounts.ts";
-import type { Dial } from "./watchdog/ipc.ts";
-import type { IpcAddress } from "./watchdog/ipc-address.ts";
-import { socketDial } from "./watchdog/ipc-socket.ts";
-import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";
 
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface Engine extends StreamsOfState, Switches {
@@ -73,82 +59,16 @@ export interface Engine extends StreamsOfState, Switches {
   readonly service: OpenService;
 }
 
-export interface EngineOptions {
+export interface EngineOptions extends AssemblyOptions {
   /** Where `print` of plugins goes; nowhere by default. */
   readonly print?: (line: string) => void;
-  /** False: spend as if there were no limits. Only for a service that enforces none. */
-  readonly limits?: boolean;
   /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
-  /** Where journals are kept; folders of the machine by default. */
-  readonly openDisk?: (dir: string) => Promise<Disk>;
-  /** How a watchdog is reached, where the config has one; a local socket by default. */
-  readonly dial?: (meeting: IpcAddress) => Dial;
   /** Awaited when the service's state has been read, before plugins and strategies start. */
   readonly ready?: () => Promise<void>;
 }
 
 const stopMsMax = 70_000;
-
-/** Everything that calls the service, and what it says back; nothing of strategies yet. */
-const assemble = (
-  config: CheckedConfig,
-  random: Random,
-  stopped$: Observable<void>,
-  { limits = true, openDisk = fileDisk, dial = socketDial }: EngineOptions,
-) => {
-  const contract = createContract(config.profile);
-  // User streams look after themselves; this is what a bystander's listener threw.
-  const onError = (error: unknown): void => {
-    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
-  };
-  const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
-  const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
-  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
-  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) });
-  const lifetime = createLifetime(opened.clock);
-  const { clock } = lifetime;
-  const service: OpenService = { ...opened, clock };
-  const journal = new EventLog(clock.now, onError);
-  const durable = durableOf(config, service, (uid) => accounts.of(uid, "a placement").orderManager, openDisk);
-  if (durable !== undefined) journal.on(durable.noted, durable.note);
-  const notices = createNotices(journal, onError);
-  const elementWeight = contract.profile.weights.perCancelElement;
-  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
-  const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
-  const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
-  const transport = startWatch.interceptor(written);
-  const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
-  const quotes = new LastQuotes(service.market);
-  const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
-  const onLoss = (reason: string): void => {
-    durable?.decide("halted", reason);
-    setMode(accounts, "halted", reason);
-  };
-  const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
-  const accounts = createUserAccounts(shared, service);
-  const halt = haltWith(accounts, names(config.strategies));
-  const beating: WatchdogClient = watchdogClientOf({
-    config,
-    service,
-    journal,
-    dial,
-    accounts: () => accounts.all,
-    halt: (reason) => void halt(reason),
-  });
-  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, accounts, beating, halt, startWatch, onError };
-};
-
-/** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */
-const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {
-  const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip, uid: undefined, key: undefined };
-  const verdict = ledger.ask(charge, "ordinary", now);
-  if (!verdict.granted) return verdict.until;
-  ledger.lose(ledger.spend(charge, now), now);
-  return undefined;
-};
-
-type Parts = ReturnType<typeof assemble>;
 
 const estimator =
   ({ contract, ledger, service: { clock } }: Parts, { uid }: ServiceUser) =>

@@ -1,0 +1,100 @@
+/**
+ * Parts of an engine that call the service, and what it says back: transport, scheduler, ledger, journals, user accounts.
+ *
+ * Invariants: nothing shared between two engines; a request passes the start watch, then the journal of placements, then the transport.
+ * Not here: strategies and plugins, starting and stopping (engine.ts).
+ */
+import type { Observable } from "rxjs";
+import type { OpenService } from "../client/service-port.ts";
+import { createContract } from "../contract/contract.ts";
+import type { CheckedConfig } from "../host/config.ts";
+import type { Disk } from "../journal/disk.ts";
+import { createNotices } from "../journal/event-emitter.ts";
+import { EventLog } from "../journal/event-log.ts";
+import { fileDisk } from "../journal/file-disk.ts";
+import { LastQuotes } from "../market/last-quotes.ts";
+import type { Random } from "../random.ts";
+import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
+import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
+import { createScheduler } from "../scheduler/scheduler.ts";
+import { createLifetime } from "./lifetime.ts";
+import { durableOf } from "./placement-journal.ts";
+import { createStartWatch } from "./start-watch.ts";
+import { haltWith, setMode } from "./trading-state.ts";
+import { createUserAccounts } from "./user-accounts.ts";
+import type { Dial } from "./watchdog/ipc.ts";
+import type { IpcAddress } from "./watchdog/ipc-address.ts";
+import { socketDial } from "./watchdog/ipc-socket.ts";
+import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";
+
+export interface AssemblyOptions {
+  /** False: spend as if there were no limits. Only for a service that enforces none. */
+  readonly limits?: boolean;
+  /** Where journals are kept; folders of the machine by default. */
+  readonly openDisk?: (dir: string) => Promise<Disk>;
+  /** How a watchdog is reached, where the config has one; a local socket by default. */
+  readonly dial?: (meeting: IpcAddress) => Dial;
+}
+
+/** Everything that calls the service, and what it says back; nothing of strategies yet. */
+export const assemble = (
+  config: CheckedConfig,
+  random: Random,
+  stopped$: Observable<void>,
+  { limits = true, openDisk = fileDisk, dial = socketDial }: AssemblyOptions,
+) => {
+  const contract = createContract(config.profile);
+  // User streams look after themselves; this is what a bystander's listener threw.
+  const onError = (error: unknown): void => {
+    journal.append({ type: "anomaly", what: "listener.threw", detail: error instanceof Error ? error.message : String(error) });
+  };
+  const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
+  const leave = (ip: string): number | undefined => leaveFor(ledger, ip, service.clock.now());
+  const { shares = {}, budgets = {}, layers = layersOf(contract), ...reserve } = config.quota;
+  const opened = config.service.open({ contract, random: random.fork("service"), onError, onAnomaly, leave, headers: headersRead(layers) });
+  const lifetime = createLifetime(opened.clock);
+  const { clock } = lifetime;
+  const service: OpenService = { ...opened, clock };
+  const journal = new EventLog(clock.now, onError);
+  const durable = durableOf(config, service, (uid) => accounts.of(uid, "a placement").orderManager, openDisk);
+  if (durable !== undefined) journal.on(durable.noted, durable.note);
+  const notices = createNotices(journal, onError);
+  const elementWeight = contract.profile.weights.perCancelElement;
+  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
+  const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
+  const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
+  const transport = startWatch.interceptor(written);
+  const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets });
+  const quotes = new LastQuotes(service.market);
+  const refused = (): string | undefined => durable?.refused() ?? beating.refused() ?? service.ordersRefused?.();
+  const onLoss = (reason: string): void => {
+    durable?.decide("halted", reason);
+    setMode(accounts, "halted", reason);
+  };
+  const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
+  const accounts = createUserAccounts(shared, service);
+  const halt = haltWith(
+    accounts,
+    config.strategies.map(({ name }) => name),
+  );
+  const beating: WatchdogClient = watchdogClientOf({
+    config,
+    service,
+    journal,
+    dial,
+    accounts: () => accounts.all,
+    halt: (reason) => void halt(reason),
+  });
+  return { contract, lifetime, service, durable, journal, notices, ledger, scheduler, accounts, beating, halt, startWatch, onError };
+};
+
+/** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */
+const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {
+  const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip, uid: undefined, key: undefined };
+  const verdict = ledger.ask(charge, "ordinary", now);
+  if (!verdict.granted) return verdict.until;
+  ledger.lose(ledger.spend(charge, now), now);
+  return undefined;
+};
+
+export type Parts = ReturnType<typeof assemble>;
