@@ -1,21 +1,21 @@
 /**
- * Puts the rooms together: (config) → a running engine. The only file that knows all parts.
+ * Composition root: (config) → a running engine, with strategies and plugins over the parts that assembly.ts puts together.
  *
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
-import { lastValueFrom, Observable, ReplaySubject, type Subscription, takeUntil } from "rxjs";
+import { lastValueFrom, Observable, ReplaySubject, type Subject, type Subscription, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import { after } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
-import { checkConfig } from "../host/config.ts";
+import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { inThread } from "../host/isolation.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
-import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
+import { createStrategyHost, type StrategyHost, type StrategyState } from "../host/strategy-host.ts";
 import { type NoticeListener, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
@@ -84,7 +84,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   // Replayed, so that who comes after the stop gets an end and nothing else.
   const stopped$ = new ReplaySubject<void>(1);
   const parts = assemble(config, random, stopped$, options);
-  const { beating, accounts, halt, journal, notices, service } = parts;
+  const { accounts, journal, service } = parts;
   const { clock, market } = service;
   const now = () => clock.now();
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
@@ -96,29 +96,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, quota$, stopped$)]));
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
-  const state: { is: EngineState } = { is: "new" };
-  let stalls: Subscription | undefined;
-  const switches = switchesOf(accounts, journal, halt, (mode, reason) => parts.durable?.decide(mode, reason));
-  const face = {
-    ...streamsFor(accounts.first),
-    ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
-    events$: journal.events$.pipe(takeUntil(stopped$)),
-    updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),
-    on: onceFaulty(notices, parts.onError),
-    ...switches,
-    closePositions: closingWith({
-      clock,
-      journal,
-      accounts: accounts.all,
-      halt: switches.halt,
-      onClosed: ({ user, orderManager }, instId, px) => {
-        orderManager.closed(instId, px);
-        parts.durable?.closed(user.uid, instId, px);
-      },
-      stopped$,
-    }),
-    quotaNow,
-  };
+  const face = faceOf(parts, streamsFor, quotaNow, stopped$);
   const begin = (): void => {
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print: options.print ?? (() => undefined) });
@@ -139,65 +117,44 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, orderManager);
     }
   };
-  const end = async (): Promise<void> => {
-    stopped$.next();
-    parts.lifetime.end();
-    parts.scheduler.close();
-    await service.stop();
-    await parts.durable?.close();
-  };
-
+  const lifecycle = new EngineLifecycle({ config, parts, streamsFor, stopped$, strategyHost, pluginHost, ready: options.ready, begin });
   return {
     ...face,
     log: journal,
     strategies: strategyHost.states,
     service,
-    start: async () => {
-      if (state.is !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${state.is}. Make a new one.`);
-      state.is = "started";
-      try {
-        const recovered = await parts.durable?.open();
-        // The stop came too early to close what was not open yet.
-        if (isStopped(state)) {
-          await parts.durable?.close();
-          throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
-        }
-        if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
-        beating.start();
-        service.start();
-        if (service.realTime === true || service.watchful === true) parts.startWatch.begin();
-        for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), parts.startWatch);
-        await setLeverage(clock, accounts.all, config.leverage);
-        if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
-        if (service.watchful === true) stalls = detectStalls({ clock, journal, accounts: accounts.all });
-        await options.ready?.();
-      } catch (error) {
-        if (isStopped(state)) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
-        state.is = "stopped";
-        beating.stop();
-        await end();
-        throw error;
-      } finally {
-        parts.startWatch.end();
-      }
-      if (isStopped(state)) return;
-      begin();
-      beating.ready();
-    },
-    stop: async ({ cancel = false, settleMs = 0 } = {}) => {
-      if (isStopped(state)) return;
-      state.is = "stopped";
-      stalls?.unsubscribe();
-      strategyHost.stop();
-      if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
-      else setMode(accounts, "reducing", "stop");
-      await drained(accounts.all, clock, settleMs);
-      journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
-      pluginHost.stop();
-      await pluginHost.ended();
-      await beating.end(cancel);
-      await end();
-    },
+    start: () => lifecycle.start(),
+    stop: (how) => lifecycle.stop(how),
+  };
+};
+
+/** What callers and plugins see of an engine, whatever its state. */
+const faceOf = (
+  { accounts, durable, halt, journal, notices, onError, service: { clock } }: Parts,
+  streamsFor: (account: UserAccount) => StreamsOfState,
+  quotaNow: () => QuotaState,
+  stopped$: Observable<void>,
+) => {
+  const switches = switchesOf(accounts, journal, halt, (mode, reason) => durable?.decide(mode, reason));
+  return {
+    ...streamsFor(accounts.first),
+    ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
+    events$: journal.events$.pipe(takeUntil(stopped$)),
+    updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),
+    on: onceFaulty(notices, onError),
+    ...switches,
+    closePositions: closingWith({
+      clock,
+      journal,
+      accounts: accounts.all,
+      halt: switches.halt,
+      onClosed: ({ user, orderManager }, instId, px) => {
+        orderManager.closed(instId, px);
+        durable?.closed(user.uid, instId, px);
+      },
+      stopped$,
+    }),
+    quotaNow,
   };
 };
 
@@ -213,7 +170,99 @@ const updatesOf = (accounts: readonly UserAccount[]): Observable<OrderUpdate> =>
 
 const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
 
-type EngineState = "new" | "started" | "stopped";
+interface LifecycleOptions {
+  readonly config: CheckedConfig;
+  readonly parts: Parts;
+  readonly streamsFor: (account: UserAccount) => StreamsOfState;
+  readonly stopped$: Subject<void>;
+  readonly strategyHost: StrategyHost;
+  readonly pluginHost: PluginHost;
+  readonly ready: EngineOptions["ready"];
+  /** Starts plugins and strategies. */
+  readonly begin: () => void;
+}
 
-/** Asked again after every wait: it may have been stopped meanwhile. */
-const isStopped = (state: { readonly is: EngineState }): boolean => state.is === "stopped";
+/** Start and stop of an engine, each once; a stop may come while it starts. */
+class EngineLifecycle {
+  readonly #options: LifecycleOptions;
+  #state: "new" | "started" | "stopped" = "new";
+  #stalls: Subscription | undefined;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { parts, begin } = this.#options;
+    if (this.#state !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${this.#state}. Make a new one.`);
+    this.#state = "started";
+    try {
+      await this.#read();
+    } catch (error) {
+      if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
+      this.#state = "stopped";
+      parts.beating.stop();
+      await this.#end();
+      throw error;
+    } finally {
+      parts.startWatch.end();
+    }
+    if (this.#isStopped()) return;
+    begin();
+    parts.beating.ready();
+  }
+
+  async stop({ cancel = false, settleMs = 0 }: { readonly cancel?: boolean; readonly settleMs?: number } = {}): Promise<void> {
+    const { parts, strategyHost, pluginHost } = this.#options;
+    const { accounts, beating, halt, journal } = parts;
+    const { clock } = parts.service;
+    if (this.#isStopped()) return;
+    this.#state = "stopped";
+    this.#stalls?.unsubscribe();
+    strategyHost.stop();
+    if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
+    else setMode(accounts, "reducing", "stop");
+    await drained(accounts.all, clock, settleMs);
+    journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
+    pluginHost.stop();
+    await pluginHost.ended();
+    await beating.end(cancel);
+    await this.#end();
+  }
+
+  /** What a previous run left, then the service's state. */
+  async #read(): Promise<void> {
+    const { config, parts, streamsFor, ready } = this.#options;
+    const { accounts, beating, durable, journal, service, startWatch } = parts;
+    const { clock } = service;
+    const recovered = await durable?.open();
+    // The stop came too early to close what was not open yet.
+    if (this.#isStopped()) {
+      await durable?.close();
+      throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
+    }
+    if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
+    beating.start();
+    service.start();
+    if (service.realTime === true || service.watchful === true) startWatch.begin();
+    for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
+    await setLeverage(clock, accounts.all, config.leverage);
+    if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
+    if (service.watchful === true) this.#stalls = detectStalls({ clock, journal, accounts: accounts.all });
+    await ready?.();
+  }
+
+  async #end(): Promise<void> {
+    const { parts, stopped$ } = this.#options;
+    stopped$.next();
+    parts.lifetime.end();
+    parts.scheduler.close();
+    await parts.service.stop();
+    await parts.durable?.close();
+  }
+
+  /** Asked again after every wait: it may have been stopped meanwhile. */
+  #isStopped(): boolean {
+    return this.#state === "stopped";
+  }
+}
