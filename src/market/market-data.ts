@@ -62,18 +62,26 @@ export interface BookView {
   readonly asks: readonly BookLevel[];
 }
 
+/** Asks a stream to begin with what came before it. */
+export interface HistoryOptions {
+  /** How many to begin with, the newest last; a whole number from 1 to 100000. It counts bars, trades or quotes, not milliseconds. */
+  readonly history?: number;
+}
+
 /**
  * Market data as streams, one per instrument, delivered on the engine's clock.
- * - Hot: what happened before subscription is not repeated, except that `quotes` and `books` start with the latest, if any.
+ * - Hot: what happened before subscription is not repeated, except that `quotes` and `books` start with the latest, if any, and
+ *   that `{ history: n }` asks for the last `n` trades, quotes or finished bars first, in order of time. There may be fewer: what a
+ *   source lacks is told as an anomaly (`history.short`, `history.gap`, `history.failed` …) once, and the stream begins without.
  * - Never errors; completes when the recording ends or the engine stops.
  * - An instrument without recorded data of a kind emits nothing.
  */
 export interface Market {
-  trades(instId: string): Observable<Trade>;
-  quotes(instId: string): Observable<Quote>;
+  trades(instId: string, options?: HistoryOptions): Observable<Trade>;
+  quotes(instId: string, options?: HistoryOptions): Observable<Quote>;
   books(instId: string): Observable<BookView>;
   /** Bars of `barMs` milliseconds, recorded ones where the recording holds that length, otherwise built from trades. */
-  candles(instId: string, barMs: number): Observable<Candle>;
+  candles(instId: string, barMs: number, options?: HistoryOptions): Observable<Candle>;
   /** Price of the latest trade or bar delivered; undefined before any. */
   lastPx(instId: string): string | undefined;
 }

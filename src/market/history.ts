@@ -1,0 +1,66 @@
+/**
+ * What came before a stream: the request for it, and where it is found.
+ *
+ * Invariants: a source answers with what was finished before the instant it is asked for; what it shows beyond is dropped where it
+ * is read (host/market-history.ts).
+ * Not here: recordings as a source (recorded-history.ts), the seam between history and live.
+ */
+import { SluiceError } from "../errors.ts";
+import type { HistoryOptions, Quote, Trade } from "./market-data.ts";
+
+/**
+ * A finished bar as a source gives it. Instants are whole milliseconds since the epoch; prices and volume are decimal text.
+ * A bar may be shorter than was asked for: shorter ones are joined.
+ */
+export interface HistoryCandle {
+  readonly openedAt: number;
+  /** When it closed; `openedAt` and the length asked for when left out. */
+  readonly at?: number;
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+  readonly volume: string;
+}
+
+type Answer<T> = readonly T[] | PromiseLike<readonly T[]>;
+
+/**
+ * The bars of `barMs` milliseconds, or of a length that divides it, that opened at or after `from` and closed by `to`, in any order.
+ * `count` is how many are wanted, for a source that can reach behind `from` where quiet times have no bars. What it throws or
+ * rejects with is told, and the stream begins without.
+ */
+export type CandleHistory = (instId: string, barMs: number, from: number, to: number, count: number) => Answer<HistoryCandle>;
+
+/** Where history comes from. Its requests are its own: they are not counted against the exchange's limits. */
+export interface HistorySource {
+  /** How messages call it. */
+  readonly name: string;
+  readonly candles: CandleHistory;
+  /** The last `count` trades before the instant `to`, in order of time. */
+  readonly trades?: (instId: string, count: number, to: number) => Answer<Trade>;
+  /** The last `count` quotes before the instant `to`, in order of time. */
+  readonly quotes?: (instId: string, count: number, to: number) => Answer<Quote>;
+  /** True where a bar that is not there was a quiet time and nothing else, as in the recording of a backtest. */
+  readonly isComplete?: boolean;
+}
+
+const countMax = 100_000;
+
+/** How many are asked for, 0 for none. Throws CONFIG_INVALID for anything but such options. */
+export const historyCount = (what: string, options: HistoryOptions | undefined, barMs = 0): number => {
+  if (options === undefined) return 0;
+  if (typeof options !== "object" || options === null) {
+    throw invalid(what, `${String(options)} is not an options object; write { history: ${String(options)} }.`);
+  }
+  const other = Object.keys(options).find((key) => key !== "history");
+  if (other !== undefined) throw invalid(what, `there is no option "${other}"; there is history.`);
+  const { history = 0 } = options;
+  if (history === 0 && options.history === undefined) return 0;
+  if (Number.isSafeInteger(history) && history >= 1 && history <= countMax) return history;
+  const meant =
+    barMs > 0 && history > countMax ? ` It counts bars: for ${history} ms of ${barMs} ms bars write ${Math.ceil(history / barMs)}.` : "";
+  throw invalid(what, `history is ${String(history)}; give a whole number from 1 to ${countMax}.${meant}`);
+};
+
+const invalid = (what: string, problem: string): SluiceError => new SluiceError("CONFIG_INVALID", `${what}: ${problem}`);
