@@ -1,0 +1,78 @@
+/**
+ * What a history source answered, as finished bars of one length in order of time.
+ *
+ * Invariants: a bar is shown once and only if it closed by the instant of asking; shorter bars are joined where their last one ends
+ * the longer bar; what is no bar is refused by its place in the answer.
+ * Not here: asking, and the seam to live bars (market-history.ts).
+ */
+import { add, compare, isDecimal } from "../decimal.ts";
+import type { HistoryCandle } from "../market/history.ts";
+import type { Candle } from "../market/market-data.ts";
+import { candleOf } from "../market/text-candle.ts";
+
+interface Piece {
+  readonly openedAt: number;
+  readonly at: number;
+  readonly bar: HistoryCandle;
+}
+
+interface ReadCandles {
+  readonly bars: readonly Candle[];
+  /** Bars that close after the instant of asking; they are left out. */
+  readonly ahead: number;
+}
+
+/** Throws an Error that says what is wrong with the answer. */
+export const readCandles = (instId: string, barMs: number, answer: unknown, now: number): ReadCandles => {
+  if (!Array.isArray(answer)) throw new Error(`it answered ${answer === null ? "null" : typeof answer}, not a list of bars`);
+  const pieces = answer.map((bar, index) => pieceOf(bar, index, barMs)).sort((a, b) => a.at - b.at || a.openedAt - b.openedAt);
+  const past = pieces.filter(({ at }) => at <= now);
+  const byEnd = new Map<number, Piece[]>();
+  for (const piece of past) {
+    const end = (Math.floor(piece.openedAt / barMs) + 1) * barMs;
+    byEnd.set(end, [...(byEnd.get(end) ?? []), piece]);
+  }
+  const bars = [...byEnd].sort(([a], [b]) => a - b).flatMap(([end, parts]) => wholeBar(instId, barMs, end, parts) ?? []);
+  return { bars, ahead: pieces.length - past.length };
+};
+
+const pieceOf = (given: unknown, index: number, barMs: number): Piece => {
+  const bar = given as HistoryCandle;
+  const { openedAt, at = openedAt + barMs } = typeof given === "object" && given !== null ? bar : ({} as HistoryCandle);
+  const place = `bar ${index + 1} of its answer`;
+  if (!Number.isSafeInteger(openedAt)) throw new Error(`${place} has no openedAt in whole milliseconds`);
+  if (openedAt < earliest && openedAt * 1_000 > earliest) {
+    throw new Error(`${place} opened at ${openedAt}: instants are in milliseconds, and this one seems to be in seconds`);
+  }
+  const length = at - openedAt;
+  if (!(length > 0 && barMs % length === 0 && openedAt % length === 0)) {
+    throw new Error(
+      `${place} is ${length} ms long from ${openedAt} on; ${barMs} ms bars are made of aligned bars of a length that divides it`,
+    );
+  }
+  for (const name of ["open", "high", "low", "close", "volume"] as const) {
+    if (!isDecimal(bar[name])) throw new Error(`${place}: ${name} is ${String(bar[name])}, not decimal text`);
+  }
+  return { openedAt, at, bar };
+};
+
+/** March 1973 in milliseconds; as seconds it is the year 5138. */
+const earliest = 100_000_000_000;
+
+const wholeBar = (instId: string, barMs: number, end: number, parts: readonly Piece[]): Candle | undefined => {
+  const whole = parts.findLast(({ openedAt, at }) => at - openedAt === barMs);
+  if (whole !== undefined) return "closeFloat" in whole.bar ? (whole.bar as Candle) : candleOf(instId, end, barMs, whole.bar);
+  // What does not reach the end may still be written.
+  if (parts.at(-1)?.at !== end) return undefined;
+  const single = parts.filter((piece, index) => parts[index + 1]?.openedAt !== piece.openedAt);
+  return candleOf(instId, end, barMs, single.map(({ bar }) => bar).reduce(joined));
+};
+
+const joined = (bar: HistoryCandle, next: HistoryCandle): HistoryCandle => ({
+  openedAt: bar.openedAt,
+  open: bar.open,
+  high: compare(next.high, bar.high) > 0 ? next.high : bar.high,
+  low: compare(next.low, bar.low) < 0 ? next.low : bar.low,
+  close: next.close,
+  volume: add(bar.volume, next.volume),
+});

@@ -1,0 +1,209 @@
+/**
+ * Asks history sources, at once or with a deadline, and tells what they lack.
+ *
+ * Invariants: an answer is handed on exactly once, an empty one where there was none; each complaint is made once for a series; where
+ * the service has history of its own, time is virtual and an answer that has to be waited for is refused.
+ * Not here: order of bars and live data (candle-seam.ts).
+ */
+import type { Clock } from "../clock/clock.ts";
+import { messageOf, SluiceError } from "../errors.ts";
+import type { CandleHistory, HistorySource } from "../market/history.ts";
+import type { Candle, Quote, Trade } from "../market/market-data.ts";
+import { outside } from "./execution-context.ts";
+import { readCandles } from "./history-candles.ts";
+
+export interface BarSeries {
+  readonly instId: string;
+  readonly barMs: number;
+  readonly count: number;
+}
+
+type Done<T> = (found: readonly T[], answered: boolean) => void;
+
+const answerMs = 10_000;
+
+export class HistoryReader {
+  readonly clock: Clock;
+  readonly #own: HistorySource | undefined;
+  readonly #configured: HistorySource | undefined;
+  readonly #onAnomaly: (what: string, detail: string) => void;
+  readonly #told = new Set<string>();
+
+  constructor(
+    clock: Clock,
+    own: HistorySource | undefined,
+    configured: HistorySource | undefined,
+    onAnomaly: (what: string, detail: string) => void,
+  ) {
+    this.clock = clock;
+    this.#own = own;
+    this.#configured = configured;
+    this.#onAnomaly = onAnomaly;
+  }
+
+  /** Whether a bar that is not there was a quiet time and nothing else. */
+  get isComplete(): boolean {
+    return this.#own?.isComplete === true && this.#configured === undefined;
+  }
+
+  /** The last `count` bars that opened at or after `from` and closed by now, or by `closedAt`, which has passed at the service. Returns the way to wait no longer. */
+  candles({ instId, barMs, count }: BarSeries, from: number, done: Done<Candle>, closedAt = 0): () => void {
+    const now = Math.max(this.clock.now(), closedAt);
+    const what = `${barMs} ms bars of ${instId}`;
+    const read = (source: HistorySource, answer: unknown): readonly Candle[] => {
+      const { bars, ahead } = readCandles(instId, barMs, answer, now);
+      if (ahead > 0) this.tell("history.ahead", what, `${source.name} showed ${ahead} that had not closed; they are left out`);
+      return bars;
+    };
+    return this.#both<Candle>(
+      what,
+      (source, end, wanted) => source.candles(instId, barMs, Math.max(0, Math.min(from, end - barMs)), end, wanted),
+      read,
+      { count, now, startOf: ({ openedAt }) => openedAt },
+      done,
+    );
+  }
+
+  /** The last `count` trades or quotes before now. */
+  rows<T extends Trade | Quote>(kind: "trades" | "quotes", instId: string, count: number, done: (rows: readonly T[]) => void): () => void {
+    const now = this.clock.now();
+    const what = `${kind} of ${instId}`;
+    const read = (source: HistorySource, answer: unknown): readonly T[] => {
+      if (!Array.isArray(answer)) throw new Error(`it answered ${typeof answer}, not a list`);
+      const past = (answer as readonly T[]).filter(({ at }) => at < now || (source.isComplete === true && at <= now));
+      if (past.length < answer.length) {
+        this.tell("history.ahead", what, `${source.name} showed ${answer.length - past.length} of later instants; they are left out`);
+      }
+      return past.toSorted((a, b) => a.at - b.at);
+    };
+    return this.#both<T>(
+      what,
+      (source, end, wanted) => {
+        const ask = source[kind] as ((instId: string, count: number, to: number) => readonly T[] | PromiseLike<readonly T[]>) | undefined;
+        if (ask === undefined) throw new Error(`it has no ${kind}`);
+        return ask.call(source, instId, wanted, end);
+      },
+      read,
+      { count, now, startOf: ({ at }) => at },
+      (found, answered) => {
+        if (answered && found.length < count) this.tell("history.short", what, `${count} were asked for, and there are ${found.length}`);
+        done(found);
+      },
+    );
+  }
+
+  /** Once for a series. */
+  tell(what: string, series: string, detail: string): void {
+    if (this.#told.has(`${what} ${series}`)) return;
+    this.#told.add(`${what} ${series}`);
+    this.#onAnomaly(what, `${series}: ${detail}`);
+  }
+
+  /** The service's own first, and of the config's source what lies before. */
+  #both<T>(
+    series: string,
+    ask: (source: HistorySource, end: number, count: number) => unknown,
+    read: (source: HistorySource, answer: unknown) => readonly T[],
+    { count, now, startOf }: { readonly count: number; readonly now: number; readonly startOf: (row: T) => number },
+    done: Done<T>,
+  ): () => void {
+    const [own, configured] = [this.#own, this.#configured];
+    const end = Math.floor(now);
+    if (own === undefined && configured === undefined) {
+      this.tell("history.none", series, 'there is no history source; name one in the config, such as history: fromFolder("out/perp")');
+      done([], false);
+      return () => undefined;
+    }
+    const late = own === undefined ? [] : (this.#atOnce(series, own, () => read(own, ask(own, now, count))) ?? []);
+    const missing = count - late.length;
+    if (configured === undefined || missing <= 0) {
+      done(late.slice(-count), true);
+      return () => undefined;
+    }
+    const before = late[0] === undefined ? end : startOf(late[0]);
+    const join = (early: readonly T[] | undefined): void => {
+      const older = (early ?? []).filter((row) => startOf(row) < before);
+      done([...older, ...late].slice(-count), early !== undefined || late.length > 0);
+    };
+    return this.#wait(
+      series,
+      configured,
+      () => ask(configured, before, missing),
+      (answer) => read(configured, answer),
+      join,
+    );
+  }
+
+  #atOnce<T>(series: string, source: HistorySource, work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.#fail(series, source, messageOf(error));
+      return undefined;
+    }
+  }
+
+  #wait<T>(
+    series: string,
+    source: HistorySource,
+    ask: () => unknown,
+    read: (answer: unknown) => readonly T[],
+    take: (found: readonly T[] | undefined) => void,
+  ): () => void {
+    const asked = this.#atOnce(series, source, () => ({ answer: ask() }));
+    if (asked === undefined || !isPromise(asked.answer)) {
+      take(asked === undefined ? undefined : this.#atOnce(series, source, () => read(asked.answer)));
+      return () => undefined;
+    }
+    if (this.#own !== undefined) {
+      asked.answer.then(undefined, () => undefined);
+      this.#fail(series, source, "its answer is a promise, and virtual time does not wait; answer at once in a backtest");
+      take(undefined);
+      return () => undefined;
+    }
+    let open = true;
+    const end = (work: () => void): void => {
+      if (!open) return;
+      open = false;
+      timer.cancel();
+      outside(work);
+    };
+    const timer = this.clock.setTimer(this.clock.now() + answerMs, () =>
+      end(() => {
+        this.tell("history.unanswered", series, `${source.name} did not answer within ${answerMs / 1_000} s; live data begins without`);
+        take(undefined);
+      }),
+    );
+    asked.answer.then(
+      (answer) => end(() => take(this.#atOnce(series, source, () => read(answer)))),
+      (error: unknown) =>
+        end(() => {
+          this.#fail(series, source, messageOf(error));
+          take(undefined);
+        }),
+    );
+    return () => {
+      open = false;
+      timer.cancel();
+    };
+  }
+
+  #fail(series: string, source: HistorySource, why: string): void {
+    this.tell("history.failed", series, `${source.name}: ${why}; live data begins without`);
+  }
+}
+
+const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
+  typeof (answer as Partial<PromiseLike<unknown>> | undefined | null)?.then === "function";
+
+/** The source of a config, also where it is only a function that gives bars. Throws CONFIG_INVALID for anything else. */
+export const historySourceOf = (given: unknown): HistorySource | undefined => {
+  if (given === undefined) return undefined;
+  if (typeof given === "function") return { name: given.name === "" ? "config.history" : given.name, candles: given as CandleHistory };
+  const { name, candles } = (given ?? {}) as Partial<HistorySource>;
+  if (typeof name === "string" && typeof candles === "function") return given as HistorySource;
+  throw new SluiceError(
+    "CONFIG_INVALID",
+    `config.history: ${JSON.stringify(given)} is no history source. Write fromFolder("out/perp"), or a function (instId, barMs, from, to) => bars.`,
+  );
+};
