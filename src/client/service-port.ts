@@ -8,6 +8,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Transport } from "../contract/transport.ts";
+import type { HistorySource } from "../market/history.ts";
 import type { Market } from "../market/market-data.ts";
 import type { Random } from "../random.ts";
 import type { User } from "./gateway.ts";
@@ -45,6 +46,8 @@ export interface OpenService {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly market: Market;
+  /** What came before, where the service itself knows it, at once and in virtual time. */
+  readonly history?: HistorySource;
   /** At least one; the first is meant where a strategy names none. Key names are unique over all of them. */
   readonly users: readonly ServiceUser[];
   /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */

@@ -13,6 +13,7 @@ import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { inThread } from "../host/isolation.ts";
+import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
 import { createStrategyHost, type StrategyHost, type StrategyState } from "../host/strategy-host.ts";
@@ -85,7 +86,8 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const stopped$ = new ReplaySubject<void>(1);
   const parts = assemble(config, random, stopped$, options);
   const { accounts, journal, service } = parts;
-  const { clock, market } = service;
+  const { clock } = service;
+  const market = withHistory(service, config.history, (what, detail) => journal.append({ type: "anomaly", what, detail }));
   const now = () => clock.now();
   const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
   const pluginHost = new PluginHost(clock, journal);

@@ -9,10 +9,12 @@ import type { ServiceSpec } from "../client/service-port.ts";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
+import type { CandleHistory, HistorySource } from "../market/history.ts";
 import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import type { Freshness } from "../orders/state/resources.ts";
 import type { LayerSpec } from "../scheduler/quota/layers.ts";
 import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
+import { historySourceOf } from "./history-reader.ts";
 import { type LeverageConfig, leverageSchema } from "./leverage-config.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
@@ -79,6 +81,8 @@ export interface Config {
   readonly watchdog?: WatchdogConfig;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
+  /** What `{ history: n }` begins with over a network and on paper, and before a backtest's recording: `fromFolder(…)` or a function. */
+  readonly history?: HistorySource | CandleHistory;
   /** Seed of all chance; text or number. */
   readonly seed?: string | number;
 }
@@ -201,12 +205,13 @@ const configSchema = {
         dir: { type: "string", minLength: 1 },
       },
     },
+    history: {},
     instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
     seed: { type: ["string", "number"], default: 1 },
   },
 } as const;
 
-type Optional = "journal" | "supervision" | "watchdog";
+type Optional = "history" | "journal" | "supervision" | "watchdog";
 export type CheckedConfig = Required<Omit<Config, Optional>> & Pick<Config, Optional>;
 
 /** Checks a config as loaded; lists every problem at once. */
@@ -222,6 +227,7 @@ export const checkConfig = (config: unknown): CheckedConfig => {
       `config: two ${list[0]?.kind === "plugin" ? "plugins" : "strategies"} are named "${twice}". Name one of them with a second argument: { as: "another name" }.`,
     );
   }
+  historySourceOf(parsed.history);
   checkBeats(parsed);
   const named = parsed.strategies.map(({ name }) => name);
   for (const list of ["shares", "budgets"] as const) {

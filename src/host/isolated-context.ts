@@ -68,10 +68,10 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
       listed: () => listed,
       estimate: () => refuse("estimate", "Watch quota$ instead."),
       market: {
-        trades: (instId) => stream("market.trades", instId),
-        quotes: (instId) => stream("market.quotes", instId),
+        trades: (...asked) => stream("market.trades", ...asked),
+        quotes: (...asked) => stream("market.quotes", ...asked),
         books: (instId) => stream("market.books", instId),
-        candles: (instId, barMs) => stream("market.candles", instId, barMs),
+        candles: (...asked) => stream("market.candles", ...asked),
         lastPx: () => refuse("market.lastPx", "Subscribe to market.trades, market.quotes or market.candles instead."),
       },
       orders: {

@@ -90,10 +90,10 @@ export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfStat
 });
 
 export const ownedMarket = (owner: Owner, market: Market): Market => ({
-  trades: (instId) => owned(owner, market.trades(instId)),
-  quotes: (instId) => owned(owner, market.quotes(instId)),
+  trades: (instId, options) => owned(owner, market.trades(instId, options)),
+  quotes: (instId, options) => owned(owner, market.quotes(instId, options)),
   books: (instId) => owned(owner, market.books(instId)),
-  candles: (instId, barMs) => owned(owner, market.candles(instId, barMs)),
+  candles: (instId, barMs, options) => owned(owner, market.candles(instId, barMs, options)),
   lastPx: (instId) => market.lastPx(instId),
 });
 

@@ -50,10 +50,10 @@ export class RequestedData {
 const nameOf = (kind: SeriesKind, instId: string, barMs: number): string => `${kind} ${barMs} ${instId}`;
 
 const watched = (market: Market, note: Note): Pick<Market, "trades" | "quotes" | "books" | "candles"> => ({
-  trades: (instId) => noted(market.trades(instId), () => note("trade", instId)),
-  quotes: (instId) => noted(market.quotes(instId), () => note("quote", instId)),
+  trades: (instId, options) => noted(market.trades(instId, options), () => note("trade", instId)),
+  quotes: (instId, options) => noted(market.quotes(instId, options), () => note("quote", instId)),
   books: (instId) => noted(market.books(instId), () => note("level", instId)),
-  candles: (instId, barMs) => noted(market.candles(instId, barMs), () => note("candle", instId, barMs)),
+  candles: (instId, barMs, options) => noted(market.candles(instId, barMs, options), () => note("candle", instId, barMs)),
 });
 
 const noted = <T>(stream: T, note: () => void): T => {
