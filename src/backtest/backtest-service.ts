@@ -19,6 +19,7 @@ import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
 import { type More, PaperPlayer } from "./paper-player.ts";
+import { PlayedHistory } from "./played-history.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
@@ -72,6 +73,8 @@ interface FixtureFacts {
 /** A recorded market that has been read, and what reports call it. */
 export interface ReadMarket {
   readonly tape: Tape;
+  /** For each series of the tape, earlier rows that are not played: history for strategies that ask for it. */
+  readonly before?: Tape["series"];
   readonly facts: FixtureFacts;
 }
 
@@ -90,6 +93,7 @@ export interface BacktestSpec extends ServiceSpec {
 export interface OpenBacktest extends OpenService {
   readonly clock: VirtualClock;
   readonly simulated: Simulated;
+  readonly history: PlayedHistory;
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
   readonly limits: boolean;
@@ -201,7 +205,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
   const checked = check(optionsSchema, options, "backtest options");
   const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
     const merged = { ...checked, ...overrides };
-    const { tape, facts } = given ?? market(merged.fixture);
+    const { tape, facts, before } = given ?? market(merged.fixture);
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
     const clock = createVirtualClock(tape.startAt - leadMs);
     const simulated = createSimulated(tape, clock, settle(merged), env);
@@ -212,6 +216,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
       clock,
       simulated,
       tape,
+      history: new PlayedHistory(tape, before),
       fixture: facts,
       limits: merged.limits ?? true,
       tradesAt,

@@ -19,6 +19,8 @@ interface Player {
    */
   play(untilAt: number, rows: number, paused?: () => boolean): boolean;
   readonly rowsApplied: number;
+  /** How many rows of the tape's order strategies have seen, the one being delivered included. */
+  readonly rowsDelivered: number;
 }
 
 const never = (): boolean => false;
@@ -46,6 +48,10 @@ class TapePlayer implements Player {
     this.#routes = simulated.feed.routesOf(tape);
     this.#times = tape.series.map(({ at }) => at);
     this.#due = new Float64Array([this.#timeOf(0) + simulated.feedMs()]);
+  }
+
+  get rowsDelivered(): number {
+    return this.#delivered;
   }
 
   play(untilAt: number, rows: number, paused: () => boolean = never): boolean {

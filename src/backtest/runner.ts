@@ -138,13 +138,14 @@ const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<v
 };
 
 const played = async (
-  { clock, tape, tradesAt, simulated }: OpenBacktest,
+  { clock, tape, tradesAt, simulated, history }: OpenBacktest,
   { begin, sample }: ReportCollector,
   promises: PromiseWatch,
   onProgress: RunOptions["onProgress"],
   trade: () => void,
 ): Promise<void> => {
   const player = createPlayer(tape, clock, simulated);
+  history.follow(() => player.rowsDelivered);
   const playTo = async (untilAt: number, rows: number): Promise<boolean> => {
     // Starting may have left promises, and so may every step: they settle before the next one.
     await letPromisesSettle();

@@ -33,6 +33,15 @@ export const cutTape = (tape: Tape, window: Window): Tape => {
   return Object.freeze({ instruments: tape.instruments, series, length, order, startAt: timeAt(0), endAt: timeAt(length - 1) });
 };
 
+/** What of each series lies before the window: the rows that `cutTape` leaves out there. */
+export const rowsBeforeWindow = (tape: Tape, { fromAt }: Window): Tape["series"] =>
+  tape.series.map((series) => {
+    const { at } = series;
+    const shorter = series.kind === "candle" ? series.barMs : 0;
+    const to = fromAt <= tape.startAt ? 0 : firstFrom(at, fromAt + shorter);
+    return seriesOf(series, { from: 0, to, ...none });
+  });
+
 const none = { head: {}, heads: 0 };
 
 const partOf = (series: Series, tape: Tape, { fromAt, toAt }: Window): Part => {

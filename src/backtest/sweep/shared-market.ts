@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { SluiceError } from "../../errors.ts";
 import { hashOfRows, readFixture } from "../../market/tape/fixture.ts";
 import type { ReadMarket } from "../backtest-service.ts";
-import { cutTape } from "./cut.ts";
+import { cutTape, rowsBeforeWindow } from "./cut.ts";
 import type { Window } from "./folds.ts";
 import type { SweepPlan } from "./sweep-plan.ts";
 
@@ -26,10 +26,11 @@ export const readMarkets = ({ fixture, windows, warmUpMs = 0 }: Planned): readon
   return windows.flatMap((fold, index) =>
     (["train", "test"] as const).map((part) => {
       const { fromAt, toAt } = fold[part];
-      const cut = cutTape(whole, { fromAt: fromAt - warmUpMs, toAt });
+      const window = { fromAt: fromAt - warmUpMs, toAt };
+      const cut = cutTape(whole, window);
       if (cut.endAt <= cut.startAt + warmUpMs) throw emptyWindow(index, part, fold[part]);
       const name = `${fixture}, ${part} of fold ${index + 1}`;
-      return { tape: shareTape(cut), facts: { name, contentHash: hashOfRows(cut) } };
+      return { tape: shareTape(cut), before: rowsBeforeWindow(whole, window), facts: { name, contentHash: hashOfRows(cut) } };
     }),
   );
 };
