@@ -49,6 +49,7 @@ export class EngineTest {
   readonly #unfollow: () => void;
   readonly #quotes = new Map<string, QuoteInput>();
   #stopped = false;
+  #advancing = false;
 
   constructor({ strategies, plugins, failing }: Cast, options: TestOptions) {
     const { config, simulated, traded, tolerant } = setupOf(options, strategies);
@@ -168,7 +169,15 @@ export class EngineTest {
     if (!(at >= this.now)) {
       throw invalid(`advanceTo: ${JSON.stringify(time)} is no instant from now, ${spellTime(this.now - testStartAt)}, on.`);
     }
-    await this.#market.advanceTo(at);
+    if (this.#advancing || this.#stopped) {
+      throw invalid(this.#stopped ? "advance: the test was stopped." : "advance: the one before has not ended. Write await before each.");
+    }
+    this.#advancing = true;
+    try {
+      await this.#market.advanceTo(at);
+    } finally {
+      this.#advancing = false;
+    }
     this.#throwFailure();
   }
 

@@ -275,6 +275,19 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
     await t.stop();
   });
 
+  it("an advance that is not awaited, and one after the stop", async () => {
+    const t = await testStrategy(both());
+    const [first, second] = await Promise.allSettled([t.advance(), t.advance()]);
+    expect([first.status, second]).toEqual([
+      "fulfilled",
+      { status: "rejected", reason: expect.objectContaining({ code: "CONFIG_INVALID" }) },
+    ]);
+    await t.advance();
+    expect(t.now).toBe(testStartAt + 200);
+    await t.stop();
+    await expect(t.advance()).rejects.toThrow("the test was stopped");
+  });
+
   it("a strategy that was not called, and an option that is none", async () => {
     await expect(testStrategy(ladder as never)).rejects.toThrow("Call it with its options");
     await expect(testStrategy(ladder({}), { latency: 25 as never })).rejects.toThrow("test options");
