@@ -21,8 +21,8 @@ export type CancelNews =
 export type Listed<O> =
   /** `hidden`: why one more may be meant, which cannot be read. */
   | { readonly kind: "orders"; readonly orders: readonly O[]; readonly hidden?: string }
-  /** The service refused: asking again will not change that. */
-  | { readonly kind: "refused"; readonly why: string }
+  /** The service rejected it: asking again will not change that. */
+  | { readonly kind: "rejected"; readonly why: string }
   | { readonly kind: "unread"; readonly why: string };
 
 interface OpenOrder {

@@ -82,7 +82,7 @@ const unreadableMax = 1_000;
 const always = (): boolean => true;
 const nothing = (): void => undefined;
 
-const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "refused" }> => ({ kind: "refused", status: 0, code: "local", msg });
+const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "rejected" }> => ({ kind: "rejected", status: 0, code: "local", msg });
 
 export const createGateway = (options: GatewayOptions): Gateway => new ServiceGateway(options);
 
@@ -171,7 +171,7 @@ class ServiceGateway implements Gateway {
   #note(endpoint: EndpointName, ending: Exclude<Ending, { kind: "dropped" }>, outcome: Outcome<unknown>): void {
     const status = ending.kind === "answered" ? ending.response.status : 0;
     const elapsedMs = ending.kind === "answered" ? ending.elapsedMs : 0;
-    const code = outcome.kind === "refused" ? outcome.code : "";
+    const code = outcome.kind === "rejected" ? outcome.code : "";
     this.#journal.append({ type: "action.answered", endpoint, outcome: outcome.kind, status, code, elapsedMs });
     if (outcome.kind === "done") this.#noteUnread(endpoint, outcome);
     const strange = unlistedIn(endpoint, outcome, this.contract.profile);

@@ -2,7 +2,7 @@
  * How a call to the service can end. Expected endings are values; nothing here throws.
  *
  * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call that changes
- * something `refused` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`, and
+ * something `rejected` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`, and
  * a record that cannot be read stands in the way of its own order only (`hiddenIn`).
  */
 
@@ -28,8 +28,8 @@ export type Outcome<R> =
       readonly unread?: readonly Ids[];
       readonly at: number;
     }
-  /** The service said no: it did not execute the call. */
-  | { readonly kind: "refused"; readonly status: number; readonly code: string; readonly msg: string }
+  /** The service said no, or, with the code `local`, the client refused to send: the call was not executed. */
+  | { readonly kind: "rejected"; readonly status: number; readonly code: string; readonly msg: string }
   /** A rate limit said no; it did not execute the call. */
   | { readonly kind: "limited" }
   /** It may have been executed: look before acting again. */
@@ -50,16 +50,16 @@ export const hiddenIn = (
 
 /** The service does not let these keys do it, or does not know them. */
 export const isDenied = (outcome: Outcome<unknown>): boolean =>
-  outcome.kind === "refused" && (outcome.status === 401 || outcome.status === 403);
+  outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
 
 /** The service said no to the call as a whole, whether or not that proves that it was not executed. */
 export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
-  outcome.kind === "refused" || (outcome.kind === "unknown" && outcome.unlisted !== undefined);
+  outcome.kind === "rejected" || (outcome.kind === "unknown" && outcome.unlisted !== undefined);
 
 /** Why a call did not do what it was for, in words. */
 export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): string => {
   switch (outcome.kind) {
-    case "refused":
+    case "rejected":
       return `${outcome.code} ${outcome.msg}`.trim();
     case "unknown":
       return outcome.message;

@@ -151,7 +151,7 @@ const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, pro
   if (envelope === undefined) return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
   const { code, msg } = envelope;
   const verdict = verdictOn(profile, status, code);
-  if (verdict === "rejected") return { kind: "refused", status, code, msg };
+  if (verdict === "rejected") return { kind: "rejected", status, code, msg };
   const message = `${endpoint}: status ${status}, code ${code} ${msg}`;
   return verdict === "unlisted" ? { kind: "unknown", message, unlisted: { status, code, msg } } : { kind: "unknown", message };
 };
@@ -163,7 +163,7 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   if (status === limitedStatus && (!changes || isOwn(response))) return { kind: "limited" };
   if (!isRaw(body) || (typeof body["code"] !== "string" && typeof body["code"] !== "number")) {
     return status >= 400 && status < 500 && status !== timedOutStatus && !changes
-      ? { kind: "refused", status, code: "", msg: "the answer carries no envelope" }
+      ? { kind: "rejected", status, code: "", msg: "the answer carries no envelope" }
       : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
   }
   const code = String(body["code"]).slice(0, codeLengthMax);
@@ -186,7 +186,7 @@ export const parseResponse = <R>(endpoint: EndpointName, response: WireResponse,
   if (changes) return readFailure(endpoint, response, profile);
   if (endpoint === "getOrder" && saysNoOrder(status, code, msg, profile)) return { kind: "done", records: [], problems: [], at };
   if (code === profile.answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
-  return { kind: "refused", status, code, msg };
+  return { kind: "rejected", status, code, msg };
 };
 
 /** Whether the records of an answer say how the call ended. */

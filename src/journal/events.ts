@@ -11,7 +11,7 @@ import type { OrderRecord } from "../contract/schemas.ts";
 
 export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
 
-type OutcomeKind = "done" | "refused" | "limited" | "unknown" | "dropped";
+type OutcomeKind = "done" | "rejected" | "limited" | "unknown" | "dropped";
 
 export type OrderPhase =
   | "planned"

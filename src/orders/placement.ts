@@ -141,7 +141,7 @@ export class Placements {
 
   end(placement: Placement, outcome: Outcome<ElementResult>): void {
     if (placement.order !== undefined) this.#read(placement.order, outcome);
-    else if (outcome.kind === "refused") this.#fail(placement, outcome.msg);
+    else if (outcome.kind === "rejected") this.#fail(placement, outcome.msg);
     else placement.slot.queued = undefined;
   }
 
@@ -168,7 +168,7 @@ export class Placements {
       case "done":
         this.#readElement(order, outcome.records[0]);
         return;
-      case "refused":
+      case "rejected":
         this.#reject(order, wordsOf(outcome.code, outcome.msg));
         return;
       case "limited":

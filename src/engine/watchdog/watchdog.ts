@@ -125,7 +125,7 @@ const prove = async ({ uid, clock, gateway, ...door }: Door, tell: WatchdogOptio
   const listed = await firstValueFrom(listing$, {
     defaultValue: { kind: "unread", why: `no answer within ${proofMsMax / 1_000} s` } as const,
   });
-  if (listed.kind === "refused") throw useless(uid, listed.why);
+  if (listed.kind === "rejected") throw useless(uid, listed.why);
   if (listed.kind === "orders") tell({ kind: "proved", user: uid, open: listed.orders.length });
   else tell({ kind: "unproved", user: uid, why: listed.why });
 };

@@ -39,8 +39,8 @@ const readListing = (outcome: Outcome<OrderRecord>, isOurs: WatchedUser["isOurs"
       const problem = outcome.problems.find(isHidden);
       return problem === undefined ? { kind: "orders", orders } : { kind: "orders", orders, hidden: problem };
     }
-    case "refused":
-      return { kind: "refused", why: `${outcome.code} ${outcome.msg}`.trim() };
+    case "rejected":
+      return { kind: "rejected", why: `${outcome.code} ${outcome.msg}`.trim() };
     case "limited":
       return { kind: "unread", why: "refused by a rate limit" };
     case "unknown":

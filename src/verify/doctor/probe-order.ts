@@ -139,7 +139,7 @@ const placeOnce = async (
   const answer = await client.ask("placeOrder", body);
   if (answer.kind === "unanswered") return answer.why;
   const outcome = parseResponse<ElementResult>("placeOrder", answer.response, contract, 0);
-  if (outcome.kind === "refused") {
+  if (outcome.kind === "rejected") {
     own.refused(clOrdId);
     return { code: outcome.code, msg: outcome.msg };
   }

@@ -12,7 +12,7 @@ import type { Watched } from "./oracle.ts";
 const resolutions = ["live", "partially_filled", "filled", "canceled", "absent"] as const;
 /** What waits for the start, when nothing is known of the windows yet, waits untold. */
 const layers = ["key", "uid", "ip"] as const;
-const outcomes = ["done", "refused", "limited", "unknown", "dropped"] as const;
+const outcomes = ["done", "rejected", "limited", "unknown", "dropped"] as const;
 const pushFaults = ["push-lost", "push-double", "push-late"] as const;
 
 /** By the words of a reason: what it was about. */

@@ -74,8 +74,8 @@ export const spell = (outcome: Outcome<unknown>): string => {
   switch (outcome.kind) {
     case "done":
       return `done ${JSON.stringify(outcome.records)}${outcome.problems.length > 0 ? ` but ${outcome.problems.join()}` : ""}`;
-    case "refused":
-      return `refused ${outcome.status} ${outcome.code}: ${outcome.msg}`;
+    case "rejected":
+      return `rejected ${outcome.status} ${outcome.code}: ${outcome.msg}`;
     case "unknown":
       return `unknown: ${outcome.message}`;
     case "dropped":

@@ -14,8 +14,8 @@ const spell = (outcome: Outcome<unknown>): string => {
   switch (outcome.kind) {
     case "done":
       return `done ${JSON.stringify(outcome.records)}${outcome.problems.length > 0 ? ` but ${outcome.problems.join()}` : ""}`;
-    case "refused":
-      return `refused ${outcome.status} ${outcome.code}: ${outcome.msg}`;
+    case "rejected":
+      return `rejected ${outcome.status} ${outcome.code}: ${outcome.msg}`;
     case "unknown":
       return `unknown: ${outcome.message}`;
     case "dropped":
@@ -33,7 +33,7 @@ const listen = (source: Observable<Outcome<unknown>>): string[] => {
 describe("An invalid gateway call", () => {
   it.each<[string, EndpointName, unknown, RegExp]>([
     ["unknown key", "pendingOrders", { instID: swap }, /unknown key "instID". Did you mean "instId"\?/],
-    ["wrong type", "pendingOrders", { limit: 5 }, /refused 0 local: .*limit/],
+    ["wrong type", "pendingOrders", { limit: 5 }, /rejected 0 local: .*limit/],
     ["no id", "getOrder", { instId: swap }, /give ordId or clOrdId/],
     ["no size", "placeOrder", { instId: swap, side: "buy", ordType: "limit" }, /"sz" is missing/],
     ["empty batch", "cancelBatch", [], /fewer than 1/],
@@ -52,7 +52,7 @@ describe("An invalid gateway call", () => {
   it("is refused here without the permission", () => {
     const rig = ready({ permissions: ["trade_futures"] });
     const seen = listen(rig.gateway.call("getOrder", { ordId: "1" }, call));
-    expect(seen).toEqual(['refused 0 local: no key of user ann has the permission "read"']);
+    expect(seen).toEqual(['rejected 0 local: no key of user ann has the permission "read"']);
     expect(rig.gateway.keysFor("placeOrder")).toEqual(["k1"]);
     expect(rig.gateway.keysFor("getOrder")).toEqual([]);
     expect(rig.arrivals).toEqual([]);
@@ -156,29 +156,35 @@ describe("A parsed answer", () => {
     ["an empty object", "positions", 200, { code: "0", msg: "", data: {} }, "unknown: positions: success without a data array"],
     ["no envelope", "positions", 200, [], "unknown: positions: status 200 with a body that is not the service's"],
     ["no body", "positions", 200, undefined, "unknown: positions: status 200 with a body that is not the service's"],
-    ["success under an error status", "positions", 404, { code: "0", data: [position] }, "refused 404 0: "],
+    ["success under an error status", "positions", 404, { code: "0", data: [position] }, "rejected 404 0: "],
     ["success under a server error", "positions", 500, { code: "0", data: [position] }, "unknown: positions: status 500, code 0 "],
     ["a rate limit, whatever the body", "positions", 429, "slow down", "limited"],
     ["a rate limit with an envelope", "positions", 429, { code: 50011 }, "limited"],
-    ["an error code", "positions", 200, { code: "50002", msg: "bad", data: [] }, "refused 200 50002: bad"],
-    ["an error without an envelope", "positions", 401, "<html>", "refused 401 : the answer carries no envelope"],
+    ["an error code", "positions", 200, { code: "50002", msg: "bad", data: [] }, "rejected 200 50002: bad"],
+    ["an error without an envelope", "positions", 401, "<html>", "rejected 401 : the answer carries no envelope"],
     ["not found as an error", "getOrder", 200, { code: "51603", msg: "no such order" }, "done []"],
     ["not found in words", "getOrder", 200, { code: "9", msg: "Order does not exist" }, "done []"],
     ["not found as an empty success", "getOrder", 200, { code: "0", data: [] }, "done []"],
-    ["another error is not not-found", "getOrder", 200, { code: "9", msg: "busy" }, "refused 200 9: busy"],
+    ["another error is not not-found", "getOrder", 200, { code: "9", msg: "busy" }, "rejected 200 9: busy"],
     [
       "a key that was not found is no order that was not found",
       "getOrder",
       401,
       { code: "9", msg: "API key not found" },
-      "refused 401 9: API key not found",
+      "rejected 401 9: API key not found",
     ],
-    ["nor one whose key may not read it", "getOrder", 403, { code: "51603", msg: "order not found" }, "refused 403 51603: order not found"],
-    ["nor an address that was not found", "getOrder", 404, { code: 404, msg: "Not Found" }, "refused 404 404: Not Found"],
+    [
+      "nor one whose key may not read it",
+      "getOrder",
+      403,
+      { code: "51603", msg: "order not found" },
+      "rejected 403 51603: order not found",
+    ],
+    ["nor an address that was not found", "getOrder", 404, { code: 404, msg: "Not Found" }, "rejected 404 404: Not Found"],
     ["a page to a cancel", "cancelBatch", 403, "<html>", "unknown: cancelBatch: status 403 with a body that is not the service's"],
     ["a page to a close", "closePosition", 404, "<html>", "unknown: closePosition: status 404 with a body that is not the service's"],
-    ["a close that was rejected", "closePosition", 200, { code: "51023", msg: "none", data: [] }, "refused 200 51023: none"],
-    ["a leverage that was rejected", "setLeverage", 200, { code: "51102", msg: "range", data: [] }, "refused 200 51102: range"],
+    ["a close that was rejected", "closePosition", 200, { code: "51023", msg: "none", data: [] }, "rejected 200 51023: none"],
+    ["a leverage that was rejected", "setLeverage", 200, { code: "51102", msg: "range", data: [] }, "rejected 200 51102: range"],
     [
       "a leverage with a code on no list",
       "setLeverage",
@@ -194,7 +200,7 @@ describe("A parsed answer", () => {
       "unknown: cancelBatch: status 429 with a body that is not the service's",
     ],
     ["a rate limit in the service's form", "placeOrder", 429, { code: "50011", msg: "" }, "limited"],
-    ["not found elsewhere is a refusal", "pendingOrders", 200, { code: "51603", msg: "not found" }, "refused 200 51603: not found"],
+    ["not found elsewhere is a refusal", "pendingOrders", 200, { code: "51603", msg: "not found" }, "rejected 200 51603: not found"],
     [
       "another word for a state",
       "getOrder",
@@ -275,7 +281,7 @@ describe("A parsed answer", () => {
     ];
     for (const endpoint of Object.keys(contract.endpoints) as EndpointName[]) {
       for (const status of [200, 204, 302, 400, 408, 429, 500, 0])
-        for (const body of bodies) expect(read(endpoint, status, body)).toMatch(/^(done|refused|unknown|limited)/);
+        for (const body of bodies) expect(read(endpoint, status, body)).toMatch(/^(done|rejected|unknown|limited)/);
     }
   });
 });

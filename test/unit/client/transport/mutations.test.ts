@@ -14,7 +14,7 @@ describe("A damaged answer", () => {
     const { kinds, records, wrong } = readDamaged(20_000, createRandom("damaged answers"), () => 0);
     expect(wrong.slice(0, 5)).toEqual([]);
     // Every kind of ending was met, or the damage would prove little.
-    for (const kind of ["done", "refused", "unknown", "limited"]) expect(kinds[kind]).toBeGreaterThan(500);
+    for (const kind of ["done", "rejected", "unknown", "limited"]) expect(kinds[kind]).toBeGreaterThan(500);
     expect(records).toBeGreaterThan(3_000);
   });
 });

@@ -148,7 +148,7 @@ const whole: readonly Row[] = [
   ["two values", bytes(httpText(200, `${goodBody}${goodBody}`)), "200 no body", "unknown", "unknown"],
   ["arrays ten thousand deep", bytes(httpText(200, "[".repeat(10_000) + "]".repeat(10_000))), "200 no body", "unknown", "unknown"],
   ["objects ten thousand deep", bytes(httpText(200, `{"code":"0","data":[${'{"px":'.repeat(10_000)}1${"}".repeat(10_000)}]}`)), "200 no body", "unknown", "unknown"],
-  ["brackets in a text", bytes(httpText(400, bracketText)), `400 ${bracketText}`, "refused", "unknown"],
+  ["brackets in a text", bytes(httpText(400, bracketText)), `400 ${bracketText}`, "rejected", "unknown"],
   ["a bad gateway's page", bytes(httpText(502, "<html>Bad Gateway</html>")), "502 no body", "unknown", "unknown"],
   ["unavailable, with an envelope", bytes(httpText(503, '{"code":"50003","msg":"busy"}')), '503 {"code":"50003","msg":"busy"}', "unknown", "unknown"],
   ["unavailable, with a success inside", bytes(httpText(503, goodBody)), `503 ${goodBody}`, "unknown", "unknown"],
@@ -159,10 +159,10 @@ const whole: readonly Row[] = [
   ["a limit without a word", bytes(httpText(429)), "429 no body", "limited", "unknown"],
   ["a limit with a code that is a number", bytes(httpText(429, '{"code":50011,"msg":"Too Many Requests"}')), '429 {"code":50011,"msg":"Too Many Requests"}', "limited", "limited"],
   ["a limit with a compressed body", bytes(httpText(429, gzipSync("{}"), { "content-encoding": "gzip" })), "429 no body", "limited", "unknown"],
-  ["a firewall's page", bytes(httpText(403, "<html>Access denied</html>", { "content-type": "text/html" })), "403 no body", "refused", "unknown"],
-  ["a stale timestamp", bytes(httpText(401, '{"code":"50004","msg":"timestamp"}')), '401 {"code":"50004","msg":"timestamp"}', "refused", "refused"],
-  ["no such address", bytes(httpText(404, "<html>")), "404 no body", "refused", "unknown"],
-  ["bad parameters", bytes(httpText(400, '{"code":"50002","msg":"sz"}')), '400 {"code":"50002","msg":"sz"}', "refused", "refused"],
+  ["a firewall's page", bytes(httpText(403, "<html>Access denied</html>", { "content-type": "text/html" })), "403 no body", "rejected", "unknown"],
+  ["a stale timestamp", bytes(httpText(401, '{"code":"50004","msg":"timestamp"}')), '401 {"code":"50004","msg":"timestamp"}', "rejected", "rejected"],
+  ["no such address", bytes(httpText(404, "<html>")), "404 no body", "rejected", "unknown"],
+  ["bad parameters", bytes(httpText(400, '{"code":"50002","msg":"sz"}')), '400 {"code":"50002","msg":"sz"}', "rejected", "rejected"],
 ];
 
 export const wireFaults: readonly WireFault[] = [...unread, ...whole].map(row);

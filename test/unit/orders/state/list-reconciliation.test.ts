@@ -77,8 +77,8 @@ const listed = (it: ReturnType<typeof setting>, at: number): void => {
 
 describe("An answer that is no order list", () => {
   it.each<[string, Outcome<OrderRecord>, object]>([
-    ["denied", { kind: "refused", status: 403, code: "50001", msg: "no" }, { problem: "50001 no", denied: true }],
-    ["refused", { kind: "refused", status: 500, code: "50003", msg: "busy" }, { problem: "50003 busy" }],
+    ["denied", { kind: "rejected", status: 403, code: "50001", msg: "no" }, { problem: "50001 no", denied: true }],
+    ["rejected", { kind: "rejected", status: 500, code: "50003", msg: "busy" }, { problem: "50003 busy" }],
     ["unknown", { kind: "unknown", message: "timed out" }, { problem: "timed out" }],
     ["limited", { kind: "limited" }, { problem: "refused by a rate limit" }],
   ])("because it is %s makes both lists stale, and says why", (_, outcome, why) => {
@@ -173,7 +173,7 @@ describe("An order that a listing leaves out", () => {
     ["tells of another order only", done([record("6", { state: "canceled" })])],
     ["could not be read", done([], ["unreadable"])],
     ["tells of it, but not all could be read", done([record("5", { state: "canceled" })], ["unreadable"])],
-    ["was refused", { kind: "refused", status: 400, code: "51000", msg: "no" }],
+    ["was rejected", { kind: "rejected", status: 400, code: "51000", msg: "no" }],
     ["is not known", { kind: "unknown", message: "timed out" }],
   ])("stays as it is when the answer to its id %s", (_, outcome) => {
     const it = setting({ getOrder: () => of(outcome) });
@@ -185,7 +185,7 @@ describe("An order that a listing leaves out", () => {
   });
 
   it("is told later and later when the answers to its id say nothing, and no more once they do", () => {
-    const it = setting({ getOrder: () => of({ kind: "refused", status: 401, code: "9", msg: "API key not found" }) });
+    const it = setting({ getOrder: () => of({ kind: "rejected", status: 401, code: "9", msg: "API key not found" }) });
     it.store.merge(record("5"));
     listed(it, 60_000);
     it.to(180_000);

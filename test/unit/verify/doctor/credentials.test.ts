@@ -161,7 +161,7 @@ describe("A service in which requests are answered as others", () => {
           for (const kind of ["spotBalance", "getOrder ordId"]) {
             const refusal = refusalOf(kind, fault);
             const before = parseResponse("getOrder", refusal, plain, 0).kind;
-            if (before === "refused")
+            if (before === "rejected")
               expect([kind, fault, parseResponse("getOrder", refusal, pasted, 0).kind]).toEqual([kind, fault, before]);
           }
         }
