@@ -210,6 +210,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
     return `${paint.yellow(how)} not placed by this instance: ${printable(order)}`;
   },
   "order.inexact": ({ strategy, slot, reason }, paint) => `${paint.yellow("inexact")} ${nameOf(strategy, slot)}: ${printable(reason)}`,
+  "order.slowed": ({ strategy, slot, rejections, reason }, paint) =>
+    `${paint.yellow("slowed down")} ${nameOf(strategy, slot)}: ${rejections} post-only orders in a row were rejected: ${printable(reason)}`,
   "position.unprotected": ({ strategy, slot, instId, side, qty, reason }, paint) =>
     `${paint.red("UNPROTECTED")} ${nameOf(strategy, slot)}: ${qty} of ${printable(instId)} without the wanted ${side}: ${printable(reason)}`,
   "position.protected": ({ strategy, slot, instId }) => `protected ${nameOf(strategy, slot)}: the exit in ${printable(instId)} took`,

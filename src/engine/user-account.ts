@@ -94,6 +94,9 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
   quotes.onFirst(() => {
     orderManager.reconsider();
   });
+  quotes.onQuote((instId) => {
+    orderManager.quoted(instId);
+  });
   return { user, gateway, resources, orderManager };
 };
 

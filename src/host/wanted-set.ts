@@ -8,12 +8,14 @@
  */
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
-import type { WantedOrder } from "../orders/wanted-order.ts";
+import type { Cross, WantedOrder } from "../orders/wanted-order.ts";
 
 const needed = ["slot", "instId", "side"] as const;
 const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;
 
-const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round"]);
+const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round", "cross"]);
+
+const crosses: readonly Cross[] = ["touch", "skip", "reject"];
 
 const ordersMax = 1_000;
 
@@ -40,13 +42,15 @@ export const takeWanted = (strategy: string, emitted: unknown): readonly WantedO
  */
 const quickCopy = (order: unknown): WantedOrder | undefined => {
   if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype) return undefined;
-  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } = order as Partial<WantedOrder>;
+  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross } = order as Partial<WantedOrder>;
   if (typeof slot !== "string" || slot === "" || typeof instId !== "string" || instId === "") return undefined;
   if (typeof side !== "string" || (side as string) === "" || (ordType !== undefined && typeof ordType !== "string")) return undefined;
   if ((px !== undefined && typeof px !== "string") || (qty !== undefined && typeof qty !== "string")) return undefined;
   if ((notional !== undefined && typeof notional !== "string") || (sz !== undefined && typeof sz !== "string")) return undefined;
   if ((tag !== undefined && typeof tag !== "string") || (keepWithin !== undefined && !isDecimal(keepWithin))) return undefined;
   if (round !== undefined && typeof round !== "number" && typeof round !== "string") return undefined;
+  // Seldom given: the slow way checks it, and hands it on.
+  if (cross !== undefined) return undefined;
   let given = needed.length;
   if (ordType !== undefined) given++;
   if (px !== undefined) given++;
@@ -105,9 +109,12 @@ const checkOrder = (strategy: string, order: unknown, index: number): void => {
       throw malformed(strategy, `emitted ${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
     }
   }
-  const { keepWithin, round } = order as Partial<WantedOrder>;
+  const { keepWithin, round, cross } = order as Partial<WantedOrder>;
   if (keepWithin !== undefined && !isDecimal(keepWithin)) {
     throw malformed(strategy, `emitted ${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`);
+  }
+  if (cross !== undefined && !crosses.includes(cross)) {
+    throw malformed(strategy, `emitted ${name} with cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`);
   }
   if (round !== undefined && typeof round !== "string" && typeof round !== "number") {
     throw malformed(strategy, `emitted ${name} with round ${shown(round)}. Write a number or text`);

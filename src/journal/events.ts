@@ -76,6 +76,15 @@ export type EventBody =
     }
   /** A wanted order was not sent: a check before sending failed. */
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
+  /** So many post-only orders of a slot in a row were rejected because they would have taken: its next ones wait, later each time. */
+  | {
+      readonly type: "order.slowed";
+      readonly strategy: string;
+      readonly slot: string;
+      readonly instId: string;
+      readonly rejections: number;
+      readonly reason: string;
+    }
   /** An order is complete and executed another base quantity than was wanted, for good. */
   | {
       readonly type: "order.inexact";

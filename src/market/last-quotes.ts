@@ -10,6 +10,7 @@ export class LastQuotes {
   readonly #last = new Map<string, Quote | undefined>();
   readonly #known = new Set<string>();
   readonly #listeners: ((instId: string) => void)[] = [];
+  readonly #followers: ((instId: string) => void)[] = [];
 
   constructor(market: Market) {
     this.#market = market;
@@ -27,6 +28,11 @@ export class LastQuotes {
     this.#listeners.push(listener);
   }
 
+  /** A quote has come of an instrument that was asked about. */
+  onQuote(listener: (instId: string) => void): void {
+    this.#followers.push(listener);
+  }
+
   #watch(instId: string): void {
     this.#last.set(instId, undefined);
     try {
@@ -34,6 +40,7 @@ export class LastQuotes {
         const isFirst = this.#last.get(instId) === undefined && this.#known.has(instId);
         this.#last.set(instId, quote);
         if (isFirst) for (const listener of this.#listeners) listener(instId);
+        for (const follower of this.#followers) follower(instId);
       });
       this.#known.add(instId);
     } catch {

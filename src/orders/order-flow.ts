@@ -20,6 +20,7 @@ import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
 import { planSlot } from "./plan.ts";
+import { PostOnlyOrders } from "./post-only.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Refusals } from "./refusals.ts";
 import { type Approval, type RuleSet, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
@@ -67,6 +68,7 @@ export class OrderFlow {
   readonly risk: RiskManager;
   readonly exits: Exits;
   readonly refusals: Refusals;
+  readonly postOnly: PostOnlyOrders;
   readonly cancellation: Cancellation;
   readonly reconciliation: Reconciliation;
   readonly #placements: Placements;
@@ -84,6 +86,9 @@ export class OrderFlow {
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
     this.exits = new Exits(options, this.slots, this.risk.exposure, this);
     this.refusals = new Refusals(options, this.lifecycle, this);
+    this.postOnly = new PostOnlyOrders(options, this.slots, (slot) => {
+      this.consider(slot);
+    });
     const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
     this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
     this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, (order) => {
@@ -95,13 +100,13 @@ export class OrderFlow {
 
   /** Takes the next step of a slot. */
   consider(slot: Slot): void {
-    const { modes, slots, exits, cancellation } = this;
+    const { modes, slots, exits, postOnly, cancellation } = this;
     const mode = modes.of(slot.strategy);
     const wish = modes.wishWithin(slot.strategy, slot.wish);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
     const isFree = order === undefined || isOver(order);
-    const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && exits.holds(slot, wish);
+    const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && this.#holds(slot, wish);
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits };
     const step = planSlot(view, this.#specify);
     if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
@@ -125,6 +130,7 @@ export class OrderFlow {
     if (slot.wish !== undefined) return;
     this.refusals.forget(slot);
     exits.forget(slot);
+    postOnly.forget(slot);
     slots.dropIfIdle(slot);
   }
 
@@ -133,6 +139,7 @@ export class OrderFlow {
     this.#options.onOpenOrders(this.slots.openCount);
     this.risk.take(order);
     this.exits.take(order);
+    this.postOnly.take(order);
     if (order.phase === "rejected") this.#options.onRejected?.(order);
   }
 
@@ -168,7 +175,7 @@ export class OrderFlow {
   }
 
   mayPlace(slot: Slot, wish: WantedOrder): boolean {
-    return mayPlace(this.modes.mode, wish) && !this.exits.holds(slot, wish);
+    return mayPlace(this.modes.mode, wish) && !this.#holds(slot, wish);
   }
 
   refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
@@ -212,8 +219,13 @@ export class OrderFlow {
     this.#options.onOpenOrders(this.slots.openCount);
   }
 
-  #marketPxFor({ px, ordType, instId, side }: WantedOrder): string | undefined {
-    return px === undefined || ordType === "market" ? this.#options.marketPx(instId, side) : undefined;
+  /** It may not be placed yet, and is considered again when it may. */
+  #holds(slot: Slot, wish: WantedOrder): boolean {
+    return this.exits.holds(slot, wish) || this.postOnly.holds(slot, wish);
+  }
+
+  #marketPxFor({ px, ordType, instId, side, cross }: WantedOrder): string | undefined {
+    return px === undefined || ordType === "market" || cross === "touch" ? this.#options.marketPx(instId, side) : undefined;
   }
 }
 

@@ -159,6 +159,11 @@ export class OrderManager {
     for (const slot of this.#flow.slots.all()) this.#flow.refusals.retry(slot);
   }
 
+  /** A quote of an instrument has come: what would have taken may rest now. */
+  quoted(instId: string): void {
+    this.#flow.postOnly.quoted(instId);
+  }
+
   /** Why a placement that was decided a moment ago may not leave any more, in words. */
   barred(clOrdId: string): string | undefined {
     const { strategy = "", wish } = this.#flow.slots.byClientId(clOrdId) ?? {};

@@ -9,7 +9,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { add, compare, div, equal, isDecimal, isPositive, mul, plain, toStep } from "../decimal.ts";
+import { add, compare, div, equal, isDecimal, isPositive, mul, plain, sub, toStep } from "../decimal.ts";
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
@@ -49,9 +49,18 @@ export interface WantedOrder {
    * when something else was wanted in between, or with another `round`.
    */
   readonly round?: string | number;
+  /**
+   * What becomes of a `post_only` order that would take by the last known quote, or the last price where there are no quotes, when its
+   * slot opens. `touch`: it rests at the nearest price that does not take, one tick behind the opposite best, and stays there until the
+   * wanted order changes. `skip`: it is left out for as long as it would take. `reject`: it is sent as it is, and the service rejects
+   * it; a slot whose orders are rejected so one after the other is slowed down (event `order.slowed`). Default `reject`.
+   */
+  readonly cross?: Cross;
   /** For `orders.cancel({ tag })`. */
   readonly tag?: string;
 }
+
+export type Cross = "touch" | "skip" | "reject";
 
 /** An order in the service's own words. `px` is empty for a market order. */
 export interface OrderSpec {
@@ -75,8 +84,9 @@ const last: { wish: WantedOrder | undefined; mark: string } = { wish: undefined,
 /** Two wanted orders with the same mark are the same. The mark asked about last is kept: it is asked about several times in a row. */
 export const wishMark = (wish: WantedOrder): string => {
   if (last.wish === wish) return last.mark;
-  const { instId, side, ordType = "limit", px = "", qty = "", notional = "", sz = "", reduceOnly, round = "" } = wish;
-  last.mark = `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}`;
+  const { instId, side, ordType = "limit", px = "", qty = "", notional = "", sz = "", reduceOnly, round = "", cross } = wish;
+  const crossing = cross === undefined || cross === "reject" ? "" : `|${cross}`;
+  last.mark = `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}${crossing}`;
   last.wish = wish;
   return last.mark;
 };
@@ -93,15 +103,26 @@ export const sameWish = (a: WantedOrder, b: WantedOrder): boolean =>
     a.sz === b.sz &&
     a.side === b.side &&
     a.instId === b.instId &&
+    (a.cross ?? "reject") === (b.cross ?? "reject") &&
     (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
     (a.reduceOnly === true) === (b.reduceOnly === true) &&
     (a.round === b.round || wishMark(a) === wishMark(b)));
+
+/** Whether a resting order at `px` would take, the best price of the other side being `best`. */
+export const takes = (side: Side, px: string, best: string): boolean => (side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0);
+
+/** The price on the tick next to `best` that does not take. */
+const behind = (side: Side, best: string, tickSize: string): string => {
+  const step = toStep(best, tickSize, side === "buy" ? "down" : "up");
+  if (!equal(step, best)) return step;
+  return side === "buy" ? sub(step, tickSize) : add(step, tickSize);
+};
 
 const no = (reason: string): Specified => ({ ok: false, reason });
 
 const quotePlaces = 12;
 
-/** `marketPx` is the price a market order is likely to meet; it is needed only to convert sizes of market orders. */
+/** `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at the touch. */
 export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, marketPx: string | undefined): Specified => {
   const { instId, side, ordType = "limit", reduceOnly = false } = wish;
   for (const name of ["px", "qty", "notional", "sz"] as const) {
@@ -113,7 +134,11 @@ export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile
   if (wish.keepWithin !== undefined && !isDecimal(wish.keepWithin))
     return no(`keepWithin ${JSON.stringify(wish.keepWithin)} is not decimal text`);
   if (ordType !== "market" && wish.px === undefined) return no(`a ${ordType} order needs px`);
-  const px = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
+  if (wish.cross !== undefined && ordType !== "post_only") return no(`cross is for post_only orders, not for ${ordType}`);
+  const asked = ordType === "market" || wish.px === undefined ? "" : toStep(wish.px, instrument.tickSize, side === "buy" ? "down" : "up");
+  const isMoved = wish.cross === "touch" && marketPx !== undefined && takes(side, asked, marketPx);
+  const px = isMoved ? behind(side, marketPx, instrument.tickSize) : asked;
+  if (isMoved && !isPositive(px)) return no(`no price of ${instId} below ${marketPx} is left to rest at`);
   if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
   const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px, ordType === "market");
   if (!sized.ok) return sized;

@@ -156,6 +156,7 @@ const namesOf = (event: Event): readonly string[] => {
       return ["a position was without the exit its strategy wanted"];
     case "order.changed":
     case "order.inexact":
+    case "order.slowed":
     case "position.protected":
     case "position.closing":
     case "position.closed":

@@ -1,0 +1,143 @@
+/**
+ * Post-only orders that would take: left out by their own word until the market has moved, and slowed down where the service rejects
+ * one after the other.
+ *
+ * Invariants: what waits for the market is considered again with the next quote and once a second; a slot waits for at most `slowMsMax` at a time; an
+ * accepted order ends the slowness of its slot; each series of rejections is told once.
+ * Not here: the price of an order that moves to the touch (wanted-order.ts), rejected exits (exits.ts).
+ */
+import type { Clock } from "../clock/clock.ts";
+import type { Contract } from "../contract/contract.ts";
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { isDecimal, toStep } from "../decimal.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { Slot } from "./slot.ts";
+import type { Slots } from "./slots.ts";
+import type { TrackedOrder } from "./tracked-order.ts";
+import { takes, type WantedOrder } from "./wanted-order.ts";
+
+interface PostOnlyOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly journal: EventLog;
+  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+}
+
+/** So many in a row are a mishap of a fast market; from the next on it is the strategy's way. */
+const freeRejections = 2;
+const slowMs = 500;
+const slowMsMax = 30_000;
+const lookMs = 1_000;
+/** Slots remembered as slow; more than a strategy has at a time are names that it does not use again. */
+const seriesMax = 10_000;
+
+interface Series {
+  readonly order: TrackedOrder;
+  readonly count: number;
+  /** No placement before this instant. */
+  readonly until: number;
+  armed: boolean;
+}
+
+export class PostOnlyOrders {
+  readonly #options: PostOnlyOptions;
+  readonly #slots: Slots;
+  readonly #consider: (slot: Slot) => void;
+  /** Slots that wait for a quote, by instrument. */
+  readonly #waiting = new Map<string, Set<Slot>>();
+  /** Instruments whose waiting slots are looked at again by a timer. */
+  readonly #looks = new Set<string>();
+  /** Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series. */
+  readonly #series = new Map<string, Series>();
+
+  constructor(options: PostOnlyOptions, slots: Slots, consider: (slot: Slot) => void) {
+    this.#options = options;
+    this.#slots = slots;
+    this.#consider = consider;
+  }
+
+  /** An order changed. */
+  take(order: TrackedOrder): void {
+    const { phase, spec } = order;
+    if (spec.ordType !== "post_only") return;
+    if (phase === "rejected") this.#rejected(order);
+    else if (this.#series.size > 0 && phase !== "planned" && phase !== "sent" && phase !== "unknown") this.#series.delete(keyOf(order));
+  }
+
+  /** The slot may not place this yet; it is considered again when it may. */
+  holds(slot: Slot, wish: WantedOrder): boolean {
+    if (wish.ordType !== "post_only") return false;
+    return this.#isSlow(slot) || this.#isOutside(slot, wish);
+  }
+
+  /** A quote of the instrument has come. */
+  quoted(instId: string): void {
+    if (this.#waiting.size === 0) return;
+    const slots = this.#waiting.get(instId);
+    if (slots === undefined) return;
+    this.#waiting.delete(instId);
+    for (const slot of slots) if (slot.wish !== undefined) this.#consider(slot);
+  }
+
+  forget(slot: Slot): void {
+    for (const slots of this.#waiting.values()) slots.delete(slot);
+  }
+
+  #rejected(order: TrackedOrder): void {
+    const { clock, contract, journal } = this.#options;
+    if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true) return;
+    const key = keyOf(order);
+    const count = (this.#series.get(key)?.count ?? 0) + 1;
+    const late = count - freeRejections;
+    const waitMs = late <= 0 ? 0 : Math.min(slowMsMax, slowMs * 2 ** (late - 1));
+    this.#series.delete(key);
+    this.#series.set(key, { order, count, until: clock.now() + waitMs, armed: false });
+    if (this.#series.size > seriesMax) this.#series.delete(this.#series.keys().next().value as string);
+    if (late !== 1) return;
+    const { strategy, slot, spec, reason } = order;
+    journal.append({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason });
+  }
+
+  #isSlow(slot: Slot): boolean {
+    if (this.#series.size === 0 || slot.byHand) return false;
+    const series = this.#series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
+    const { clock } = this.#options;
+    if (series === undefined || clock.now() >= series.until) return false;
+    if (series.armed) return true;
+    series.armed = true;
+    clock.setTimer(series.until, () => {
+      const known = this.#slots.of(series.order);
+      if (known !== undefined) this.#consider(known);
+    });
+    return true;
+  }
+
+  #isOutside(slot: Slot, { cross, instId, side, px }: WantedOrder): boolean {
+    if (cross === undefined || cross === "reject") return false;
+    const instrument = this.#options.instruments().get(instId);
+    // What cannot be placed at all is refused in other words.
+    if (instrument === undefined || !isDecimal(px)) return false;
+    const best = this.#options.marketPx(instId, side);
+    const isHeld =
+      best === undefined || (cross === "skip" && takes(side, toStep(px, instrument.tickSize, side === "buy" ? "down" : "up"), best));
+    if (!isHeld) return false;
+    const slots = this.#waiting.get(instId) ?? new Set();
+    this.#waiting.set(instId, slots.add(slot));
+    this.#lookAgain(instId);
+    return true;
+  }
+
+  /** Bars and trades move the last price without a quote. */
+  #lookAgain(instId: string): void {
+    if (this.#looks.has(instId)) return;
+    this.#looks.add(instId);
+    const { clock } = this.#options;
+    clock.setTimer(clock.now() + lookMs, () => {
+      this.#looks.delete(instId);
+      this.quoted(instId);
+    });
+  }
+}
+
+const keyOf = ({ strategy, slot }: Pick<TrackedOrder, "strategy" | "slot">): string => `${strategy}\n${slot}`;
