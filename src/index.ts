@@ -29,6 +29,7 @@ export {
   type StrategyDefinition,
   type StrategyNaming,
 } from "./host/define.ts";
+export type { Failure } from "./host/failure.ts";
 export type { LeverageConfig } from "./host/leverage-config.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";

@@ -130,7 +130,8 @@ const userSchema = {
 } as const;
 const embedded = {
   fixture: { type: "string", minLength: 1 },
-  latency: { type: "object" },
+  // Looked at below, where what to write can be said.
+  latency: {},
   fills: { type: ["string", "object"] },
   funding: { type: ["string", "object"] },
   fees: { type: "object" },
@@ -161,7 +162,7 @@ const check = <O extends EmbeddedOptions>(schema: object, options: O, place: str
   if (latency === undefined || typeof (latency as Partial<LatencyModel>).make === "function") return checked;
   throw new SluiceError(
     "CONFIG_INVALID",
-    `${place}.latency: ${JSON.stringify(latency)} is not a latency model. Write constant(25), lognormal({ medianMs: 25 }) or fromSession("out/session").`,
+    `${place}.latency: ${JSON.stringify(latency)} is not a latency model. Write constant(${typeof latency === "number" ? latency : 25}), lognormal({ medianMs: 25 }) or fromSession("out/session").`,
   );
 };
 

@@ -13,6 +13,7 @@ import { createEngine, type Engine } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { followPromises } from "../host/execution-context.ts";
+import type { Failure } from "../host/failure.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { RequestedData } from "../report/requested-data.ts";
@@ -41,7 +42,11 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   const elapsed = stopwatch();
   const config = checkConfig(input);
   const asked = new RequestedData();
-  const { engine, service, seed } = assemble(watchedBy(asked, config), options);
+  const failures = new Map<string, Failure>();
+  const note = (failure: Failure): void => {
+    failures.set(`${failure.kind} ${failure.name}`, failure);
+  };
+  const { engine, service, seed } = assemble(watchedBy(asked, config), options, note);
   const promises = watchPromises();
   const unfollow = followPromises();
   try {
@@ -55,7 +60,8 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
       if (warms && halts.reason === warming && service.tradesAt < service.tape.endAt) engine.resume("the warm-up is over");
     });
     await engine.stop();
-    return collector.report(String(seed), elapsed());
+    const report = collector.report(String(seed), elapsed());
+    return failures.size === 0 ? report : { ...report, failures: [...failures.values()] };
   } finally {
     promises.stop();
     // What strategies do as they end is theirs, too.
@@ -73,7 +79,11 @@ const watchedBy = (asked: RequestedData, config: CheckedConfig): CheckedConfig =
   })),
 });
 
-const assemble = (config: CheckedConfig, { fixture, market, seed = config.seed, limits, print }: RunOptions) => {
+const assemble = (
+  config: CheckedConfig,
+  { fixture, market, seed = config.seed, limits, print }: RunOptions,
+  onFailure: (failure: Failure) => void,
+) => {
   const spec = config.service as BacktestSpec;
   if (spec.kind !== "backtest" || typeof spec.openWith !== "function") {
     throw new SluiceError("CONFIG_INVALID", `config.service is ${spec.kind}(…); a backtest needs service: backtest({ fixture: "…" }).`);
@@ -91,7 +101,7 @@ const assemble = (config: CheckedConfig, { fixture, market, seed = config.seed, 
   const { journal: _, ...rest } = config;
   const engine = createEngine(
     { ...rest, seed, service: { kind: "backtest", open } },
-    { limits: limits ?? spec.options.limits ?? true, followed: true, ...(print === undefined ? {} : { print }) },
+    { limits: limits ?? spec.options.limits ?? true, followed: true, onFailure, ...(print === undefined ? {} : { print }) },
   );
   return { engine, service: opened as unknown as OpenBacktest, seed };
 };

@@ -14,13 +14,14 @@ import { withDetails } from "../backtest/with-details.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
+import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { RunDetails } from "../report/details.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
 import { tearsheet } from "../report/tearsheet.ts";
-import { unacceptedIn } from "../report/warnings.ts";
+import { unsentIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";
 import { progressLine } from "./run-progress.ts";
@@ -76,8 +77,11 @@ const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestPa
   const lifted = flags.compareLimits ? await run(config, { limits: false }) : undefined;
   io.out(flags.json ? jsonOf(kept.report, lifted) : textOf(kept.report, lifted, io));
   for (const file of kept.written) io.err(`${printable(`Wrote ${file}.`)}\n`);
+  for (const failure of kept.report.failures ?? []) {
+    if (failure.kind === "plugin") io.err(`${failureText(failure).split("\n").map(printable).join("\n")}\n`);
+  }
   failWithStrategies(kept.report);
-  const reason = unacceptedIn(kept.report);
+  const reason = unsentIn(kept.report);
   if (reason !== undefined) throw new SluiceError("ORDER_REFUSED", `No order was accepted: ${reason}.`);
 };
 
@@ -151,12 +155,15 @@ const textOf = (kept: RunReport, lifted: RunReport | undefined, io: CliIo): stri
 /** Loaded when it is needed: help and mistakes should not wait for an engine. */
 const runner = async (): Promise<RunBacktest> => (await import("../backtest/runner.ts")).runBacktest;
 
-const failWithStrategies = ({ perStrategy }: RunReport): void => {
+const failWithStrategies = ({ perStrategy, failures = [] }: RunReport): void => {
   const failed = Object.entries(perStrategy).filter(([, { state }]) => state === "failed");
   if (failed.length === 0) return;
   throw new SluiceError(
     "STRATEGY_FAILED",
     failed.length === 1 ? "A strategy failed:" : `${failed.length} strategies failed:`,
-    failed.map(([name, { error }]) => `${name}: ${error ?? "no message"}`),
+    failed.map(([name, { error }]) => {
+      const failure = failures.find((one) => one.kind === "strategy" && one.name === name);
+      return failure === undefined ? `${name}: ${error ?? "no message"}` : failureText(failure);
+    }),
   );
 };

@@ -14,6 +14,7 @@ import type { Profile, ProfileOverrides } from "../contract/profile.ts";
 import type { Engine, EngineOptions } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
 import type { QuotaState } from "../host/context.ts";
+import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
 import { endings, runToEnd } from "./engine-run.ts";
@@ -82,7 +83,10 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   const screen = screenOf(io, flags.json === true);
   for (const line of forgetful(config)) screen.note(line);
   const createEngine = parts.createEngine ?? (await engineMaker());
-  const engine = createEngine(config, { print: (line) => screen.note(printable(line)) });
+  const engine = createEngine(config, {
+    print: (line) => screen.note(printable(line)),
+    onFailure: (failure) => screen.note(failureText(failure).split("\n").map(printable).join("\n")),
+  });
   const tally = createTally(clock.now(), remedyOf(config));
   const orders = createRunOrders();
   const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profile).profile, flags), path);

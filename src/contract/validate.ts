@@ -38,6 +38,20 @@ const shown = (value: unknown): string => {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 };
 
+/** For the commonest slips: a number where exact decimal text is wanted, and text where a number is. */
+const hintOf = ({ keyword, data, params, parentSchema }: ErrorObject): string => {
+  const wanted = keyword === "type" ? String(params["type"]) : "";
+  const { format, pattern } = (parentSchema ?? {}) as { readonly format?: string; readonly pattern?: string };
+  if (wanted === "string" && typeof data === "number" && (format === "decimal" || pattern?.includes("\\d") === true)) {
+    return ` Decimals are text, so that they are exact: write "${fromNumber(data)}".`;
+  }
+  const digits = typeof data === "string" && /^\s*(-?\d+(?:\.\d+)?)\s*(?:ms)?\s*$/.exec(data)?.[1];
+  return digits && /^(number|integer)$/.test(wanted) ? ` Write the number without quotes: ${digits}.` : "";
+};
+
+/** Without an exponent. */
+const fromNumber = (value: number): string => (/e/.test(String(value)) ? value.toFixed(12).replace(/\.?0+$/, "") : String(value));
+
 const lineOf = (error: ErrorObject, root: string): string => {
   const place = `${root}${error.instancePath.replaceAll("/", ".")}`;
   switch (error.keyword) {
@@ -84,7 +98,7 @@ export const parseHuman = <T>(schema: object, value: unknown, root: string, code
     throw new SluiceError(
       code,
       `${root} is not valid:`,
-      (check.errors ?? []).map((error) => lineOf(error, root)),
+      (check.errors ?? []).map((error) => `${lineOf(error, root)}${hintOf(error)}`),
     );
   }
   return copy as T;

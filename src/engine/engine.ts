@@ -12,6 +12,7 @@ import { SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
+import { type Failure, FailureLog } from "../host/failure.ts";
 import { inThread } from "../host/isolation.ts";
 import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";
@@ -63,6 +64,8 @@ export interface Engine extends StreamsOfState, Switches {
 export interface EngineOptions extends AssemblyOptions {
   /** Where `print` of plugins goes; nowhere by default. */
   readonly print?: (line: string) => void;
+  /** Told of each failure of a strategy or plugin, with the place in its author's file; nothing may depend on it. */
+  readonly onFailure?: (failure: Failure) => void;
   /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
   /** Awaited when the service's state has been read, before plugins and strategies start. */
@@ -89,8 +92,9 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const { clock } = service;
   const market = withHistory(service, config.history, (what, detail) => journal.append({ type: "anomaly", what, detail }));
   const now = () => clock.now();
-  const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed);
-  const pluginHost = new PluginHost(clock, journal);
+  const failures = new FailureLog(options.onFailure);
+  const strategyHost = createStrategyHost(clock, journal, config.supervision, options.followed, failures);
+  const pluginHost = new PluginHost(clock, journal, undefined, failures);
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   monitorForeignUsage(journal, parts.ledger);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);

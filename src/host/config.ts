@@ -287,7 +287,7 @@ const withRemedies = <T>(check: () => T): T => {
     if (!isSluiceError(error)) throw error;
     const issues = error.issues.map((issue) => {
       const remedy = remedies.find(([problem]) => issue.startsWith(problem))?.[1];
-      return remedy === undefined ? issue : `${issue} ${remedy}`;
+      return remedy === undefined || issue.includes(" write ") ? issue : `${issue} ${remedy}`;
     });
     throw new SluiceError(error.code, "config is not valid:", issues);
   }

@@ -19,6 +19,7 @@ import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { hookPromises } from "../clock/promise-hooks.ts";
 import type { Random } from "../random.ts";
+import { aTimer, handling } from "./failure.ts";
 
 /** A strategy or a plugin while it runs. */
 export interface Owner {
@@ -146,11 +147,14 @@ export const stretch = (work: () => void): void => {
 export const guarded = <A>(owner: Owner, work: (given: A) => void, given: A): void => {
   if (owner.life.closed) return;
   const before = enter(owner);
+  const outer = handling.value;
+  handling.value = given ?? aTimer;
   try {
     work(given);
   } catch (error) {
     owner.fail(error);
   } finally {
+    handling.value = outer;
     leave(before);
   }
 };
@@ -183,7 +187,7 @@ class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
 
   #fire(state: T | undefined): void {
     this.#timer = undefined;
-    guarded(this.#owner, this.#run, state);
+    guarded(this.#owner, () => this.#run(state), undefined);
     // Like RxJS's own: an action that did not ask for more from within is over.
     if (this.#timer === undefined) this.unsubscribe();
   }
@@ -205,7 +209,7 @@ const install = (): void => {
   timeoutProvider.setTimeout = (handler, ms, ...args) => {
     const owner = ownerNow();
     if (owner === undefined) return later(handler, ms, ...args);
-    guarded(owner, () => handler(), undefined);
+    guarded(owner, () => handler(), handling.value);
     return 0 as unknown as ReturnType<typeof later>;
   };
 };

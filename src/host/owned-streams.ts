@@ -10,6 +10,7 @@ import type { Market } from "../market/market-data.ts";
 import type { Orders } from "../orders/manual-orders.ts";
 import type { StreamsOfState } from "./context.ts";
 import { enter, guarded, leave, type Owner, outside } from "./execution-context.ts";
+import { handling } from "./failure.ts";
 
 /**
  * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it looks up
@@ -37,12 +38,15 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     const owner = this.#owner;
     if (this.closed || owner.life.closed) return;
     const before = enter(owner);
+    const given = handling.value;
+    handling.value = value;
     try {
       const target = this.#target as unknown as Receiver<T>;
       if (!target.isStopped) target._next(value);
     } catch (error) {
       owner.fail(error);
     } finally {
+      handling.value = given;
       leave(before);
     }
   }

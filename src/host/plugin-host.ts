@@ -14,6 +14,7 @@ import type { Event } from "../journal/events.ts";
 import type { PluginContext } from "./context.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
+import { FailureLog, handling, itsStart } from "./failure.ts";
 import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
 import type { Plugin } from "./strategy.ts";
 
@@ -33,20 +34,23 @@ export class PluginHost {
   readonly #clock: Clock;
   readonly #journal: Pick<EventLog, "append">;
   readonly #machine: Clock;
+  readonly #failures: FailureLog;
   readonly #running: Running[] = [];
   readonly #undone: Running[] = [];
 
   /** Work that an undo starts takes the machine's time, whatever clock the engine has. */
-  constructor(clock: Clock, journal: Pick<EventLog, "append">, machine: Clock = createSystemClock()) {
+  constructor(clock: Clock, journal: Pick<EventLog, "append">, machine: Clock = createSystemClock(), failures = new FailureLog()) {
     this.#clock = clock;
     this.#journal = journal;
     this.#machine = machine;
+    this.#failures = failures;
   }
 
   start(plugin: Plugin, parts: PluginParts): void {
     const self = this.#begin(plugin.name);
     this.#running.push(self);
     const { owner, scope } = self;
+    handling.value = itsStart;
     try {
       inside(owner, () => {
         const added = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
@@ -65,6 +69,8 @@ export class PluginHost {
       });
     } catch (error) {
       owner.fail(error);
+    } finally {
+      handling.value = undefined;
     }
   }
 
@@ -81,6 +87,7 @@ export class PluginHost {
   }
 
   #note(plugin: string, error: unknown): void {
+    this.#failures.note("plugin", plugin, error, this.#clock.now());
     outside(() => {
       this.#journal.append({ type: "plugin.failed", plugin, message: messageOf(error) });
     });

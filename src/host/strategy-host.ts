@@ -14,6 +14,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { StrategyContext } from "./context.ts";
 import { inside, type Owner, outside } from "./execution-context.ts";
+import { FailureLog, handling, itsStart } from "./failure.ts";
 import { ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
 import type { Strategy } from "./strategy.ts";
@@ -56,10 +57,16 @@ interface Charge {
 }
 
 /** `followed`: the strategies' promises are followed by what drives the clock. */
-export const createStrategyHost = (clock: Clock, journal: EventLog, supervision?: RestartPolicy, followed = false): StrategyHost => {
+export const createStrategyHost = (
+  clock: Clock,
+  journal: EventLog,
+  supervision?: RestartPolicy,
+  followed = false,
+  failures: FailureLog = new FailureLog(),
+): StrategyHost => {
   installVirtualGlobals();
   watchUnhandledRejections();
-  return new SupervisedStrategies(clock, journal, supervision, followed);
+  return new SupervisedStrategies(clock, journal, supervision, followed, failures);
 };
 
 /** Strategies of one engine, with what their failures lead to. */
@@ -68,14 +75,16 @@ class SupervisedStrategies implements StrategyHost {
   readonly #journal: EventLog;
   readonly #supervision: RestartPolicy | undefined;
   readonly #followed: boolean;
+  readonly #failures: FailureLog;
   readonly #states = new Map<string, StrategyState>();
   readonly #charges: Charge[] = [];
 
-  constructor(clock: Clock, journal: EventLog, supervision: RestartPolicy | undefined, followed: boolean) {
+  constructor(clock: Clock, journal: EventLog, supervision: RestartPolicy | undefined, followed: boolean, failures: FailureLog) {
     this.#clock = clock;
     this.#journal = journal;
     this.#supervision = supervision;
     this.#followed = followed;
+    this.#failures = failures;
   }
 
   get states(): ReadonlyMap<string, StrategyState> {
@@ -117,6 +126,7 @@ class SupervisedStrategies implements StrategyHost {
     const run: Run = { name, owner, orderManager, open: 1 };
     charge.run = run;
     this.#states.set(name, { state: "running" });
+    handling.value = itsStart;
     try {
       inside(owner, () => {
         const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
@@ -124,6 +134,8 @@ class SupervisedStrategies implements StrategyHost {
       });
     } catch (error) {
       owner.fail(error);
+    } finally {
+      handling.value = undefined;
     }
     this.#settle(run);
   }
@@ -164,6 +176,7 @@ class SupervisedStrategies implements StrategyHost {
     charge.run = undefined;
     const message = messageOf(error);
     this.#states.set(name, { state: "failed", error: message });
+    this.#failures.note("strategy", name, error, this.#clock.now());
     outside(() => {
       this.#end(run);
       this.#journal.append({ type: "strategy.failed", strategy: name, message });

@@ -97,6 +97,21 @@ export interface StrategyReport extends ExitGapReport {
   readonly error?: string;
 }
 
+/** A strategy or plugin that threw. */
+interface FailureReport {
+  readonly kind: "strategy" | "plugin";
+  readonly name: string;
+  readonly message: string;
+  /** Milliseconds since the epoch, of the market's time. */
+  readonly at: number;
+  /** `file:line:column` in its author's source, where it is known. */
+  readonly place?: string;
+  /** What it was given, such as "a quote of BTC-USDT-SWAP". */
+  readonly handling?: string;
+  /** Its failures so far, this one included. */
+  readonly count: number;
+}
+
 export interface RunReport {
   readonly resultHash: string;
   readonly fixture: {
@@ -110,6 +125,8 @@ export interface RunReport {
   readonly events: number;
   readonly virtualMs: number;
   readonly wallMs: number;
+  /** The last failure of each strategy and plugin that threw; left out where none did. It names files of this machine and is not hashed. */
+  readonly failures?: readonly FailureReport[];
   /** `rejected` by the service; `refused` locally, before it cost quota. */
   readonly orders: {
     readonly placed: number;
@@ -205,6 +222,6 @@ export const grossOf = ({ pnl, fees, funding = "0", liquidations }: Costs): stri
 
 /** SHA-256 of everything a run decided, in hex. The time it took on this machine and the hash itself are left out. */
 export const hashOf = (report: Omit<RunReport, "resultHash" | "wallMs"> & Partial<RunReport>): string => {
-  const { resultHash: _, wallMs: __, ...decided } = report;
+  const { resultHash: _, wallMs: __, failures: ___, ...decided } = report;
   return createHash("sha256").update(canonicalJson(decided)).digest("hex");
 };

@@ -73,7 +73,7 @@ const noneAccepted = (report: Orders & Pick<RunReport, "fills" | "perStrategy">)
 type Orders = Pick<RunReport, "orders" | "turnedDown">;
 
 /** Why no order of a run was accepted, where some were wanted; undefined where one was, or none was wanted. */
-export const unacceptedIn = ({ orders: { placed, rejected, refused }, turnedDown }: Orders): string | undefined => {
+const unacceptedIn = ({ orders: { placed, rejected, refused }, turnedDown }: Orders): string | undefined => {
   if (placed + refused === 0 || rejected < placed) return undefined;
   const who = [
     ...(refused === 0 ? [] : [`${allOf(refused)} refused before sending`]),
@@ -81,6 +81,13 @@ export const unacceptedIn = ({ orders: { placed, rejected, refused }, turnedDown
   ].join(" and ");
   const [first] = turnedDown;
   return first === undefined ? who : `${who}, most often: ${first.example.reason.replace(/\.$/, "")}`;
+};
+
+/** The same, or which data that the recording does not hold strategies waited for, where none was wanted. */
+export const unsentIn = (report: Orders & Pick<RunReport, "coverage">): string | undefined => {
+  const { placed, refused } = report.orders;
+  if (placed + refused > 0 || (report.coverage.missed ?? []).length === 0) return unacceptedIn(report);
+  return `none was wanted, as ${missing(report.coverage).join(" ").replace(/\.$/, "")}`;
 };
 
 const allOf = (count: number): string => (count === 1 ? "its only order" : `all ${counted(count, "order")}`);

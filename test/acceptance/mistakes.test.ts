@@ -32,6 +32,8 @@ afterAll(() => {
 beforeAll(async () => {
   process.chdir(folder);
   expect(await commanded(["generate", "--out", "market", "--instrument", "BTC-USDT-SWAP", "--minutes", "1"])).toMatchObject({ code: 0 });
+  const few = file("few.csv", bars([1, 2, 3, 4].map((at) => row(String(at))).join("")));
+  expect(await commanded(["import", few, "--out", "few", "--instrument", "BTC-USDT-SWAP"])).toMatchObject({ code: 0 });
 });
 
 const bars = (rows: string): string => `timestamp,open,high,low,close,volume\n${rows}`;
@@ -47,6 +49,24 @@ const damaged = (): string => {
 };
 
 const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly string[], parts: readonly string[]])[] = [
+  [
+    "fees as a number, with the text to write",
+    2,
+    () => ["backtest", config("fees.ts", "ladder({})", "", 'fixture: "market", fees: { makerBps: 2, takerBps: "5" }')],
+    ["fees.makerBps: must be string (got 2).", 'write "2"'],
+  ],
+  [
+    "a latency as a number, with the model to write",
+    2,
+    () => ["backtest", config("latency.ts", "ladder({})", "", 'fixture: "market", latency: 40')],
+    ["latency: 40 is not a latency model.", "Write constant(40)"],
+  ],
+  [
+    "a strategy that waits for data the recording does not hold",
+    1,
+    () => ["backtest", config("waits.ts", "joinBest({})", "", 'fixture: "few"')],
+    ["No order was accepted: none was wanted, as join-best subscribes to", "; this fixture has"],
+  ],
   [
     "an unknown config key",
     2,

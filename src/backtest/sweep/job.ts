@@ -8,7 +8,7 @@
  */
 
 import { checkConfig } from "../../host/config.ts";
-import { unacceptedIn } from "../../report/warnings.ts";
+import { unsentIn } from "../../report/warnings.ts";
 import type { ReadMarket } from "../backtest-service.ts";
 import { type GivenOptions, withOptions } from "../given-options.ts";
 import { runBacktest } from "../runner.ts";
@@ -43,8 +43,12 @@ export const runJob = async (config: unknown, { overrides }: Job, market: ReadMa
     const options = { ...(seed !== undefined && { seed }), ...(limits !== undefined && { limits }) };
     const report = await runBacktest(varied(checked, overrides), { ...options, market, print: () => undefined });
     const failed = Object.entries(report.perStrategy).find(([, { state }]) => state === "failed");
-    if (failed !== undefined) return { status: "failed", error: `strategy ${failed[0]}: ${failed[1].error ?? "no message"}` };
-    const reason = unacceptedIn(report);
+    if (failed !== undefined) {
+      const place = report.failures?.find(({ kind, name }) => kind === "strategy" && name === failed[0])?.place;
+      const where = place === undefined ? "" : ` (${place})`;
+      return { status: "failed", error: `strategy ${failed[0]}: ${failed[1].error ?? "no message"}${where}` };
+    }
+    const reason = unsentIn(report);
     if (reason !== undefined) return { status: "unaccepted", resultHash: report.resultHash, reason };
     return { status: "done", resultHash: report.resultHash, figures: figuresOf(report) };
   } catch (error) {

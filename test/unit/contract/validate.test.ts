@@ -44,7 +44,21 @@ describe("Validated user input", () => {
       ['options.sz: "1e3" is not a decimal; write plain digits in a string, such as "0.001".'],
     ],
     ["a number too high", { instId: "A-B", levels: 21 }, ["options.levels: must be <= 20 (got 21)."]],
-    ["a number as text", { instId: "A-B", levels: "3" }, ['options.levels: must be integer (got "3").']],
+    [
+      "a number as text",
+      { instId: "A-B", levels: "3" },
+      ['options.levels: must be integer (got "3"). Write the number without quotes: 3.'],
+    ],
+    [
+      "a decimal as a number",
+      { instId: "A-B", sz: 0.5 },
+      ['options.sz: must be string (got 0.5). Decimals are text, so that they are exact: write "0.5".'],
+    ],
+    [
+      "a decimal as a small number",
+      { instId: "A-B", sz: 1e-7 },
+      ['options.sz: must be string (got 1e-7). Decimals are text, so that they are exact: write "0.0000001".'],
+    ],
   ])("%s", (_, value, issues) => {
     expect(issuesOf(value)).toEqual(issues);
   });

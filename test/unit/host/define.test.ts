@@ -132,7 +132,11 @@ describe("Options of the embedded service", () => {
     ],
     ["fees of one kind only", () => backtest({ fees: { SPOT: { makerBps: "1", takerBps: "1" } } as never }), '"SWAP" is missing'],
     ["a balance with an exponent", () => backtest({ balances: { USDT: "1e4" } }), 'balances.USDT: "1e4" is not a decimal'],
-    ["a latency that is a number", () => backtest({ latency: 25 as never }), "backtest options.latency: must be object (got 25)"],
+    [
+      "a latency that is a number",
+      () => backtest({ latency: 25 as never }),
+      "backtest options.latency: 25 is not a latency model. Write constant(25)",
+    ],
     [
       "a latency that is no model",
       () => backtest({ latency: { ms: 25 } as never }),

@@ -1,0 +1,102 @@
+/**
+ * Failure: what a strategy or plugin threw, with the place in its author's file, the time and what it was handling.
+ *
+ * Invariants: it says where on this machine, so it never enters an event, a journal or a result hash; frames of this package, of
+ * the platform and of installed packages are passed over, so that the first one left is the author's.
+ * Not here: what follows from a failure (strategy-host.ts, plugin-host.ts), whose code runs (execution-context.ts).
+ */
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "../errors.ts";
+
+export interface Failure {
+  readonly kind: "strategy" | "plugin";
+  /** Name of the strategy or plugin in the config. */
+  readonly name: string;
+  readonly message: string;
+  /** Milliseconds on the engine's clock: virtual in a backtest. */
+  readonly at: number;
+  /** `file:line:column` in the author's source, relative to the working folder where it lies below; absent where no frame is the author's. */
+  readonly place?: string;
+  /** Such as "a quote of BTC-USDT-SWAP"; absent where it is not known, as after an `await`. */
+  readonly handling?: string;
+  /** Failures of this strategy or plugin so far, this one included. */
+  readonly count: number;
+}
+
+/** What user code is given at this moment; set where values and timers reach it. */
+export const handling: { value: unknown } = { value: undefined };
+
+/** Stands for a timer in `handling`. */
+export const aTimer = Symbol("timer");
+/** Stands for the call that starts a strategy or plugin. */
+export const itsStart = Symbol("start");
+
+/** Numbers failures by name, and passes each on. */
+export class FailureLog {
+  readonly #counts = new Map<string, number>();
+  readonly #tell: ((failure: Failure) => void) | undefined;
+
+  constructor(tell?: (failure: Failure) => void) {
+    this.#tell = tell;
+  }
+
+  note(kind: Failure["kind"], name: string, error: unknown, at: number): void {
+    const count = (this.#counts.get(`${kind} ${name}`) ?? 0) + 1;
+    this.#counts.set(`${kind} ${name}`, count);
+    if (this.#tell === undefined) return;
+    const [place, given] = [placeOf(error), described(handling.value)];
+    const known = { ...(place !== undefined && { place }), ...(given !== undefined && { handling: given }) };
+    this.#tell({ kind, name, message: messageOf(error), at, ...known, count });
+  }
+}
+
+/** `mine: TypeError: …` and a second line with place, time and occasion. */
+export const failureText = ({ name, message, at, place, handling: given, count }: Failure): string => {
+  const parts = [
+    ...(place === undefined ? [] : [`at ${place}`]),
+    new Date(Math.floor(at)).toISOString(),
+    ...(given === undefined ? [] : [`handling ${given}`]),
+    ...(count === 1 ? [] : [`failed ${count} times`]),
+  ];
+  return `${name}: ${message}\n      ${parts.join(", ")}`;
+};
+
+const described = (value: unknown): string | undefined => {
+  if (value === undefined) return undefined;
+  if (value === aTimer) return "a timer";
+  if (value === itsStart) return "its start";
+  const { instId, bidPx, openedAt, bids, side, slot, phase, type } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof type === "string") return `the event ${type}`;
+  if (typeof phase === "string") return `an update of its order "${String(slot)}" (${phase})`;
+  if (typeof instId !== "string") return "a value of the account's state";
+  const what =
+    bidPx !== undefined ? "a quote" : openedAt !== undefined ? "a candle" : bids !== undefined ? "a book" : side ? "a trade" : "a value";
+  return `${what} of ${instId}`;
+};
+
+const own = fileURLToPath(new URL("../", import.meta.url));
+const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()\s][^()]*?):(\d+):(\d+)\)?$/;
+
+/** The first frame of the author's. */
+const placeOf = (error: unknown): string | undefined => {
+  for (const line of stackOf(error).split("\n")) {
+    const [, address, row, column] = frame.exec(line.trim()) ?? [];
+    if (address === undefined || /^(node:|data:)/.test(address)) continue;
+    const file = (address.startsWith("file:") ? fileURLToPath(address) : address).replace(/\?.*$/, "");
+    if (file.startsWith(own) || /[\\/]node_modules[\\/]/.test(file)) continue;
+    const near = relative(process.cwd(), file).replaceAll("\\", "/");
+    return `${near.startsWith("..") ? file : near}:${row}:${column}`;
+  }
+  return undefined;
+};
+
+/** Anything may have been thrown, also what throws when it is read. */
+const stackOf = (error: unknown): string => {
+  try {
+    const { stack } = error as { readonly stack?: unknown };
+    return typeof stack === "string" ? stack : "";
+  } catch {
+    return "";
+  }
+};
