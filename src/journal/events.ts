@@ -74,6 +74,35 @@ export type EventBody =
       readonly record: OrderRecord | undefined;
       readonly reason: string;
     }
+  /**
+   * An order executed more than before, at one price as far as its record tells. Sums of fills are the strategy's position and fees;
+   * a fee that the service tells later than the fill is in the position and in no fill.
+   */
+  | {
+      readonly type: "fill";
+      readonly strategy: string;
+      readonly slot: string;
+      readonly instId: string;
+      readonly clOrdId: string;
+      readonly ordId: string;
+      readonly side: Side;
+      /** By the increase of `accFillSz` times `avgPx`, on the tick or to 12 fraction digits; the mean of what came in one record. */
+      readonly px: string;
+      /** In base currency. */
+      readonly qty: string;
+      /** As the service's record says it, in the sign of the profile (`order.feeSign`). */
+      readonly fee: string;
+      /** The fee as a positive cost; a rebate is negative. */
+      readonly cost: string;
+      /** Of the fee: the settle currency, which is the quote currency of the instrument. */
+      readonly currency: string;
+      /** Undefined for limit orders, whose record does not tell. */
+      readonly liquidity: "maker" | "taker" | undefined;
+      /** Of the strategy in the instrument afterwards: base currency, negative short. */
+      readonly position: string;
+      /** An order of a previous run was met with this much executed: that run may have told of it. */
+      readonly recovered: boolean;
+    }
   /** A wanted order was not sent: a check before sending failed. */
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
   /** So many post-only orders of a slot in a row were rejected because they would have taken: its next ones wait, later each time. */

@@ -229,5 +229,18 @@ export const closedTrades = (held: Holding): ClosedTrades => {
 
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);
 
+/** A holding as an earlier one was; its closed trades and the fees of what is held begin anew. */
+export const holdingOf = ({ qty, entry, realised }: Pick<Holding, "qty" | "entry" | "realised">): Holding => {
+  const held = createHolding();
+  const { units } = held;
+  const [size, cost, gained] = [digitsOf(qty), digitsOf(entry), digitsOf(realised)];
+  refineQty(units, size.fraction);
+  refineMoney(units, Math.max(cost.fraction, gained.fraction));
+  units.qty = size.digits * ten(units.qtyPlaces - size.fraction);
+  units.entry = cost.digits * ten(units.moneyPlaces - cost.fraction);
+  units.realised = gained.digits * ten(units.moneyPlaces - gained.fraction);
+  return held;
+};
+
 /** At which what is held was entered on average: at most twelve fraction digits, "0" when nothing is held. */
 export const averagePxOf = (held: Holding): string => (isFlat(held) ? "0" : div(held.entry, held.qty, averagePlaces));

@@ -10,7 +10,7 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { OrderManager } from "./order-manager.ts";
-import { type OrderUpdate, updateOf } from "./order-update.ts";
+import type { OrderUpdate } from "./order-update.ts";
 import type { Refusal } from "./refusals.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
@@ -52,6 +52,9 @@ const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
   clOrdId: "",
   ordId: "",
   phase: "refused",
+  isFinal: true,
+  filledQty: "0",
+  avgPx: "",
   spec: undefined,
   record: undefined,
   reason,
@@ -110,7 +113,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
       if (update.strategy === strategy) subscriber.next(update);
     }),
   );
-  const mine = (): readonly OrderUpdate[] => own().map(updateOf);
+  const mine = (): readonly OrderUpdate[] => own().map((order) => orderManager.updateOf(order));
 
   return {
     updates$,

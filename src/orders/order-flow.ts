@@ -20,9 +20,11 @@ import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
 import { planSlot } from "./plan.ts";
+import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Refusals } from "./refusals.ts";
+import { filledOf } from "./risk/exposure-entry.ts";
 import { type Approval, type RuleSet, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
@@ -66,6 +68,7 @@ export class OrderFlow {
   readonly slots: Slots;
   readonly lifecycle: OrderLifecycle;
   readonly risk: RiskManager;
+  readonly positions: Positions;
   readonly exits: Exits;
   readonly refusals: Refusals;
   readonly postOnly: PostOnlyOrders;
@@ -83,6 +86,7 @@ export class OrderFlow {
     const ids = createClientOrderIds(options.instance);
     this.slots = new Slots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
     this.risk = new RiskManager(options, onLoss);
+    this.positions = new Positions({ profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx });
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
     this.exits = new Exits(options, this.slots, this.risk.exposure, this);
     this.refusals = new Refusals(options, this.lifecycle, this);
@@ -132,6 +136,19 @@ export class OrderFlow {
     exits.forget(slot);
     postOnly.forget(slot);
     slots.dropIfIdle(slot);
+  }
+
+  book(order: TrackedOrder): FillBody | undefined {
+    return this.positions.take(order, this.risk.ownerOf(order));
+  }
+
+  filledQty(order: TrackedOrder): string {
+    const { contract, instruments } = this.#options;
+    return order.record === undefined ? "0" : filledOf(order, { profile: contract.profile, instruments });
+  }
+
+  filled({ strategy }: FillBody): void {
+    this.positions.tell(strategy);
   }
 
   /** An order changed and is not published yet. */
@@ -211,12 +228,20 @@ export class OrderFlow {
   }
 
   recount(order: TrackedOrder): void {
-    this.risk.take(order);
+    this.#recount(order);
   }
 
   recountAll(): void {
-    for (const order of this.slots.orders()) this.risk.take(order);
+    for (const order of this.slots.orders()) this.#recount(order);
     this.#options.onOpenOrders(this.slots.openCount);
+  }
+
+  #recount(order: TrackedOrder): void {
+    const fill = this.book(order);
+    this.risk.take(order);
+    if (fill === undefined) return;
+    this.#options.journal.append(fill);
+    this.filled(fill);
   }
 
   /** It may not be placed yet, and is considered again when it may. */

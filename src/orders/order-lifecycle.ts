@@ -8,16 +8,23 @@
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
+import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {
+  /** Books what was executed, before the change is journalled. */
+  book(order: TrackedOrder): FillBody | undefined;
   /** Before anything else learns of it: what is decided because of a change must count it. */
   count(order: TrackedOrder): void;
   /** The slot holds no order any more, or another one. */
   consider(slot: Slot): void;
+  /** Executed so far, in base currency. */
+  filledQty(order: TrackedOrder): string;
+  /** A fill was journalled and the order published. */
+  filled(fill: FillBody): void;
   /** The order is over and its slot was considered. */
   over(order: TrackedOrder): void;
 }
@@ -64,14 +71,17 @@ export class OrderLifecycle {
   publish(order: TrackedOrder): void {
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     this.#changes++;
+    const fill = this.#owner.book(order);
     this.#journal.append({ type: "order.changed", strategy, slot, instId: spec.instId, clOrdId, phase, record, reason });
     const ended = isOver(order);
     if (ended) this.#slots.close(order);
     this.#owner.count(order);
+    if (fill !== undefined) this.#journal.append(fill);
     if (this.#listeners.length > 0) {
-      const update = updateOf(order);
+      const update = updateOf(order, this.#owner.filledQty(order));
       for (const listener of this.#listeners) listener(update, order);
     }
+    if (fill !== undefined) this.#owner.filled(fill);
     if (!ended) return;
     this.#free(order);
     this.#owner.over(order);

@@ -10,6 +10,8 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { OrderFlow, type OrderFlowOptions } from "./order-flow.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
+import { type OrderUpdate, updateOf } from "./order-update.ts";
+import type { Positions } from "./positions.ts";
 import type { Refusal } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import { createOrderThrottle } from "./risk/order-throttle.ts";
@@ -91,6 +93,16 @@ export class OrderManager {
     }
   }
 
+  /** The order as it is now, for those who listen to it. */
+  updateOf(order: TrackedOrder): OrderUpdate {
+    return updateOf(order, this.#flow.filledQty(order));
+  }
+
+  /** What strategies hold by their own fills, at average cost. */
+  get positions(): Positions {
+    return this.#flow.positions;
+  }
+
   /** Orders that are not over. */
   orders(): readonly TrackedOrder[] {
     return this.#flow.slots.orders();
@@ -140,7 +152,9 @@ export class OrderManager {
 
   /** The account's position was closed at about this price, by no order of ours; where none is known it goes on being counted. */
   closed(instId: string, px: string | undefined): void {
-    if (px !== undefined) this.#flow.risk.exposure.close(instId, px);
+    if (px === undefined) return;
+    this.#flow.risk.exposure.close(instId, px);
+    this.#flow.positions.close(instId, px);
   }
 
   /** Whose wanted order an order that is not over is; empty where that is not known. */

@@ -6,7 +6,7 @@
  */
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { OrderPhase } from "../journal/events.ts";
-import type { TrackedOrder } from "./tracked-order.ts";
+import { isOver, type TrackedOrder } from "./tracked-order.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
 export interface OrderUpdate {
@@ -17,10 +17,19 @@ export interface OrderUpdate {
   readonly ordId: string;
   readonly phase: OrderPhase | "refused";
   readonly spec: OrderSpec | undefined;
+  /** It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before (`filledQty`). */
+  readonly isFinal: boolean;
+  /** Executed so far, in base currency whatever the service's sizes count; "0" while nothing was. */
+  readonly filledQty: string;
+  /** Price of that on average, as the service tells it; empty while nothing was executed. */
+  readonly avgPx: string;
   /** The service's record as last seen. */
   readonly record: OrderRecord | undefined;
   readonly reason: string;
 }
 
-export const updateOf = ({ strategy, slot, clOrdId, ordId, phase, spec, record, reason }: TrackedOrder): OrderUpdate =>
-  Object.freeze({ strategy, slot, clOrdId, ordId, phase, spec, record, reason });
+export const updateOf = (order: TrackedOrder, filledQty: string): OrderUpdate => {
+  const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
+  const avgPx = filledQty === "0" ? "" : (record?.avgPx ?? "");
+  return Object.freeze({ strategy, slot, clOrdId, ordId, phase, isFinal: isOver(order), filledQty, avgPx, spec, record, reason });
+};

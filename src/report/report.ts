@@ -122,6 +122,7 @@ export interface RunReport {
     readonly rows: number;
   };
   readonly seed: string;
+  /** In the event log; `fill` left out, since executions are counted by `fills`. */
   readonly events: number;
   readonly virtualMs: number;
   readonly wallMs: number;

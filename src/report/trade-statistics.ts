@@ -104,7 +104,7 @@ export class TradeStatistics {
   }
 
   onEvent(event: Event): void {
-    this.events++;
+    if (event.type !== "fill") this.events++;
     if (event.type === "action.sent") this.#countAction(event);
     else if (event.type === "action.held") {
       if (event.layer === "uid") this.#heldUntil = Math.max(this.#heldUntil, event.until);

@@ -37,7 +37,7 @@ const baseOf = (instId: string, sz: string, px: string, { profile, instruments }
   }
 };
 
-type Executed = Pick<ExposureEntry, "filled" | "value" | "cost">;
+export type Executed = Pick<ExposureEntry, "filled" | "value" | "cost">;
 
 const nothing: Executed = { filled: "0", value: "0", cost: "0" };
 
@@ -87,6 +87,9 @@ export const tradedBy = (record: OrderRecord, rules: Rules): Traded | undefined 
   if (isZero(filled)) return undefined;
   return record.side === "buy" ? { position: filled, cash: sub(neg(value), cost) } : { position: neg(filled), cash: sub(value, cost) };
 };
+
+/** What an order has executed so far, in base and quote currency. */
+export const executionOf = ({ record, spec }: TrackedOrder, rules: Rules): Executed => executedOf(spec.instId, record, rules);
 
 /** Base currency executed by an order so far. */
 export const filledOf = ({ record, spec }: TrackedOrder, rules: Rules): string => executedOf(spec.instId, record, rules).filled;

@@ -80,7 +80,7 @@ export class RiskManager {
     }
     const { clOrdId, record, spec, strategy } = order;
     const entry = exposureEntryOf(order, this.#source);
-    this.exposure.take(strategy === "" ? { ...entry, strategy: this.#owners.get(clOrdId) ?? "" } : entry);
+    this.exposure.take(strategy === "" ? { ...entry, strategy: this.ownerOf(order) } : entry);
     if (isOver(order)) this.#owners.delete(clOrdId);
     if (this.#limited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
   }
@@ -89,6 +89,11 @@ export class RiskManager {
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     for (const { strategy, instId, ...held } of holdings) this.exposure.inherit(strategy, instId, held);
     if (this.#limited) this.#losses.inherited(judged);
+  }
+
+  /** Whose order it is, by its slot or by the journal; empty where neither tells. */
+  ownerOf({ clOrdId, strategy }: TrackedOrder): string {
+    return strategy === "" ? (this.#owners.get(clOrdId) ?? "") : strategy;
   }
 
   /** The strategy that wanted an order of a previous run: it counts for that strategy before a slot takes it over. */

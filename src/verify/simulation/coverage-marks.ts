@@ -157,6 +157,7 @@ const namesOf = (event: Event): readonly string[] => {
     case "order.changed":
     case "order.inexact":
     case "order.slowed":
+    case "fill":
     case "position.protected":
     case "position.closing":
     case "position.closed":

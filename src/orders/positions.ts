@@ -1,0 +1,276 @@
+/**
+ * Positions of strategies by their own fills, at average cost, and the fills that make them up.
+ *
+ * Invariants: each increase of what an order's record says was executed is booked once, so a position is to the last digit the sum of
+ * its fills; an order whose strategy is not known yet is booked when it is; exact decimals.
+ * Not here: the arithmetic (average-cost.ts), limits (risk/exposure.ts), the account's own positions (orders/state).
+ */
+import { readInstId } from "../contract/inst-id.ts";
+import type { OrdType } from "../contract/profile.ts";
+import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../decimal.ts";
+import type { EventBody } from "../journal/events.ts";
+import { addToHolding, averagePxOf, chargeHolding, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
+import { type EntrySource, type Executed, executionOf } from "./risk/exposure-entry.ts";
+import { isOver, type TrackedOrder } from "./tracked-order.ts";
+
+/** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
+export interface Position {
+  readonly instId: string;
+  /** Base currency, negative short. */
+  readonly qty: string;
+  /** Average entry price, at most 12 fraction digits; "0" while nothing is held. */
+  readonly avgPx: string;
+  /**
+   * What closing it would meet as last quoted: the bid for a long position, the ask for a short one. The average entry price while there is
+   * no quote, "0" while nothing is held.
+   */
+  readonly markPx: string;
+  /** Settle currency of the four amounts: the quote currency of the instrument. */
+  readonly currency: string;
+  /** Profit of what is held at `markPx`, before fees. */
+  readonly unrealised: string;
+  /** Profit of what was closed, at average cost, before fees. */
+  readonly realised: string;
+  /** Fees paid, a positive cost; below zero where rebates were more. */
+  readonly fees: string;
+  /** `realised` + `unrealised` - `fees`. */
+  readonly profit: string;
+}
+
+export type FillBody = Extract<EventBody, { readonly type: "fill" }>;
+
+/** Positions as text, for the next run: the holding, and what of open orders is in it. */
+export interface BookedPosition {
+  readonly qty: string;
+  /** What the quantity cost, of its own sign. */
+  readonly entry: string;
+  readonly realised: string;
+  readonly fees: string;
+  /** By client order id: executed quantity, its value and cost. */
+  readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string]>>;
+}
+
+interface Book {
+  readonly strategy: string;
+  readonly instId: string;
+  holding: Holding;
+  fees: string;
+  /** Of orders that are not over. */
+  readonly open: Map<string, Executed>;
+}
+
+const places = 12;
+/** A price as near to a tick as this part of it was on the tick: records cut off their average. */
+const nearTick = "0.001";
+const nothing: Executed = { filled: "0", value: "0", cost: "0" };
+const overMax = 4_096;
+
+export class Positions {
+  readonly #source: EntrySource;
+  readonly #books = new Map<string, Map<string, Book>>();
+  /** Orders of previous runs that were not seen by this one yet are told as recovered. */
+  readonly #seen = new Set<string>();
+  readonly #over = new Set<string>();
+  #listeners: readonly ((strategy: string) => void)[] = [];
+
+  constructor(source: EntrySource) {
+    this.#source = source;
+  }
+
+  /** Books what an order has executed since it was last looked at; `owner` is its strategy, empty while that is not known. */
+  take(order: TrackedOrder, owner: string): FillBody | undefined {
+    const { clOrdId, record, spec, wish } = order;
+    const isRecovered = wish === undefined && !this.#seen.has(clOrdId);
+    if (owner === "" || this.#over.has(clOrdId)) return undefined;
+    if (wish === undefined) this.#seen.add(clOrdId);
+    const ended = isOver(order);
+    const done = record === undefined || record.accFillSz === "" ? "0" : record.accFillSz;
+    if (isZero(done) && !this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId)) {
+      if (ended) this.#seen.delete(clOrdId);
+      return undefined;
+    }
+    const book = this.#bookOf(owner, spec.instId);
+    const fill = this.#add(book, order, isRecovered);
+    if (ended) {
+      book.open.delete(clOrdId);
+      this.#seen.delete(clOrdId);
+      this.#retire(clOrdId);
+    }
+    return fill;
+  }
+
+  of(strategy: string, instId: string): Position {
+    return this.#positionOf(this.#books.get(strategy)?.get(instId) ?? emptyBook(strategy, instId));
+  }
+
+  /** Every instrument a strategy has traded, by id. */
+  all(strategy: string): ReadonlyMap<string, Position> {
+    return new Map([...(this.#books.get(strategy)?.values() ?? [])].map((book) => [book.instId, this.#positionOf(book)]));
+  }
+
+  /** Profit in each settle currency, of all strategies when none is named. */
+  equity(strategy?: string): ReadonlyMap<string, string> {
+    const sums = new Map<string, string>();
+    for (const [name, books] of this.#books) {
+      if (strategy !== undefined && name !== strategy) continue;
+      for (const book of books.values()) {
+        const { currency, profit } = this.#positionOf(book);
+        sums.set(currency, add(sums.get(currency) ?? "0", profit));
+      }
+    }
+    return sums;
+  }
+
+  isHeld(strategy?: string): boolean {
+    const all = strategy === undefined ? [...this.#books.values()] : [this.#books.get(strategy) ?? new Map<string, Book>()];
+    return all.some((books) => [...books.values()].some(({ holding }) => !isZero(holding.qty)));
+  }
+
+  /** As the journal keeps it; undefined where a strategy has not traded it. */
+  booked(strategy: string, instId: string): BookedPosition | undefined {
+    const book = this.#books.get(strategy)?.get(instId);
+    if (book === undefined) return undefined;
+    const { qty, entry, realised } = book.holding;
+    const open = [...book.open].map(([clOrdId, { filled, value, cost }]) => [clOrdId, [filled, value, cost]] as const);
+    return { qty, entry, realised, fees: book.fees, open: Object.fromEntries(open) };
+  }
+
+  /** What a previous run left. */
+  inherit(strategy: string, instId: string, { qty, entry, realised, fees, open }: BookedPosition): void {
+    const book = this.#bookOf(strategy, instId);
+    book.holding = holdingOf({ qty, entry, realised });
+    book.fees = fees;
+    for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });
+  }
+
+  /** All that is held of an instrument was closed at this price, by no order of a strategy. */
+  close(instId: string, px: string): void {
+    for (const [strategy, books] of this.#books) {
+      const book = books.get(instId);
+      if (book === undefined || isZero(book.holding.qty)) continue;
+      const { qty } = book.holding;
+      addToHolding(book.holding, { ordId: "", side: isPositive(qty) ? "sell" : "buy", px, qty: abs(qty), cost: "0" });
+      this.tell(strategy);
+    }
+  }
+
+  /** Calls `listener` with each strategy whose position has changed; the returned function ends that. */
+  listen(listener: (strategy: string) => void): () => void {
+    const own = (strategy: string): void => {
+      listener(strategy);
+    };
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
+  }
+
+  tell(strategy: string): void {
+    for (const listener of this.#listeners) listener(strategy);
+  }
+
+  #add(book: Book, order: TrackedOrder, isRecovered: boolean): FillBody | undefined {
+    const { clOrdId, ordId, slot, spec, record } = order;
+    const before = book.open.get(clOrdId) ?? nothing;
+    const now = executionOf(order, this.#source);
+    const qty = sub(now.filled, before.filled);
+    const cost = sub(now.cost, before.cost);
+    if (!isPositive(qty)) {
+      // The fee of what was executed has become known, or was corrected.
+      if (isZero(qty) && !isZero(cost)) {
+        chargeHolding(book.holding, cost);
+        book.fees = add(book.fees, cost);
+        book.open.set(clOrdId, { ...before, cost: now.cost });
+      }
+      return undefined;
+    }
+    const px = this.#pxOf(sub(now.value, before.value), qty, now.filled, spec.instId, record?.avgPx ?? "");
+    addToHolding(book.holding, { ordId, side: spec.side, px, qty, cost });
+    book.fees = add(book.fees, cost);
+    book.open.set(clOrdId, { filled: now.filled, value: add(before.value, mul(px, qty)), cost: now.cost });
+    return {
+      type: "fill",
+      strategy: book.strategy,
+      slot,
+      instId: spec.instId,
+      clOrdId,
+      ordId,
+      side: spec.side,
+      px,
+      qty,
+      fee: this.#source.profile.order.feeSign === "negative_is_cost" ? neg(cost) : cost,
+      cost,
+      currency: currencyOf(spec.instId),
+      liquidity: liquidityOf(spec.ordType as OrdType),
+      position: book.holding.qty,
+      recovered: isRecovered,
+    };
+  }
+
+  /** Price of an increase: on the tick where the record's cut average allows it, else to 12 fraction digits. */
+  #pxOf(value: string, qty: string, filled: string, instId: string, avgPx: string): string {
+    const px = div(value, qty, places);
+    const tick = this.#source.instruments().get(instId)?.tickSize;
+    if (tick === undefined || !isPositive(tick)) return px;
+    const near = toStep(px, tick, "nearest");
+    if (equal(near, px)) return near;
+    const off = abs(sub(mul(near, qty), value));
+    const fraction = avgPx.includes(".") ? avgPx.length - avgPx.indexOf(".") - 1 : 0;
+    const cut = fraction === 0 ? filled : mul(filled, `0.${"0".repeat(fraction - 1)}1`);
+    return compare(off, cut) < 0 && compare(off, mul(mul(tick, nearTick), qty)) < 0 ? near : px;
+  }
+
+  #positionOf({ instId, holding, fees }: Book): Position {
+    const { qty, realised } = holding;
+    const avgPx = averagePxOf(holding);
+    const isFlat = isZero(qty);
+    const quoted = isFlat ? "0" : this.#source.marketPx(instId, isPositive(qty) ? "sell" : "buy");
+    const unrealised = quoted === undefined || isFlat ? "0" : unrealisedOf(holding, quoted);
+    const profit = sub(add(realised, unrealised), fees);
+    return Object.freeze({ instId, qty, avgPx, markPx: quoted ?? avgPx, currency: currencyOf(instId), unrealised, realised, fees, profit });
+  }
+
+  #bookOf(strategy: string, instId: string): Book {
+    let books = this.#books.get(strategy);
+    if (books === undefined) {
+      books = new Map();
+      this.#books.set(strategy, books);
+    }
+    let book = books.get(instId);
+    if (book === undefined) {
+      book = emptyBook(strategy, instId);
+      books.set(instId, book);
+    }
+    return book;
+  }
+
+  #retire(clOrdId: string): void {
+    this.#over.add(clOrdId);
+    if (this.#over.size <= overMax) return;
+    const [oldest] = this.#over;
+    this.#over.delete(oldest as string);
+  }
+}
+
+const emptyBook = (strategy: string, instId: string): Book => ({
+  strategy,
+  instId,
+  holding: createHolding(),
+  fees: "0",
+  open: new Map(),
+});
+
+const currencyOf = (instId: string): string => readInstId(instId)?.quote ?? "";
+
+const liquidityOf = (ordType: OrdType): "maker" | "taker" | undefined => {
+  switch (ordType) {
+    case "post_only":
+      return "maker";
+    case "market":
+    case "ioc":
+    case "fok":
+      return "taker";
+    case "limit":
+      return undefined;
+  }
+};
