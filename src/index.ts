@@ -39,6 +39,7 @@ export type { CandleHistory, HistoryCandle, HistorySource } from "./market/histo
 export type { BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
 export type { OrderUpdate } from "./orders/order-update.ts";
+export type { Position } from "./orders/positions.ts";
 export type { Snapshot } from "./orders/state/polled-resource.ts";
 export type { OrderSpec, WantedOrder } from "./orders/wanted-order.ts";
 export type { LayerSpec } from "./scheduler/quota/layers.ts";

@@ -31,6 +31,7 @@ import { drained } from "./drain.ts";
 import { monitorForeignUsage } from "./foreign-usage-monitor.ts";
 import { initialSync } from "./initial-sync.ts";
 import { setLeverage } from "./leverage.ts";
+import { positionsOf } from "./position-streams.ts";
 import { quotaReader } from "./quota-reader.ts";
 import { holdAsBefore, recall } from "./recovery.ts";
 import { watchSharedAccess } from "./shared-access.ts";
@@ -100,7 +101,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
   if (service.watchful === true) watchSharedAccess(journal, quotaNow, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
-  const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, quota$, stopped$)]));
+  const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, clock, quota$, stopped$)]));
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
   const face = faceOf(parts, streamsFor, quotaNow, stopped$);
   const begin = (): void => {
@@ -118,6 +119,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
         listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
         estimate: estimator(parts, account.user),
         orders: createOrders(orderManager, name, clock),
+        ...positionsOf(orderManager.positions, name, clock, stopped$),
         random: random.fork(`strategy ${name}`),
       };
       strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, orderManager);

@@ -7,6 +7,7 @@
 import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
@@ -19,6 +20,7 @@ import type { Ledger } from "../scheduler/quota/ledger.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./instrument-refresh.ts";
+import { equityStream } from "./position-streams.ts";
 
 export interface UserAccount {
   readonly user: ServiceUser;
@@ -101,7 +103,12 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
 };
 
 /** The user's state as streams that end with the engine. */
-export const streamsOf = ({ resources }: UserAccount, quota$: StreamsOfState["quota$"], stopped$: Observable<void>): StreamsOfState => {
+export const streamsOf = (
+  { resources, orderManager }: UserAccount,
+  clock: Clock,
+  quota$: StreamsOfState["quota$"],
+  stopped$: Observable<void>,
+): StreamsOfState => {
   const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
   return {
     instruments$: until(resources.instruments.value$),
@@ -109,6 +116,7 @@ export const streamsOf = ({ resources }: UserAccount, quota$: StreamsOfState["qu
     history$: until(resources.history.value$),
     balances$: until(resources.balances.value$),
     positions$: until(resources.positions.value$),
+    equity$: until(equityStream(clock, orderManager.positions)),
     quota$: until(quota$),
   };
 };

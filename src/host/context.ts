@@ -11,6 +11,7 @@ import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
 import type { CancelResult, Orders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
+import type { Position } from "../orders/positions.ts";
 import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";
@@ -55,6 +56,11 @@ export interface StreamsOfState {
   readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
   readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
   readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
+  /**
+   * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and while something is
+   * held once a second where it changed. In a strategy it is that strategy's; in a plugin or an engine the sum of the user's strategies.
+   */
+  readonly equity$: Observable<ReadonlyMap<string, string>>;
   /** Now and after every change, at most once a quarter second. */
   readonly quota$: Observable<QuotaState>;
 }
@@ -64,6 +70,10 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly options: O;
   readonly market: Market;
   readonly orders: Orders;
+  /** Own position in an instrument, fresh after every fill and marked by the latest quote; costs no quota. Flat where nothing was traded. */
+  readonly position: (instId: string) => Position;
+  /** Own positions by instrument, now and after every fill; marked at that time. */
+  readonly position$: Observable<ReadonlyMap<string, Position>>;
   /** What the service lists now, in its order: fetched at the start, never written into a strategy. */
   readonly listed: () => readonly InstrumentRecord[];
   /** Weight and waiting time of actions, before they are asked for. */

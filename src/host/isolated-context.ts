@@ -66,6 +66,9 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
       now: () => clock.now(),
       random: createRandom(seed),
       listed: () => listed,
+      position: () => refuse("position", "Watch position$ instead."),
+      position$: stream("position$"),
+      equity$: stream("equity$"),
       estimate: () => refuse("estimate", "Watch quota$ instead."),
       market: {
         trades: (...asked) => stream("market.trades", ...asked),

@@ -31,6 +31,8 @@ export const streamPaths = [
   "history$",
   "balances$",
   "positions$",
+  "position$",
+  "equity$",
   "quota$",
 ] as const;
 export type StreamPath = (typeof streamPaths)[number];

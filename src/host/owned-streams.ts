@@ -90,6 +90,7 @@ export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfStat
   history$: owned(owner, streams.history$),
   balances$: owned(owner, streams.balances$),
   positions$: owned(owner, streams.positions$),
+  equity$: owned(owner, streams.equity$),
   quota$: owned(owner, streams.quota$),
 });
 

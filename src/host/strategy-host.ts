@@ -15,7 +15,7 @@ import type { OrderManager } from "../orders/order-manager.ts";
 import type { StrategyContext } from "./context.ts";
 import { inside, type Owner, outside } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
-import { ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
+import { owned, ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
 import type { Strategy } from "./strategy.ts";
 import { watchUnhandledRejections } from "./unhandled-rejections.ts";
@@ -220,6 +220,8 @@ const contextOf = (owner: Owner, parts: Parts): Parts => ({
   ...ownedState(owner, parts),
   market: ownedMarket(owner, parts.market),
   orders: ownedOrders(owner, parts.orders),
+  position: (instId) => outside(() => parts.position(instId)),
+  position$: owned(owner, parts.position$),
 });
 
 const notAStream = (name: string, what: string, found: unknown): SluiceError => {

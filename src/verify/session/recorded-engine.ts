@@ -125,6 +125,7 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
     history$: listened("history$", source.history$, uid),
     balances$: listened("balances$", source.balances$, uid),
     positions$: listened("positions$", source.positions$, uid),
+    equity$: listened("equity$", source.equity$, uid),
     quota$: listened("quota$", source.quota$, uid),
   });
   return {

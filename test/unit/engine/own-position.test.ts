@@ -1,0 +1,56 @@
+/** What a strategy sees of its own position while it trades: at once, as a stream, and nothing of another strategy's. */
+import { NEVER } from "rxjs";
+import { expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { equityStream, positionsOf } from "../../../src/engine/position-streams.ts";
+import type { Position } from "../../../src/index.ts";
+import { Positions } from "../../../src/orders/positions.ts";
+import { newOrder } from "../../../src/orders/tracked-order.ts";
+import { swap } from "../../support/harness/orders.ts";
+
+it("a strategy's streams give the state first, one value a fill, and its profit as the market moves", () => {
+  const clock = createVirtualClock(0);
+  let mark = "100";
+  const profile = createContract({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }).profile;
+  const positions = new Positions({ profile, instruments: () => new Map(), marketPx: () => mark });
+  const bought = (strategy: string, accFillSz: string): void => {
+    const spec = { instId: swap, side: "buy", ordType: "market", px: "", sz: "2", reduceOnly: false } as const;
+    const wish = { slot: "x", instId: swap, side: "buy", qty: "2" } as const;
+    const order = newOrder(strategy, "x", `${strategy}${accFillSz}`, wish, "", spec, 0);
+    const { clOrdId } = order;
+    const told = {
+      instId: swap,
+      ordId: "1",
+      clOrdId,
+      px: "",
+      sz: "2",
+      ordType: "market",
+      side: "buy",
+      createdAt: "1",
+      updatedAt: "1",
+    } as const;
+    order.record = { ...told, state: "filled", avgPx: "100", accFillSz, fee: "-0.1" };
+    order.phase = "filled";
+    const fill = positions.take(order, strategy);
+    if (fill !== undefined) positions.tell(strategy);
+  };
+  const own = positionsOf(positions, "s", clock, NEVER);
+  const seen: (string | undefined)[] = [];
+  const profits: (string | undefined)[] = [];
+  const all: (string | undefined)[] = [];
+  own.position$.subscribe((map: ReadonlyMap<string, Position>) => seen.push(map.get(swap)?.qty));
+  own.equity$.subscribe((map) => profits.push(map.get("USDT")));
+  const ending = equityStream(clock, positions).subscribe((map) => all.push(map.get("USDT")));
+  bought("s", "2");
+  expect(own.position(swap)).toMatchObject({ qty: "2", avgPx: "100", markPx: "100", fees: "0.1", profit: "-0.1" });
+  bought("t", "1");
+  expect(own.position(swap).qty).toBe("2");
+  clock.advanceTo(5_000);
+  mark = "101.5";
+  clock.advanceTo(10_000);
+  expect(seen).toEqual([undefined, "2"]);
+  expect(profits).toEqual([undefined, "-0.1", "2.9"]);
+  expect(all).toEqual([undefined, "-0.1", "-0.2", "4.3"]);
+  ending.unsubscribe();
+});
