@@ -63,7 +63,7 @@ interface PlacementJournalOptions {
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
   readonly rules: RuleSet;
-  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "tradedBy">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "tradedBy" | "positions">;
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
@@ -155,7 +155,7 @@ class PlacementLog implements PlacementJournal {
 
   readonly closed = (uid: string, instId: string, px: string | undefined): void => {
     if (px === undefined || this.#log === undefined || this.#failed !== undefined) return;
-    for (const held of this.#holdings.closed(uid, instId, px)) this.#write({ type: "held", ...held });
+    for (const held of this.#holdings.closed(uid, instId, px)) this.#write({ type: "held", ...this.#withBooked(held) });
   };
 
   readonly refused = (): string | undefined => this.#failed;
@@ -221,11 +221,17 @@ class PlacementLog implements PlacementJournal {
     this.#write({ type: "over", uid, clOrdId, phase, ...this.#heldAfter(uid, strategy || sender.strategy, record) });
   }
 
+  /** With what its strategy has booked, orders that are not over included. */
+  #withBooked(held: Held): Held {
+    const booked = this.#options.deskOf(held.uid).positions.booked(held.strategy, held.instId);
+    return booked === undefined ? held : { ...held, booked };
+  }
+
   /** The whole holding that an order leaves, where something of it was executed. */
   #heldAfter(uid: string, strategy: string, record: OrderRecord | undefined): { readonly held?: Held } {
     const traded = record === undefined ? undefined : this.#options.deskOf(uid).tradedBy(record);
     if (record === undefined || traded === undefined) return {};
-    return { held: this.#holdings.with({ uid, strategy, instId: record.instId, ...traded }) };
+    return { held: this.#withBooked(this.#holdings.with({ uid, strategy, instId: record.instId, ...traded })) };
   }
 
   /** Wider limits than a previous run's have to be meant: a slip in a config would cost money at once. */
@@ -253,7 +259,7 @@ class PlacementLog implements PlacementJournal {
 
   /** Holdings of previous runs no longer count: positions and losses are counted from here on. */
   #resetRiskCounters(): void {
-    for (const held of this.#holdings.all()) this.#write({ type: "held", ...held, position: "0", cash: "0" });
+    for (const { booked: _, ...held } of this.#holdings.all()) this.#write({ type: "held", ...held, position: "0", cash: "0" });
   }
 }
 

@@ -8,6 +8,18 @@
  */
 import { add, mul } from "../decimal.ts";
 
+/** What a strategy had booked of an instrument: net quantity, what it cost, realised profit and fees; decimal text. */
+export interface BookedPosition {
+  readonly qty: string;
+  /** What the quantity cost, of its own sign. */
+  readonly entry: string;
+  /** Before fees. */
+  readonly realised: string;
+  readonly fees: string;
+  /** What of orders that are not over is in it, by client order id: executed quantity, its value and cost. */
+  readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string]>>;
+}
+
 export interface Held {
   readonly uid: string;
   /** Empty where nobody knows any more who wanted the orders. */
@@ -17,6 +29,8 @@ export interface Held {
   readonly position: string;
   /** Quote currency received less paid, costs included. */
   readonly cash: string;
+  /** Not told by journals of older versions. */
+  readonly booked?: BookedPosition;
 }
 
 export type HeldRecord = { readonly type: "held" } & Held;
@@ -37,18 +51,18 @@ const nameOf = ({ uid, strategy, instId }: Held): string => JSON.stringify([uid,
 export const createHoldings = (): Holdings => {
   const known = new Map<string, Held>();
   return {
-    take: ({ uid, strategy, instId, position, cash }) => {
-      const held: Held = { uid, strategy, instId, position, cash };
+    take: ({ uid, strategy, instId, position, cash, booked }) => {
+      const held: Held = { uid, strategy, instId, position, cash, ...(booked !== undefined && { booked }) };
       known.set(nameOf(held), held);
     },
     with: (traded) => {
       const { position = "0", cash = "0" } = known.get(nameOf(traded)) ?? {};
       return { ...traded, position: add(position, traded.position), cash: add(cash, traded.cash) };
     },
-    closed: (uid, instId, px) =>
+    closed: (of, product, px) =>
       [...known.values()]
-        .filter((held) => held.uid === uid && held.instId === instId)
-        .map((held) => ({ ...held, position: "0", cash: add(held.cash, mul(held.position, px)) })),
+        .filter((held) => held.uid === of && held.instId === product)
+        .map(({ uid, strategy, instId, position, cash }) => ({ uid, strategy, instId, position: "0", cash: add(cash, mul(position, px)) })),
     all: () => [...known.values()],
     snapshot: () => [...known.values()].map((held) => ({ type: "held" as const, ...held })),
   };

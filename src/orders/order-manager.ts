@@ -7,7 +7,9 @@
  */
 import type { Observable } from "rxjs";
 import type { OrderRecord } from "../contract/schemas.ts";
+import { isZero, neg } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
+import type { BookedPosition } from "../journal/holdings.ts";
 import { OrderFlow, type OrderFlowOptions } from "./order-flow.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
@@ -148,6 +150,7 @@ export class OrderManager {
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#flow.risk.inherit(holdings, judged);
+    for (const held of holdings) if (held.strategy !== "") this.#flow.positions.inherit(held.strategy, held.instId, bookedOf(held));
   }
 
   /** The account's position was closed at about this price, by no order of ours; where none is known it goes on being counted. */
@@ -195,3 +198,10 @@ export class OrderManager {
     for (const slot of slots.all()) if (isMeant(slot)) this.#flow.consider(slot);
   }
 }
+
+/** Older journals tell what was paid and not how much of it was profit: all of it is the entry, or profit where nothing is held. */
+const bookedOf = ({ position, cash, booked }: Inherited): BookedPosition => {
+  if (booked !== undefined) return booked;
+  const isFlat = isZero(position);
+  return { qty: position, entry: isFlat ? "0" : neg(cash), realised: isFlat ? cash : "0", fees: "0", open: {} };
+};

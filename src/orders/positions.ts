@@ -9,6 +9,7 @@ import { readInstId } from "../contract/inst-id.ts";
 import type { OrdType } from "../contract/profile.ts";
 import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../decimal.ts";
 import type { EventBody } from "../journal/events.ts";
+import type { BookedPosition } from "../journal/holdings.ts";
 import { addToHolding, averagePxOf, chargeHolding, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
 import { type EntrySource, type Executed, executionOf } from "./risk/exposure-entry.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
@@ -38,17 +39,6 @@ export interface Position {
 }
 
 export type FillBody = Extract<EventBody, { readonly type: "fill" }>;
-
-/** Positions as text, for the next run: the holding, and what of open orders is in it. */
-export interface BookedPosition {
-  readonly qty: string;
-  /** What the quantity cost, of its own sign. */
-  readonly entry: string;
-  readonly realised: string;
-  readonly fees: string;
-  /** By client order id: executed quantity, its value and cost. */
-  readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string]>>;
-}
 
 interface Book {
   readonly strategy: string;
@@ -135,7 +125,10 @@ export class Positions {
     return { qty, entry, realised, fees: book.fees, open: Object.fromEntries(open) };
   }
 
-  /** What a previous run left. */
+  /**
+   * What a previous run left. Increases of several orders after its last record are booked as their records are found, so that
+   * profit as a whole is exact, and how it divides into realised and unrealised may depend on that order.
+   */
   inherit(strategy: string, instId: string, { qty, entry, realised, fees, open }: BookedPosition): void {
     const book = this.#bookOf(strategy, instId);
     book.holding = holdingOf({ qty, entry, realised });

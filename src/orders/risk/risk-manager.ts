@@ -9,6 +9,7 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { isZero } from "../../decimal.ts";
+import type { BookedPosition } from "../../journal/holdings.ts";
 import type { Slot } from "../slot.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
@@ -27,7 +28,11 @@ interface RiskManagerOptions {
 }
 
 /** What a strategy holds by orders of previous runs that are over. */
-export type Inherited = Pick<Holding, "position" | "cash"> & { readonly strategy: string; readonly instId: string };
+export type Inherited = Pick<Holding, "position" | "cash"> & {
+  readonly strategy: string;
+  readonly instId: string;
+  readonly booked?: BookedPosition;
+};
 
 /** Told once of a loss beyond its limit. */
 interface OnLoss {
@@ -87,7 +92,7 @@ export class RiskManager {
 
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
-    for (const { strategy, instId, ...held } of holdings) this.exposure.inherit(strategy, instId, held);
+    for (const { strategy, instId, position, cash } of holdings) this.exposure.inherit(strategy, instId, { position, cash });
     if (this.#limited) this.#losses.inherited(judged);
   }
 

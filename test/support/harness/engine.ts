@@ -15,6 +15,7 @@ import {
   type Event,
   type OrderRecord,
   type ServiceSpec,
+  type StrategyContext,
 } from "../../../src/index.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue, type Venue } from "../../../src/venue.ts";
@@ -44,6 +45,8 @@ export interface World {
   /** What is pushed of orders, and whether the engine may rely on it. */
   pushes$: Observable<OrderRecord>;
   pushing$: Observable<boolean>;
+  /** What the strategy holds, as it sees it. */
+  position: StrategyContext<never>["position"];
   /** What the strategy wants. */
   wanted$: Observable<readonly WantedOrder[]>;
   journal: Partial<JournalConfig>;
@@ -77,7 +80,10 @@ export const worldOf = (): World => {
   const wanted$ = concat(of([far("a", "30000"), far("b", "29000")]), NEVER);
   const quiet = { step: () => undefined, lose: () => undefined, placementMs: 20, wallOffsetMs: 0 };
   const plain = { spoil: (_: WireRequest, answer: WireResponse) => answer, pushes$: NEVER, pushing$: of(false) };
-  return { clock, venue, disk: memoryDisk(), ...quiet, ...plain, wanted$, journal: {}, orders: {}, instance: ++worlds };
+  const position = (): never => {
+    throw new Error("no strategy has begun");
+  };
+  return { position, clock, venue, disk: memoryDisk(), ...quiet, ...plain, wanted$, journal: {}, orders: {}, instance: ++worlds };
 };
 let worlds = 0;
 
@@ -85,6 +91,13 @@ export class Dead extends Error {}
 
 const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
 const writes: readonly string[] = ["placeOrder", "cancelBatch"];
+
+const desiredOf =
+  (world: World) =>
+  ({ position }: Pick<StrategyContext<never>, "position">): Observable<readonly WantedOrder[]> => {
+    world.position = position;
+    return world.wanted$;
+  };
 
 /** A process: when it is killed nothing of it runs any more, and what it sent arrives all the same. */
 export const lifeOf = (world: World) => {
@@ -157,7 +170,7 @@ export const lifeOf = (world: World) => {
   const engine = createEngine(
     {
       service,
-      strategies: [defineStrategy({ name: "one", options: noOptions, desired: () => world.wanted$ })({})],
+      strategies: [defineStrategy({ name: "one", options: noOptions, desired: desiredOf(world) })({})],
       journal: { dir: "journal", ...world.journal },
       orders: world.orders,
     },

@@ -9,7 +9,7 @@ import { Positions } from "../../../src/orders/positions.ts";
 import { newOrder } from "../../../src/orders/tracked-order.ts";
 import { swap } from "../../support/harness/orders.ts";
 
-it("a strategy's streams give the state first, one value a fill, and its profit as the market moves", () => {
+it("Streams of a strategy give the state first, one value a fill, and its profit as the market moves", () => {
   const clock = createVirtualClock(0);
   let mark = "100";
   const profile = createContract({ order: { szUnit: { SPOT: "base", SWAP: "base" } } }).profile;

@@ -1,0 +1,39 @@
+/** A strategy's position after a crash: quantity, average price, realised profit and fees as they were. */
+import { concat, map, NEVER, of } from "rxjs";
+import { expect, it } from "vitest";
+import { after } from "../../../src/clock/clock.ts";
+import { begun, crash, far, pass, stop, type World, worldOf } from "../../support/harness/engine.ts";
+import { swap } from "../../support/harness/orders.ts";
+
+/** Prints beyond the price of an order execute all of it. */
+const trade = async (world: World, side: "buy" | "sell", px: number): Promise<void> => {
+  world.venue.trade(swap, side, px * 10, 50, world.clock.now());
+  await pass(world, 30_000);
+};
+
+it("A killed engine's strategy finds its position, with what was executed while no process ran", async () => {
+  const world = worldOf();
+  const bid = { slot: "a", instId: swap, side: "buy", px: "59000", qty: "0.02" } as const;
+  const ask = { slot: "b", instId: swap, side: "sell", px: "61000", qty: "0.003" } as const;
+  const low = { slot: "c", instId: swap, side: "buy", px: "58000", qty: "0.01" } as const;
+  // The last placement makes what was written before it durable.
+  const later$ = after(world.clock, 90_000).pipe(map(() => [bid, ask, low, far("d", "30000")]));
+  world.wanted$ = concat(of([bid, ask, low]), later$, NEVER);
+  const first = await begun(world);
+  await pass(world, 5_000);
+  await trade(world, "sell", 58_999);
+  await trade(world, "buy", 61_001);
+  // 0.02 bought for 1180, 0.003 of it sold for 183: 6 of profit. Fees of 2 basis points: 0.236 and 0.0366.
+  expect(world.position(swap)).toMatchObject({ qty: "0.017", avgPx: "59000", realised: "6", fees: "0.2726" });
+  await pass(world, 60_000);
+  await crash(world, first);
+  await trade(world, "sell", 57_999);
+  world.wanted$ = NEVER;
+  const second = await begun(world);
+  await pass(world, 30_000);
+  // 0.01 for 580 on top of 0.017 for 1003, and 0.116 of fees.
+  expect(world.position(swap)).toMatchObject({ qty: "0.027", avgPx: "58629.629629629629", realised: "6", fees: "0.3886" });
+  const told = second.events.filter((event) => event.type === "fill");
+  expect(told).toMatchObject([{ px: "58000", qty: "0.01", position: "0.027", recovered: true }]);
+  await stop(world, second.engine);
+});
