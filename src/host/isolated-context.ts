@@ -9,7 +9,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import { createRandom } from "../random.ts";
-import type { StrategyContext } from "./context.ts";
+import type { StrategyContext, StreamsOfState } from "./context.ts";
 import type { FromThread, StreamPath, ToThread } from "./isolation-messages.ts";
 
 type Parts = Omit<StrategyContext<never>, "options">;
@@ -66,9 +66,9 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
       now: () => clock.now(),
       random: createRandom(seed),
       listed: () => listed,
+      ...stateBy(stream),
       position: () => refuse("position", "Watch position$ instead."),
       position$: stream("position$"),
-      equity$: stream("equity$"),
       estimate: () => refuse("estimate", "Watch quota$ instead."),
       market: {
         trades: (...asked) => stream("market.trades", ...asked),
@@ -83,12 +83,6 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
         mine$: stream("orders.mine$"),
         updates$: stream("orders.updates$"),
       },
-      instruments$: stream("instruments$"),
-      pending$: stream("pending$"),
-      history$: stream("history$"),
-      balances$: stream("balances$"),
-      positions$: stream("positions$"),
-      quota$: stream("quota$"),
     },
     hear: (message) => {
       switch (message.kind) {
@@ -108,3 +102,13 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
     },
   };
 };
+
+const stateBy = (stream: <T>(path: StreamPath) => Observable<T>): StreamsOfState => ({
+  instruments$: stream("instruments$"),
+  pending$: stream("pending$"),
+  history$: stream("history$"),
+  balances$: stream("balances$"),
+  positions$: stream("positions$"),
+  equity$: stream("equity$"),
+  quota$: stream("quota$"),
+});

@@ -119,15 +119,7 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
         );
       };
     });
-  const streams = (source: StreamsOfState, uid?: string): StreamsOfState => ({
-    instruments$: listened("instruments$", source.instruments$, uid),
-    pending$: listened("pending$", source.pending$, uid),
-    history$: listened("history$", source.history$, uid),
-    balances$: listened("balances$", source.balances$, uid),
-    positions$: listened("positions$", source.positions$, uid),
-    equity$: listened("equity$", source.equity$, uid),
-    quota$: listened("quota$", source.quota$, uid),
-  });
+  const streams = (source: StreamsOfState, uid?: string): StreamsOfState => streamsBy(listened, source, uid);
   return {
     ...engine,
     ...streams(engine),
@@ -143,3 +135,15 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
     },
   };
 };
+
+type Listened = <T>(what: StateStream, source: Observable<T>, uid: string | undefined) => Observable<T>;
+
+const streamsBy = (listened: Listened, source: StreamsOfState, uid: string | undefined): StreamsOfState => ({
+  instruments$: listened("instruments$", source.instruments$, uid),
+  pending$: listened("pending$", source.pending$, uid),
+  history$: listened("history$", source.history$, uid),
+  balances$: listened("balances$", source.balances$, uid),
+  positions$: listened("positions$", source.positions$, uid),
+  equity$: listened("equity$", source.equity$, uid),
+  quota$: listened("quota$", source.quota$, uid),
+});
