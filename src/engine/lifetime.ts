@@ -6,7 +6,7 @@
  */
 import type { Clock, Timer } from "../clock/clock.ts";
 
-interface Lifetime {
+export interface Lifetime {
   readonly clock: Clock;
   end(): void;
 }

@@ -27,7 +27,7 @@ import { finalPhases } from "../orders/tracked-order.ts";
 const noted = ["strategy.reducing", "strategy.halted", "strategy.resumed", "watchdog.tripped", "order.changed"] as const;
 type Noted = (typeof noted)[number];
 
-interface PlacementJournal {
+export interface PlacementJournal {
   /** Takes the lock and reads what previous runs left. */
   open(): Promise<Recovered>;
   readonly interceptor: Interceptor;

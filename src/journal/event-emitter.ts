@@ -11,7 +11,7 @@ import type { Event } from "./events.ts";
 type NoticeName = string;
 export type NoticeListener = (event: Event) => void;
 
-interface EventNotices {
+export interface EventNotices {
   on(name: NoticeName, listener: NoticeListener): () => void;
 }
 
