@@ -168,7 +168,8 @@ class LayeredLedger {
     for (const [index, gauge] of windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
     if (!ticket.probe) return;
     standing.back();
-    if (!this.clock.known) standing.pause(now);
+    // An address's own requests, such as opening a socket, are never answered to the ledger.
+    if (!this.clock.known && ticket.charge.uid !== undefined) standing.pause(now);
   }
 
   /** The call never left: as if it had not been granted. */

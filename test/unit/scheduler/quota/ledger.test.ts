@@ -106,6 +106,13 @@ describe("The start of the ledger", () => {
     expect(ledger.ask(charge(), "ordinary", noon + 1_500).granted).toBe(true);
   });
 
+  it("does not pause for requests of the address, whose answers it never sees", () => {
+    const ledger = make();
+    const address: Charge = { ...charge(), uid: undefined, key: undefined };
+    ledger.lose(ledger.spend(address, noon), noon);
+    expect(ledger.ask(charge(), "ordinary", noon + 1).granted).toBe(true);
+  });
+
   it.each([
     ["before anything was answered", () => make()],
     [
