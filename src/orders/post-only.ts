@@ -3,7 +3,7 @@
  * one after the other.
  *
  * Invariants: what waits for the market is considered again with the next quote and once a second; a slot waits for at most `slowMsMax` at a time; an
- * accepted order ends the slowness of its slot; each series of rejections is told once.
+ * accepted order ends the slowness of its slot; each series of rejections is told once; exits are never slowed down here.
  * Not here: the price of an order that moves to the touch (wanted-order.ts), rejected exits (exits.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -60,7 +60,7 @@ export class PostOnlyOrders {
   /** An order changed. */
   take(order: TrackedOrder): void {
     const { phase, spec } = order;
-    if (spec.ordType !== "post_only") return;
+    if (spec.ordType !== "post_only" || spec.reduceOnly) return;
     if (phase === "rejected") this.#rejected(order);
     else if (this.#series.size > 0 && phase !== "planned" && phase !== "sent" && phase !== "unknown") this.#series.delete(keyOf(order));
   }

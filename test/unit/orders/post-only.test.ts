@@ -135,6 +135,15 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
     expect(sent().slice(-3)).toEqual(["110 rejected", "111 rejected", "112 rejected"]);
   });
 
+  it("is not slowed where it reduces a position", async () => {
+    const { test, want } = await rig("99.9", "100.2");
+    await want({ side: "buy", ordType: "market", px: undefined } as never);
+    for (const px of ["95", "94", "93", "92"]) await want({ side: "sell", reduceOnly: true, px });
+    const told = test.events.map(({ type }) => type);
+    expect(test.orders.filter(({ phase }) => phase === "rejected").length).toBeGreaterThanOrEqual(4);
+    expect(told).not.toContain("order.slowed");
+  });
+
   it("spends less than a twentieth of the quota on it in a backtest of a maker that always takes", async () => {
     const { events, plugin } = recorder();
     const skewed = strategy("skewed", {

@@ -274,7 +274,9 @@ describe("Risk limits in a config:", () => {
   ])("%s is exact decimal text and nothing else", (name) => {
     expect(check({ [name]: "1000.50" }).orders).toEqual({ [name]: "1000.50" });
     for (const value of [1000, "-1", "1e3", "", "much"]) {
-      expect(() => check({ [name]: value })).toThrow(new RegExp(`config.orders.${name}: must .* Write plain digits in a string`));
+      expect(() => check({ [name]: value })).toThrow(
+        new RegExp(`config.orders.${name}: must .* (Write plain digits in a string|write "1000")`),
+      );
     }
     expect(() => check({ [`${name}s`]: "1" })).toThrow(`Did you mean "${name}"`);
   });
