@@ -80,7 +80,7 @@ describe("sluice sweep", () => {
     // Nobody said how many threads there should be.
     expect(err).toMatch(/ on (up to \d+ threads|1 thread): /);
     expect(out).toContain("1 point, the best by pnl first; 1 run done, 1 failed");
-    expect(err).toContain("error: 1 run of 2 failed:\n  - strategy fickle: out of temper\n");
+    expect(err).toContain("error: 1 run of 2 failed:\n  - strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)\n");
   });
 
   it("shows what is done when it is stopped, and how to go on", async () => {

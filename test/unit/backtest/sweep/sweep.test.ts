@@ -58,8 +58,8 @@ describe("A sweep", () => {
     const plan = await planOf(["fickle.mood=throws,exits,loud,calm", "ladder.levels=1,2"], { fixture: marketOf(1) });
     const report = await runSweep(plan, { threads: 1 });
     expect(failures(report)).toEqual([
-      [{ "fickle.mood": "throws", "ladder.levels": 1 }, "strategy fickle: out of temper"],
-      [{ "fickle.mood": "throws", "ladder.levels": 2 }, "strategy fickle: out of temper"],
+      [{ "fickle.mood": "throws", "ladder.levels": 1 }, "strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)"],
+      [{ "fickle.mood": "throws", "ladder.levels": 2 }, "strategy fickle: out of temper (test/support/configs/sweep.ts:15:34)"],
       [{ "fickle.mood": "exits", "ladder.levels": 1 }, "its worker died: it ended with code 3"],
       [{ "fickle.mood": "exits", "ladder.levels": 2 }, "its worker died: it ended with code 3"],
     ]);
