@@ -210,7 +210,7 @@ describe("A live session", () => {
             .quotes(swap)
             .pipe(
               map(({ at }) => [
-                { slot: "one", instId: swap, side: "buy" as const, px: String(50_000 + (Math.floor(at / ms) % 7)), qty: "0.01" },
+                { slot: "one", instId: swap, side: "buy" as const, px: String(50_000 + (Math.floor(at / ms) % 997)), qty: "0.01" },
               ]),
             ),
       })({});
