@@ -1,5 +1,5 @@
 /**
- * One error class and one table of its codes.
+ * One error class, one table of its codes, and what is reported of a failure of user code.
  *
  * Invariants: a code is listed here once and never reused; every message says where, what was found and what to do next.
  * Not here: expected endings of a call to the service; those are values (client/outcome.ts).
@@ -109,3 +109,19 @@ export const excerpt = (line: string, lengthMax = 60): string => {
   const text = line.slice(0, 1_000).replaceAll(keyLike, "...");
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 3)}...` : text;
 };
+
+/** What a strategy or plugin threw, with what is known of where and when. */
+export interface Failure {
+  readonly kind: "strategy" | "plugin";
+  /** Name of the strategy or plugin in the config. */
+  readonly name: string;
+  readonly message: string;
+  /** Milliseconds on the engine's clock: virtual in a backtest. */
+  readonly at: number;
+  /** `file:line:column` in the author's source, relative to the working folder where it lies below; absent where no frame is the author's. */
+  readonly place?: string;
+  /** Such as "a quote of BTC-USDT-SWAP"; absent where it is not known, as after an `await`. */
+  readonly handling?: string;
+  /** Failures of this strategy or plugin so far, this one included. */
+  readonly count: number;
+}

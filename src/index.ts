@@ -16,7 +16,7 @@ export { defaultProfile, type Profile, type ProfileOverrides } from "./contract/
 export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, OrderState, PositionRecord } from "./contract/schemas.ts";
 export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
-export { type ErrorCode, errorCodes, isSluiceError, SluiceError } from "./errors.ts";
+export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
 export type { Config, ConfigInput, QuotaConfig, WatchdogConfig } from "./host/config.ts";
 export type { Estimate, PlannedAction, PluginContext, PositionEnding, QuotaState, StrategyContext } from "./host/context.ts";
 export {
@@ -29,7 +29,6 @@ export {
   type StrategyDefinition,
   type StrategyNaming,
 } from "./host/define.ts";
-export type { Failure } from "./host/failure.ts";
 export type { LeverageConfig } from "./host/leverage-config.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";

@@ -10,10 +10,9 @@
 import type { ServiceEnv } from "../client/service-port.ts";
 import { letPromisesSettle, type PromiseWatch, stopwatch, watchPromises } from "../clock/microtasks.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
-import { SluiceError } from "../errors.ts";
+import { type Failure, SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { followPromises } from "../host/execution-context.ts";
-import type { Failure } from "../host/failure.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { RequestedData } from "../report/requested-data.ts";

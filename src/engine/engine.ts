@@ -8,11 +8,11 @@ import { lastValueFrom, Observable, ReplaySubject, type Subject, type Subscripti
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import { after } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { SluiceError } from "../errors.ts";
+import { type Failure, SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
-import { type Failure, FailureLog } from "../host/failure.ts";
+import { FailureLog } from "../host/failure.ts";
 import { inThread } from "../host/isolation.ts";
 import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";

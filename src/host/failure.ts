@@ -7,22 +7,7 @@
  */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "../errors.ts";
-
-export interface Failure {
-  readonly kind: "strategy" | "plugin";
-  /** Name of the strategy or plugin in the config. */
-  readonly name: string;
-  readonly message: string;
-  /** Milliseconds on the engine's clock: virtual in a backtest. */
-  readonly at: number;
-  /** `file:line:column` in the author's source, relative to the working folder where it lies below; absent where no frame is the author's. */
-  readonly place?: string;
-  /** Such as "a quote of BTC-USDT-SWAP"; absent where it is not known, as after an `await`. */
-  readonly handling?: string;
-  /** Failures of this strategy or plugin so far, this one included. */
-  readonly count: number;
-}
+import { type Failure, messageOf } from "../errors.ts";
 
 /** What user code is given at this moment; set where values and timers reach it. */
 export const handling: { value: unknown } = { value: undefined };

@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { add, div, isPositive, mul, sub, toStep } from "../decimal.ts";
+import type { Failure } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Coverage } from "./coverage.ts";
@@ -97,21 +98,6 @@ export interface StrategyReport extends ExitGapReport {
   readonly error?: string;
 }
 
-/** A strategy or plugin that threw. */
-interface FailureReport {
-  readonly kind: "strategy" | "plugin";
-  readonly name: string;
-  readonly message: string;
-  /** Milliseconds since the epoch, of the market's time. */
-  readonly at: number;
-  /** `file:line:column` in its author's source, where it is known. */
-  readonly place?: string;
-  /** What it was given, such as "a quote of BTC-USDT-SWAP". */
-  readonly handling?: string;
-  /** Its failures so far, this one included. */
-  readonly count: number;
-}
-
 export interface RunReport {
   readonly resultHash: string;
   readonly fixture: {
@@ -127,7 +113,7 @@ export interface RunReport {
   readonly virtualMs: number;
   readonly wallMs: number;
   /** The last failure of each strategy and plugin that threw; left out where none did. It names files of this machine and is not hashed. */
-  readonly failures?: readonly FailureReport[];
+  readonly failures?: readonly Failure[];
   /** `rejected` by the service; `refused` locally, before it cost quota. */
   readonly orders: {
     readonly placed: number;
