@@ -1,8 +1,8 @@
 /**
- * What an engine holds for each user of the service: a door for its keys, its state, and a desk for its orders.
+ * User account: what an engine holds for each user of the service: a gateway for its keys, its state, and an order manager.
  *
  * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one is ever seen
- * by another; products are the same for all and are read once.
+ * by another; instruments are the same for all and are read once.
  */
 import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
@@ -44,7 +44,7 @@ export interface UserAccountParts {
   readonly stopped$: Observable<void>;
 }
 
-/** `instruments` is the list to use, where another branch reads it already. */
+/** `instruments` is the list to use, where another account reads it already. */
 export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
   const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
   const { clock } = service;

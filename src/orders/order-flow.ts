@@ -227,21 +227,18 @@ export class OrderFlow {
     this.risk.owned(clOrdId, strategy);
   }
 
+  /** An order is known better than before, such as its strategy or its instrument. */
   recount(order: TrackedOrder): void {
-    this.#recount(order);
-  }
-
-  recountAll(): void {
-    for (const order of this.slots.orders()) this.#recount(order);
-    this.#options.onOpenOrders(this.slots.openCount);
-  }
-
-  #recount(order: TrackedOrder): void {
     const fill = this.book(order);
     this.risk.take(order);
     if (fill === undefined) return;
     this.#options.journal.append(fill);
     this.filled(fill);
+  }
+
+  recountAll(): void {
+    for (const order of this.slots.orders()) this.recount(order);
+    this.#options.onOpenOrders(this.slots.openCount);
   }
 
   /** It may not be placed yet, and is considered again when it may. */
