@@ -37,7 +37,7 @@ const start = (argv: readonly string[], own: NodeJS.ProcessEnv = {}): ChildProce
 const textOf = (child: ChildProcess): string => texts.get(child) ?? "";
 
 /** Looks again and again; fails with what was there instead. */
-const until = async <T>(what: string, look: () => T | Promise<T>, fits: (seen: T) => boolean, ms = 40_000): Promise<T> => {
+const until = async <T>(what: string, look: () => T | Promise<T>, fits: (seen: T) => boolean, ms = 75_000): Promise<T> => {
   const end = performance.now() + ms;
   for (;;) {
     const seen = await look();
@@ -78,7 +78,7 @@ const list = async (): Promise<readonly string[]> => {
 };
 let listing: { readonly at: number; readonly ids: Promise<readonly string[]> } | undefined;
 const restingOf = async (instance: string): Promise<number> => {
-  if (listing === undefined || performance.now() - listing.at > 400) listing = { at: performance.now(), ids: list() };
+  if (listing === undefined || performance.now() - listing.at > 800) listing = { at: performance.now(), ids: list() };
   const ids = createClientOrderIds(instance);
   return (await listing.ids).filter((clOrdId) => ids.read(clOrdId) !== undefined).length;
 };
@@ -166,7 +166,7 @@ describe.concurrent("An engine and its watchdog as processes", () => {
       ["proved", "armed", "disconnected", "tripped", "flat", "over"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
     );
     expect(told).toContain('"kind":"over","gone":2,"stuck":0');
-  }, 90_000);
+  }, 180_000);
 
   it("killed and started again: it is halted until somebody resumes", async () => {
     const own = { ...otherKey, TEST_INSTANCE: "anew" };
@@ -197,7 +197,7 @@ describe.concurrent("An engine and its watchdog as processes", () => {
     expect(await exitOf(third)).toBe(0);
     watch.kill("SIGTERM");
     expect(await exitOf(watch)).toBe(0);
-  }, 90_000);
+  }, 180_000);
 
   it("stopped like a hung process: its orders go, and when it wakes it knows and halts", async () => {
     const watch = dog("hung");
@@ -217,7 +217,7 @@ describe.concurrent("An engine and its watchdog as processes", () => {
     expect(await exitOf(run)).toBe(3);
     watch.kill("SIGTERM");
     expect(await exitOf(watch)).toBe(0);
-  }, 90_000);
+  }, 180_000);
 
   it("an orderly stop leaves what rests", async () => {
     const watch = dog("calm", "--once");
@@ -231,5 +231,5 @@ describe.concurrent("An engine and its watchdog as processes", () => {
     expect(textOf(watch)).toContain('"kind":"goodbye"');
     expect(textOf(watch)).not.toContain("tripped");
     expect(await restingOf("calm")).toBe(2);
-  }, 90_000);
+  }, 180_000);
 });

@@ -87,5 +87,5 @@ export const canaries: readonly Canary[] = [
   { name: "a halt ends with its process", file: "src/engine/recovery.ts", find: `if (strategy === "") setMode(accounts, mode, reason);`, put: `if (strategy === "") continue;`, seed: 4 },
   { name: "what waits for the disk leaves after a halt", file: durable, find: "if (reason === undefined) return;", put: `if (reason !== "") return;`, seed: 6 },
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, this.#bornAt)", put: "order.sentAt", seed: 2 },
-  { name: "a stop leaves everything running", file: "src/engine/engine.ts", find: "parts.lifetime.end();", put: "", seed: 30 },
+  { name: "a stop leaves everything running", file: "src/engine/engine.ts", find: "parts.lifetime.end();", put: "", seed: 25 },
 ];
