@@ -33,9 +33,12 @@ export {
 } from "./backtest/latency.ts";
 export { type FromFixtureOptions, fromFixture } from "./backtest/recorded-feed.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
+export { csvOf as sweepCsv } from "./backtest/sweep/csv.ts";
+export { sweepPage } from "./backtest/sweep/html-page.ts";
 export type { SweepProgress } from "./backtest/sweep/sweep.ts";
 export { type SweepOptions, type SweepStart, sweep } from "./backtest/sweep/sweep-config.ts";
 export type { SweepReport } from "./backtest/sweep/sweep-report.ts";
+export { sweepText, type TableLook as SweepTextLook } from "./backtest/sweep/table.ts";
 export { withDetails } from "./backtest/with-details.ts";
 export { writeFixture } from "./market/tape/fixture.ts";
 export { type GenerateMarketOptions, generateMarket } from "./market/tape/generate-market.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { generateMarket, importMarket, type SweepStart, sweep } from "sluice/backtest";
+import { generateMarket, importMarket, type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/backtest";
 import { compareRuns, guard, simulate, traceScenario } from "sluice/verify";
 import { beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
@@ -76,6 +76,15 @@ describe("A sweep from code", () => {
     expect(started).toMatchObject([{ runs: 4, points: 4, folds: 0, fixture: market, threads: 1 }]);
     expect(done.at(-1)).toBe(4);
     expect(err).toContain(`4 runs of ${market} (6 min) on 1 thread: 4 points of `);
+  });
+
+  it("is written and shown as the command does", async () => {
+    const given = ["--vary", "ladder.levels=1..2", "--fixture", market, "--jobs", "1", "--seed", "4"];
+    const [csv, html] = [join(folder, "sweep.csv"), join(folder, "sweep.html")];
+    const report = await sweep(config, { vary, fixture: market, jobs: 1, seed: 4 });
+    const { out } = await said("sweep", config, ...given, "--csv", csv, "--html", html, "--top", "1");
+    expect(sweepText(report, { top: 1 })).toBe(out);
+    expect([sweepCsv(report), sweepPage(report)]).toEqual([readFileSync(csv, "utf8"), readFileSync(html, "utf8")]);
   });
 
   it("ends when its signal does, with what was done", async () => {

@@ -34,6 +34,7 @@ const figureNames = [
   "currency",
 ] as const satisfies readonly (keyof Figures)[];
 
+/** All runs of a sweep as comma-separated values: what `sluice sweep --csv` writes. */
 export const csvOf = ({ space, results }: SweepReport): string => {
   const names = space.map(({ name }) => name);
   const head = ["index", "part", "fold", ...names, "status", ...figureNames, "resultHash", "error"];

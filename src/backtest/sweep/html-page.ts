@@ -16,6 +16,7 @@ import type { PointScore, SweepReport } from "./sweep-report.ts";
 
 type Axis = SweepReport["space"][number];
 
+/** The scores of a sweep as a page for a browser, one file that needs no network: what `sluice sweep --html` writes. */
 export const sweepPage = (report: SweepReport): string => {
   const title = `Sweep of ${report.fixture.name}`;
   return html`<!doctype html>

@@ -18,10 +18,12 @@ import { judgement } from "./summary.ts";
 import { type Done, type FoldReport, isDone, type PointScore, type Result, type SweepReport } from "./sweep-report.ts";
 
 export interface TableLook {
-  readonly columns: number;
-  readonly colour: boolean;
-  /** How many points are listed. */
-  readonly top: number;
+  /** Width of the page in characters, default 100. */
+  readonly columns?: number;
+  /** Colour by terminal codes; default false. */
+  readonly colour?: boolean;
+  /** How many points are listed, default 20. */
+  readonly top?: number;
 }
 
 interface Column {
@@ -33,7 +35,8 @@ interface Column {
 
 type Sized = Column & { readonly size: number };
 
-export const sweepText = (report: SweepReport, { columns, colour, top }: TableLook): string => {
+/** A sweep as a person reads it: what `sluice sweep` prints. */
+export const sweepText = (report: SweepReport, { columns = 100, colour = false, top = 20 }: TableLook = {}): string => {
   const paint = ink(colour);
   const width = Math.max(60, columns) - 2;
   const body = report.folds === undefined ? pointLines(report, top, width, paint) : foldLines(report, report.folds, width, paint);
