@@ -1,11 +1,14 @@
 /**
- * Verification: whether strategies see the future, what an engine does when everything fails, and where two runs part.
+ * Verification: whether strategies see the future, what an engine does when everything fails, where two runs part, and whether a
+ * service keeps its description.
  */
 
 export { type CompareOptions, compareFiles as compareRuns } from "./verify/compare/compare-files.ts";
 export type { ComparedRun, Comparison, ToldDifference } from "./verify/compare/comparison.ts";
 export { type GuardOptions, guard } from "./verify/compare/guard.ts";
 export type { Glimpse, LookAheadReport } from "./verify/compare/look-ahead.ts";
+export { type CheckOptions, check } from "./verify/conformance/check.ts";
+export type { CheckedRule, CheckReport } from "./verify/conformance/findings.ts";
 export type { Failure, Summary } from "./verify/simulation/simulate.ts";
 export {
   type ScenarioTrace,

@@ -3,10 +3,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { generateMarket, importMarket, type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/backtest";
-import { compareRuns, guard, simulate, traceScenario } from "sluice/verify";
+import { check, compareRuns, guard, simulate, traceScenario } from "sluice/verify";
 import { beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
+import { createSystemClock } from "../../src/clock/system-clock.ts";
+import { createContract } from "../../src/contract/contract.ts";
+import { createRandom } from "../../src/random.ts";
+import { startVenueServer } from "../../src/venue/server/server.ts";
+import { createVenue } from "../../src/venue/venue.ts";
 import { capturedIo } from "../support/captured-io.ts";
+import { everything, instruments } from "../support/harness/venue.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder("from-code");
@@ -141,6 +147,66 @@ describe("Verification from code", () => {
   }, 60_000);
 });
 
+describe("A service checked from code", () => {
+  const key = { apiKey: "key-a", secretKey: "secret-a", passphrase: "phrase-a", uid: "ann", permissions: everything };
+  const keys = join(folder, "keys.json");
+
+  const served = async () => {
+    writeFileSync(keys, JSON.stringify({ keys: [key] }), { mode: 0o600 });
+    const contract = createContract();
+    const fees = { makerBps: "2", takerBps: "5" };
+    const users = [{ uid: "ann", keys: [{ name: key.apiKey, permissions: everything }], balances: { USDT: "1000" } }];
+    const venue = createVenue({ contract, instruments, users, fees: { SPOT: fees, SWAP: fees }, enforceLimits: false });
+    return startVenueServer({ venue, contract, clock: createSystemClock(), random: createRandom(1), keys: [key] });
+  };
+
+  it("gives what the command prints: rules, counts and what was left behind", async () => {
+    const server = await served();
+    const asked: string[] = [];
+    const onProgress = ({ id }: { readonly id: string }) => asked.push(id);
+    const only = ["2.3-format", "4.6-positions", "4.5-key"];
+    try {
+      const report = await check(server.url, { keys, only, quick: true, onProgress });
+      const { code, out } = await said("check", server.url, "--keys", keys, "--quick", "--json", "--only", ...only);
+      expect([code, line(report)]).toEqual([0, out]);
+      expect(report).toMatchObject({ passed: true, counts: { pass: 2, open: 1, fail: 0, skipped: 0 }, leftBehind: [] });
+      expect(asked).toEqual(["2.3-format", "4.5-key", "4.6-positions"]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("is asked by the rows of the profile that are given: signed by others, the key is refused", async () => {
+    const server = await served();
+    const profile = { auth: { headerPrefix: "X-OTHER" } };
+    const file = join(folder, "profile.json");
+    writeFileSync(file, JSON.stringify(profile));
+    try {
+      const refusal = "The service refuses the key key-1";
+      await expect(check(server.url, { keys, only: ["4.5"], profile })).rejects.toMatchObject({
+        message: expect.stringContaining(refusal),
+      });
+      const { code, err } = await said("check", server.url, "--keys", keys, "--profile", file, "--only", "4.5");
+      expect([code, err.includes(refusal)]).toEqual([2, true]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("ends when its signal does, with the rules that were asked", async () => {
+    const server = await served();
+    const stop = new AbortController();
+    const onProgress = () => stop.abort();
+    try {
+      expect((await check(server.url, { only: ["2.3", "4.5"], signal: stop.signal, onProgress })).rules).toMatchObject([
+        { id: "2.3-format" },
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
 describe("A mistake in code is told as on the command line:", () => {
   it.each<readonly [string, () => Promise<unknown>, readonly string[]]>([
     ["Write a whole number from 1 to 1000.", () => guard("c.ts", { cuts: 0 }), ["guard", "c.ts", "--cuts", "0"]],
@@ -158,6 +224,13 @@ describe("A mistake in code is told as on the command line:", () => {
       '--start: "noon" is not an instant in UTC.',
       () => generateMarket({ out: join(folder, "x"), instruments: ["BTC-USDT"], start: "noon" }),
       ["generate", "--out", join(folder, "x"), "--instrument", "BTC-USDT", "--start", "noon"],
+    ],
+    ["10.0.0.1 is not this machine.", () => check("https://10.0.0.1"), ["check", "https://10.0.0.1"]],
+    ['--px: "1e3" is not a decimal.', () => check("http://127.0.0.1:9", { px: "1e3" }), ["check", "http://127.0.0.1:9", "--px", "1e3"]],
+    [
+      '--only: no rule begins with "77".',
+      () => check("http://127.0.0.1:9", { only: ["77"] }),
+      ["check", "http://127.0.0.1:9", "--only", "77"],
     ],
     ["compare: name two runs, or a session and --backtest.", () => compareRuns("a.json", undefined), ["compare", "a.json"]],
     [

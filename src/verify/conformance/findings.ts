@@ -1,37 +1,42 @@
 /**
- * What the suite found, as a table for people and one document for programs.
+ * What the suite found: one document for programs, and a table of it for people.
  *
  * Invariants: pure; rules stand in the order of the description; a failure shows what was expected, what came and to which request.
  */
 import type { Verdict } from "./rule.ts";
-import type { Finding, SuiteResult } from "./suite.ts";
+import type { SuiteResult } from "./suite.ts";
 
-type Counts = Readonly<Record<Verdict["kind"], number>>;
-
-const countsOf = ({ findings }: SuiteResult): Counts => {
-  const counts = { pass: 0, fail: 0, open: 0, skipped: 0 };
-  for (const { verdict } of findings) counts[verdict.kind]++;
-  return counts;
+/** A rule of the service's description and the verdict on it. */
+export type CheckedRule = Verdict & {
+  readonly id: string;
+  /** Section of the service description. */
+  readonly section: string;
+  readonly title: string;
 };
 
-interface FindingsDocument {
+/** What a service was found to keep of its description. */
+export interface CheckReport {
   readonly url: string;
+  /** Nothing failed and no order was left behind. */
   readonly passed: boolean;
-  readonly counts: Counts;
+  readonly counts: Readonly<Record<Verdict["kind"], number>>;
+  /** Orders of the check that could not be canceled, by order id. */
   readonly leftBehind: readonly string[];
-  readonly rules: readonly (Verdict & { readonly id: string; readonly section: string; readonly title: string })[];
+  /** In the order of the description. */
+  readonly rules: readonly CheckedRule[];
 }
 
-/** Whether nothing failed and nothing was left behind. */
-export const isClean = (result: SuiteResult): boolean => countsOf(result).fail === 0 && result.leftBehind.length === 0;
-
-export const findingsDocument = (url: string, result: SuiteResult): FindingsDocument => ({
-  url,
-  passed: isClean(result),
-  counts: countsOf(result),
-  leftBehind: result.leftBehind,
-  rules: result.findings.map(({ rule: { id, section, title }, verdict }) => ({ id, section, title, ...verdict })),
-});
+export const reportOf = (url: string, { findings, leftBehind }: SuiteResult): CheckReport => {
+  const counts = { pass: 0, fail: 0, open: 0, skipped: 0 };
+  for (const { verdict } of findings) counts[verdict.kind]++;
+  return {
+    url,
+    passed: counts.fail === 0 && leftBehind.length === 0,
+    counts,
+    leftBehind,
+    rules: findings.map(({ rule: { id, section, title }, verdict }) => ({ id, section, title, ...verdict })),
+  };
+};
 
 type Stroke = (text: string) => string;
 
@@ -40,36 +45,35 @@ type Colours = Readonly<Record<"plain" | "red" | "green" | "dim", Stroke>>;
 
 const marks: Readonly<Record<Verdict["kind"], string>> = { pass: "pass", fail: "FAIL", open: "open", skipped: "skip" };
 
-const linesOf = ({ rule: { id, title }, verdict }: Finding, width: number, colours: Colours): readonly string[] => {
-  const paint = { pass: colours.green, fail: colours.red, open: colours.dim, skipped: colours.dim }[verdict.kind];
-  const line = `${paint(marks[verdict.kind])}  ${id.padEnd(width)}  ${title.replace(/^open: /, "")}`;
+const linesOf = (rule: CheckedRule, width: number, colours: Colours): readonly string[] => {
+  const paint = { pass: colours.green, fail: colours.red, open: colours.dim, skipped: colours.dim }[rule.kind];
+  const line = `${paint(marks[rule.kind])}  ${rule.id.padEnd(width)}  ${rule.title.replace(/^open: /, "")}`;
   const indent = " ".repeat(width + 8);
-  switch (verdict.kind) {
+  switch (rule.kind) {
     case "pass":
       return [line];
     case "open":
-      return [line, `${indent}found: ${colours.plain(verdict.found)}`];
+      return [line, `${indent}found: ${colours.plain(rule.found)}`];
     case "skipped":
-      return [line, `${indent}${colours.plain(verdict.why)}`];
+      return [line, `${indent}${colours.plain(rule.why)}`];
     case "fail":
       return [
         line,
-        `${indent}expected: ${colours.plain(verdict.expected)}`,
-        `${indent}got:      ${colours.plain(verdict.got)}`,
-        `${indent}request:  ${colours.plain(verdict.request)}`,
+        `${indent}expected: ${colours.plain(rule.expected)}`,
+        `${indent}got:      ${colours.plain(rule.got)}`,
+        `${indent}request:  ${colours.plain(rule.request)}`,
       ];
   }
 };
 
 const several = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-export const summaryOf = (result: SuiteResult): string => {
-  const { pass, fail, open, skipped } = countsOf(result);
-  return `${several(result.findings.length, "rule")}: ${pass} passed, ${fail} failed, ${skipped} skipped; ${several(open, "thing")} the description leaves open.`;
-};
+export const summaryOf = ({ rules, counts: { pass, fail, open, skipped } }: CheckReport): string =>
+  `${several(rules.length, "rule")}: ${pass} passed, ${fail} failed, ${skipped} skipped; ${several(open, "thing")} the description leaves open.`;
 
-export const findingsText = (result: SuiteResult, colours: Colours): string => {
-  const width = Math.max(0, ...result.findings.map(({ rule }) => rule.id.length));
-  const left = result.leftBehind.length === 0 ? [] : [`Orders that could not be cancelled: ${result.leftBehind.join(", ")}`];
-  return `${[...result.findings.flatMap((finding) => linesOf(finding, width, colours)), "", ...left, summaryOf(result)].join("\n")}\n`;
+export const findingsText = (report: CheckReport, colours: Colours): string => {
+  const { rules, leftBehind } = report;
+  const width = Math.max(0, ...rules.map(({ id }) => id.length));
+  const left = leftBehind.length === 0 ? [] : [`Orders that could not be cancelled: ${leftBehind.join(", ")}`];
+  return `${[...rules.flatMap((rule) => linesOf(rule, width, colours)), "", ...left, summaryOf(report)].join("\n")}\n`;
 };

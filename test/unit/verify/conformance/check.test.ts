@@ -7,13 +7,13 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keysFromEnv, keysFromFile } from "../../../../src/cli/check-keys.ts";
 import { main } from "../../../../src/cli/main.ts";
 import { createSystemClock } from "../../../../src/clock/system-clock.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../../../src/venue/server/server.ts";
 import { createVenue } from "../../../../src/venue/venue.ts";
+import { keysFromEnv, keysFromFile } from "../../../../src/verify/conformance/check-keys.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { everything, instruments } from "../../../support/harness/venue.ts";
 

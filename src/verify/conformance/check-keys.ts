@@ -5,11 +5,11 @@
  * keys for another machine's service must be its owner's alone.
  */
 import { readFileSync, statSync } from "node:fs";
-import { createCredentials, credentialsFromEnv } from "../client/transport/secrets.ts";
-import { createSigner, type Signer } from "../client/transport/sign.ts";
-import type { Profile } from "../contract/profile.ts";
-import { SluiceError } from "../errors.ts";
-import type { CheckKey } from "../verify/conformance/test-keys.ts";
+import { createCredentials, credentialsFromEnv } from "../../client/transport/secrets.ts";
+import { createSigner, type Signer } from "../../client/transport/sign.ts";
+import type { Profile } from "../../contract/profile.ts";
+import { SluiceError } from "../../errors.ts";
+import type { CheckKey } from "./test-keys.ts";
 
 interface KeySet {
   readonly keys: readonly CheckKey[];
