@@ -1,6 +1,6 @@
 /**
- * Verification: whether strategies see the future, what an engine does when everything fails, where two runs part, and whether a
- * service keeps its description.
+ * Verification: whether strategies see the future, what an engine does when everything fails, where two runs part, whether a service
+ * keeps its description, and whether it does what the profile assumes.
  */
 
 export { type CompareOptions, compareFiles as compareRuns } from "./verify/compare/compare-files.ts";
@@ -9,6 +9,8 @@ export { type GuardOptions, guard } from "./verify/compare/guard.ts";
 export type { Glimpse, LookAheadReport } from "./verify/compare/look-ahead.ts";
 export { type CheckOptions, check } from "./verify/conformance/check.ts";
 export type { CheckedRule, CheckReport } from "./verify/conformance/findings.ts";
+export { type DoctorOptions, type DoctorReport, doctor } from "./verify/doctor/doctor-config.ts";
+export type { Finding } from "./verify/doctor/finding.ts";
 export type { Failure, Summary } from "./verify/simulation/simulate.ts";
 export {
   type ScenarioTrace,

@@ -60,7 +60,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "verify/compare": ["contract", "journal", "market/tape", "client", "host", "report", "backtest", "verify/session"],
   "verify/probe": ["clock", "contract", "client"],
   "verify/conformance": ["clock", "contract", "client", "client/transport", "verify/probe"],
-  "verify/doctor": ["clock", "contract", "client", "client/transport", "verify/probe"],
+  "verify/doctor": ["clock", "contract", "client", "client/live", "client/transport", "host", "verify/probe"],
   "verify/simulation": [
     "clock",
     "contract",

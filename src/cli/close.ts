@@ -7,6 +7,7 @@
  */
 import type { Command } from "commander";
 import { EMPTY, firstValueFrom, from, ignoreElements, lastValueFrom, map, merge, tap } from "rxjs";
+import { checkEnvironment, placeOf } from "../client/live/live-place.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -15,7 +16,6 @@ import type { PositionEnding } from "../host/context.ts";
 import { defineStrategy } from "../host/define.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
-import { checkEnvironment, placeOf } from "./live-place.ts";
 import { eventLine } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 

@@ -7,6 +7,7 @@
  */
 import { type Command, Option } from "commander";
 import { Subscription } from "rxjs";
+import { checkEnvironment, placeOf } from "../client/live/live-place.ts";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
@@ -20,7 +21,6 @@ import type { Event } from "../journal/events.ts";
 import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
-import { checkEnvironment, placeOf } from "./live-place.ts";
 import { secondsOf } from "./option-values.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
 import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./run-progress.ts";

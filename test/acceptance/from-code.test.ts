@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { generateMarket, importMarket, type SweepStart, sweep, sweepCsv, sweepPage, sweepText } from "sluice/backtest";
-import { check, compareRuns, guard, simulate, traceScenario } from "sluice/verify";
+import { check, compareRuns, doctor, guard, simulate, traceScenario } from "sluice/verify";
 import { beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { createSystemClock } from "../../src/clock/system-clock.ts";
@@ -207,6 +207,17 @@ describe("A service checked from code", () => {
   });
 });
 
+describe("A service examined from code", () => {
+  it("gives what the command prints: findings, and what to write in the config", async () => {
+    const progress: string[] = [];
+    const report = await doctor("config/paper.ts", { quick: true, onProgress: (text) => progress.push(text) });
+    const { code, out, err } = await said("doctor", "config/paper.ts", "--quick", "--json");
+    expect([code, line(report), `${progress.join("\n")}\n`]).toEqual([0, out, err]);
+    expect(report).toMatchObject({ ok: true, stopped: false, left: [], overrides: [], lines: "" });
+    expect(report.findings.length).toBeGreaterThan(20);
+  }, 60_000);
+});
+
 describe("A mistake in code is told as on the command line:", () => {
   it.each<readonly [string, () => Promise<unknown>, readonly string[]]>([
     ["Write a whole number from 1 to 1000.", () => guard("c.ts", { cuts: 0 }), ["guard", "c.ts", "--cuts", "0"]],
@@ -224,6 +235,12 @@ describe("A mistake in code is told as on the command line:", () => {
       '--start: "noon" is not an instant in UTC.',
       () => generateMarket({ out: join(folder, "x"), instruments: ["BTC-USDT"], start: "noon" }),
       ["generate", "--out", join(folder, "x"), "--instrument", "BTC-USDT", "--start", "noon"],
+    ],
+    ["c.ts: no such file.", () => doctor("c.ts"), ["doctor", "c.ts"]],
+    [
+      "--instrument names the swap of --testnet-orders",
+      () => doctor("config/paper.ts", { instrument: "BTC-USDT-SWAP" }),
+      ["doctor", "config/paper.ts", "--instrument", "BTC-USDT-SWAP"],
     ],
     ["10.0.0.1 is not this machine.", () => check("https://10.0.0.1"), ["check", "https://10.0.0.1"]],
     ['--px: "1e3" is not a decimal.', () => check("http://127.0.0.1:9", { px: "1e3" }), ["check", "http://127.0.0.1:9", "--px", "1e3"]],

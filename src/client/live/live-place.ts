@@ -3,8 +3,8 @@
  *
  * Invariants: read by its fields alone, so that any service over a network can have them; one without them has no environment.
  */
-import type { Environment } from "../contract/limits.ts";
-import { SluiceError } from "../errors.ts";
+import type { Environment } from "../../contract/limits.ts";
+import { SluiceError } from "../../errors.ts";
 
 interface LivePlace {
   readonly environment: Environment;
