@@ -8,7 +8,7 @@
 
 import type { LayerName } from "../contract/limits.ts";
 import type { QuotaState } from "../host/context.ts";
-import type { Event, EventType } from "../journal/events.ts";
+import type { Event, EventOf, EventType } from "../journal/events.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
 import type { Progress } from "../report/report.ts";
 
@@ -63,7 +63,7 @@ export const createTally = (startedAt: number, remedy = "resume with --resume"):
 });
 
 /** What each kind of event means to someone; kinds that mean nothing to them have no entry. */
-type PerEvent<Arg, Result> = { readonly [T in EventType]?: (event: Extract<Event, { readonly type: T }>, arg: Arg) => Result };
+type PerEvent<Arg, Result> = { readonly [T in EventType]?: (event: EventOf<T>, arg: Arg) => Result };
 
 const counters: PerEvent<Tally, void> = {
   "action.sent": ({ endpoint, weight }, tally) => {
@@ -241,7 +241,7 @@ const listed = (names: readonly string[], none: string): string => (names.length
 
 const nameOf = (strategy: string, slot: string): string => `${printable(strategy)}/${printable(slot)}`;
 
-type OrderChanged = Extract<Event, { readonly type: "order.changed" }>;
+type OrderChanged = EventOf<"order.changed">;
 
 /** Only endings and surprises: a maker's orders come and go by the thousand. */
 const orderWords = ({ strategy, slot, phase, record, reason }: OrderChanged, paint: Ink): string | undefined => {

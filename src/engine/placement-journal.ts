@@ -15,7 +15,7 @@ import { SluiceError } from "../errors.ts";
 import type { CheckedConfig, JournalConfig } from "../host/config.ts";
 import { createDecisions, type DecisionRecord, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
-import type { EventOf } from "../journal/event-log.ts";
+import type { EventOf } from "../journal/events.ts";
 import { createHoldings, type Held, type HeldRecord } from "../journal/holdings.ts";
 import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
 import { openWriteAheadLog, type WriteAheadLog } from "../journal/write-ahead-log.ts";

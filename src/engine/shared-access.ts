@@ -6,7 +6,8 @@
  * Not here: what the quota and the order manager do about it: they count and adopt what they see.
  */
 import type { QuotaState } from "../host/context.ts";
-import type { EventLog, EventOf } from "../journal/event-log.ts";
+import type { EventLog } from "../journal/event-log.ts";
+import type { EventOf } from "../journal/events.ts";
 
 /** Seconds in which the service counted more requests of a key than we sent, before it is told. */
 const keyWindowsLeast = 3;

@@ -7,11 +7,9 @@
  * Not here: what can happen (events.ts), keeping it on disk (plugins).
  */
 import { Observable } from "rxjs";
-import type { Event, EventBody, EventType } from "./events.ts";
+import type { Event, EventBody, EventOf, EventType } from "./events.ts";
 
 type Sink = (event: Event) => void;
-
-export type EventOf<T extends EventType> = Extract<Event, { readonly type: T }>;
 
 interface Attached {
   /** All of them when left out. */

@@ -6,7 +6,7 @@
  * position is shared out among those who hold it (attribution.ts).
  */
 import { add, isZero, mul, sub, sum } from "../decimal.ts";
-import type { ActionClass, Event } from "../journal/events.ts";
+import type { ActionClass, Event, EventOf } from "../journal/events.ts";
 import type { HeldFill } from "../orders/average-cost.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
@@ -154,14 +154,14 @@ export class TradeStatistics {
     });
   }
 
-  #countAction({ waitedMs, class: kind, at, owner, weight }: Extract<Event, { type: "action.sent" }>): void {
+  #countAction({ waitedMs, class: kind, at, owner, weight }: EventOf<"action.sent">): void {
     this.waits.push(waitedMs);
     if (exits.includes(kind) && at < this.#heldUntil) this.reserveUsed++;
     this.#count(owner, "weight", weight);
     this.#count(owner, "heldMs", waitedMs);
   }
 
-  #countOrder({ strategy, phase, clOrdId }: Extract<Event, { type: "order.changed" }>): void {
+  #countOrder({ strategy, phase, clOrdId }: EventOf<"order.changed">): void {
     const own = this.#sums.get(strategy);
     if (own === undefined) return;
     if (phase === "sent") {

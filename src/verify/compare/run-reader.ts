@@ -6,7 +6,7 @@
  */
 import type { FeeSign } from "../../contract/profile.ts";
 import { abs, add, compare, neg } from "../../decimal.ts";
-import type { Event } from "../../journal/events.ts";
+import type { Event, EventOf } from "../../journal/events.ts";
 import type { Hold, Line, OrderSpec, OrderTrace, Refusal, RunFacts, RunRecord, Totals } from "./run-record.ts";
 
 interface RunReaderParts {
@@ -81,7 +81,7 @@ export class RunReader {
     };
   }
 
-  #change(event: Extract<Event, { type: "order.changed" }>, line: Line): void {
+  #change(event: EventOf<"order.changed">, line: Line): void {
     const { clOrdId, phase, strategy, slot } = event;
     // An id of a previous run, or an order that was only recalled: nothing this run decided.
     if (phase === "sent" && !this.#orders.has(clOrdId)) {
@@ -116,7 +116,7 @@ const begun = (strategy: string, slot: string, clOrdId: string, { ms }: Line): D
 
 const taken = ["acked", "live", "partially_filled", "filled", "canceled"];
 
-const follow = (order: Draft, { phase, record, reason }: Extract<Event, { type: "order.changed" }>, line: Line): void => {
+const follow = (order: Draft, { phase, record, reason }: EventOf<"order.changed">, line: Line): void => {
   order.lines.push(line);
   order.phase = phase;
   order.endMs = line.ms;

@@ -4,7 +4,7 @@
  * Invariants: marks are read from the engine's events and from the world around it; the engine does nothing for their sake;
  * every mark that can be made is in the list, so that what was never reached can be named.
  */
-import type { Event } from "../../journal/events.ts";
+import type { Event, EventOf } from "../../journal/events.ts";
 import { crashMoments, type FaultKind, faultKinds } from "./fault.ts";
 import { networkKinds } from "./network.ts";
 import type { Watched } from "./oracle.ts";
@@ -101,7 +101,7 @@ export class CoverageMarks {
     for (const name of namesOf(event)) this.mark(name);
   }
 
-  #change({ clOrdId, phase, reason, record }: Extract<Event, { type: "order.changed" }>, { phases, mode }: Watched): void {
+  #change({ clOrdId, phase, reason, record }: EventOf<"order.changed">, { phases, mode }: Watched): void {
     const before = phases.get(clOrdId);
     if (before === "unknown" && phase !== "unknown") this.mark(`unknown resolved as ${phase}`);
     if (before === "planned" && phase === "sent") this.mark("an id was used again");

@@ -10,13 +10,13 @@ import { isActive } from "../../contract/order-states.ts";
 import type { CancelBody, OrderRecord, PlaceBody } from "../../contract/schemas.ts";
 import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { compare } from "../../decimal.ts";
-import type { Event } from "../../journal/events.ts";
+import type { Event, EventOf } from "../../journal/events.ts";
 import { type ClientOrderIds, generations } from "../../orders/client-order-id.ts";
 import { Evidence } from "./evidence.ts";
 import type { Invariant } from "./invariants.ts";
 import { SurplusCheck } from "./surplus-check.ts";
 
-type OrderChange = Extract<Event, { type: "order.changed" }>;
+type OrderChange = EventOf<"order.changed">;
 
 /** What the oracle knows of a process. */
 export interface Watched {

@@ -5,9 +5,9 @@
  * one of the two to be canceled has done what it can; one that goes on placing orders had the means to ask.
  */
 import { instTypeOf } from "../../contract/inst-id.ts";
-import type { Event } from "../../journal/events.ts";
+import type { EventOf } from "../../journal/events.ts";
 
-type Change = Extract<Event, { type: "order.changed" }>;
+type Change = EventOf<"order.changed">;
 
 /** Placements that were decided before the surplus was noticed may still be told of; no second has room for more. */
 const placementsMax = 20;
