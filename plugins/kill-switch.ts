@@ -87,9 +87,9 @@ export default definePlugin({
         if (seen.length >= most) trip(`${seen.length} ${what} within ${withinMs / 1000} s`);
       };
     };
-    on("order:rejected", counter(rejects, "orders rejected"));
-    on("quota:rejected", counter(refusals, "rejections by a rate limit"));
-    if (onFailure) on("strategy:failed", () => trip("a strategy failed"));
+    on("order.rejected", counter(rejects, "orders rejected"));
+    on("quota.rejected", counter(refusals, "rejections by a rate limit"));
+    if (onFailure) on("strategy.failed", () => trip("a strategy failed"));
     if (options.lossMax !== undefined || options.drawdownMax !== undefined) watchWorth(context, trip);
   },
 });
@@ -113,11 +113,11 @@ const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): voi
   let listed = false;
   let left: number | undefined;
   const offs = [
-    on("action:sent", (event) => {
-      if (event.type === "action.sent" && event.endpoint === "pendingOrders") asked = true;
+    on("action.sent", ({ endpoint }) => {
+      if (endpoint === "pendingOrders") asked = true;
     }),
-    on("action:answered", (event) => {
-      if (event.type === "action.answered" && event.endpoint === "pendingOrders" && event.outcome === "done" && asked) listed = true;
+    on("action.answered", ({ endpoint, outcome }) => {
+      if (endpoint === "pendingOrders" && outcome === "done" && asked) listed = true;
     }),
   ];
   const looking = new Subscription();

@@ -23,6 +23,7 @@ export const errorCodes = {
   DEADLINE_PASSED: { text: "an action was still waiting for quota at its deadline", fix: "code" },
   TRADING_HALTED: { text: "the run ended, and trading is halted until it is resumed", fix: "resume" },
   STOPPED: { text: "a command was stopped before it was done", fix: "again" },
+  EVENT_UNKNOWN: { text: "a listener was given a name that no event has", fix: "code" },
   ENGINE_STATE: { text: "the engine was used in a state that does not allow it", fix: "code" },
   PROFILE_DIFFERS: { text: "the service does not do what the profile assumes, or could not be asked", fix: "query" },
   DESCRIPTION_BROKEN: { text: "the service breaks a rule of its description", fix: "query" },

@@ -32,6 +32,7 @@ export {
 export type { LeverageConfig } from "./host/leverage-config.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
+export type { EventMap } from "./journal/event-map.ts";
 export type { Event, EventType } from "./journal/events.ts";
 export { fromFolder } from "./market/folder-history.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";

@@ -18,7 +18,7 @@ import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
 import { createStrategyHost, type StrategyHost, type StrategyState } from "../host/strategy-host.ts";
-import { type NoticeListener, onceFaulty } from "../journal/event-emitter.ts";
+import { type OnEvent, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { createOrders } from "../orders/manual-orders.ts";
@@ -53,8 +53,11 @@ export interface Engine extends StreamsOfState, Switches {
   readonly updates$: Observable<OrderUpdate>;
   /** The same events to sinks by type, without a stream, for what measures the engine; a sink changes nothing. */
   readonly log: Pick<EventLog, "attach" | "on">;
-  /** `order:filled`, `quota:rejected`, `event` …; returns the way to stop listening. */
-  readonly on: (name: string, listener: NoticeListener) => () => void;
+  /**
+   * Listens by name: `fill`, `order.filled`, `quota.rejected`, `event` for all (`EventMap`); returns the way to stop listening. An unknown
+   * name throws (`EVENT_UNKNOWN`).
+   */
+  readonly on: OnEvent;
   /** `halt`, and then every position of the account is closed at the market, also those of other clients. */
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
   readonly quotaNow: () => QuotaState;

@@ -6,7 +6,7 @@
  */
 import type { Observable } from "rxjs";
 import type { BalanceRecord, InstrumentRecord, OrderRecord, PositionRecord } from "../contract/schemas.ts";
-import type { NoticeListener } from "../journal/event-emitter.ts";
+import type { OnEvent } from "../journal/event-emitter.ts";
 import type { Event } from "../journal/events.ts";
 import type { Market } from "../market/market-data.ts";
 import type { CancelResult, Orders } from "../orders/manual-orders.ts";
@@ -114,8 +114,11 @@ export interface PluginContext<O> extends StreamsOfState {
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
-  /** `order:filled`, `quota:rejected`, `event` …; returns the way to stop listening. */
-  readonly on: (name: string, listener: NoticeListener) => () => void;
+  /**
+   * Listens by name: `fill`, `order.filled`, `quota.rejected`, `event` for all (`EventMap`); returns the way to stop listening. An unknown
+   * name throws (`EVENT_UNKNOWN`).
+   */
+  readonly on: OnEvent;
   /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
   /** The quota at this moment. */

@@ -10,7 +10,6 @@ import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { messageOf } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import type { Event } from "../journal/events.ts";
 import type { PluginContext } from "./context.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
@@ -165,9 +164,9 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
       parts.resume(reason, whom);
     });
   },
-  on: (event, listener) => {
-    const off = parts.on(event, (happened: Event) => {
-      guarded(owner, listener, happened);
+  on: (name, listener) => {
+    const off = parts.on(name, (event) => {
+      guarded(owner, listener, event);
     });
     scope.add(off);
     return off;

@@ -2,34 +2,38 @@
  * The emitter face of the journal, for bystanders: logging, alerts, a page.
  *
  * Invariants: nothing in the data path listens here; a listener that throws harms neither the others nor the engine.
+ * Not here: the names of events (event-map.ts).
  */
 import { EventEmitter } from "eventemitter3";
 import type { EventLog } from "./event-log.ts";
+import { checkEventName, type EventMap, type EventName } from "./event-map.ts";
 import type { Event } from "./events.ts";
 
-/** `order:filled`, `order:live` … for order phases; otherwise the event type with a colon, such as `quota:rejected`; `event` gets all. */
-type NoticeName = string;
-export type NoticeListener = (event: Event) => void;
+/**
+ * Calls `listener` with every event of that name from now on; the returned function ends it. Throws a `SluiceError` (`EVENT_UNKNOWN`)
+ * for a name that no event has.
+ */
+export type OnEvent = <N extends EventName>(name: N, listener: (event: EventMap[N]) => void) => () => void;
 
 export interface EventNotices {
-  on(name: NoticeName, listener: NoticeListener): () => void;
+  readonly on: OnEvent;
 }
 
-const noticeName = (event: Event): NoticeName => (event.type === "order.changed" ? `order:${event.phase}` : event.type.replace(".", ":"));
-
 export const createNotices = (journal: EventLog, onError: (error: unknown) => void): EventNotices => {
-  const emitter = new EventEmitter();
+  const emitter = new EventEmitter<EventName>();
   let listeners = 0;
   let detach: () => void = () => undefined;
   const deliver = (event: Event): void => {
     Object.freeze(event);
     emitter.emit("event", event);
-    emitter.emit(noticeName(event), event);
+    emitter.emit(event.type, event);
+    if (event.type === "order.changed") emitter.emit(`order.${event.phase}`, event);
   };
   return {
-    on: (name, listener) => {
+    on: <N extends EventName>(name: N, listener: (event: EventMap[N]) => void) => {
+      checkEventName(name);
       // The emitter stops at the first listener that throws; each is therefore wrapped.
-      const guarded = (event: Event): void => {
+      const guarded = (event: EventMap[N]): void => {
         try {
           listener(event);
         } catch (error) {
@@ -50,7 +54,7 @@ export const createNotices = (journal: EventLog, onError: (error: unknown) => vo
 
 /** `on` for listeners that may throw at the report as well: the first one that does is reported and taken away. */
 export const onceFaulty =
-  (notices: EventNotices, onError: (error: unknown) => void): EventNotices["on"] =>
+  (notices: EventNotices, onError: (error: unknown) => void): OnEvent =>
   (name, listener) => {
     const off = notices.on(name, (event) => {
       try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import killSwitch from "../../../plugins/kill-switch.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { PluginHost } from "../../../src/host/plugin-host.ts";
-import type { CancelResult, Event, OrderRecord, PositionEnding } from "../../../src/index.ts";
+import type { CancelResult, OrderRecord, PositionEnding } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import { testPlugin } from "../../../src/testing.ts";
@@ -30,7 +30,7 @@ const alone = (options: Given) => {
     quota$: NEVER,
     events$: journal.events$,
     updates$: of({ clOrdId: "sours00000000000000x" }),
-    on: (name: string, listener: (event: Event) => void) => createNotices(journal, () => undefined).on(name, listener),
+    on: createNotices(journal, () => undefined).on,
     market: { lastPx: () => "100" },
     halt: (reason: string) => {
       halts.push(reason);

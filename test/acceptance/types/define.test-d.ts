@@ -49,8 +49,8 @@ describe("options in a config", () => {
       options: { type: "object", additionalProperties: false, properties: { loud: { type: "boolean", default: false } } },
       setup: ({ options, on }) => {
         expectTypeOf(options.loud).toEqualTypeOf<boolean>();
-        on("order:filled", (event) => {
-          expectTypeOf(event.seq).toEqualTypeOf<number>();
+        on("order.filled", (event) => {
+          expectTypeOf(event.phase).toEqualTypeOf<"filled">();
         });
       },
     });

@@ -47,7 +47,7 @@ const link = (from: string, to: string): void => {
 
 /** A program that uses every entry, and exports what it defines with its declarations. */
 const consumer = `import { map, type Observable } from "rxjs";
-import { createEngine, defineConfig, defineStrategy, type Quote } from "sluice";
+import { createEngine, defineConfig, defineStrategy, type EventMap, type Quote } from "sluice";
 import { backtest, constant, paper, type RunReport, runBacktest } from "sluice/backtest";
 import killSwitch from "sluice/plugins/kill-switch";
 import { recordEngine } from "sluice/session";
@@ -67,6 +67,11 @@ export const once = defineStrategy({
 export const config = defineConfig({ service: backtest({ latency: constant(25) }), strategies: [once({}), ladder({})], plugins: [killSwitch({})] });
 export const report: Promise<RunReport> = runBacktest(config);
 export const engine = createEngine({ service: paper(), strategies: [once({})] });
+export const fills: EventMap["fill"][] = [];
+engine.on("fill", (fill) => fills.push(fill));
+engine.on("order.filled", ({ phase }) => phase satisfies "filled");
+// @ts-expect-error: no event has this name
+engine.on("order.filed", () => undefined);
 export const tested: Promise<StrategyTest> = testStrategy(once({}));
 export const guarded: Promise<LookAheadReport> = guard("config.ts", { cuts: 2 });
 export { recordEngine, startVenueServer };

@@ -127,8 +127,8 @@ describe("An engine inside a program", () => {
     engine.on("event", () => {
       throw new Error("no luck");
     });
-    engine.on("order:live", (event) => heard.push(event.type));
-    engine.on("order:live", () => heard.push("never"))();
+    engine.on("order.live", (event) => heard.push(event.type));
+    engine.on("order.live", () => heard.push("never"))();
     await started({ engine, clock, events, phases: () => [] });
     expect(heard).toEqual(["order.changed", "order.changed"]);
     expect(events.filter(({ type }) => type === "anomaly")).toEqual([

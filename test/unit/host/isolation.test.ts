@@ -140,7 +140,7 @@ describe.concurrent("A strategy in a thread of its own", () => {
     const engine = createEngine({ service: paper({ instruments: [swap] }), strategies: [isolated("loops"), quiet] });
     stops.push(() => void engine.stop());
     const failed: string[] = [];
-    engine.on("strategy:failed", (event) => event.type === "strategy.failed" && failed.push(`${event.strategy}: ${event.message}`));
+    engine.on("strategy.failed", (event) => failed.push(`${event.strategy}: ${event.message}`));
     const resting = new Set<string>();
     engine.updates$.subscribe(({ slot, phase }) => (phase === "live" ? resting.add(slot) : resting.delete(slot)));
     await engine.start();

@@ -20,7 +20,7 @@ const setup = () => {
   const parts = {
     events$: journal.events$,
     updates$: of(),
-    on: (name: string, listener: (event: Event) => void) => notices.on(name, listener),
+    on: notices.on,
     market: { lastPx: () => undefined },
     halt: () => of(),
     resume: () => undefined,
@@ -70,7 +70,7 @@ describe("Plugins", () => {
     const { clock, host, start, happen } = setup();
     const heard: string[] = [];
     start("one", ({ on, every, events$, now }) => {
-      on("quota:otherClients", () => heard.push("on"));
+      on("quota.otherClients", () => heard.push("on"));
       const off = on("event", () => heard.push("never"));
       off();
       every(100, () => heard.push(`tick ${now()}`));
@@ -87,7 +87,7 @@ describe("Plugins", () => {
 
   it.each<[string, (context: PluginContext<object>) => unknown]>([
     ["in setup", throwing("no luck")],
-    ["in a listener", ({ on }) => on("quota:otherClients", throwing("no luck"))],
+    ["in a listener", ({ on }) => on("quota.otherClients", throwing("no luck"))],
     ["in a listener to everything, its own failure included", ({ on }) => on("event", throwing("no luck"))],
     ["in a tick", ({ every }) => every(10, throwing("no luck"))],
     ["in a subscriber", ({ events$ }) => events$.subscribe(throwing("no luck"))],
@@ -103,13 +103,13 @@ describe("Plugins", () => {
     const { clock, start, failures, happen, host } = setup();
     const heard: string[] = [];
     let undone = 0;
-    start("before", ({ on }) => on("quota:otherClients", () => heard.push("before")));
+    start("before", ({ on }) => on("quota.otherClients", () => heard.push("before")));
     start("bad", (context) => {
-      context.on("never", () => undefined);
+      context.on("watchdog.tripped", () => undefined);
       bad(context);
       return () => undone++;
     });
-    start("after", ({ on }) => on("quota:otherClients", () => heard.push("after")));
+    start("after", ({ on }) => on("quota.otherClients", () => heard.push("after")));
     happen();
     happen();
     clock.advanceTo(100);
@@ -119,6 +119,21 @@ describe("Plugins", () => {
     host.stop();
     expect(undone).toBe(undoneAtOnce);
     expect(undone).toBe(bad.length === 0 && _ === "in setup" ? 0 : 1);
+  });
+
+  it("that listen to a name that no event has are named with the name that was meant, and the others run on", () => {
+    const { start, failures, happen } = setup();
+    const heard: string[] = [];
+    start("misspelt", ({ on }) => {
+      on("event", () => heard.push("misspelt"));
+      on("quota.otherClient" as "quota.otherClients", () => heard.push("misspelt"));
+    });
+    start("other", ({ on }) => on("quota.otherClients", () => heard.push("other")));
+    happen();
+    expect(heard).toEqual(["other"]);
+    expect(failures()).toEqual([
+      expect.objectContaining({ plugin: "misspelt", message: expect.stringContaining('Did you mean "quota.otherClients"?') }),
+    ]);
   });
 
   it("two that throw at every event do not keep each other going", () => {

@@ -1,6 +1,5 @@
-/** Numbered facts for sinks, and their emitter face for bystanders. */
+/** Numbered facts for sinks. */
 import { describe, expect, it } from "vitest";
-import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
 
@@ -102,61 +101,5 @@ describe("The event log:", () => {
     stream.unsubscribe();
     journal.append(fact("c"));
     expect(heard).toEqual(["sink a", "stream a", "stream b"]);
-  });
-});
-
-describe("Notices:", () => {
-  const refused: EventBody = { type: "quota.rejected", layer: "uid", until: 9 };
-  const filled: EventBody = {
-    type: "order.changed",
-    strategy: "s",
-    slot: "bid",
-    instId: "BTC-USDT-SWAP",
-    clOrdId: "c",
-    phase: "filled",
-    record: undefined,
-    reason: "",
-  };
-
-  it.each([
-    [refused, "quota:rejected"],
-    [filled, "order:filled"],
-    [fact("x"), "anomaly"],
-  ])("%j is called %s", (body, name) => {
-    const journal = new EventLog(() => 0);
-    const heard: string[] = [];
-    const notices = createNotices(journal, () => undefined);
-    for (const each of ["quota:rejected", "order:filled", "order:live", "anomaly"]) notices.on(each, () => heard.push(each));
-    journal.append(body);
-    expect(heard).toEqual([name]);
-  });
-
-  it("reach listeners of their name and of all, until these are removed", () => {
-    const journal = new EventLog(() => 0);
-    const notices = createNotices(journal, () => undefined);
-    const heard: string[] = [];
-    const stop = notices.on("order:filled", ({ type }) => heard.push(`named ${type}`));
-    notices.on("event", ({ type }) => heard.push(`all ${type}`));
-    journal.append(filled);
-    stop();
-    journal.append(filled);
-    journal.append(refused);
-    expect(heard).toEqual(["all order.changed", "named order.changed", "all order.changed", "all quota.rejected"]);
-  });
-
-  it("a listener that throws harms neither the others nor the journal, and stays", () => {
-    const problems: unknown[] = [];
-    const journal = new EventLog(() => 0);
-    const notices = createNotices(journal, (error) => problems.push(error));
-    const heard: string[] = [];
-    notices.on("event", () => {
-      throw new Error("no");
-    });
-    notices.on("event", ({ type }) => heard.push(type));
-    journal.attach(({ type }) => heard.push(`sink ${type}`));
-    journal.append(refused);
-    journal.append(refused);
-    expect(heard).toEqual(["quota.rejected", "sink quota.rejected", "quota.rejected", "sink quota.rejected"]);
-    expect(problems).toHaveLength(2);
   });
 });

@@ -301,7 +301,7 @@ describe("A test of a plugin", () => {
       name: "counter",
       options: closed,
       setup: ({ on, halt, print }) => {
-        on("order:filled", () => {
+        on("order.filled", () => {
           print("filled");
           halt("enough").subscribe();
         });
@@ -328,7 +328,7 @@ describe("A test of a plugin", () => {
       name: "broken",
       options: closed,
       setup: ({ on }) => {
-        on("order:live", () => {
+        on("order.live", () => {
           throw new Error("no luck");
         });
       },

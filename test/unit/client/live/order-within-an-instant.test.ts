@@ -99,7 +99,7 @@ describe("Within one instant over the network,", () => {
     const engine = recordEngine(config, (facts) => createSessionFile(dir, facts));
     undo.push(() => engine.stop());
     let phase = "";
-    engine.on("order:live", () => {
+    engine.on("order.live", () => {
       phase = "live";
     });
     await engine.start();

@@ -1,0 +1,87 @@
+/**
+ * Names of events for listeners, and what a listener to each receives.
+ *
+ * Invariants: the table of names has one line for each name of `EventMap` and no other, which the compiler checks; an event type may
+ * not be named like an order phase (`order.filled`), as the map would then not compile.
+ * Not here: what events hold (events.ts), how they reach listeners (event-emitter.ts).
+ */
+import { didYouMean, SluiceError } from "../errors.ts";
+import type { Event, EventOf, EventType, OrderPhase } from "./events.ts";
+
+type ByType = { readonly [T in EventType]: EventOf<T> };
+type ByPhase = { readonly [P in OrderPhase as `order.${P}`]: EventOf<"order.changed"> & { readonly phase: P } };
+
+/**
+ * What `on` takes and what its listener receives: every event type, such as `fill` or `quota.rejected`; `order.<phase>`, such as
+ * `order.filled`, for the `order.changed` of that phase; and `event` for all. `EventMap["fill"]` is the type of one fill.
+ */
+export interface EventMap extends ByType, ByPhase {
+  readonly event: Event;
+}
+
+export type EventName = keyof EventMap;
+
+const names: Readonly<Record<EventName, true>> = {
+  event: true,
+  "engine.started": true,
+  "start.waiting": true,
+  "engine.stopped": true,
+  "journal.opened": true,
+  "action.held": true,
+  "action.sent": true,
+  "action.answered": true,
+  "action.dropped": true,
+  "quota.rejected": true,
+  "quota.otherClients": true,
+  "order.changed": true,
+  "order.planned": true,
+  "order.sent": true,
+  "order.acked": true,
+  "order.live": true,
+  "order.partially_filled": true,
+  "order.canceling": true,
+  "order.filled": true,
+  "order.canceled": true,
+  "order.rejected": true,
+  "order.unknown": true,
+  "order.absent": true,
+  fill: true,
+  "order.refused": true,
+  "order.slowed": true,
+  "order.inexact": true,
+  "position.unprotected": true,
+  "position.protected": true,
+  "order.external": true,
+  "history.external": true,
+  "position.closing": true,
+  "position.closed": true,
+  "position.left": true,
+  "strategy.failed": true,
+  "strategy.restarting": true,
+  "strategy.restarted": true,
+  "strategy.quarantined": true,
+  "strategy.reducing": true,
+  "strategy.halted": true,
+  "strategy.resumed": true,
+  "plugin.failed": true,
+  "engine.stalled": true,
+  "watchdog.armed": true,
+  "watchdog.lost": true,
+  "watchdog.tripped": true,
+  "mode.changed": true,
+  anomaly: true,
+};
+
+const known = Object.keys(names);
+
+/** Refuses what is no name of an event: the types cannot where a program is plain JavaScript. */
+export const checkEventName = (name: unknown): void => {
+  if (typeof name !== "string") throw unknownName(typeof name, `Give a text such as "order.filled".`);
+  if (Object.hasOwn(names, name)) return;
+  const dotted = name.replace(":", ".");
+  if (Object.hasOwn(names, dotted)) throw unknownName(`"${name}"`, `Names are written with a dot: "${dotted}".`);
+  throw unknownName(`"${name}"`, `${didYouMean(dotted, known).trim()} The type EventMap lists them all.`.trim());
+};
+
+const unknownName = (name: string, remedy: string): SluiceError =>
+  new SluiceError("EVENT_UNKNOWN", `on(${name}): no event has this name. ${remedy}`);
