@@ -2,10 +2,14 @@
  * What the README shows must work as shown.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { runBacktest } from "../../src/backtest/runner.ts";
+import type { Plugin } from "../../src/index.ts";
+import { testPlugin } from "../../src/testing.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -52,6 +56,46 @@ describe("The README", () => {
     const { tests } = (await import(/* @vite-ignore */ file)) as { tests: (() => Promise<void>)[] };
     expect(tests).toHaveLength(1);
     for (const run of tests) await run();
+  });
+
+  it("shows a plugin that posts every fill, and says what was not taken", async () => {
+    const taken: unknown[] = [];
+    let status = 200;
+    const server = createServer((request, response) => {
+      let text = "";
+      request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      request.on("end", () => {
+        taken.push(JSON.parse(text));
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    mkdirSync(join(place, "plugins"), { recursive: true });
+    writeFileSync(join(place, "plugins/post-fills.ts"), block("plugins/post-fills.ts"));
+    const { default: postFills } = (await import(/* @vite-ignore */ join(place, "plugins/post-fills.ts"))) as {
+      default: (options: { readonly url: string }) => Plugin;
+    };
+    const t = await testPlugin(postFills({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }));
+    const order = { slot: "bid", instId: "BTC-USDT-SWAP", side: "buy" as const, px: "60000", qty: "0.03" };
+    t.quote(order.instId, { bidPx: "60000", askPx: "60000.1" });
+    t.want([order]);
+    await t.advance();
+    t.fill("bid", { qty: "0.01" });
+    await t.advance();
+    await vi.waitFor(() => expect(taken).toHaveLength(1), { timeout: 10_000 });
+    status = 503;
+    t.fill("bid");
+    await t.advance();
+    await vi.waitFor(() => expect(t.printed).toHaveLength(1), { timeout: 10_000 });
+    // A maker pays 2 of 10,000: of 600 and of 1,200.
+    const fill = { type: "fill", instId: "BTC-USDT-SWAP", side: "buy", px: "60000" };
+    expect(taken).toEqual([
+      expect.objectContaining({ ...fill, qty: "0.01", position: "0.01", cost: "0.12" }),
+      expect.objectContaining({ ...fill, qty: "0.02", position: "0.03", cost: "0.24" }),
+    ]);
+    expect(t.printed).toEqual([expect.stringMatching(/^fill \d+ of by hand was not taken: status 503$/)]);
+    await t.stop();
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it("names the two commands that do all the set-up", () => {
