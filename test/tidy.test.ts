@@ -113,7 +113,7 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
   ],
   [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/virtual-globals.ts"]],
   [/from "ajv"/, "use contract/validate.ts", ["src/contract/validate.ts"]],
-  [/from "eventemitter3"/, "use journal/notices.ts", ["src/journal/event-emitter.ts"]],
+  [/from "eventemitter3"/, "use journal/event-emitter.ts", ["src/journal/event-emitter.ts"]],
   [
     /import \{[^}]*\b(timer|delay|debounceTime|throttleTime|auditTime|timeout|interval|bufferTime)\b[^}]*\} from "rxjs"/,
     "use after() and every() from clock/clock.ts",
