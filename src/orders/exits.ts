@@ -23,6 +23,7 @@ import { filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 interface ExitsOptions {
@@ -58,7 +59,7 @@ export class Exits {
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
   readonly #waits = new Map<Slot, Wait>();
   readonly #retries = new Set<Slot>();
-  readonly #unprotected = new Set<Slot>();
+  readonly #unprotected: UnprotectedPositions;
 
   /** `exposure` is what each strategy holds by its own fills. */
   constructor(
@@ -71,6 +72,7 @@ export class Exits {
     this.#profile = contract.profile;
     this.#journal = journal;
     this.#instruments = instruments;
+    this.#unprotected = new UnprotectedPositions(journal);
     this.#slots = slots;
     this.#exposure = exposure;
     this.#owner = owner;
@@ -82,13 +84,13 @@ export class Exits {
     if (this.#retries.size > 0 && !order.spec.reduceOnly) this.#followEntry(order);
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
-    if (this.#unprotected.size > 0 && isResting(order)) this.#tellProtected(slot, order.spec.instId);
+    if (this.#unprotected.size > 0 && isResting(order)) this.#unprotected.end(slot, order.spec.instId);
     if (!isEnded(order)) return;
     const left = this.#remainder(order);
     if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && canRest(order.spec.ordType)))) {
       this.#drop(slot);
       const reason = isForgotten(order) ? "the service forgot it" : "canceled by another client or by the service";
-      this.#tellUnprotected(slot, order.wish as WantedOrder, left.uncovered, reason);
+      this.#unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
       return;
     }
     if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && !slot.byHand)) {
@@ -139,7 +141,7 @@ export class Exits {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
     if (this.#unprotected.size > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined)
-      this.#tellProtected(own, instId);
+      this.#unprotected.end(own, instId);
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
@@ -158,14 +160,14 @@ export class Exits {
   refused(slot: Slot, wish: WantedOrder, reason: string): void {
     if (wish.reduceOnly !== true) return;
     const held = this.#reducibleBy(slot.strategy, wish.instId, wish.side);
-    if (isPositive(held)) this.#tellUnprotected(slot, wish, held, reason);
+    if (isPositive(held)) this.#unprotected.begin(slot, wish, held, reason);
   }
 
   /** The slot wants nothing any more. */
   forget(slot: Slot): void {
     this.#drop(slot);
     this.#waits.delete(slot);
-    this.#unprotected.delete(slot);
+    this.#unprotected.forget(slot);
   }
 
   #drop(slot: Slot): void {
@@ -183,17 +185,6 @@ export class Exits {
     this.#clock.setTimer(at, () => {
       if (this.#waits.has(slot) || (slot.rest !== undefined && slot.order === undefined)) this.#owner.consider(slot);
     });
-  }
-
-  #tellProtected(slot: Slot, instId: string): void {
-    if (!this.#unprotected.delete(slot)) return;
-    this.#journal.append({ type: "position.protected", strategy: slot.strategy, slot: slot.name, instId });
-  }
-
-  #tellUnprotected(slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void {
-    if (this.#unprotected.has(slot)) return;
-    this.#unprotected.add(slot);
-    this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
   }
 
   #remainder(order: TrackedOrder): Remainder {
@@ -254,10 +245,10 @@ export class Exits {
     if (!isPositive(reducible)) {
       slot.settledMark = rest.mark;
       this.#drop(slot);
-      this.#tellProtected(slot, wish.instId);
+      this.#unprotected.end(slot, wish.instId);
       return false;
     }
-    if (rest.vain > 0) this.#tellUnprotected(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);
+    if (rest.vain > 0) this.#unprotected.begin(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);
     return true;
   }
 }

@@ -1,0 +1,39 @@
+/**
+ * Slots whose exit is not in force although the strategy holds a position: reported once when it begins, and once when it is over.
+ *
+ * Not here: what is done about it (exits.ts).
+ */
+import type { EventLog } from "../journal/event-log.ts";
+import type { Slot } from "./slot.ts";
+import type { WantedOrder } from "./wanted-order.ts";
+
+export class UnprotectedPositions {
+  readonly #journal: EventLog;
+  readonly #slots = new Set<Slot>();
+
+  constructor(journal: EventLog) {
+    this.#journal = journal;
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  /** The exit that the slot wants is not in force. `qty`: base quantity of the position that it leaves open. */
+  begin(slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void {
+    if (this.#slots.has(slot)) return;
+    this.#slots.add(slot);
+    this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
+  }
+
+  /** The exit is in force, or nothing is left to reduce. */
+  end(slot: Slot, instId: string): void {
+    if (!this.#slots.delete(slot)) return;
+    this.#journal.append({ type: "position.protected", strategy: slot.strategy, slot: slot.name, instId });
+  }
+
+  /** The slot wants no exit any more. */
+  forget(slot: Slot): void {
+    this.#slots.delete(slot);
+  }
+}
