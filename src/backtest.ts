@@ -1,5 +1,7 @@
 /**
  * Simulated trading: backtests of recordings, sweeps, paper trading, fill and latency models, fixtures and reports.
+ *
+ * @module sluice/backtest
  */
 export {
   type BacktestOptions,

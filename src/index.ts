@@ -2,6 +2,8 @@
  * What a strategy, a plugin, a config or a program that embeds an engine is written with.
  *
  * Not here: simulated trading (`sluice/backtest`), the embedded exchange (`sluice/venue`), recorded runs (`sluice/session`).
+ *
+ * @module sluice
  */
 export { fromEnv, fromFile, type LiveKey, type LiveUsers } from "./client/live/key-material.ts";
 export { type LiveOptions, type LiveSpec, live, type OpenLive } from "./client/live/live-service.ts";

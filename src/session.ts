@@ -1,5 +1,7 @@
 /**
  * Recorded runs: write down all that an engine is given and asks, and run it again from that.
+ *
+ * @module sluice/session
  */
 export { type Divergence, divergenceText } from "./verify/session/divergence.ts";
 export { type RecordedEngine, recordEngine } from "./verify/session/recorded-engine.ts";

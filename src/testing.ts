@@ -13,6 +13,8 @@
  * A time is counted from the start of the test, or `+` and a duration (`ms`, `s`, `m`, `h`) from the line before; a line without one has
  * the time of the line before. A candle has its length, then open, high, low and close; its time is its close.
  * Needs no test runner: what it hands out are plain values for any assertion.
+ *
+ * @module sluice/testing
  */
 import { Subject } from "rxjs";
 import { type Cast, EngineTest } from "./backtest/testkit/engine-test.ts";

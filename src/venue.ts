@@ -1,5 +1,7 @@
 /**
  * The embedded exchange by itself: in a program of one's own or on a port, with faults on request, and its interface as documents.
+ *
+ * @module sluice/venue
  */
 export { asyncApi } from "./contract/documents/asyncapi.ts";
 export { openApi } from "./contract/documents/openapi.ts";

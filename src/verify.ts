@@ -1,6 +1,8 @@
 /**
  * Verification: whether strategies see the future, what an engine does when everything fails, where two runs part, whether a service
  * keeps its description, and whether it does what the profile assumes.
+ *
+ * @module sluice/verify
  */
 
 export { type CompareOptions, compareFiles as compareRuns } from "./verify/compare/compare-files.ts";

@@ -76,7 +76,8 @@ const concerned = ([first = "", second = ""]: readonly string[]): readonly (() =
   return named === undefined ? [...commands.values()] : [named];
 };
 
-const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): Promise<Command> => {
+/** The command line with the commands that `argv` concerns, before anything is parsed. */
+export const programOf = async (argv: readonly string[], io: CliIo, parts: CliParts): Promise<Command> => {
   const program = new Command("sluice")
     .description("Automated trading in which the API quota is a safety resource: run strategies, or replay them against recorded markets.")
     .version(versionText(), "-V, --version", "print the version")

@@ -1,0 +1,63 @@
+/**
+ * The reference of commands, from the command line's own definitions: what `--help` prints, as a page.
+ */
+import type { Argument, Command, Option } from "commander";
+import { type CliIo, processIo } from "../../src/cli/io.ts";
+import { programOf } from "../../src/cli/main.ts";
+import { code, table } from "./markdown.ts";
+
+const io: CliIo = processIo();
+
+const valueText = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : String(value));
+
+const optionRow = ({ flags, description, defaultValue, argChoices, mandatory, hidden }: Option): readonly string[][] => {
+  if (hidden) return [];
+  const notes = [
+    ...(argChoices === undefined ? [] : [`One of ${argChoices.map(code).join(", ")}.`]),
+    ...(defaultValue === undefined || typeof defaultValue === "boolean" ? [] : [`Default ${code(valueText(defaultValue))}.`]),
+    ...(mandatory ? ["Required."] : []),
+  ];
+  return [[code(flags), [`${description}${notes.length > 0 ? "." : ""}`, ...notes].join(" ")]];
+};
+
+const argumentRow = (argument: Argument): string[] => [
+  code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
+  argument.description,
+];
+
+const section = (command: Command): string => {
+  const rows = [
+    ...command.registeredArguments.map(argumentRow),
+    ...command.options.flatMap(optionRow),
+    [code("-h, --help"), "print the command's help"],
+  ];
+  return [
+    `## sluice ${command.name()}`,
+    command.description(),
+    `${"```"}sh\nsluice ${command.name()} ${command.usage()}\n${"```"}`,
+    table(["Argument or option", "Meaning"], rows),
+  ].join("\n\n");
+};
+
+export const commandsPage = async (): Promise<string> => {
+  const program = await programOf(["help"], io, {});
+  const overview = program.commands.map((command) => [`[${code(command.name())}](#sluice-${command.name()})`, command.description()]);
+  return [
+    "# Commands",
+    "`npx sluice <command>` in a project that depends on Sluice. `sluice help <command>` prints what stands here.",
+    table(["Command", "What it does"], overview),
+    "## Exit codes and environment",
+    table(
+      ["Exit code", "Meaning"],
+      [
+        ["0", "done"],
+        ["1", "failed"],
+        ["2", "wrong usage or config"],
+        ["3", "trading is halted: `run` or `record` ended so"],
+        ["130", "stopped by Ctrl-C"],
+      ],
+    ),
+    "With `--json`, stdout carries JSON and nothing else; what is said to people goes to stderr. `NO_COLOR=1` takes colour away, and `SLUICE_DEBUG=1` adds stacks to messages.",
+    ...program.commands.map(section),
+  ].join("\n\n");
+};
