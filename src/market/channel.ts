@@ -9,6 +9,7 @@ import { Bars } from "./bars.ts";
 import { BookTrack, type BookTrackOptions } from "./book-track.ts";
 import { HotStream } from "./hot-stream.ts";
 import type { Quote, Trade } from "./market-data.ts";
+import type { Print } from "./prints.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
 import { QuoteView, type Scale, TradeView } from "./views.ts";
 
@@ -26,6 +27,8 @@ interface LastPx {
 
 export class Channel {
   readonly trades: HotStream<Trade>;
+  /** Prices of trades and of recorded bars. */
+  readonly prints: HotStream<Print>;
   readonly book: BookTrack;
   /** Bars that no recorded length can give, as of the last `bind`. */
   readonly fromTrades: Bars[] = [];
@@ -42,6 +45,7 @@ export class Channel {
     this.#hot = options.onError === undefined ? {} : { onError: options.onError };
     this.#quote = new LatestQuote(scale, this.#hot);
     this.trades = new HotStream<Trade>(this.#hot);
+    this.prints = new HotStream<Print>(this.#hot);
     this.book = new BookTrack(scale, options);
   }
 
@@ -77,17 +81,22 @@ export class Channel {
   }
 
   route(series: Series, shiftMs: number, opened: (closesAt: number) => void): Route {
-    const { trades, fromTrades } = this;
+    const { trades, fromTrades, prints } = this;
     const last = this.#last;
+    const scale = this.#scale;
     switch (series.kind) {
       case "trade":
-        return new TradeRoute(series, { scale: this.#scale, trades, fromTrades, last }, opened);
+        return new TradeRoute(series, { scale, trades, fromTrades, last, prints }, opened);
       case "quote":
         return new QuoteRoute(series, this.#quote);
       case "level":
         return new OtherRoute(this.book.route(series));
       case "candle":
-        return new CandleRoute(series, this.#lengths.get(series.barMs), this.#longer.get(series.barMs) ?? [], shiftMs, last);
+        return new CandleRoute(series, this.#lengths.get(series.barMs), this.#longer.get(series.barMs) ?? [], shiftMs, {
+          scale,
+          last,
+          prints,
+        });
       case "funding":
       case "mark":
       case "change":
@@ -96,7 +105,7 @@ export class Channel {
   }
 
   complete(): void {
-    for (const stream of [this.trades, this.quotes, this.book.stream]) stream.complete();
+    for (const stream of [this.trades, this.prints, this.quotes, this.book.stream]) stream.complete();
     for (const bars of this.#lengths.values()) bars.stream.complete();
   }
 }
@@ -123,11 +132,16 @@ class LatestQuote {
   }
 }
 
-interface TradeParts {
+/** What trades and bars share. */
+interface PriceParts {
   readonly scale: Scale;
+  readonly last: LastPx;
+  readonly prints: HotStream<Print>;
+}
+
+interface TradeParts extends PriceParts {
   readonly trades: HotStream<Trade>;
   readonly fromTrades: readonly Bars[];
-  readonly last: LastPx;
 }
 
 class TradeRoute implements Route {
@@ -137,21 +151,29 @@ class TradeRoute implements Route {
   readonly #bars: readonly Bars[];
   readonly #opened: (closesAt: number) => void;
   readonly #last: LastPx;
+  readonly #prints: HotStream<Print>;
 
-  constructor(series: TradeSeries, { scale, trades, fromTrades, last }: TradeParts, opened: (closesAt: number) => void) {
+  constructor(series: TradeSeries, { scale, trades, fromTrades, last, prints }: TradeParts, opened: (closesAt: number) => void) {
     this.#series = series;
     this.#scale = scale;
     this.#stream = trades;
     this.#bars = fromTrades;
     this.#opened = opened;
     this.#last = last;
+    this.#prints = prints;
   }
 
   take(row: number, at: number): void {
     this.#last.column = this.#series.px;
     this.#last.row = row;
     if (this.#bars.length > 0) this.#build(row, at);
+    if (this.#prints.observed) this.#print(row, at);
     if (this.#stream.observed) this.#stream.next(new TradeView(this.#scale, this.#series, row, at));
+  }
+
+  #print(row: number, at: number): void {
+    const px = this.#scale.tick.format(this.#series.px[row] as number);
+    this.#prints.next({ px, low: px, high: px, since: at });
   }
 
   #build(row: number, at: number): void {
@@ -189,21 +211,26 @@ class CandleRoute implements Route {
   readonly #exact: Bars | undefined;
   readonly #longer: readonly Bars[];
   readonly #shiftMs: number;
-  readonly #last: LastPx;
+  readonly #parts: PriceParts;
 
-  constructor(series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number, last: LastPx) {
+  constructor(series: CandleSeries, exact: Bars | undefined, longer: readonly Bars[], shiftMs: number, parts: PriceParts) {
     this.#series = series;
     this.#exact = exact;
     this.#longer = longer;
     this.#shiftMs = shiftMs;
-    this.#last = last;
+    this.#parts = parts;
   }
 
   take(row: number): void {
     const series = this.#series;
-    this.#last.column = series.close;
-    this.#last.row = row;
+    const { last, prints, scale } = this.#parts;
+    last.column = series.close;
+    last.row = row;
     const closedAt = (series.at[row] as number) + this.#shiftMs;
+    if (prints.observed) {
+      const [px, low, high] = [series.close, series.low, series.high].map((column) => scale.tick.format(column[row] as number));
+      prints.next({ px: px as string, low: low as string, high: high as string, since: closedAt - series.barMs });
+    }
     this.#exact?.recorded(closedAt, series, row);
     for (const bars of this.#longer) bars.shorter(closedAt, series, row);
   }

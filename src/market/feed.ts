@@ -14,7 +14,7 @@ import { parseInstId } from "../contract/inst-id.ts";
 import { assert, didYouMean, SluiceError } from "../errors.ts";
 import type { Bars } from "./bars.ts";
 import { Channel, type Route } from "./channel.ts";
-import type { Market } from "./market-data.ts";
+import type { PrintedMarket } from "./prints.ts";
 import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
 
@@ -27,7 +27,7 @@ interface FeedOptions {
   readonly bookDepth?: number;
 }
 
-export interface Feed extends Market {
+export interface Feed extends PrintedMarket {
   /** Delivers the event at `index` of the tape's order; `at` is the instant of delivery on the engine's clock. */
   deliver(tape: Tape, index: number, at: number): void;
   /** The route of each series of the tape, for a caller that observes `nextBarAt` itself. The array stays, its entries may change. */
@@ -74,6 +74,7 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   const feed: Feed & { nextBarAt: number } = {
     nextBarAt: Number.POSITIVE_INFINITY,
     trades: (instId) => channelOf(instId).trades,
+    prints: (instId) => channelOf(instId).prints,
     quotes: (instId) => channelOf(instId).quotes,
     books: (instId) => channelOf(instId).book.stream,
     candles: (instId, barMs) => {

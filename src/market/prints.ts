@@ -1,0 +1,21 @@
+/**
+ * Prints: prices at which something was traded, from trades or, where a recording has none, from bars.
+ *
+ * Not here: the streams of strategies (market-data.ts).
+ */
+import type { Observable } from "rxjs";
+import type { Market } from "./market-data.ts";
+
+/** A traded price, or those of a bar that has closed. Decimal text. */
+export interface Print {
+  readonly px: string;
+  readonly low: string;
+  readonly high: string;
+  /** When the first of them was traded at the earliest, on the engine's clock. */
+  readonly since: number;
+}
+
+/** A market that has prints of its own. */
+export interface PrintedMarket extends Market {
+  prints(instId: string): Observable<Print>;
+}
