@@ -84,7 +84,7 @@ export class Exits {
     if (this.#retries.size > 0 && !order.spec.reduceOnly) this.#followEntry(order);
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
-    if (this.#unprotected.size > 0 && isResting(order)) this.#unprotected.end(slot, order.spec.instId);
+    if (this.#unprotected.size > 0 && isResting(order)) this.#unprotected.end(slot);
     if (!isEnded(order)) return;
     const left = this.#remainder(order);
     if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && canRest(order.spec.ordType)))) {
@@ -93,7 +93,7 @@ export class Exits {
       this.#unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
       return;
     }
-    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && !slot.byHand)) {
+    if (left.kind === "rest" || ((left.kind === "exit" || left.kind === "early") && (!slot.byHand || slot.reserved))) {
       this.#follow(slot, order, left);
       return;
     }
@@ -140,8 +140,7 @@ export class Exits {
   release(order: TrackedOrder): void {
     const { instId, reduceOnly } = order.spec;
     const own = this.#slots.of(order);
-    if (this.#unprotected.size > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined)
-      this.#unprotected.end(own, instId);
+    if (this.#unprotected.size > 0 && own?.rest === undefined && order.phase === "filled" && own !== undefined) this.#unprotected.end(own);
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
@@ -245,7 +244,7 @@ export class Exits {
     if (!isPositive(reducible)) {
       slot.settledMark = rest.mark;
       this.#drop(slot);
-      this.#unprotected.end(slot, wish.instId);
+      this.#unprotected.end(slot);
       return false;
     }
     if (rest.vain > 0) this.#unprotected.begin(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);

@@ -28,8 +28,10 @@ export class Slot {
   readonly strategy: string;
   readonly name: string;
   readonly hash: string;
-  /** Placed by hand: not part of the declared set. */
+  /** Not part of the declared set: an order placed by hand, or a reserved slot. */
   readonly byHand: boolean;
+  /** The engine's own: an order that closes what a strategy protects. */
+  readonly reserved: boolean;
   wish: WantedOrder | undefined = undefined;
   order: TrackedOrder | undefined = undefined;
   queued: QueuedPlacement | undefined = undefined;
@@ -43,11 +45,12 @@ export class Slot {
   /** What earlier orders left of the wanted quantity, if another order is to follow. */
   rest: Rest | undefined = undefined;
 
-  constructor(strategy: string, name: string, hash: string, byHand: boolean) {
+  constructor(strategy: string, name: string, hash: string, kind: "declared" | "byHand" | "reserved") {
     this.strategy = strategy;
     this.name = name;
     this.hash = hash;
-    this.byHand = byHand;
+    this.byHand = kind !== "declared";
+    this.reserved = kind === "reserved";
   }
 
   /** Takes a waiting placement out of the queue. */

@@ -65,9 +65,10 @@ export class Slots {
     const set: Slot[] = [];
     this.#declared.delete(strategy);
     for (const wish of wanted) {
-      const slot = slots.get(wish.slot) ?? this.#create(strategy, wish.slot, false);
+      const slot = slots.get(wish.slot) ?? this.#create(strategy, wish.slot, "declared");
       if (slot.byHand) {
-        const text = `${strategy}: the slot "${wish.slot}" is in use by an order placed by hand. Give the wanted order another slot.`;
+        const by = slot.reserved ? "an order that closes a protected position" : "an order placed by hand";
+        const text = `${strategy}: the slot "${wish.slot}" is in use by ${by}. Give the wanted order another slot.`;
         throw new SluiceError("ORDER_REFUSED", text);
       }
       const before = slot.wish;
@@ -95,15 +96,41 @@ export class Slots {
   put(strategy: string, name: string, wish: WantedOrder | undefined): Slot | string | undefined {
     const known = this.#slotsOf(strategy).get(name);
     if (wish === undefined) {
-      if (known?.byHand) known.wish = undefined;
-      return known?.byHand ? known : undefined;
+      if (known === undefined || !known.byHand || known.reserved) return undefined;
+      known.wish = undefined;
+      return known;
     }
-    if (known !== undefined && (!known.byHand || known.wish !== undefined || known.order !== undefined)) {
-      return `the slot "${name}" is in use by ${known.byHand ? "another order placed by hand" : "a declared order"}; choose another or leave it out`;
+    if (known !== undefined && (!known.byHand || known.reserved || known.wish !== undefined || known.order !== undefined)) {
+      const by = known.reserved
+        ? "an order that closes a protected position"
+        : known.byHand
+          ? "another order placed by hand"
+          : "a declared order";
+      return `the slot "${name}" is in use by ${by}; choose another or leave it out`;
     }
-    const slot = known ?? this.#create(strategy, name, true);
+    const slot = known ?? this.#create(strategy, name, "byHand");
     slot.wish = wish;
     return slot;
+  }
+
+  /** The engine's own slot for an order that closes what a strategy protects. */
+  reserve(strategy: string, name: string): Slot {
+    const known = this.find(strategy, name);
+    if (known !== undefined && !known.reserved) {
+      throw new SluiceError(
+        "ORDER_REFUSED",
+        `${strategy}: the slot "${name}" is needed for the order that closes a protected position. Rename yours.`,
+      );
+    }
+    return known ?? this.#create(strategy, name, "reserved");
+  }
+
+  find(strategy: string, name: string): Slot | undefined {
+    return this.#byStrategy.get(strategy)?.get(name);
+  }
+
+  ofStrategy(strategy: string): readonly Slot[] {
+    return [...(this.#byStrategy.get(strategy)?.values() ?? [])];
   }
 
   /** `qty`: base quantity the order should execute; empty where it is not known. */
@@ -120,7 +147,7 @@ export class Slots {
   }
 
   of({ strategy, slot }: TrackedOrder): Slot | undefined {
-    return this.#byStrategy.get(strategy)?.get(slot);
+    return this.find(strategy, slot);
   }
 
   byClientId(clOrdId: string): TrackedOrder | undefined {
@@ -225,7 +252,7 @@ export class Slots {
     this.#news.push(order);
   }
 
-  #create(strategy: string, name: string, byHand: boolean): Slot {
+  #create(strategy: string, name: string, kind: "declared" | "byHand" | "reserved"): Slot {
     const slots = this.#slotsOf(strategy);
     if (slots.size >= slotsMax) {
       throw new SluiceError(
@@ -233,9 +260,9 @@ export class Slots {
         `${strategy}: more than ${slotsMax} slots. A slot is the stable name of one wanted order; reuse the names.`,
       );
     }
-    const slot = new Slot(strategy, name, this.#ids.slotHash(strategy, name), byHand);
+    const slot = new Slot(strategy, name, this.#ids.slotHash(strategy, name), kind);
     slots.set(name, slot);
-    if (byHand && isNumbered(name)) return slot;
+    if (kind === "byHand" && isNumbered(name)) return slot;
     this.#byHash.set(slot.hash, slot);
     // The newest is taken over; it is what the previous run wanted last.
     const left = (this.#homeless.get(slot.hash) ?? []).sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1));

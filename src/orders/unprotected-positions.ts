@@ -9,7 +9,8 @@ import type { WantedOrder } from "./wanted-order.ts";
 
 export class UnprotectedPositions {
   readonly #journal: EventLog;
-  readonly #slots = new Set<Slot>();
+  /** With the instrument of the position. */
+  readonly #slots = new Map<Slot, string>();
 
   constructor(journal: EventLog) {
     this.#journal = journal;
@@ -22,18 +23,21 @@ export class UnprotectedPositions {
   /** The exit that the slot wants is not in force. `qty`: base quantity of the position that it leaves open. */
   begin(slot: Slot, { instId, side }: WantedOrder, qty: string, reason: string): void {
     if (this.#slots.has(slot)) return;
-    this.#slots.add(slot);
+    this.#slots.set(slot, instId);
     this.#journal.append({ type: "position.unprotected", strategy: slot.strategy, slot: slot.name, instId, side, qty, reason });
   }
 
   /** The exit is in force, or nothing is left to reduce. */
-  end(slot: Slot, instId: string): void {
-    if (!this.#slots.delete(slot)) return;
+  end(slot: Slot): void {
+    const instId = this.#slots.get(slot);
+    if (instId === undefined) return;
+    this.#slots.delete(slot);
     this.#journal.append({ type: "position.protected", strategy: slot.strategy, slot: slot.name, instId });
   }
 
-  /** The slot wants no exit any more. */
+  /** The slot wants no exit any more: what protects a position is withdrawn when nothing is left of it, a strategy may hold on. */
   forget(slot: Slot): void {
-    this.#slots.delete(slot);
+    if (slot.reserved) this.end(slot);
+    else this.#slots.delete(slot);
   }
 }
