@@ -42,6 +42,8 @@ export type { BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./m
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
 export type { OrderUpdate } from "./orders/order-update.ts";
 export type { Position } from "./orders/positions.ts";
+export { bracket, oco, type ProtectionOptions, stopLoss, takeProfit, trailingStop } from "./orders/protection/builders.ts";
+export type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./orders/protection/protect.ts";
 export type { Snapshot } from "./orders/state/polled-resource.ts";
-export type { OrderSpec, WantedOrder } from "./orders/wanted-order.ts";
+export type { OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
 export type { LayerSpec } from "./scheduler/quota/layers.ts";

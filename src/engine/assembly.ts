@@ -12,6 +12,7 @@ import type { Disk } from "../journal/disk.ts";
 import { createNotices, type EventNotices } from "../journal/event-emitter.ts";
 import { EventLog } from "../journal/event-log.ts";
 import { fileDisk } from "../journal/file-disk.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { LastQuotes } from "../market/last-quotes.ts";
 import type { Random } from "../random.ts";
 import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
@@ -71,7 +72,8 @@ export const assemble = (
     durable?.decide("halted", reason);
     setMode(accounts, "halted", reason);
   };
-  const shared = { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ };
+  const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);
+  const shared = { config, contract, service, refused, onLoss, onProtection, journal, ledger, scheduler, quotes, stopped$ };
   const accounts = createUserAccounts(shared, service);
   const halt = haltWith(
     accounts,

@@ -231,6 +231,7 @@ class EngineLifecycle {
     this.#state = "stopped";
     this.#stalls?.unsubscribe();
     strategyHost.stop();
+    for (const { orderManager } of accounts.all) orderManager.leave();
     if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
     else setMode(accounts, "reducing", "stop");
     await drained(accounts.all, clock, settleMs);

@@ -13,11 +13,13 @@ import type { OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { SluiceError } from "../errors.ts";
 import type { CheckedConfig, JournalConfig } from "../host/config.ts";
-import { createDecisions, type DecisionRecord, type Verdict } from "../journal/decisions.ts";
+import { createDecisions, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { EventOf } from "../journal/events.ts";
-import { createHoldings, type Held, type HeldRecord } from "../journal/holdings.ts";
-import { createIntents, type Intent, type IntentRecord } from "../journal/intents.ts";
+import { createHoldings, type Held } from "../journal/holdings.ts";
+import { createIntents, type Intent } from "../journal/intents.ts";
+import { type JournalRecord, knownRecord } from "../journal/journal-records.ts";
+import { createProtectionRecords, type Protected, type ProtectionRecord } from "../journal/protection-records.ts";
 import { openWriteAheadLog, type WriteAheadLog } from "../journal/write-ahead-log.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-changes.ts";
@@ -38,6 +40,8 @@ export interface PlacementJournal {
   readonly decide: (mode: Verdict["mode"], reason: string) => void;
   /** A user's position was closed at about this price, by no order of ours. */
   readonly closed: (uid: string, instId: string, px: string | undefined) => void;
+  /** What protects a position changed. */
+  readonly protection: (uid: string, record: ProtectionRecord) => void;
   /** Why no order may be sent any more. */
   readonly refused: () => string | undefined;
   close(): Promise<void>;
@@ -53,6 +57,8 @@ export interface Recovered {
   readonly judged: readonly string[];
   /** What strategies hold by orders that are over. */
   readonly holdings: readonly Held[];
+  /** What protects positions. */
+  readonly protections: readonly Protected[];
   readonly repaired: string | undefined;
 }
 
@@ -63,7 +69,7 @@ interface PlacementJournalOptions {
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
   readonly rules: RuleSet;
-  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "tradedBy" | "positions">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "plannedOf" | "tradedBy" | "positions">;
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
@@ -89,6 +95,7 @@ class PlacementLog implements PlacementJournal {
   readonly #intents = createIntents();
   readonly #decisions = createDecisions();
   readonly #holdings = createHoldings();
+  readonly #protections = createProtectionRecords();
   /** Users by the names of their keys. */
   readonly #uidOf: ReadonlyMap<string, string>;
   /** Users and strategies of the orders this run sent or found, by client id. */
@@ -119,7 +126,8 @@ class PlacementLog implements PlacementJournal {
     this.#write({ type: "life", number: this.#intents.life + 1, at: clock.wallNow() });
     await log.commit();
     const held = this.#decisions.held();
-    return { life: this.#intents.life, open, held, judged, holdings: this.#holdings.all(), repaired: log.repaired };
+    const { life } = this.#intents;
+    return { life, open, held, judged, holdings: this.#holdings.all(), protections: this.#protections.all(), repaired: log.repaired };
   }
 
   async close(): Promise<void> {
@@ -158,15 +166,22 @@ class PlacementLog implements PlacementJournal {
     for (const held of this.#holdings.closed(uid, instId, px)) this.#write({ type: "held", ...this.#withBooked(held) });
   };
 
+  readonly protection = (uid: string, record: ProtectionRecord): void => {
+    if (this.#log === undefined || this.#failed !== undefined) return;
+    this.#write({ type: "protection", uid, ...record });
+    this.#flush();
+  };
+
   readonly refused = (): string | undefined => this.#failed;
 
   #snapshot(): readonly object[] {
-    return [...this.#intents.snapshot(), ...this.#decisions.snapshot(), ...this.#holdings.snapshot()];
+    return [...this.#intents.snapshot(), ...this.#decisions.snapshot(), ...this.#holdings.snapshot(), ...this.#protections.snapshot()];
   }
 
   #take(record: JournalRecord): void {
     if (record.type === "mode" || record.type === "limits") this.#decisions.take(record);
     else if (record.type === "held") this.#holdings.take(record);
+    else if (record.type === "protection") this.#protections.take(record);
     else {
       this.#intents.take(record);
       if (record.type === "over" && record.held !== undefined) this.#holdings.take(record.held);
@@ -186,8 +201,10 @@ class PlacementLog implements PlacementJournal {
     const uid = this.#uidOf.get(key) ?? "";
     const orderManager = deskOf(uid);
     const strategy = orderManager.ownerOf(clOrdId);
+    const planned = orderManager.plannedOf(clOrdId);
     this.#senders.set(clOrdId, { uid, strategy });
-    this.#write({ type: "sent", uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() });
+    const intent = { uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() };
+    this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }) });
     await log.commit().catch((error: unknown) => this.#fail(error));
     const reason = orderManager.barred(clOrdId);
     if (reason === undefined) return;
@@ -205,7 +222,11 @@ class PlacementLog implements PlacementJournal {
     const known = this.#decisions.held().find(({ strategy }) => strategy === verdict.strategy)?.mode ?? "active";
     if (this.#log === undefined || this.#failed !== undefined || known === verdict.mode) return;
     this.#write({ type: "mode", ...verdict });
-    this.#log.commit().catch((error: unknown) => {
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#log?.commit().catch((error: unknown) => {
       this.#failed = reasonOf(error);
     });
   }
@@ -264,17 +285,3 @@ class PlacementLog implements PlacementJournal {
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-type JournalRecord = IntentRecord | DecisionRecord | HeldRecord;
-
-const recordTypes = ["life", "sent", "unsent", "over", "mode", "limits", "held"] satisfies readonly JournalRecord["type"][];
-
-/** What a later version wrote may forbid to trade: whoever cannot read it must not go on. */
-const knownRecord = (record: object, place: string): JournalRecord => {
-  const { type } = record as JournalRecord;
-  if (recordTypes.includes(type)) return record as JournalRecord;
-  throw new SluiceError(
-    "JOURNAL_INVALID",
-    `${place}: it holds a record of type "${String(type)}", which this version does not know. Use the version that wrote it.`,
-  );
-};

@@ -28,23 +28,28 @@ export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string
   }
 };
 
-export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged, holdings, repaired }: Recovered): void => {
+export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged, holdings, protections, repaired }: Recovered): void => {
   journal.append({ type: "journal.opened", run: life, unresolved: open.length, repaired });
   for (const { user, orderManager } of accounts.all) {
     orderManager.inherit(
       holdings.filter(({ uid }) => uid === user.uid),
       judged,
     );
+    const own = open.filter(({ uid }) => uid === user.uid).map(({ clOrdId }) => clOrdId);
+    const kept = protections.filter(({ uid }) => uid === user.uid);
+    if (kept.length > 0) orderManager.restore(kept, new Set(own));
   }
-  for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly } of open) {
+  for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly, planned } of open) {
     const account = accounts.all.find(({ user }) => user.uid === uid);
     if (account === undefined) {
       const detail = `${clOrdId} of user ${uid}, which this config does not have: look for it at the service`;
       journal.append({ type: "anomaly", what: "order.abandoned", detail });
       continue;
     }
+    if (planned !== undefined) account.orderManager.expect(clOrdId, planned);
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
     // So far back the service's history is read; how long it may still be on its way is counted from this run's beginning.
     account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
+  for (const { orderManager } of accounts.all) orderManager.rearm();
 };

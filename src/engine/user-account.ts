@@ -12,6 +12,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
 import { OrderManager } from "../orders/order-manager.ts";
 import { defaultRules } from "../orders/risk/pre-trade-checks.ts";
@@ -21,6 +22,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./instrument-refresh.ts";
 import { equityStream } from "./position-streams.ts";
+import { PriceWatch } from "./price-watch.ts";
 
 export interface UserAccount {
   readonly user: ServiceUser;
@@ -37,6 +39,8 @@ export interface UserAccountParts {
   readonly refused: () => string | undefined;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
+  /** What protects a position of a user changed: for the next run. */
+  readonly onProtection: (uid: string, record: ProtectionRecord) => void;
   readonly journal: EventLog;
   readonly ledger: Ledger;
   readonly scheduler: Scheduler;
@@ -74,6 +78,10 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
     onLoss,
     instruments: () => resources.instruments.current.value,
     marketPx: (instId, side) => quotes.of(instId, side),
+    prices: new PriceWatch(service.market, clock, resources.positions),
+    onProtection: (record) => {
+      parts.onProtection(user.uid, record);
+    },
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
       // Own orders are watched whether or not anybody listens; without any, nothing has to be read.

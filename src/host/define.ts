@@ -9,7 +9,7 @@ import type { Observable } from "rxjs";
 import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
-import type { WantedOrder } from "../orders/wanted-order.ts";
+import type { Wanted } from "../orders/wanted-order.ts";
 import { fileOf } from "./caller-file.ts";
 import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
@@ -45,7 +45,7 @@ export interface StrategyDefinition<S, O> {
   /** JSON Schema of the options; an object, closed. */
   readonly options: S;
   /** The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. */
-  desired?(context: StrategyContext<NoInfer<O>>): Observable<readonly WantedOrder[]>;
+  desired?(context: StrategyContext<NoInfer<O>>): Observable<readonly Wanted[]>;
   /** Anything else the strategy does, for example with `orders.place`; its values are ignored. */
   run?(context: StrategyContext<NoInfer<O>>): Observable<unknown>;
 }

@@ -4,7 +4,7 @@
  * Invariants: plain data only; no message holds a key; the thread can ask for wanted orders and nothing else.
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import type { WantedOrder } from "../orders/wanted-order.ts";
+import type { Wanted } from "../orders/wanted-order.ts";
 
 /** What the thread is started with. */
 export interface IsolatedFacts {
@@ -50,7 +50,7 @@ export type FromThread =
   | { readonly kind: "loaded" }
   | { readonly kind: "subscribe"; readonly stream: number; readonly path: StreamPath; readonly args: readonly unknown[] }
   | { readonly kind: "unsubscribe"; readonly stream: number }
-  | { readonly kind: "want"; readonly wanted: readonly WantedOrder[] }
+  | { readonly kind: "want"; readonly wanted: readonly Wanted[] }
   | { readonly kind: "failed"; readonly message: string }
   /** `completed`: its streams have ended. */
   | { readonly kind: "pong"; readonly completed: boolean };

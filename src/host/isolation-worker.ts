@@ -10,6 +10,7 @@ import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import { EventLog } from "../journal/event-log.ts";
+import type { WantedProtection } from "../orders/protection/protect.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
 import type { Strategy } from "./strategy.ts";
@@ -64,9 +65,11 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
   });
   const host = createStrategyHost(clock, journal);
   const context = createIsolatedContext({ name, clock, seed, listed, say });
+  let protects: readonly WantedProtection[] = [];
   host.start(strategy, context.parts, {
-    replace: (_, wanted) => {
-      say({ kind: "want", wanted });
+    replace: (_, wanted, protections = protects) => {
+      protects = protections;
+      say({ kind: "want", wanted: [...wanted, ...protections] });
     },
     // What changes nothing is noticed where the orders are.
     renew: () => false,

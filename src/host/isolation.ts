@@ -12,7 +12,7 @@ import { Observable, type Observer, Subscription } from "rxjs";
 import { every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
-import type { WantedOrder } from "../orders/wanted-order.ts";
+import type { Wanted } from "../orders/wanted-order.ts";
 import type { StrategyContext } from "./context.ts";
 import { outside } from "./execution-context.ts";
 import type { FromThread, IsolatedFacts, StreamPath, ToThread } from "./isolation-messages.ts";
@@ -39,7 +39,7 @@ const wantedFrom = (
   { name, options, schema }: Strategy,
   { file, ...limits }: NonNullable<Strategy["isolation"]>,
   context: Context,
-): Observable<readonly WantedOrder[]> =>
+): Observable<readonly Wanted[]> =>
   new Observable((subscriber) => {
     const facts: IsolatedFacts = { file: file(), name, options, schema: JSON.stringify(schema) };
     subscriber.add(outside(() => new IsolatedThread(facts, limits, context, subscriber).life));
@@ -50,14 +50,14 @@ class IsolatedThread {
   readonly life = new Subscription();
   readonly #limits: Isolation;
   readonly #context: Context;
-  readonly #wanted: Observer<readonly WantedOrder[]>;
+  readonly #wanted: Observer<readonly Wanted[]>;
   readonly #worker: Worker;
   readonly #streams: Streams;
   #isLoaded = false;
   /** Pings in a row without an answer, each sent in a turn of its own: a blocked engine has not waited. */
   #unanswered = 0;
 
-  constructor(facts: IsolatedFacts, limits: Isolation, context: Context, wanted: Observer<readonly WantedOrder[]>) {
+  constructor(facts: IsolatedFacts, limits: Isolation, context: Context, wanted: Observer<readonly Wanted[]>) {
     const { answerMs, heapMb } = limits;
     this.#limits = limits;
     this.#context = context;

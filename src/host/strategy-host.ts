@@ -147,16 +147,16 @@ class SupervisedStrategies implements StrategyHost {
     const subscription = (source as Observable<unknown>).subscribe({
       next: (value) => {
         if (what === "run") return;
-        const wanted = takeWanted(name, value);
+        const { orders, protections } = takeWanted(name, value);
         // `renew` starts nothing, so it needs no switch of context, which would cost more than the set.
-        if (orderManager.renew(name, wanted)) return;
+        if (protections.length === 0 && orderManager.renew(name, orders)) return;
         outside(() => {
-          orderManager.replace(name, wanted);
+          orderManager.replace(name, orders, protections);
         });
       },
       error: owner.fail,
       complete: () => {
-        // Completion withdraws all orders.
+        // Completion withdraws all orders; what protects a position stays.
         if (what === "desired") outside(() => orderManager.replace(name, []));
         this.#settle(run);
       },

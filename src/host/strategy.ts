@@ -4,7 +4,7 @@
  * Not here: making them from a definition (define.ts).
  */
 import type { Observable } from "rxjs";
-import type { WantedOrder } from "../orders/wanted-order.ts";
+import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 
 export interface Isolation {
@@ -29,7 +29,7 @@ export interface Strategy {
   readonly isolation?: Isolation & { readonly file: () => string | undefined };
   /** The same strategy with some of its options replaced, checked like the first. */
   readonly with?: (changes: object) => Strategy;
-  start(context: StrategyContext<never>): { readonly desired?: Observable<readonly WantedOrder[]>; readonly run?: Observable<unknown> };
+  start(context: StrategyContext<never>): { readonly desired?: Observable<readonly Wanted[]>; readonly run?: Observable<unknown> };
 }
 
 export interface Plugin {

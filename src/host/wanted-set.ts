@@ -8,18 +8,28 @@
  */
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
+import { malformedProtect, malformedProtection, type Protect, type WantedProtection } from "../orders/protection/protect.ts";
 import type { Cross, WantedOrder } from "../orders/wanted-order.ts";
 
 const needed = ["slot", "instId", "side"] as const;
 const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;
 
-const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round", "cross"]);
+const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round", "cross", "protect"]);
 
 const crosses: readonly Cross[] = ["touch", "skip", "reject"];
 
 const ordersMax = 1_000;
 
-export const takeWanted = (strategy: string, emitted: unknown): readonly WantedOrder[] => {
+/** What a strategy wants now. */
+interface WantedSet {
+  readonly orders: readonly WantedOrder[];
+  /** Of whole positions. */
+  readonly protections: readonly WantedProtection[];
+}
+
+const noProtections: readonly WantedProtection[] = [];
+
+export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
   if (!Array.isArray(emitted)) {
     throw malformed(strategy, `emitted ${shown(emitted)}. Emit a list of orders; an empty list wants none`);
   }
@@ -28,13 +38,60 @@ export const takeWanted = (strategy: string, emitted: unknown): readonly WantedO
     const text = `${strategy}: \`desired\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
     throw new SluiceError("STRATEGY_FAILED", text);
   }
-  const set: WantedOrder[] = [];
+  const orders: WantedOrder[] = [];
+  let protections = noProtections;
   for (let index = 0; index < length; index++) {
     const order: unknown = emitted[index];
-    set.push(quickCopy(order) ?? slowCopy(strategy, order, index));
+    const quick = quickCopy(order);
+    if (quick !== undefined) orders.push(quick);
+    else if (isProtection(order)) protections = withProtection(strategy, protections, order);
+    else orders.push(slowCopy(strategy, order, index));
   }
-  return set;
+  return { orders, protections };
 };
+
+/** It names an instrument and what protects it, and no slot. */
+const isProtection = (item: unknown): item is Readonly<Record<string, unknown>> =>
+  typeof item === "object" && item !== null && "protect" in item && !("slot" in item);
+
+/** Several of one position are one: a stop and a take-profit of helpers of their own belong together. */
+const withProtection = (
+  strategy: string,
+  before: readonly WantedProtection[],
+  item: Readonly<Record<string, unknown>>,
+): readonly WantedProtection[] => {
+  const { instId, side, protect } = item;
+  if (typeof instId !== "string" || instId === "") {
+    throw malformed(strategy, `emitted a protection with instId ${shown(instId)}. Write text, such as ${examples.instId}`);
+  }
+  const strange = Object.keys(item).find((field) => field !== "instId" && field !== "side" && field !== "protect");
+  const problem =
+    strange === undefined
+      ? malformedProtection(item)
+      : `the unknown field "${strange}".${didYouMean(strange, ["instId", "side", "protect"])} Leave it out`;
+  if (problem !== undefined) throw malformed(strategy, `emitted a protection of ${instId} with ${problem}`);
+  const copy = copyOf(protect as Protect);
+  const own = before.find((one) => one.instId === instId && one.side === side);
+  const twice = Object.keys(copy).find(
+    (field) =>
+      own !== undefined && field in own.protect && shown(own.protect[field as keyof Protect]) !== shown(copy[field as keyof Protect]),
+  );
+  if (twice !== undefined) throw malformed(strategy, `emitted two protections of ${instId} with different ${twice}. Write one`);
+  const merged: WantedProtection = {
+    instId,
+    ...(side !== undefined && { side: side as "long" | "short" }),
+    protect: { ...own?.protect, ...copy },
+  };
+  return [...before.filter((one) => one !== own), merged];
+};
+
+/** Two levels deep, without fields that are not given. */
+const copyOf = (protect: Protect): Protect =>
+  Object.fromEntries(
+    Object.entries(protect)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]: [string, unknown]) => [field, typeof value === "object" ? { ...value } : value]),
+  );
 
 /**
  * A good order of the plainest kind, copied with each field read once; undefined for whatever needs a closer look. All copies have
@@ -69,7 +126,8 @@ const quickCopy = (order: unknown): WantedOrder | undefined => {
 const slowCopy = (strategy: string, order: unknown, index: number): WantedOrder => {
   const copy: unknown = typeof order === "object" && order !== null ? { ...order } : order;
   checkOrder(strategy, copy, index);
-  return copy as WantedOrder;
+  const { protect } = copy as WantedOrder;
+  return protect === undefined ? (copy as WantedOrder) : { ...(copy as WantedOrder), protect: copyOf(protect) };
 };
 
 /** What other services call these fields. */
@@ -109,7 +167,15 @@ const checkOrder = (strategy: string, order: unknown, index: number): void => {
       throw malformed(strategy, `emitted ${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`);
     }
   }
-  const { keepWithin, round, cross } = order as Partial<WantedOrder>;
+  const { keepWithin, round, cross, protect, reduceOnly } = order as Partial<WantedOrder>;
+  const wrong = protect === undefined ? undefined : malformedProtect(protect);
+  if (wrong !== undefined) throw malformed(strategy, `emitted ${name} with ${wrong}`);
+  if (protect !== undefined && reduceOnly === true) {
+    throw malformed(
+      strategy,
+      `emitted ${name} with reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out`,
+    );
+  }
   if (keepWithin !== undefined && !isDecimal(keepWithin)) {
     throw malformed(strategy, `emitted ${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`);
   }

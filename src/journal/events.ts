@@ -8,6 +8,7 @@
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
+import type { ProtectionKind } from "./protection-records.ts";
 
 export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
 
@@ -25,6 +26,19 @@ export type OrderPhase =
   | "rejected"
   | "unknown"
   | "absent";
+
+interface ProtectionLevels {
+  readonly strategy: string;
+  readonly name: string;
+  readonly instId: string;
+  readonly side: Side;
+  readonly qty: string;
+  /** Average price at which it was bought or sold. */
+  readonly avgPx: string;
+  readonly stopPx: string | undefined;
+  readonly takeProfitPx: string | undefined;
+  readonly trigger: "best" | "last" | "mark";
+}
 
 export type EventBody =
   | { readonly type: "engine.started"; readonly strategies: readonly string[]; readonly plugins: readonly string[] }
@@ -137,6 +151,33 @@ export type EventBody =
     }
   /** The exit is in place, or there is nothing to reduce any more. */
   | { readonly type: "position.protected"; readonly strategy: string; readonly slot: string; readonly instId: string }
+  /**
+   * What a strategy holds is protected from here on: `name` is the slot of the entry, or the instrument where the whole position is
+   * protected; `side` is that of the order that would close it, `qty` in base currency, prices as they are now.
+   */
+  | ({ readonly type: "protection.armed" | "protection.changed" } & ProtectionLevels)
+  /** A price was reached, and what is covered is closed. `late`: it lay beyond when this run first saw it, and was reached while no engine ran. */
+  | {
+      readonly type: "protection.triggered";
+      readonly strategy: string;
+      readonly name: string;
+      readonly instId: string;
+      readonly side: Side;
+      readonly qty: string;
+      readonly kind: ProtectionKind;
+      readonly trigger: "best" | "last" | "mark";
+      readonly triggerPx: string;
+      /** That reached it. */
+      readonly px: string;
+      readonly late: boolean;
+    }
+  | {
+      readonly type: "protection.ended";
+      readonly strategy: string;
+      readonly name: string;
+      readonly instId: string;
+      readonly reason: string;
+    }
   /** An order that this instance did not place is open, or was and has changed to `state`. */
   | ({ readonly type: "order.external" } & Pick<OrderRecord, "ordId" | "clOrdId" | "instId" | "side" | "px" | "sz" | "state">)
   /** Number of orders that this instance did not place and that had ended before it traded. */

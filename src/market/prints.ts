@@ -3,7 +3,7 @@
  *
  * Not here: the streams of strategies (market-data.ts).
  */
-import type { Observable } from "rxjs";
+import { map, type Observable } from "rxjs";
 import type { Market } from "./market-data.ts";
 
 /** A traded price, or those of a bar that has closed. Decimal text. */
@@ -19,3 +19,6 @@ export interface Print {
 export interface PrintedMarket extends Market {
   prints(instId: string): Observable<Print>;
 }
+
+export const printsOf = (market: Market | PrintedMarket, instId: string): Observable<Print> =>
+  "prints" in market ? market.prints(instId) : market.trades(instId).pipe(map(({ px, at }) => ({ px, low: px, high: px, since: at })));

@@ -12,6 +12,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ActionClass } from "../journal/events.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
@@ -22,6 +23,9 @@ import { Placements } from "./placement.ts";
 import { planSlot } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
+import type { TriggerPrices } from "./protection/price-triggers.ts";
+import { misplacedProtect } from "./protection/protect.ts";
+import { Protections } from "./protection/protections.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Refusals } from "./refusals.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
@@ -33,7 +37,7 @@ import { Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { UnknownOrders } from "./unknown-orders.ts";
-import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
+import { isSettled, type OrderSpec, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 export interface OrderFlowOptions {
   readonly clock: Clock;
@@ -50,6 +54,10 @@ export interface OrderFlowOptions {
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+  /** Prices that trigger stops and take-profits. */
+  readonly prices: TriggerPrices;
+  /** What protects a position changed: for the next run. */
+  readonly onProtection?: (record: ProtectionRecord) => void;
   /** So many orders are open now; called with every change of an order. */
   readonly onOpenOrders: (count: number) => void;
   /** The service rejected an order. */
@@ -72,6 +80,7 @@ export class OrderFlow {
   readonly exits: Exits;
   readonly refusals: Refusals;
   readonly postOnly: PostOnlyOrders;
+  readonly protections: Protections;
   readonly cancellation: Cancellation;
   readonly reconciliation: Reconciliation;
   readonly #placements: Placements;
@@ -93,6 +102,7 @@ export class OrderFlow {
     this.postOnly = new PostOnlyOrders(options, this.slots, (slot) => {
       this.consider(slot);
     });
+    this.protections = new Protections(options, this.slots, this.positions, this);
     const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
     this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
     this.cancellation = new Cancellation(options, this.lifecycle, this.#unknownOrders, (order) => {
@@ -105,8 +115,8 @@ export class OrderFlow {
   /** Takes the next step of a slot. */
   consider(slot: Slot): void {
     const { modes, slots, exits, postOnly, cancellation } = this;
-    const mode = modes.of(slot.strategy);
-    const wish = modes.wishWithin(slot.strategy, slot.wish);
+    const mode = slot.reserved ? modes.mode : modes.of(slot.strategy);
+    const wish = this.#wishOf(slot);
     if (slot.queued !== undefined && wish !== undefined && slot.queued.lane !== this.#placements.laneOf(wish)) slot.unqueue();
     const { order, settledMark } = slot;
     const isFree = order === undefined || isOver(order);
@@ -139,7 +149,10 @@ export class OrderFlow {
   }
 
   book(order: TrackedOrder): FillBody | undefined {
-    return this.positions.take(order, this.risk.ownerOf(order));
+    const owner = this.risk.ownerOf(order);
+    const fill = this.positions.take(order, owner);
+    this.protections.take(order, owner);
+    return fill;
   }
 
   filledQty(order: TrackedOrder): string {
@@ -149,6 +162,7 @@ export class OrderFlow {
 
   filled({ strategy }: FillBody): void {
     this.positions.tell(strategy);
+    this.protections.act();
   }
 
   /** An order changed and is not published yet. */
@@ -165,13 +179,14 @@ export class OrderFlow {
     this.#unknownOrders.settle(order);
     this.refusals.retryCrowded(this.risk.retries);
     this.exits.release(order);
+    this.protections.act();
   }
 
   /** Compares an order with the latest wanted order of its slot, where that has changed since. */
   weigh(order: TrackedOrder): void {
     if (!order.unweighed) return;
     const slot = this.slots.of(order);
-    weigh(order, slot?.order === order ? this.modes.wishWithin(slot.strategy, slot.wish) : undefined, this.#specify);
+    weigh(order, slot?.order === order ? this.#wishOf(slot) : undefined, this.#specify);
   }
 
   rule(slot: Slot, wish: WantedOrder): Ruling {
@@ -184,15 +199,17 @@ export class OrderFlow {
       rules,
       refused: refused?.(),
       marketPx: this.#marketPxFor(rest),
-      openOfStrategy: this.slots.openCountOf(slot.strategy),
-      openInAll: this.slots.openCount,
+      // What closes a position is not refused for want of room.
+      openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
+      openInAll: slot.reserved ? 0 : this.slots.openCount,
       risk: this.risk.view(slot, rest),
     });
-    return this.risk.steady(slot, wish, ruling);
+    const misplaced = ruling.approved && wish.protect !== undefined ? this.#misplaced(wish, ruling.spec) : undefined;
+    return this.risk.steady(slot, wish, misplaced === undefined ? ruling : { approved: false, reason: misplaced });
   }
 
   mayPlace(slot: Slot, wish: WantedOrder): boolean {
-    return mayPlace(this.modes.mode, wish) && !this.#holds(slot, wish);
+    return mayPlace(this.modes.mode, wish) && !this.protections.withdraws(slot) && !this.#holds(slot, wish);
   }
 
   refuse(slot: Slot, wish: WantedOrder, ruling: Exclude<Ruling, Approval>): void {
@@ -218,8 +235,8 @@ export class OrderFlow {
     this.#options.onDoubt(needed);
   }
 
-  get isHalted(): boolean {
-    return this.modes.mode === "halted";
+  isHalted(strategy?: string): boolean {
+    return (strategy === undefined ? this.modes.mode : this.modes.of(strategy)) === "halted";
   }
 
   /** The strategy that wanted an order of a previous run. */
@@ -241,9 +258,20 @@ export class OrderFlow {
     this.#options.onOpenOrders(this.slots.openCount);
   }
 
+  /** The wanted order of a slot as far as it counts now. */
+  #wishOf(slot: Slot): WantedOrder | undefined {
+    if (slot.reserved) return this.modes.mode === "halted" ? undefined : slot.wish;
+    return this.protections.withdraws(slot) ? undefined : this.modes.wishWithin(slot.strategy, slot.wish);
+  }
+
   /** It may not be placed yet, and is considered again when it may. */
   #holds(slot: Slot, wish: WantedOrder): boolean {
+    this.protections.yieldTo(slot, wish);
     return this.exits.holds(slot, wish) || this.postOnly.holds(slot, wish);
+  }
+
+  #misplaced({ protect = {}, instId }: WantedOrder, { side, px }: OrderSpec): string | undefined {
+    return misplacedProtect(side, protect, px === "" ? this.#options.marketPx(instId, side) : px);
   }
 
   #marketPxFor({ px, ordType, instId, side, cross }: WantedOrder): string | undefined {

@@ -10,10 +10,13 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { isZero, neg } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { OrderFlow, type OrderFlowOptions } from "./order-flow.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Positions } from "./positions.ts";
+import type { WantedProtection } from "./protection/protect.ts";
+import type { PlannedProtection } from "./protection/protections.ts";
 import type { Refusal } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import { createOrderThrottle } from "./risk/order-throttle.ts";
@@ -57,20 +60,21 @@ export class OrderManager {
   }
 
   /** Replaces everything `strategy` wants, except orders it placed by hand. */
-  want(strategy: string, wanted: readonly WantedOrder[]): void {
-    if (!this.renew(strategy, wanted)) this.replace(strategy, wanted);
+  want(strategy: string, wanted: readonly WantedOrder[], protections: readonly WantedProtection[] = []): void {
+    if (protections.length > 0 || !this.renew(strategy, wanted)) this.replace(strategy, wanted, protections);
   }
 
   /** `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks for more. */
   renew(strategy: string, wanted: readonly WantedOrder[]): boolean {
-    return this.#flow.slots.renew(strategy, wanted);
+    return !this.#flow.protections.has(strategy) && this.#flow.slots.renew(strategy, wanted);
   }
 
-  /** `want` of a set that `renew` did not take. */
-  replace(strategy: string, wanted: readonly WantedOrder[]): void {
+  /** `want` of a set that `renew` did not take. `protections` of whole positions replace those before; left out, they stay. */
+  replace(strategy: string, wanted: readonly WantedOrder[], protections?: readonly WantedProtection[]): void {
     const changed = this.#flow.slots.replace(strategy, wanted);
     this.#flow.reconciliation.settleIn();
     for (const slot of changed) this.#admit(slot);
+    if (protections !== undefined) this.#flow.protections.declare(strategy, wanted, protections);
   }
 
   /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
@@ -90,7 +94,7 @@ export class OrderManager {
     for (const order of orders) {
       const slot = this.#flow.slots.of(order);
       if (slot !== undefined && urgency !== "emergency") slot.settledMark = slot.wish === undefined ? order.mark : wishMark(slot.wish);
-      if (slot?.wish !== undefined && slot.byHand) slot.wish = undefined;
+      if (slot?.wish !== undefined && slot.byHand && !slot.reserved) slot.wish = undefined;
       this.#flow.cancellation.request(order, urgency, "cancelled on demand");
     }
   }
@@ -130,6 +134,8 @@ export class OrderManager {
     modes.mode = mode;
     modes.reason = reason;
     this.#options.journal.append({ type: "mode.changed", mode, reason });
+    if (mode === "halted") this.#flow.protections.suspend(`trading is halted: ${reason}`);
+    else this.#flow.protections.resume();
     this.#apply(mode, reason, undefined);
   }
 
@@ -147,6 +153,27 @@ export class OrderManager {
     this.#flow.reconciliation.recall(clOrdId, spec, sentAt, strategy);
   }
 
+  /** What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those are recalled. */
+  restore(records: readonly ProtectionRecord[], open: ReadonlySet<string>): void {
+    this.#flow.protections.restore(records, (clOrdId) => open.has(clOrdId));
+  }
+
+  /** An order of a previous run that is recalled next, and what protects what it buys or sells. */
+  expect(clOrdId: string, planned: { readonly slot: string; readonly protect: object }): void {
+    this.#flow.protections.expect(clOrdId, planned);
+  }
+
+  /** Protects again what a previous run protected, before anything new is placed. */
+  rearm(): void {
+    this.#flow.protections.act();
+    this.#flow.reconciliation.settleIn();
+  }
+
+  /** The engine ends: it holds stops itself, and tells what is left without. */
+  leave(): void {
+    this.#flow.protections.suspend("the engine stops, and it holds this protection itself");
+  }
+
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#flow.risk.inherit(holdings, judged);
@@ -158,11 +185,18 @@ export class OrderManager {
     if (px === undefined) return;
     this.#flow.risk.exposure.close(instId, px);
     this.#flow.positions.close(instId, px);
+    this.#flow.protections.closed(instId);
   }
 
   /** Whose wanted order an order that is not over is; empty where that is not known. */
   ownerOf(clOrdId: string): string {
     return this.#flow.slots.byClientId(clOrdId)?.strategy ?? "";
+  }
+
+  /** The slot of an order that is not over and what protects what it buys or sells, where something does. */
+  plannedOf(clOrdId: string): PlannedProtection | undefined {
+    const { slot = "", wish } = this.#flow.slots.byClientId(clOrdId) ?? {};
+    return wish?.protect === undefined ? undefined : { slot, protect: wish.protect };
   }
 
   /** What an order did to position and money, by its record. */
@@ -183,8 +217,10 @@ export class OrderManager {
 
   /** Why a placement that was decided a moment ago may not leave any more, in words. */
   barred(clOrdId: string): string | undefined {
-    const { strategy = "", wish } = this.#flow.slots.byClientId(clOrdId) ?? {};
-    const mode = this.modeOf(strategy);
+    const order = this.#flow.slots.byClientId(clOrdId);
+    const isReserved = order !== undefined && this.#flow.slots.of(order)?.reserved === true;
+    const mode = isReserved ? this.mode : this.modeOf(order?.strategy ?? "");
+    const wish = order?.wish;
     return mayPlace(mode, wish) ? this.#options.refused?.() : `trading is ${mode}`;
   }
 
@@ -195,6 +231,7 @@ export class OrderManager {
     if (mode === "halted") {
       for (const order of slots.orders()) if (isMeant(order) && isResting(order)) cancellation.request(order, "emergency", reason);
     }
+    this.#flow.protections.reconsider();
     for (const slot of slots.all()) if (isMeant(slot)) this.#flow.consider(slot);
   }
 }

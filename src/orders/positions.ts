@@ -54,6 +54,7 @@ const places = 12;
 const nearTick = "0.001";
 const nothing: Executed = { filled: "0", value: "0", cost: "0" };
 const overMax = 4_096;
+const flat = { qty: "0", avgPx: "0" } as const;
 
 export class Positions {
   readonly #source: EntrySource;
@@ -91,6 +92,12 @@ export class Positions {
 
   of(strategy: string, instId: string): Position {
     return this.#positionOf(this.#books.get(strategy)?.get(instId) ?? emptyBook(strategy, instId));
+  }
+
+  /** What a strategy holds of an instrument and at what average price, in base currency, negative short. */
+  netOf(strategy: string, instId: string): Pick<Position, "qty" | "avgPx"> {
+    const holding = this.#books.get(strategy)?.get(instId)?.holding;
+    return holding === undefined ? flat : { qty: holding.qty, avgPx: averagePxOf(holding) };
   }
 
   /** Every instrument a strategy has traded, by id. */

@@ -33,7 +33,7 @@ interface ReconciliationOptions {
 interface ReconciliationOwner {
   weigh(order: TrackedOrder): void;
   consider(slot: Slot): void;
-  readonly isHalted: boolean;
+  isHalted(): boolean;
   /** The strategy that wanted an order of a previous run. */
   own(clOrdId: string, strategy: string): void;
   /** Counts what an order did and may do, by the strategy whose wanted order it is known to be now. */
@@ -173,6 +173,6 @@ export class Reconciliation {
     if (found === undefined) return;
     this.#owner.recountAll();
     this.settleIn();
-    if (this.#owner.isHalted) this.#cancellation.request(found, "emergency", "found while halted");
+    if (this.#owner.isHalted()) this.#cancellation.request(found, "emergency", "found while halted");
   }
 }

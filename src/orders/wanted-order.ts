@@ -10,6 +10,7 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { add, compare, div, equal, isDecimal, isPositive, mul, plain, sub, toStep } from "../decimal.ts";
+import type { Protect, WantedProtection } from "./protection/protect.ts";
 
 /**
  * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
@@ -56,11 +57,21 @@ export interface WantedOrder {
    * it; a slot whose orders are rejected so one after the other is slowed down (event `order.slowed`). Default `reject`.
    */
   readonly cross?: Cross;
+  /**
+   * Stop-loss, take-profit and trailing stop of what this order buys or sells, from its first fill on. They outlive the wanted order and,
+   * with a journal, the process; they end when nothing is left of it, and when the same slot is wanted with an empty `protect`. Wanted
+   * again with another `protect` the same slot moves them. When one is triggered, what was not executed of this order is withdrawn, and
+   * exits of the strategy's own on that side stand back.
+   */
+  readonly protect?: Protect;
   /** For `orders.cancel({ tag })`. */
   readonly tag?: string;
 }
 
 export type Cross = "touch" | "skip" | "reject";
+
+/** What a set holds that a strategy wants: orders, and protections of whole positions. */
+export type Wanted = WantedOrder | WantedProtection;
 
 /** An order in the service's own words. `px` is empty for a market order. */
 export interface OrderSpec {

@@ -7,7 +7,7 @@ import { tap } from "rxjs";
 import type { Engine } from "../../engine/engine.ts";
 import type { Strategy } from "../../host/strategy.ts";
 import type { Event } from "../../journal/events.ts";
-import type { WantedOrder } from "../../orders/wanted-order.ts";
+import type { Wanted, WantedOrder } from "../../orders/wanted-order.ts";
 import type { Venue } from "../../venue/venue.ts";
 import { SentOrders } from "./sent-orders.ts";
 
@@ -52,8 +52,11 @@ export class ObservedRun {
       start: (context) => {
         const streams = strategy.start(context);
         if (typeof streams.desired?.pipe !== "function") return streams;
-        const next = (set: readonly WantedOrder[]): void => {
-          wanted.set(name, set);
+        const next = (set: readonly Wanted[]): void => {
+          wanted.set(
+            name,
+            set.filter((one) => "slot" in one),
+          );
         };
         return { ...streams, desired: streams.desired.pipe(tap({ next, error: ended, complete: ended })) };
       },

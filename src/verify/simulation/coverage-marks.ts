@@ -152,9 +152,14 @@ const namesOf = (event: Event): readonly string[] => {
       return [{ halted: "halted", active: "resumed", reducing: "reducing" }[event.mode]];
     case "anomaly":
       return anomalies[event.what] === undefined ? [] : [anomalies[event.what] ?? ""];
+    case "protection.triggered":
+      return [`a ${event.kind} was triggered`];
     case "position.unprotected":
       return ["a position was without the exit its strategy wanted"];
     case "order.changed":
+    case "protection.armed":
+    case "protection.changed":
+    case "protection.ended":
     case "order.inexact":
     case "order.slowed":
     case "fill":

@@ -236,7 +236,11 @@ const watching = (strategy: Strategy, wanted: Map<string, readonly WantedOrder[]
       ...streams,
       desired: streams.desired.pipe(
         tap({
-          next: (set) => wanted.set(strategy.name, set),
+          next: (set) =>
+            wanted.set(
+              strategy.name,
+              set.filter((one) => "slot" in one),
+            ),
           error: () => wanted.delete(strategy.name),
           complete: () => wanted.delete(strategy.name),
         }),

@@ -13,12 +13,14 @@ import type { Transport, WireRequest, WireResponse } from "../../../src/contract
 import { serviceCalendar } from "../../../src/engine/calendar-watch.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
+import type { ProtectionRecord } from "../../../src/journal/protection-records.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
 import { OrderManager } from "../../../src/orders/order-manager.ts";
 import type { OrderUpdate } from "../../../src/orders/order-update.ts";
+import type { WantedProtection } from "../../../src/orders/protection/protect.ts";
 import { defaultRules, type RuleSet } from "../../../src/orders/risk/pre-trade-checks.ts";
 import { createResources, defaultFreshness } from "../../../src/orders/state/resources.ts";
-import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
@@ -161,6 +163,9 @@ export const createRig = (options: RigOptions = {}) => {
   });
   const openCounts: number[] = [];
   let marketPx: string | undefined = "60000";
+  let shownPx: string | undefined;
+  const prices = new Set<(px: string) => void>();
+  const protectionRecords: ProtectionRecord[] = [];
   const orderManager = new OrderManager({
     clock,
     serviceNow: () => serviceCalendar(ledger.clock, clock.now())?.from,
@@ -173,6 +178,17 @@ export const createRig = (options: RigOptions = {}) => {
     rules: { ...defaultRules, ...options.rules },
     instruments: () => resources.instruments.current.value,
     marketPx: () => marketPx,
+    prices: {
+      watch: (_, __, ___, listener) => {
+        const tell = (px: string): void => {
+          listener({ px, low: px, high: px, since: clock.now() });
+        };
+        prices.add(tell);
+        if (shownPx !== undefined) tell(shownPx);
+        return () => prices.delete(tell);
+      },
+    },
+    onProtection: (record) => protectionRecords.push(record),
     onOpenOrders: (count) => {
       openCounts.push(count);
       ledger.noteOpen(uid, count);
@@ -211,6 +227,13 @@ export const createRig = (options: RigOptions = {}) => {
     setMarketPx: (px: string | undefined): void => {
       marketPx = px;
     },
+    /** The price that triggers protections. */
+    price: (px: string): void => {
+      shownPx = px;
+      for (const tell of [...prices]) tell(px);
+    },
+    /** What was kept of protections for the next run. */
+    protectionRecords,
     /** The next request of an endpoint meets this. */
     next: (endpoint: EndpointName, fault: Fault): void => {
       faults.push((request) => (request.endpoint === endpoint ? fault : undefined));
@@ -218,8 +241,13 @@ export const createRig = (options: RigOptions = {}) => {
     run: (ms = 200): void => {
       clock.advanceTo(clock.now() + ms);
     },
-    want: (...wanted: readonly WantedOrder[]): void => {
-      orderManager.want("s", wanted);
+    want: (...wanted: readonly Wanted[]): void => {
+      const isOrder = (one: Wanted): one is WantedOrder => "slot" in one;
+      orderManager.want(
+        "s",
+        wanted.filter(isOrder),
+        wanted.filter((one): one is WantedProtection => !isOrder(one)),
+      );
     },
     places: () =>
       bodiesOf("placeOrder") as { readonly px?: string; readonly sz: string; readonly clOrdId: string; readonly instId: string }[],

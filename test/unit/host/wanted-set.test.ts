@@ -22,7 +22,7 @@ class Odd {
   readonly qty = "2";
 }
 
-const taken = (order: unknown): unknown => JSON.parse(JSON.stringify(takeWanted("s", [order])[0]));
+const taken = (order: unknown): unknown => JSON.parse(JSON.stringify(takeWanted("s", [order]).orders[0]));
 
 describe("A set of wanted orders", () => {
   it.each<[string, unknown, unknown]>([
@@ -47,7 +47,7 @@ describe("A set of wanted orders", () => {
         return asked === 1 ? "1" : "not any more";
       },
     };
-    const [first, second] = takeWanted("s", [order, moody]);
+    const [first, second] = takeWanted("s", [order, moody]).orders;
     order.px = "9";
     expect([first?.px, second?.px, second?.px]).toEqual(["1", "1", "1"]);
     expect(asked).toBe(1);

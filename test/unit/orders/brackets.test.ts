@@ -138,7 +138,8 @@ describe("A take-profit wanted together with its entry", () => {
   it("waits for an entry that rests, without asking again and again", () => {
     const rig = ready();
     show(rig, 600_000, 600_001);
-    rig.want({ ...entry, ordType: "limit", px: "59900" }, takeProfit());
+    const resting: WantedOrder = { ...entry, ordType: "limit", px: "59900" };
+    rig.want(resting, takeProfit());
     rig.run(600_000);
     expect(rig.count("placeOrder")).toBe(2);
     show(rig, 598_000, 598_001);

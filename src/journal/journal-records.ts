@@ -1,0 +1,25 @@
+/**
+ * Records of the journal of placements: the kinds there are, and whether a record read back is one of them.
+ *
+ * Invariants: an unknown kind is refused, not skipped.
+ * Not here: what they mean (intents.ts, decisions.ts, holdings.ts, protection-records.ts), the file (write-ahead-log.ts).
+ */
+import { SluiceError } from "../errors.ts";
+import type { DecisionRecord } from "./decisions.ts";
+import type { HeldRecord } from "./holdings.ts";
+import type { IntentRecord } from "./intents.ts";
+import type { ProtectedRecord } from "./protection-records.ts";
+
+export type JournalRecord = IntentRecord | DecisionRecord | HeldRecord | ProtectedRecord;
+
+const recordTypes = ["life", "sent", "unsent", "over", "mode", "limits", "held", "protection"] satisfies readonly JournalRecord["type"][];
+
+/** What a later version wrote may forbid to trade: whoever cannot read it must not go on. */
+export const knownRecord = (record: object, place: string): JournalRecord => {
+  const { type } = record as JournalRecord;
+  if (recordTypes.includes(type)) return record as JournalRecord;
+  throw new SluiceError(
+    "JOURNAL_INVALID",
+    `${place}: it holds a record of type "${String(type)}", which this version does not know. Use the version that wrote it.`,
+  );
+};

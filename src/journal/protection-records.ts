@@ -1,0 +1,59 @@
+/**
+ * Protections of positions from run to run: what was covered, how far a trailing stop had come, and what was triggered.
+ *
+ * Invariants: pure; a record tells the whole of one protection, so that the last one holds and reading it twice changes nothing.
+ * Not here: what a protection does (orders/protection), positions (holdings.ts).
+ */
+import type { Side } from "../contract/profile.ts";
+
+/** What has triggered: a stop-loss, a take-profit or a trailing stop. */
+export type ProtectionKind = "stopLoss" | "takeProfit" | "trailing";
+
+/** Amounts are decimal text, quantities in base currency. */
+export interface ProtectionRecord {
+  readonly strategy: string;
+  /** Slot of the entry; the instrument where the whole position is protected. */
+  readonly name: string;
+  readonly instId: string;
+  readonly scope: "order" | "position";
+  /** Slot of the order that closes. */
+  readonly exitSlot: string;
+  /** Of the order that closes. */
+  readonly side: Side;
+  /** As it was wanted. */
+  readonly protect: object;
+  readonly qty: string;
+  readonly entryQty: string;
+  readonly entryValue: string;
+  /** Best price since the entry, where a trailing stop follows it. */
+  readonly extreme?: string;
+  readonly hit?: { readonly kind: ProtectionKind; readonly triggerPx: string; readonly px: string };
+  /** What orders that are not over have executed in all, by client order id, and the value of an entry; "0" for an order that closes. */
+  readonly counted: Readonly<Record<string, readonly [filled: string, value: string]>>;
+  readonly ended?: boolean;
+}
+
+/** `uid` is the user of the service whose position it is. */
+export type Protected = { readonly uid: string } & ProtectionRecord;
+
+export type ProtectedRecord = { readonly type: "protection" } & Protected;
+
+interface ProtectionRecords {
+  take(record: Protected): void;
+  /** Those that have not ended, oldest first. */
+  all(): readonly Protected[];
+  snapshot(): readonly ProtectedRecord[];
+}
+
+export const createProtectionRecords = (): ProtectionRecords => {
+  const known = new Map<string, Protected>();
+  return {
+    take: (record) => {
+      const name = JSON.stringify([record.uid, record.strategy, record.instId, record.scope, record.name]);
+      if (record.ended === true) known.delete(name);
+      else known.set(name, record);
+    },
+    all: () => [...known.values()],
+    snapshot: () => [...known.values()].map((record) => ({ ...record, type: "protection" as const })),
+  };
+};

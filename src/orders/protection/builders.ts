@@ -1,0 +1,46 @@
+/**
+ * Protections in words of their own, for sets of wanted orders.
+ *
+ * Not here: what they mean (protect.ts).
+ */
+import type { WantedOrder } from "../wanted-order.ts";
+import type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./protect.ts";
+
+/** Which position is protected, and by which price. */
+export interface ProtectionOptions {
+  /** Needed with a price that does not count from the entry; both sides when left out. */
+  readonly side?: PositionSide;
+  /** Default `best`. */
+  readonly trigger?: Trigger;
+}
+
+const protection = (instId: string, levels: Protect, { side, trigger }: ProtectionOptions): WantedProtection => ({
+  instId,
+  ...(side !== undefined && { side }),
+  protect: { ...levels, ...(trigger !== undefined && { trigger }) },
+});
+
+/**
+ * An entry with its stop-loss and take-profit: whichever is reached first closes what the entry bought or sold, and ends the other.
+ * The same as the order with `protect`.
+ */
+export const bracket = (entry: WantedOrder, protect: Protect): WantedOrder => ({ ...entry, protect });
+
+/** Closes the strategy's position in an instrument at a loss of this size: a price, `{ by: "500" }` or `{ percent: "1" }`. */
+export const stopLoss = (instId: string, at: ProtectPx, options: ProtectionOptions = {}): WantedProtection =>
+  protection(instId, { stopLoss: at }, options);
+
+/** Closes the strategy's position in an instrument at a profit of this size: a price, `{ by: "500" }` or `{ percent: "1" }`. */
+export const takeProfit = (instId: string, at: ProtectPx, options: ProtectionOptions = {}): WantedProtection =>
+  protection(instId, { takeProfit: at }, options);
+
+/** Closes the strategy's position in an instrument when the price falls so far behind its best since the entry. */
+export const trailingStop = (instId: string, distance: Trailing, options: ProtectionOptions = {}): WantedProtection =>
+  protection(instId, { trailing: distance }, options);
+
+/** One cancels the other: stop-loss and take-profit of the strategy's position in an instrument. */
+export const oco = (
+  instId: string,
+  levels: { readonly stopLoss: ProtectPx; readonly takeProfit: ProtectPx; readonly takeProfitAs?: "market" | "limit" },
+  options: ProtectionOptions = {},
+): WantedProtection => protection(instId, levels, options);

@@ -1,0 +1,89 @@
+/**
+ * Closing order of a protection: the one slot through which a position is closed, whichever price was reached.
+ *
+ * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be gone; never
+ * more is asked for than is covered; what was refused or forgotten is not asked for again by itself.
+ * Not here: when it is due (protections.ts), follow-up of a rejected or cut one (orders/exits.ts).
+ */
+import { compare, equal, isPositive, sub } from "../../decimal.ts";
+import type { Slot } from "../slot.ts";
+import type { Slots } from "../slots.ts";
+import { isOver, type TrackedOrder } from "../tracked-order.ts";
+import type { WantedOrder } from "../wanted-order.ts";
+import type { Protection } from "./protection.ts";
+
+export class ClosingOrder {
+  readonly #protection: Protection;
+  readonly #slots: Slots;
+  #wish: WantedOrder | undefined;
+  /** What is left of the wanted quantity. */
+  #left = "0";
+  #round = 0;
+
+  constructor(protection: Protection, slots: Slots) {
+    this.#protection = protection;
+    this.#slots = slots;
+  }
+
+  get slot(): Slot | undefined {
+    const { strategy, exitSlot } = this.#protection.name;
+    return this.#slots.find(strategy, exitSlot);
+  }
+
+  /** An order of the slot executed so much more. */
+  executed(qty: string): void {
+    const left = sub(this.#left, qty);
+    this.#left = isPositive(left) ? left : "0";
+  }
+
+  /** An order of the slot has ended, and the slot is considered next: what it asks for then is what is left. */
+  ended({ phase, wish, cancelClass, cancelSent, mayBeCut }: TrackedOrder): void {
+    const { slot } = this;
+    const isOurs = cancelClass !== undefined || cancelSent || mayBeCut;
+    const isAsked = wish === undefined || ((phase === "canceled" || phase === "absent") && isOurs);
+    if (slot?.wish !== undefined && isAsked) this.#ask(slot, slot.wish.ordType, slot.wish.px);
+  }
+
+  /** At the market, resting at a price, or not at all; the slot that has to be considered, if any. */
+  want(kind: "market" | "limit" | "none", px?: string): Slot | undefined {
+    const { qty } = this.#protection;
+    if (kind === "none") return this.#withdraw();
+    const slot = this.slot ?? this.#slots.reserve(this.#protection.name.strategy, this.#protection.name.exitSlot);
+    const isSame = slot.wish !== undefined && slot.wish === this.#wish && this.#wish.ordType === kind && this.#wish.px === px;
+    if (isSame && equal(this.#left, qty)) return undefined;
+    // An order at the market is on its way: what has come meanwhile is closed by the next one.
+    if (isSame && kind === "market" && slot.order !== undefined && !isOver(slot.order)) return undefined;
+    // A rest that is being followed up covers it.
+    if (isSame && slot.rest !== undefined && compare(this.#left, qty) >= 0) return undefined;
+    this.#ask(slot, kind, px);
+    return slot;
+  }
+
+  #withdraw(): Slot | undefined {
+    const { slot } = this;
+    this.#wish = undefined;
+    this.#left = "0";
+    if (slot?.wish === undefined) return undefined;
+    slot.wish = undefined;
+    slot.settledMark = undefined;
+    return slot;
+  }
+
+  #ask(slot: Slot, ordType: WantedOrder["ordType"], px: string | undefined): void {
+    const { name, side, qty } = this.#protection;
+    const wish: WantedOrder = {
+      slot: slot.name,
+      instId: name.instId,
+      side,
+      ...(ordType !== undefined && { ordType }),
+      ...(px !== undefined && { px }),
+      qty,
+      reduceOnly: true,
+      round: ++this.#round,
+    };
+    this.#wish = wish;
+    this.#left = qty;
+    slot.wish = isPositive(qty) ? wish : undefined;
+    slot.settledMark = undefined;
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * One protection in force: what it tells, records and wants to be closed as its quantity changes and prices come.
+ *
+ * Invariants: armed is told once with each quantity and level; what triggers is told and recorded before anything is sent for it;
+ * one that was triggered stays so until nothing is left to close.
+ * Not here: which there are (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
+ */
+import type { Clock } from "../../clock/clock.ts";
+import type { Contract } from "../../contract/contract.ts";
+import type { InstrumentRecord } from "../../contract/schemas.ts";
+import { compare, isPositive } from "../../decimal.ts";
+import type { EventLog } from "../../journal/event-log.ts";
+import type { ProtectionRecord } from "../../journal/protection-records.ts";
+import type { Slot } from "../slot.ts";
+import type { Slots } from "../slots.ts";
+import { ClosingOrder } from "./closing-order.ts";
+import { isEmpty, type Protect, sameProtect } from "./protect.ts";
+import type { PriceRange, Protection } from "./protection.ts";
+
+export interface HeldProtectionOptions {
+  readonly clock: Clock;
+  readonly contract: Contract;
+  readonly journal: EventLog;
+  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
+  /** A protection changed: for the next run. */
+  readonly onProtection?: (record: ProtectionRecord) => void;
+}
+
+/** A trailing stop is recorded at most so often. */
+const recordMs = 1_000;
+/** Where the instrument is not listed any more. */
+const noTick = "0.000000000001";
+
+export class HeldProtection {
+  readonly protection: Protection;
+  readonly closing: ClosingOrder;
+  readonly #options: HeldProtectionOptions;
+  #isArmed = false;
+  /** What was told last, as a text. */
+  #told = "";
+  #isUnprotected = false;
+  /** The wanted entry that is not placed again, since what it had bought was closed. */
+  #withdrawn: string | undefined;
+  #recordedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: HeldProtectionOptions, protection: Protection, slots: Slots) {
+    this.#options = options;
+    this.protection = protection;
+    this.closing = new ClosingOrder(protection, slots);
+  }
+
+  /** Nothing is left of it, and nothing can come. */
+  get isOver(): boolean {
+    const { name, protect, inherited, isOpen } = this.protection;
+    if (this.#isHeld()) return false;
+    // Of what a previous run left the position may not be known yet.
+    return isEmpty(protect) || (name.scope === "order" ? !isOpen : inherited && this.#told !== "");
+  }
+
+  replace(protect: Protect): void {
+    const { protection } = this;
+    protection.inherited = false;
+    if (sameProtect(protection.protect, protect)) return;
+    protection.protect = protect;
+    this.record();
+  }
+
+  /** The order that closes it has executed so much in all. */
+  exited(clOrdId: string, filled: string): void {
+    this.closing.executed(this.protection.exited(clOrdId, filled));
+  }
+
+  /** Its entry is wanted under this mark. Once triggered it does not count until something else is wanted. */
+  withdraws(mark: string): boolean {
+    this.#withdrawn ??= mark;
+    return this.#withdrawn === mark;
+  }
+
+  /** Tells what has changed. True while it waits for prices. */
+  settle(): boolean {
+    const { protection } = this;
+    const { name } = protection;
+    const isHeld = this.#isHeld();
+    if (isHeld && protection.hit === undefined) this.#arm();
+    if (!isHeld && this.#isArmed) this.#end();
+    // The next position of the instrument is protected anew.
+    if (!isHeld && name.scope === "position") protection.hit = undefined;
+    return this.#isArmed && protection.hit === undefined;
+  }
+
+  /** A price has come. True where it triggers. */
+  see(range: PriceRange): boolean {
+    const { protection } = this;
+    if (!this.#isArmed || protection.hit !== undefined) return false;
+    const before = protection.trailingPx();
+    const hit = protection.see(range, this.#tick());
+    const isLate = protection.unseen;
+    protection.unseen = false;
+    if (hit === undefined) {
+      if (protection.trailingPx() !== before && this.#options.clock.now() - this.#recordedAt >= recordMs) this.record();
+      return false;
+    }
+    protection.hit = hit;
+    const { strategy, name: of, instId } = protection.name;
+    const { side, qty, trigger } = protection;
+    this.#options.journal.append({ type: "protection.triggered", strategy, name: of, instId, side, qty, trigger, ...hit, late: isLate });
+    this.record();
+    return true;
+  }
+
+  /** The slot that has to be considered, if any. */
+  close(yields: boolean): Slot | undefined {
+    const { protection, closing } = this;
+    if (!this.#isHeld()) return closing.want("none");
+    if (protection.hit !== undefined) return closing.want("market");
+    const px = protection.protect.takeProfitAs === "limit" && !yields ? protection.takeProfitPx(this.#tick()) : undefined;
+    return px === undefined ? closing.want("none") : closing.want("limit", px);
+  }
+
+  record(ended = false): void {
+    this.#recordedAt = this.#options.clock.now();
+    this.#options.onProtection?.(this.protection.record(ended));
+  }
+
+  tellUnprotected(reason: string): void {
+    if (!this.#isArmed || this.#isUnprotected) return;
+    this.#isUnprotected = true;
+    const { name, side, qty } = this.protection;
+    const { strategy, exitSlot: slot, instId } = name;
+    this.#options.journal.append({ type: "position.unprotected", strategy, slot, instId, side, qty, reason });
+  }
+
+  tellProtected(): void {
+    if (!this.#isUnprotected) return;
+    this.#isUnprotected = false;
+    const { strategy, exitSlot: slot, instId } = this.protection.name;
+    this.#options.journal.append({ type: "position.protected", strategy, slot, instId });
+  }
+
+  /** It covers something that can be closed. */
+  #isHeld(): boolean {
+    const { qty, protect, hit, name } = this.protection;
+    if (!isPositive(qty) || (isEmpty(protect) && hit === undefined)) return false;
+    const instrument = this.#options.instruments().get(name.instId);
+    return instrument === undefined || (compare(qty, instrument.lotSize) >= 0 && compare(qty, instrument.minSize ?? "0") >= 0);
+  }
+
+  #tick(): string {
+    return this.#options.instruments().get(this.protection.name.instId)?.tickSize ?? noTick;
+  }
+
+  #arm(): void {
+    const { protection } = this;
+    const { strategy, name, instId } = protection.name;
+    const { side, qty, avgPx, trigger } = protection;
+    const tick = this.#tick();
+    const stopPx = protection.stopPx(tick);
+    const takeProfitPx = protection.takeProfitPx(tick);
+    const told = [side, qty, avgPx, trigger, stopPx, takeProfitPx, JSON.stringify(protection.protect.trailing)].join(" ");
+    if (this.#isArmed && told === this.#told) return;
+    const type = this.#isArmed ? "protection.changed" : "protection.armed";
+    if (!this.#isArmed) protection.armedAt = this.#options.clock.now();
+    this.#isArmed = true;
+    this.#told = told;
+    this.#options.journal.append({ type, strategy, name, instId, side, qty, avgPx, stopPx, takeProfitPx, trigger });
+  }
+
+  #end(): void {
+    const { protection } = this;
+    const { strategy, name, instId } = protection.name;
+    this.#isArmed = false;
+    this.#isUnprotected = false;
+    const { hit, qty, protect } = protection;
+    const left = isPositive(qty) && !isEmpty(protect) ? `, but for ${qty}, which is too little for an order` : "";
+    const reason =
+      isEmpty(protect) && hit === undefined
+        ? "withdrawn"
+        : `${hit === undefined ? "the position was closed" : `closed by ${hit.kind}`}${left}`;
+    this.#options.journal.append({ type: "protection.ended", strategy, name, instId, reason });
+  }
+}

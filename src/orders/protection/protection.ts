@@ -1,0 +1,212 @@
+/**
+ * Protection of one position or part of it: how much it covers, at what average price, and whether a price has triggered it. Pure.
+ *
+ * Invariants: an order counts with what it has executed in all, so that being told twice changes nothing; once triggered it stays so
+ * until nothing is left to close; the stop of a bar is looked for before its best price moves the stop.
+ * Not here: orders and events (protections.ts), levels (protect.ts).
+ */
+import type { Side } from "../../contract/profile.ts";
+import { add, compare, isPositive, isZero, mul, sub } from "../../decimal.ts";
+import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
+import { averageOf, isAtOrBeyond, type Protect, stopPxOf, type Trigger, takeProfitPxOf, trailingPxOf } from "./protect.ts";
+
+/** Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no bar's. */
+export interface PriceRange {
+  readonly px: string;
+  readonly low: string;
+  readonly high: string;
+  readonly since: number;
+}
+
+interface Hit {
+  readonly kind: ProtectionKind;
+  readonly triggerPx: string;
+  /** That reached it. */
+  readonly px: string;
+}
+
+/** How much of an entry order was executed in all, and at what price. */
+interface EntryFill {
+  readonly clOrdId: string;
+  readonly filled: string;
+  readonly value: string;
+}
+
+type Name = Pick<ProtectionRecord, "strategy" | "name" | "instId" | "scope" | "exitSlot">;
+
+export class Protection {
+  readonly name: Name;
+  /** Of the order that closes: `sell` for a long position. */
+  side: Side;
+  protect: Protect;
+  /** Covered, in base currency. */
+  qty = "0";
+  hit: Hit | undefined = undefined;
+  /** It was armed at this instant: bars that began before tell of it by their close only. */
+  armedAt = Number.POSITIVE_INFINITY;
+  /** A previous run left it, and the strategy has not spoken of it yet. */
+  inherited = false;
+  /** No price was seen since a previous run left it. */
+  unseen = false;
+  #entryQty = "0";
+  #entryValue = "0";
+  #extreme: string | undefined;
+  /** Executed quantity and its value of orders that are not over, by client order id. */
+  readonly #counted = new Map<string, readonly [filled: string, value: string]>();
+
+  constructor(name: Name, side: Side, protect: Protect) {
+    this.name = name;
+    this.side = side;
+    this.protect = protect;
+  }
+
+  get trigger(): Trigger {
+    return this.protect.trigger ?? "best";
+  }
+
+  get avgPx(): string {
+    return averageOf(this.#entryValue, this.#entryQty);
+  }
+
+  /** An entry order that has executed so much in all. True where it is more than before. */
+  entered({ clOrdId, filled, value }: EntryFill): boolean {
+    const [before, valueBefore] = this.#counted.get(clOrdId) ?? ["0", "0"];
+    const more = sub(filled, before);
+    if (!isPositive(more)) return false;
+    this.#counted.set(clOrdId, [filled, value]);
+    // What was closed takes the average price with it.
+    if (isZero(this.qty)) this.#begin();
+    this.qty = add(this.qty, more);
+    this.#entryQty = add(this.#entryQty, more);
+    this.#entryValue = add(this.#entryValue, sub(value, valueBefore));
+    return true;
+  }
+
+  /** An order that closes it has executed so much in all; the increase is returned. */
+  exited(clOrdId: string, filled: string): string {
+    const [before] = this.#counted.get(clOrdId) ?? ["0"];
+    const more = sub(filled, before);
+    if (!isPositive(more)) return "0";
+    this.#counted.set(clOrdId, [filled, "0"]);
+    const left = sub(this.qty, more);
+    this.qty = isPositive(left) ? left : "0";
+    return more;
+  }
+
+  /** Covers all of a position at its average price. */
+  cover(side: Side, qty: string, avgPx: string): void {
+    if (side !== this.side || isZero(this.qty)) {
+      this.#begin();
+      this.hit = undefined;
+    }
+    this.side = side;
+    this.qty = qty;
+    this.#entryQty = qty;
+    this.#entryValue = mul(qty, avgPx);
+  }
+
+  /** The order is over and will execute nothing more. */
+  forget(clOrdId: string): void {
+    this.#counted.delete(clOrdId);
+  }
+
+  /** Some entry of it is not over. */
+  get isOpen(): boolean {
+    return this.#counted.size > 0;
+  }
+
+  stopPx(tick: string): string | undefined {
+    return stopPxOf(this.side, this.protect, this.avgPx, tick);
+  }
+
+  takeProfitPx(tick: string): string | undefined {
+    return takeProfitPxOf(this.side, this.protect, this.avgPx, tick);
+  }
+
+  /** Where the trailing stop stands; undefined before it is active. */
+  trailingPx(): string | undefined {
+    return this.#extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, this.#extreme);
+  }
+
+  /** What these prices trigger, if anything; the trailing stop follows them. */
+  see(range: PriceRange, tick: string): Hit | undefined {
+    const whole = range.since >= this.armedAt;
+    const worst = whole ? (this.side === "sell" ? range.low : range.high) : range.px;
+    const best = whole ? (this.side === "sell" ? range.high : range.low) : range.px;
+    const hit = this.#stopAt(worst, tick) ?? this.#profitAt(best, tick);
+    if (hit !== undefined) return hit;
+    this.#follow(best);
+    const trailing = this.trailingPx();
+    if (trailing === undefined || !isAtOrBeyond(this.side, range.px, trailing)) return undefined;
+    return { kind: "trailing", triggerPx: trailing, px: range.px };
+  }
+
+  record(ended = false): ProtectionRecord {
+    const { name, side, protect, qty, hit } = this;
+    return {
+      ...name,
+      side,
+      protect,
+      qty: ended ? "0" : qty,
+      entryQty: this.#entryQty,
+      entryValue: this.#entryValue,
+      ...(this.#extreme !== undefined && { extreme: this.#extreme }),
+      ...(hit !== undefined && { hit }),
+      counted: Object.fromEntries(this.#counted),
+      ...(ended && { ended }),
+    };
+  }
+
+  /**
+   * As a previous run left it, less what orders did that may still execute (`open` by client order id): they are counted anew, in all,
+   * when their records are found.
+   */
+  restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: (clOrdId: string) => boolean): void {
+    this.qty = qty;
+    this.#entryQty = entryQty;
+    this.#entryValue = entryValue;
+    this.#extreme = extreme;
+    this.hit = hit;
+    this.inherited = true;
+    this.unseen = true;
+    if (this.name.scope === "position") return;
+    for (const [clOrdId, [filled, value]] of Object.entries(counted)) {
+      if (!open(clOrdId)) continue;
+      if (value === "0") this.qty = add(this.qty, filled);
+      else {
+        this.qty = sub(this.qty, filled);
+        this.#entryQty = sub(this.#entryQty, filled);
+        this.#entryValue = sub(this.#entryValue, value);
+      }
+    }
+    if (!isPositive(this.qty)) this.qty = "0";
+  }
+
+  #begin(): void {
+    this.#entryQty = "0";
+    this.#entryValue = "0";
+    this.#extreme = undefined;
+  }
+
+  #stopAt(px: string, tick: string): Hit | undefined {
+    const stop = this.stopPx(tick);
+    const trailing = this.trailingPx();
+    const isTrailing = trailing !== undefined && (stop === undefined || !isAtOrBeyond(this.side, trailing, stop));
+    const level = isTrailing ? trailing : stop;
+    if (level === undefined || !isAtOrBeyond(this.side, px, level)) return undefined;
+    return { kind: isTrailing ? "trailing" : "stopLoss", triggerPx: level, px };
+  }
+
+  #profitAt(px: string, tick: string): Hit | undefined {
+    if (this.protect.takeProfitAs === "limit") return undefined;
+    const level = this.takeProfitPx(tick);
+    return level !== undefined && isAtOrBeyond(this.side, level, px) ? { kind: "takeProfit", triggerPx: level, px } : undefined;
+  }
+
+  #follow(px: string): void {
+    const { trailing } = this.protect;
+    if (trailing === undefined) return;
+    if (this.#extreme === undefined && trailing.activePx !== undefined && !isAtOrBeyond(this.side, trailing.activePx, px)) return;
+    if (this.#extreme === undefined || compare(px, this.#extreme) === (this.side === "sell" ? 1 : -1)) this.#extreme = px;
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * Protections of all positions: which there are, what each covers by the fills of its orders, and what follows when one is triggered.
+ *
+ * Invariants: what the protections of a position cover together is never more than its strategy holds by its own fills; what is
+ * covered is recorded before the order that changed it is recorded as over; what follows from a change is done after it was told.
+ * Not here: arithmetic and levels (protection.ts, protect.ts), what one does when it changes (held-protection.ts), prices (price-triggers.ts).
+ */
+import type { Side } from "../../contract/profile.ts";
+import { compare, isPositive, isZero, neg, sub } from "../../decimal.ts";
+import type { ProtectionRecord } from "../../journal/protection-records.ts";
+import type { Positions } from "../positions.ts";
+import { executionOf } from "../risk/exposure-entry.ts";
+import type { Slot } from "../slot.ts";
+import type { Slots } from "../slots.ts";
+import { isOver, type TrackedOrder } from "../tracked-order.ts";
+import { type WantedOrder, wishMark } from "../wanted-order.ts";
+import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
+import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
+import { isEmpty, type PositionSide, type Protect, type WantedProtection } from "./protect.ts";
+import { Protection } from "./protection.ts";
+
+interface ProtectionsOptions extends HeldProtectionOptions {
+  readonly prices: TriggerPrices;
+}
+
+interface ProtectionsOwner {
+  consider(slot: Slot): void;
+  /** Nothing of the strategy may rest. */
+  isHalted(strategy: string): boolean;
+}
+
+/** An entry of a previous run: when it executes, this protects what it bought. */
+export interface PlannedProtection {
+  readonly slot: string;
+  readonly protect: Protect;
+}
+
+type Name = Protection["name"];
+
+const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
+const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", short: "buy" };
+
+export class Protections {
+  readonly #options: ProtectionsOptions;
+  readonly #slots: Slots;
+  readonly #positions: Positions;
+  readonly #owner: ProtectionsOwner;
+  readonly #triggers: PriceTriggers<HeldProtection>;
+  /** By strategy, oldest first. */
+  readonly #held = new Map<string, HeldProtection[]>();
+  /** Entries of a previous run, by client order id. */
+  readonly #planned = new Map<string, PlannedProtection>();
+  readonly #changed = new Set<HeldProtection>();
+
+  constructor(options: ProtectionsOptions, slots: Slots, positions: Positions, owner: ProtectionsOwner) {
+    this.#options = options;
+    this.#slots = slots;
+    this.#positions = positions;
+    this.#owner = owner;
+    this.#triggers = new PriceTriggers(options.prices, (one, range) => {
+      if (!one.see(range)) return;
+      this.#changed.add(one);
+      this.act();
+    });
+  }
+
+  has(strategy: string): boolean {
+    return this.#held.has(strategy);
+  }
+
+  /** What a strategy wants now: the protection of an entry may have changed, and those of whole positions are replaced. */
+  declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): void {
+    const held = this.#held.get(strategy);
+    if (held === undefined && positions.length === 0) return;
+    for (const one of held ?? []) {
+      const { scope, name } = one.protection.name;
+      const now = scope === "order" ? wanted.find(({ slot }) => slot === name) : positions.find((position) => nameOf(position) === name);
+      if (now?.protect !== undefined) one.replace(now.protect);
+      else if (scope === "position" && !one.protection.inherited) one.replace({});
+    }
+    for (const position of positions) {
+      const { instId, side = "long", protect } = position;
+      const name = nameOf(position);
+      if (isEmpty(protect) || this.#of(strategy, instId).some((one) => one.protection.name.name === name)) continue;
+      this.#add({ strategy, instId, scope: "position", name, exitSlot: exitSlotOf(name) }, closes[side], protect);
+    }
+    for (const instId of new Set((this.#held.get(strategy) ?? []).map((one) => one.protection.name.instId))) this.#fit(strategy, instId);
+    this.act();
+  }
+
+  /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
+  take(order: TrackedOrder, strategy: string): void {
+    if (strategy === "" || (order.wish?.protect === undefined && this.#held.size === 0 && this.#planned.size === 0)) return;
+    const { clOrdId, slot, spec } = order;
+    const { contract, instruments } = this.#options;
+    const { filled, value } = executionOf(order, { profile: contract.profile, instruments });
+    const closing = this.#held.get(strategy)?.find((one) => one.protection.name.exitSlot === slot);
+    if (closing !== undefined) closing.exited(clOrdId, filled);
+    else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });
+    this.#fit(strategy, spec.instId);
+    if (!isOver(order)) return;
+    this.#planned.delete(clOrdId);
+    for (const one of this.#of(strategy, spec.instId)) {
+      one.record();
+      one.protection.forget(clOrdId);
+    }
+    closing?.closing.ended(order);
+  }
+
+  /** Does what follows from the changes since the last call: arms, changes, withdraws, and places what closes. */
+  act(): void {
+    while (this.#changed.size > 0) {
+      const [one] = this.#changed as Set<HeldProtection> & Iterable<HeldProtection>;
+      this.#changed.delete(one as HeldProtection);
+      this.#settle(one as HeldProtection);
+    }
+  }
+
+  /** The position of an instrument was closed, by no order of a strategy. */
+  closed(instId: string): void {
+    for (const strategy of this.#held.keys()) this.#fit(strategy, instId);
+    this.act();
+  }
+
+  /** The slot's wanted order does not count now: what it bought was closed, or another order is closing what it would reduce. */
+  withdraws({ strategy, name, reserved, wish }: Slot): boolean {
+    if (this.#held.size === 0 || reserved || wish === undefined) return false;
+    return this.#of(strategy, wish.instId).some((one) => {
+      const { hit, side, qty, name: of } = one.protection;
+      if (hit === undefined) return false;
+      if (wish.reduceOnly === true) return wish.side === side && isPositive(qty);
+      return of.scope === "order" && of.name === name && one.withdraws(wishMark(wish));
+    });
+  }
+
+  /** An exit of the strategy itself goes before a take-profit that rests, which is withdrawn for it. */
+  yieldTo({ strategy, reserved }: Slot, { reduceOnly, instId, side }: WantedOrder): void {
+    if (this.#held.size === 0 || reserved || reduceOnly !== true) return;
+    for (const one of this.#of(strategy, instId)) if (one.protection.side === side) this.#close(one);
+  }
+
+  /** What a previous run left. `isOpen`: an order of it may still execute. Call it before those orders are taken in. */
+  restore(records: readonly ProtectionRecord[], isOpen: (clOrdId: string) => boolean): void {
+    for (const record of records) {
+      const { strategy, instId, scope, name, exitSlot, side, protect } = record;
+      this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, isOpen);
+      // What closes it may be on its way: it is known by its slot.
+      this.#slots.reserve(strategy, exitSlot);
+      this.#fit(strategy, instId);
+    }
+  }
+
+  /** An order of a previous run that may still execute. */
+  expect(clOrdId: string, planned: PlannedProtection): void {
+    this.#planned.set(clOrdId, planned);
+  }
+
+  /** What may be placed has changed. */
+  reconsider(): void {
+    for (const held of this.#held.values()) for (const one of held) this.#changed.add(one);
+    this.act();
+  }
+
+  /** Nothing is triggered from here on, or not for now: it is told of everything that is protected. */
+  suspend(reason: string): void {
+    for (const one of [...this.#held.values()].flat()) one.tellUnprotected(reason);
+  }
+
+  /** What `suspend` told is over. */
+  resume(): void {
+    for (const one of [...this.#held.values()].flat()) one.tellProtected();
+  }
+
+  #of(strategy: string, instId: string): readonly HeldProtection[] {
+    const held = this.#held.get(strategy);
+    return held === undefined ? [] : held.filter((one) => one.protection.name.instId === instId);
+  }
+
+  #add(name: Name, side: Side, protect: Protect): HeldProtection {
+    const one = new HeldProtection(this.#options, new Protection(name, side, protect), this.#slots);
+    const held = this.#held.get(name.strategy);
+    if (held === undefined) this.#held.set(name.strategy, [one]);
+    else held.push(one);
+    this.#changed.add(one);
+    return one;
+  }
+
+  /** The protection of what an entry buys, made with its first fill. */
+  #entryOf({ clOrdId, wish, slot, spec }: TrackedOrder, strategy: string): HeldProtection | undefined {
+    const planned = this.#planned.get(clOrdId);
+    const name = planned?.slot ?? slot;
+    const side = exitOf(spec.side);
+    const known = this.#of(strategy, spec.instId).find(({ protection: one }) => one.name.scope === "order" && one.name.name === name);
+    // What turns a position closes the one before: then this is another.
+    if (known?.protection.side === side) return known;
+    const latest = this.#slots.find(strategy, name)?.wish;
+    const protect = (latest?.side === spec.side ? latest.protect : undefined) ?? planned?.protect ?? wish?.protect;
+    if (known !== undefined || protect === undefined || isEmpty(protect)) return undefined;
+    // The framework's own names mean nothing to a later run.
+    const exitSlot = exitSlotOf(name.startsWith("#") ? clOrdId : name);
+    return this.#add({ strategy, instId: spec.instId, scope: "order", name, exitSlot }, side, protect);
+  }
+
+  /** Brings what is covered down to what is held, the oldest first; what protects the whole position covers the rest. */
+  #fit(strategy: string, instId: string): void {
+    const held = this.#of(strategy, instId);
+    if (held.length === 0) return;
+    const { qty: net, avgPx } = this.#positions.netOf(strategy, instId);
+    for (const side of ["sell", "buy"] as const) {
+      const against = side === "sell" ? net : neg(net);
+      let left = isPositive(against) ? against : "0";
+      for (const { protection } of [...held].reverse()) {
+        if (protection.name.scope !== "order" || protection.side !== side) continue;
+        if (compare(protection.qty, left) > 0) protection.qty = left;
+        left = sub(left, protection.qty);
+      }
+      if (!isPositive(against)) continue;
+      for (const { protection } of held) {
+        if (protection.name.scope !== "position") continue;
+        if (isFor(protection.name, side)) protection.cover(side, left, avgPx);
+        else protection.qty = "0";
+      }
+    }
+    for (const one of held) {
+      if (isZero(net)) one.protection.qty = "0";
+      this.#changed.add(one);
+    }
+  }
+
+  #settle(one: HeldProtection): void {
+    const isArmed = one.settle();
+    if (isArmed) this.#triggers.hold(one);
+    else this.#triggers.release(one);
+    const { hit, name } = one.protection;
+    if (hit !== undefined) {
+      for (const slot of this.#slots.ofStrategy(name.strategy)) if (this.withdraws(slot)) this.#owner.consider(slot);
+    }
+    this.#close(one);
+    if (one.isOver) this.#remove(one);
+  }
+
+  #close(one: HeldProtection): void {
+    const slot = one.close(this.#hasExit(one.protection) || this.#owner.isHalted(one.protection.name.strategy));
+    if (slot !== undefined) this.#owner.consider(slot);
+  }
+
+  /** The strategy has an exit of its own that is not over. */
+  #hasExit({ name: { strategy, instId }, side }: Protection): boolean {
+    return this.#slots.ofStrategy(strategy).some(({ reserved, wish, order, settledMark }) => {
+      if (reserved || wish?.reduceOnly !== true || wish.instId !== instId || wish.side !== side) return false;
+      return order === undefined ? settledMark !== wishMark(wish) : !isOver(order);
+    });
+  }
+
+  #remove(one: HeldProtection): void {
+    const { strategy } = one.protection.name;
+    const left = (this.#held.get(strategy) ?? []).filter((other) => other !== one);
+    if (left.length > 0) this.#held.set(strategy, left);
+    else this.#held.delete(strategy);
+    this.#changed.delete(one);
+    one.record(true);
+    // Exits of the strategy that stood back may go on.
+    for (const slot of this.#slots.ofStrategy(strategy)) if (slot.wish?.reduceOnly === true && !slot.reserved) this.#owner.consider(slot);
+  }
+}
+
+const nameOf = ({ instId, side }: WantedProtection): string => (side === undefined ? instId : `${instId} ${side}`);
+
+const exitSlotOf = (name: string): string => `${name}.exit`;
+
+const isFor = ({ instId, name }: Name, side: Side): boolean => name === instId || name.endsWith(side === "sell" ? " long" : " short");
