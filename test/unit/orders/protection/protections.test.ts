@@ -1,0 +1,389 @@
+/**
+ * Stops, take-profits and trailing stops before the embedded service: what they close, when, and what they leave alone.
+ */
+import { describe, expect, it } from "vitest";
+import { oco, stopLoss, trailingStop } from "../../../../src/orders/protection/builders.ts";
+import type { Protect } from "../../../../src/orders/protection/protect.ts";
+import type { WantedOrder } from "../../../../src/orders/wanted-order.ts";
+import { lostAnswer, type Rig, type RigOptions, ready, reply, swap } from "../../../support/harness/orders.ts";
+
+/** The market at these ticks of 0.1, and the price of the bid that triggers. */
+const market = (rig: Rig, bidTicks: number, lots = 100_000): void => {
+  rig.venue.quote(swap, bidTicks, lots, bidTicks + 1, lots, rig.clock.now());
+  rig.setMarketPx(String(bidTicks / 10));
+  rig.price(String(bidTicks / 10));
+};
+const position = (rig: Rig): string => rig.venue.truth("ann").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+const own = (rig: Rig): string => rig.orderManager.positions.of("s", swap).qty;
+
+const entry = (protect: Protect, more: Partial<WantedOrder> = {}): WantedOrder => ({
+  slot: "long",
+  instId: swap,
+  side: "buy",
+  ordType: "market",
+  qty: "0.01",
+  protect,
+  ...more,
+});
+
+/** An order of 0.01 that rests alone in its book, so that small trades execute parts of it. */
+const quiet = (protect: Protect): Rig => {
+  const rig = ready();
+  rig.want(entry(protect, { ordType: "limit", px: "60000" }));
+  rig.run();
+  return rig;
+};
+
+/** Long 0.01 at 60000.1, protected. */
+const long = (protect: Protect, options: RigOptions = {}): Rig => {
+  const rig = ready(options);
+  market(rig, 600_000);
+  rig.want(entry(protect));
+  rig.run();
+  expect(position(rig)).toBe("0.01");
+  return rig;
+};
+const triggered = (rig: Rig) => rig.journalled("protection.triggered");
+
+describe("A stop-loss of an order", () => {
+  it("closes at the market what the order bought, once the price has reached it, and nothing before", () => {
+    const rig = long({ stopLoss: "59000" });
+    market(rig, 590_001);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(rig.phases("long.exit")).toEqual(["sent", "filled"]);
+    expect(triggered(rig)).toMatchObject([
+      { strategy: "s", name: "long", kind: "stopLoss", triggerPx: "59000", px: "59000", qty: "0.01", late: false },
+    ]);
+    expect(rig.journalled("protection.ended")).toMatchObject([{ reason: "closed by stopLoss" }]);
+    // Bought 0.01 at 60000.1, sold at 59000, 5 bps of both: 0.01 × −1000.1 − 0.00005 × (60000.1 + 59000) × 10 …
+    expect(rig.orderManager.positions.of("s", swap)).toMatchObject({ qty: "0", realised: "-10.001", fees: "0.5950005" });
+  });
+
+  it("leaves with the price that reached it: no time passes between", () => {
+    const rig = long({ stopLoss: "59000" });
+    const before = rig.count("placeOrder");
+    market(rig, 589_000);
+    // One way to the service.
+    rig.run(20);
+    expect(rig.count("placeOrder")).toBe(before + 1);
+    expect(rig.places().at(-1)).toMatchObject({ side: "sell", ordType: "market", reduceOnly: true });
+  });
+
+  it("of a short position lies above it and buys", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    rig.want(entry({ stopLoss: { percent: "1" }, takeProfit: { by: "600" } }, { side: "sell" }));
+    rig.run();
+    expect(position(rig)).toBe("-0.01");
+    expect(rig.journalled("protection.armed")).toMatchObject([{ side: "buy", avgPx: "60000", stopPx: "60600", takeProfitPx: "59400" }]);
+    market(rig, 606_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind: "stopLoss", triggerPx: "60600" }]);
+  });
+
+  it("counts from the average price of what was executed", () => {
+    const rig = quiet({ stopLoss: { by: "1000" } });
+    rig.trade("sell", 60_000, 0.004);
+    rig.run();
+    expect(own(rig)).toBe("0.004");
+    expect(rig.journalled("protection.armed")).toMatchObject([{ qty: "0.004", avgPx: "60000", stopPx: "59000" }]);
+    rig.trade("sell", 60_000, 0.006);
+    rig.run();
+    expect(rig.journalled("protection.changed")).toMatchObject([{ qty: "0.01", stopPx: "59000" }]);
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("withdraws what was not executed of its order, which is not placed again while it is wanted unchanged", () => {
+    const rig = quiet({ stopLoss: "59000" });
+    rig.trade("sell", 60_000, 0.004);
+    rig.run();
+    expect(position(rig)).toBe("0.004");
+    rig.venue.quote(swap, 600_001, 100, 600_002, 100, rig.clock.now());
+    rig.price("58999");
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(rig.resting()).toEqual([]);
+    const half = entry({ stopLoss: "59000" }, { ordType: "limit", px: "60000" });
+    rig.want({ ...half, tag: "again" });
+    rig.run(5_000);
+    expect(rig.resting()).toEqual([]);
+    rig.want({ ...half, round: 1 });
+    rig.run();
+    expect(rig.resting()).toEqual(["buy 60000"]);
+  });
+
+  it("closes also what its order executes after it was triggered", () => {
+    const rig = quiet({ stopLoss: "59000" });
+    rig.trade("sell", 60_000, 0.004);
+    rig.run();
+    rig.venue.quote(swap, 600_001, 100, 600_002, 100, rig.clock.now());
+    rig.price("58999");
+    // The cancel has not arrived yet.
+    rig.trade("sell", 60_000, 0.003);
+    rig.run(2_000);
+    expect(rig.journalled("fill")).toContainEqual(expect.objectContaining({ side: "buy", qty: "0.003" }));
+    expect(position(rig)).toBe("0");
+    expect(own(rig)).toBe("0");
+    expect(rig.resting()).toEqual([]);
+  });
+
+  it("is sent once although its answer is lost", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.next("placeOrder", lostAnswer);
+    market(rig, 589_000);
+    rig.run(60_000);
+    expect(position(rig)).toBe("0");
+    expect(rig.places().filter(({ clOrdId }) => clOrdId !== "").length).toBe(2);
+  });
+
+  it("is placed again when it was rejected, and says meanwhile that the position is without it", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.next("placeOrder", reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] }));
+    rig.next("placeOrder", reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] }));
+    market(rig, 589_000);
+    rig.run(10_000);
+    expect(position(rig)).toBe("0");
+    expect(rig.journalled("position.unprotected")).toMatchObject([{ slot: "long.exit", qty: "0.01" }]);
+    expect(rig.journalled("position.protected")).toHaveLength(1);
+  });
+
+  it("outlives the wanted order, and moves with it", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.want();
+    rig.run();
+    rig.want(entry({ stopLoss: "59500" }, { round: 2, ordType: "limit", px: "50000" }));
+    expect(rig.journalled("protection.changed")).toMatchObject([{ stopPx: "59500" }]);
+    rig.want();
+    rig.run();
+    market(rig, 595_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("ends when its order is wanted with an empty one", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.want(entry({}));
+    expect(rig.journalled("protection.ended")).toMatchObject([{ reason: "withdrawn" }]);
+    market(rig, 580_000);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+  });
+
+  it("on the wrong side of the price is refused before anything is sent", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    rig.want(entry({ stopLoss: "60500" }));
+    rig.run();
+    expect(rig.refusals).toEqual([expect.stringContaining("protect.stopLoss 60500 of a buy at 60000 must lie below it")]);
+    expect(rig.count("placeOrder")).toBe(0);
+  });
+});
+
+describe("Exits of a protected position", () => {
+  const exit: WantedOrder = { slot: "out", instId: swap, side: "sell", qty: "0.01", ordType: "market", reduceOnly: true };
+
+  it("end its protection: a stop opens nothing", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.want(exit);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(rig.journalled("protection.ended")).toMatchObject([{ reason: "the position was closed" }]);
+    market(rig, 580_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(rig.count("placeOrder")).toBe(2);
+  });
+
+  it("cut it to what is left", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.want({ ...exit, qty: "0.004" });
+    rig.run();
+    expect(rig.journalled("protection.changed")).toMatchObject([{ qty: "0.006" }]);
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("that rest are withdrawn when the stop is triggered", () => {
+    const rig = long({ stopLoss: "59000" });
+    const resting: WantedOrder = { ...exit, ordType: "limit", px: "61000" };
+    rig.want(resting);
+    rig.run();
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(rig.resting()).toEqual([]);
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+  });
+});
+
+describe("A take-profit of an order", () => {
+  it("closes at the market when its price is reached, and its stop goes", () => {
+    const rig = long({ stopLoss: "59000", takeProfit: "61000" });
+    market(rig, 610_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind: "takeProfit", triggerPx: "61000" }]);
+    market(rig, 580_000);
+    rig.run();
+    expect(rig.count("placeOrder")).toBe(2);
+  });
+
+  it("rests at its price where that is asked for, is executed there, and takes the stop with it", () => {
+    const rig = long({ stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" });
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    rig.venue.trade(swap, "buy", 610_010, 1_000, rig.clock.now());
+    rig.run();
+    expect(position(rig)).toBe("0");
+    market(rig, 580_000);
+    rig.run();
+    expect(rig.count("placeOrder")).toBe(2);
+    expect(rig.journalled("protection.ended")).toMatchObject([{ reason: "the position was closed" }]);
+  });
+
+  it("that rests goes before the stop leaves, and the position is closed as a whole", () => {
+    const rig = long({ stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" });
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(rig.resting()).toEqual([]);
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+    expect(rig.phases("long.exit")).toEqual(["sent", "live", "canceling", "canceled", "sent", "filled"]);
+  });
+
+  it("that rests was executed in part: the stop closes the rest", () => {
+    const rig = quiet({ stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" });
+    rig.trade("sell", 60_000, 0.01);
+    rig.run();
+    rig.trade("buy", 61_000, 0.004);
+    rig.run();
+    expect(position(rig)).toBe("0.006");
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(own(rig)).toBe("0");
+  });
+
+  it("that rests makes way for an exit of the strategy itself", () => {
+    const rig = long({ stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" });
+    rig.want({ slot: "out", instId: swap, side: "sell", qty: "0.004", ordType: "market", reduceOnly: true });
+    rig.run();
+    expect(position(rig)).toBe("0.006");
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    expect(rig.truth().find(({ state }) => state === "live")?.sz).toBe("366");
+  });
+});
+
+describe("A trailing stop", () => {
+  it("follows the best price since the entry and never goes back", () => {
+    const rig = long({ trailing: { by: "500" } });
+    for (const ticks of [602_000, 606_000, 604_000, 601_100]) market(rig, ticks);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 601_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind: "trailing", triggerPx: "60100", px: "60100" }]);
+  });
+
+  it("begins to follow at its price of activation", () => {
+    const rig = long({ trailing: { percent: "1", activePx: "61000" } });
+    market(rig, 590_000);
+    market(rig, 609_999);
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 610_000);
+    market(rig, 603_900);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ kind: "trailing", triggerPx: "60390" }]);
+  });
+});
+
+describe("Two protected orders of one position", () => {
+  it("are closed each by its own stop", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    const first = entry({ stopLoss: "59000" });
+    const second = entry({ stopLoss: "58000" }, { slot: "more", qty: "0.02" });
+    rig.want(first, second);
+    rig.run();
+    expect(position(rig)).toBe("0.03");
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0.02");
+    market(rig, 580_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+});
+
+describe("The protection of a whole position", () => {
+  const plain = (side: "buy" | "sell" = "buy", qty = "0.01"): WantedOrder => ({ slot: "a", instId: swap, side, ordType: "market", qty });
+
+  it("covers what is held, whichever orders made it, and ends with it", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    rig.want(plain(), { ...plain(), slot: "b", qty: "0.005" }, stopLoss(swap, { percent: "1" }));
+    rig.run();
+    expect(rig.journalled("protection.changed").at(-1)).toMatchObject({ name: swap, qty: "0.015", stopPx: "59400.1" });
+    market(rig, 594_001);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("protects a short position in its turn, from its own entry price", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    const set = [oco(swap, { stopLoss: { by: "500" }, takeProfit: { by: "900" } })];
+    rig.want(plain(), ...set);
+    rig.run();
+    rig.want({ ...plain("sell", "0.03"), slot: "turn" }, ...set);
+    rig.run();
+    expect(position(rig)).toBe("-0.02");
+    expect(rig.journalled("protection.changed").at(-1)).toMatchObject({ side: "buy", qty: "0.02", stopPx: "60500", takeProfitPx: "59100" });
+    market(rig, 590_999);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("covers what the protection of an order does not", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    rig.want(entry({ stopLoss: "59000" }), plain("buy", "0.02"), stopLoss(swap, "59500", { side: "long" }));
+    rig.run();
+    market(rig, 595_000);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("is withdrawn by a set without it, and wanted anew starts anew", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    rig.want(plain(), trailingStop(swap, { by: "500" }));
+    rig.run();
+    market(rig, 606_000);
+    rig.want(plain());
+    market(rig, 600_000);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    rig.want(plain(), trailingStop(swap, { by: "500" }));
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 595_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+});
