@@ -127,6 +127,7 @@ const checkWarmUp = ({ tape: { startAt, endAt }, tradesAt, cut = false }: OpenBa
 
 /** Turns the clock until the engine has read the service's state and started its strategies. */
 const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<void> => {
+  await engine.load();
   let done = false;
   const start = engine.start().finally(() => {
     done = true;

@@ -60,6 +60,8 @@ export interface OpenService {
   readonly listFixed?: boolean;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];
+  /** Loads code that only a running service needs. Called and awaited before `start`, where there is any to load. */
+  readonly load?: () => Promise<void>;
   /** Called once, before anything is asked. */
   start(): void;
   /** Called once; nothing may be left afterwards: no timer, no socket. Resolves when all is closed. */

@@ -4,12 +4,11 @@
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
  * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
-import { lastValueFrom, Observable, ReplaySubject, type Subject, type Subscription, takeUntil } from "rxjs";
+import { Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
-import { after } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { type Failure, SluiceError } from "../errors.ts";
-import { type CheckedConfig, checkConfig } from "../host/config.ts";
+import type { Failure } from "../errors.ts";
+import { checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { FailureLog } from "../host/failure.ts";
@@ -17,30 +16,32 @@ import { inThread } from "../host/isolation.ts";
 import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
-import { createStrategyHost, type StrategyHost, type StrategyState } from "../host/strategy-host.ts";
+import type { Strategy } from "../host/strategy.ts";
+import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
 import { type OnEvent, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { createOrders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
-import { createRandom } from "../random.ts";
+import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
-import { drained } from "./drain.ts";
+import { EngineLifecycle, LateCode, names } from "./engine-lifecycle.ts";
 import { monitorForeignUsage } from "./foreign-usage-monitor.ts";
-import { initialSync } from "./initial-sync.ts";
-import { setLeverage } from "./leverage.ts";
 import { positionsOf } from "./position-streams.ts";
 import { quotaReader } from "./quota-reader.ts";
-import { holdAsBefore, recall } from "./recovery.ts";
 import { watchSharedAccess } from "./shared-access.ts";
-import { detectStalls } from "./stall-detector.ts";
-import { type Switches, setMode, switchesOf } from "./trading-state.ts";
+import { type Switches, switchesOf } from "./trading-state.ts";
 import { streamsOf, type UserAccount } from "./user-account.ts";
 
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface Engine extends StreamsOfState, Switches {
+  /**
+   * Loads code that this config needs and others do not, such as the client of a network; `start` does it, too. Whoever turns the clock
+   * by hand awaits it before the start: loading takes no time on that clock.
+   */
+  load(): Promise<void>;
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /**
@@ -76,8 +77,6 @@ export interface EngineOptions extends AssemblyOptions {
   readonly ready?: () => Promise<void>;
 }
 
-const stopMsMax = 70_000;
-
 const estimator =
   ({ contract, ledger, service: { clock } }: Parts, { uid }: ServiceUser) =>
   (actions: readonly PlannedAction[]): Estimate => {
@@ -111,31 +110,50 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print: options.print ?? (() => undefined) });
     for (const strategy of config.strategies) {
-      const { name, user } = strategy;
-      const account = accounts.of(user, `strategy "${name}"`);
-      const { orderManager, resources } = account;
-      const context = {
-        ...streamsFor(account),
-        name,
-        market,
-        now,
-        listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
-        estimate: estimator(parts, account.user),
-        orders: createOrders(orderManager, name, clock),
-        ...positionsOf(orderManager.positions, name, clock, stopped$),
-        random: random.fork(`strategy ${name}`),
-      };
-      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, orderManager);
+      const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
+      const context = { ...streamsFor(account), market, now, ...contextOf(parts, strategy, account, random, stopped$) };
+      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, account.orderManager);
     }
   };
-  const lifecycle = new EngineLifecycle({ config, parts, streamsFor, stopped$, strategyHost, pluginHost, ready: options.ready, begin });
+  const late = new LateCode(service.load);
+  const lifecycle = new EngineLifecycle({
+    config,
+    parts,
+    late,
+    streamsFor,
+    stopped$,
+    strategyHost,
+    pluginHost,
+    ready: options.ready,
+    begin,
+  });
   return {
     ...face,
     log: journal,
     strategies: strategyHost.states,
     service,
+    load: async () => late.pending,
     start: () => lifecycle.start(),
     stop: (how) => lifecycle.stop(how),
+  };
+};
+
+/** What a strategy gets of its own, beside the market and the state that all share. */
+const contextOf = (
+  parts: Parts,
+  { name }: Strategy,
+  { orderManager, resources, user }: UserAccount,
+  random: Random,
+  stopped$: Observable<void>,
+) => {
+  const { clock } = parts.service;
+  return {
+    name,
+    listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
+    estimate: estimator(parts, user),
+    orders: createOrders(orderManager, name, clock),
+    ...positionsOf(orderManager.positions, name, clock, stopped$),
+    random: random.fork(`strategy ${name}`),
   };
 };
 
@@ -178,103 +196,3 @@ const updatesOf = (accounts: readonly UserAccount[]): Observable<OrderUpdate> =>
       subscriber.add(stop);
     }
   });
-
-const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
-
-interface LifecycleOptions {
-  readonly config: CheckedConfig;
-  readonly parts: Parts;
-  readonly streamsFor: (account: UserAccount) => StreamsOfState;
-  readonly stopped$: Subject<void>;
-  readonly strategyHost: StrategyHost;
-  readonly pluginHost: PluginHost;
-  readonly ready: EngineOptions["ready"];
-  /** Starts plugins and strategies. */
-  readonly begin: () => void;
-}
-
-/** Start and stop of an engine, each once; a stop may come while it starts. */
-class EngineLifecycle {
-  readonly #options: LifecycleOptions;
-  #state: "new" | "started" | "stopped" = "new";
-  #stalls: Subscription | undefined;
-
-  constructor(options: LifecycleOptions) {
-    this.#options = options;
-  }
-
-  async start(): Promise<void> {
-    const { parts, begin } = this.#options;
-    if (this.#state !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${this.#state}. Make a new one.`);
-    this.#state = "started";
-    try {
-      await this.#read();
-    } catch (error) {
-      if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
-      this.#state = "stopped";
-      parts.beating.stop();
-      await this.#end();
-      throw error;
-    } finally {
-      parts.startWatch.end();
-    }
-    if (this.#isStopped()) return;
-    begin();
-    parts.beating.ready();
-  }
-
-  async stop({ cancel = false, settleMs = 0 }: { readonly cancel?: boolean; readonly settleMs?: number } = {}): Promise<void> {
-    const { parts, strategyHost, pluginHost } = this.#options;
-    const { accounts, beating, halt, journal } = parts;
-    const { clock } = parts.service;
-    if (this.#isStopped()) return;
-    this.#state = "stopped";
-    this.#stalls?.unsubscribe();
-    strategyHost.stop();
-    for (const { orderManager } of accounts.all) orderManager.leave();
-    if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
-    else setMode(accounts, "reducing", "stop");
-    await drained(accounts.all, clock, settleMs);
-    journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
-    pluginHost.stop();
-    await pluginHost.ended();
-    await beating.end(cancel);
-    await this.#end();
-  }
-
-  /** What a previous run left, then the service's state. */
-  async #read(): Promise<void> {
-    const { config, parts, streamsFor, ready } = this.#options;
-    const { accounts, beating, durable, journal, service, startWatch } = parts;
-    const { clock } = service;
-    const recovered = await durable?.open();
-    // The stop came too early to close what was not open yet.
-    if (this.#isStopped()) {
-      await durable?.close();
-      throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
-    }
-    if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
-    beating.start();
-    service.start();
-    if (service.realTime === true || service.watchful === true) startWatch.begin();
-    for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
-    await setLeverage(clock, accounts.all, config.leverage);
-    if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
-    if (service.watchful === true) this.#stalls = detectStalls({ clock, journal, accounts: accounts.all });
-    await ready?.();
-  }
-
-  async #end(): Promise<void> {
-    const { parts, stopped$ } = this.#options;
-    stopped$.next();
-    parts.lifetime.end();
-    parts.scheduler.close();
-    await parts.service.stop();
-    await parts.durable?.close();
-  }
-
-  /** Asked again after every wait: it may have been stopped meanwhile. */
-  #isStopped(): boolean {
-    return this.#state === "stopped";
-  }
-}

@@ -239,6 +239,7 @@ export class EngineTest {
   /** Starts the engine before the first instant, and what is under test in it. */
   async begin(): Promise<this> {
     try {
+      await this.engine.load();
       await this.#until(this.engine.start());
       if (this.now > testStartAt) {
         throw new SluiceError(

@@ -130,6 +130,12 @@ const prove = async ({ uid, clock, gateway, ...door }: Door, tell: WatchdogOptio
   else tell({ kind: "unproved", user: uid, why: listed.why });
 };
 
+const proveAll = async (opened: Opened, isOurs: Door["isOurs"], tell: WatchdogOptions["tell"]): Promise<void> => {
+  // Loaded now, and not when it has to act.
+  await opened.service.load?.();
+  await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, tell)));
+};
+
 const useless = (uid: string, why: string): SluiceError =>
   new SluiceError(
     "CONFIG_INVALID",
@@ -195,7 +201,7 @@ export const createWatchdog = (input: unknown, options: WatchdogOptions): Watchd
     },
     start: async () => {
       stopListening = await (options.listen ?? socketListen(address))((connection) => monitor.accept(connection));
-      await Promise.all(doorsOf(opened, isOurs).map((door) => prove(door, tell)));
+      await proveAll(opened, isOurs, tell);
     },
     stop: async () => {
       monitor.stop();

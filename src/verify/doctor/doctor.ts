@@ -58,16 +58,17 @@ const readWeightMax = 150;
 /** Two batches, three placements at most for the unit, two more for the id, three cancels, and looks in between. */
 const orderWeightMax = 200;
 
-const open = (options: ExamineOptions, overrides: readonly Override[]): ExaminedService => {
+const open = async (options: ExamineOptions, overrides: readonly Override[]): Promise<ExaminedService> => {
   const service = options.open(createContract(withOverrides(options.profile, overrides)));
+  await service.load?.();
   service.start();
   return service;
 };
 
-const visitOf = (options: ExamineOptions): { examination: ExaminationState; close: () => Promise<void> } => {
+const visitOf = async (options: ExamineOptions): Promise<{ examination: ExaminationState; close: () => Promise<void> }> => {
   const contract = createContract(options.profile);
   const findings: Finding[] = [];
-  let service = open(options, []);
+  let service = await open(options, []);
   const keyFor = (endpoint: EndpointName): string | undefined => {
     const { permission } = contract.endpoints[endpoint];
     const keys = service.users[0]?.keys ?? [];
@@ -89,7 +90,7 @@ const visitOf = (options: ExamineOptions): { examination: ExaminationState; clos
     reopen: async (overrides) => {
       await service.stop();
       const accepted = overridesOf(findings).filter(({ path }) => path.startsWith("auth."));
-      service = open(options, [...accepted, ...overrides]);
+      service = await open(options, [...accepted, ...overrides]);
       client.through(service.transport);
     },
   };
@@ -97,7 +98,7 @@ const visitOf = (options: ExamineOptions): { examination: ExaminationState; clos
 };
 
 export const examine = async (options: ExamineOptions): Promise<Examination> => {
-  const { examination, close } = visitOf(options);
+  const { examination, close } = await visitOf(options);
   const left: string[] = [];
   let inconclusive: string | undefined;
   try {

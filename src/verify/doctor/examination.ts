@@ -22,6 +22,7 @@ export interface ExaminedService {
     readonly keys: readonly { readonly name: string; readonly permissions: readonly string[] }[];
   }[];
   readonly market: { quotes(instId: string): Observable<{ readonly bidPx: string }> };
+  readonly load?: () => Promise<void>;
   start(): void;
   stop(): void | Promise<void>;
 }

@@ -124,7 +124,11 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
     ...engine,
     ...streams(engine),
     ofUser: (uid) => streams(engine.ofUser(uid), uid),
-    start: () => call({ call: "start" }, () => engine.start()),
+    start: async () => {
+      // Loading is no input, and nothing that follows it may be outside of a turn.
+      await engine.load();
+      return call({ call: "start" }, () => engine.start());
+    },
     stop: ({ cancel = false, settleMs = 0 } = {}) => call({ call: "stop", cancel, settleMs }, () => engine.stop({ cancel, settleMs })),
     halt: (reason, whom = {}) => watched({ call: "halt", reason, ...whom }, () => engine.halt(reason, whom)),
     closePositions: (reason) => watched({ call: "closePositions", reason }, () => engine.closePositions(reason)),

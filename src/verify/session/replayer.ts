@@ -147,6 +147,7 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
   const engine = createEngine({ ...config, service, seed, instance, profile }, { limits, openDisk: service.openDisk });
   let divergence: Divergence | undefined;
   try {
+    await engine.load();
     divergence = await service.play(engine);
   } finally {
     // What an engine complains of at its end was recorded, or follows from a divergence.

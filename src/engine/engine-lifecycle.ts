@@ -1,0 +1,155 @@
+/**
+ * Start and stop of an engine, each once.
+ *
+ * Invariants: what a config needs is loaded before the first step of a start; the service's state is read before any plugin or strategy
+ * starts; a stop may come while it starts, and then nothing starts after it.
+ * Not here: what is started (engine.ts, assembly.ts).
+ */
+import { lastValueFrom, type Subject, type Subscription, takeUntil } from "rxjs";
+import { after } from "../clock/clock.ts";
+import { SluiceError } from "../errors.ts";
+import type { CheckedConfig } from "../host/config.ts";
+import type { StreamsOfState } from "../host/context.ts";
+import type { PluginHost } from "../host/plugin-host.ts";
+import type { StrategyHost } from "../host/strategy-host.ts";
+import type { Parts } from "./assembly.ts";
+import { drained } from "./drain.ts";
+import { initialSync } from "./initial-sync.ts";
+import { setLeverage } from "./leverage.ts";
+import { holdAsBefore, recall } from "./recovery.ts";
+import { detectStalls } from "./stall-detector.ts";
+import { setMode } from "./trading-state.ts";
+import type { UserAccount } from "./user-account.ts";
+
+const stopMsMax = 70_000;
+
+type Load = () => Promise<void>;
+
+/**
+ * Code that only some configs need, loaded once before an engine of such a config starts. Where nothing is left to load, a start takes no
+ * turn of the event loop for it, so that time which somebody turns by hand does not pass meanwhile.
+ */
+export class LateCode {
+  readonly #loads: readonly Load[];
+  #loading: Promise<void> | undefined;
+  #isLoaded: boolean;
+
+  /** A part that is loaded already, or not needed, is undefined. */
+  constructor(...loads: readonly (Load | undefined)[]) {
+    this.#loads = loads.filter((load) => load !== undefined);
+    this.#isLoaded = this.#loads.length === 0;
+  }
+
+  /** Begins to load, where that has not begun; undefined when all is loaded. */
+  get pending(): Promise<void> | undefined {
+    if (this.#isLoaded) return undefined;
+    this.#loading ??= Promise.all(this.#loads.map((load) => load())).then(() => {
+      this.#isLoaded = true;
+    });
+    return this.#loading;
+  }
+}
+
+export const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
+
+interface LifecycleOptions {
+  readonly config: CheckedConfig;
+  readonly parts: Parts;
+  readonly late: LateCode;
+  readonly streamsFor: (account: UserAccount) => StreamsOfState;
+  readonly stopped$: Subject<void>;
+  readonly strategyHost: StrategyHost;
+  readonly pluginHost: PluginHost;
+  /** Awaited when the service's state has been read. */
+  readonly ready: (() => Promise<void>) | undefined;
+  /** Starts plugins and strategies. */
+  readonly begin: () => void;
+}
+
+export class EngineLifecycle {
+  readonly #options: LifecycleOptions;
+  #state: "new" | "started" | "stopped" = "new";
+  #stalls: Subscription | undefined;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { parts, begin } = this.#options;
+    if (this.#state !== "new") throw new SluiceError("ENGINE_STATE", `An engine starts once; this one is ${this.#state}. Make a new one.`);
+    this.#state = "started";
+    try {
+      await this.#read();
+    } catch (error) {
+      if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it started.");
+      this.#state = "stopped";
+      parts.beating.stop();
+      await this.#end();
+      throw error;
+    } finally {
+      parts.startWatch.end();
+    }
+    if (this.#isStopped()) return;
+    begin();
+    parts.beating.ready();
+  }
+
+  async stop({ cancel = false, settleMs = 0 }: { readonly cancel?: boolean; readonly settleMs?: number } = {}): Promise<void> {
+    const { parts, strategyHost, pluginHost } = this.#options;
+    const { accounts, beating, halt, journal } = parts;
+    const { clock } = parts.service;
+    if (this.#isStopped()) return;
+    this.#state = "stopped";
+    this.#stalls?.unsubscribe();
+    strategyHost.stop();
+    for (const { orderManager } of accounts.all) orderManager.leave();
+    if (cancel) await lastValueFrom(halt("stop").pipe(takeUntil(after(clock, stopMsMax))), { defaultValue: undefined });
+    else setMode(accounts, "reducing", "stop");
+    await drained(accounts.all, clock, settleMs);
+    journal.append({ type: "engine.stopped", reason: cancel ? "orders cancelled" : "orders kept" });
+    pluginHost.stop();
+    await pluginHost.ended();
+    await beating.end(cancel);
+    await this.#end();
+  }
+
+  /** What a previous run left, then the service's state; first of all what is still to be loaded. */
+  async #read(): Promise<void> {
+    const { config, parts, late, streamsFor, ready } = this.#options;
+    const { accounts, beating, durable, journal, service, startWatch } = parts;
+    const { clock } = service;
+    const loading = late.pending;
+    if (loading !== undefined) await loading;
+    if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while its code was loaded.");
+    const recovered = await durable?.open();
+    // The stop came too early to close what was not open yet.
+    if (this.#isStopped()) {
+      await durable?.close();
+      throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
+    }
+    if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
+    beating.start();
+    service.start();
+    if (service.realTime === true || service.watchful === true) startWatch.begin();
+    for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
+    await setLeverage(clock, accounts.all, config.leverage);
+    if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
+    if (service.watchful === true) this.#stalls = detectStalls({ clock, journal, accounts: accounts.all });
+    await ready?.();
+  }
+
+  async #end(): Promise<void> {
+    const { parts, stopped$ } = this.#options;
+    stopped$.next();
+    parts.lifetime.end();
+    parts.scheduler.close();
+    await parts.service.stop();
+    await parts.durable?.close();
+  }
+
+  /** Asked again after every wait: it may have been stopped meanwhile. */
+  #isStopped(): boolean {
+    return this.#state === "stopped";
+  }
+}
