@@ -148,6 +148,8 @@ const isStarted = (script: string | undefined): boolean => script !== undefined 
 
 /** Commands that load no file of the user's. */
 const withoutFiles = ["init", "import", "generate", "venue", "check"];
+/** Commands whose config may name a service over the network. */
+const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
 
 /**
  * In a build, what a config imports is loaded before the loader for the user's files, under which every file takes several times
@@ -156,7 +158,8 @@ const withoutFiles = ["init", "import", "generate", "venue", "check"];
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   // Sources cannot do without the loader; sluice.mjs began with it.
   if (import.meta.url.endsWith(".ts") || !commands.has(first) || withoutFiles.includes(first)) return;
-  await Promise.all([import("../index.ts"), import("../backtest.ts")]);
+  const network = overNetwork.includes(first) ? [import("../client/live/live-connection.ts")] : [];
+  await Promise.all([import("../index.ts"), import("../backtest.ts"), ...network]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
   commonJs.register();
   modules.register();

@@ -15,7 +15,7 @@ interface LiveMarketOptions extends InstrumentMarketOptions {
   readonly isListed: (instId: string) => boolean | undefined;
 }
 
-interface LiveMarket extends Market {
+export interface LiveMarket extends Market {
   stop(): void;
 }
 

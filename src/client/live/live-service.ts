@@ -1,32 +1,26 @@
 /**
  * `live(…)`: the service itself, as a config names it.
  *
- * Invariants: nothing is opened before `start`, and nothing is left when `stop` has resolved; on mainnet no order may be sent
- * before the unit of `sz` was stated or confirmed; orders are pushed where the private channel works and polled where not.
- * Not here: requests (client/transport/http.ts), channels (client/transport/socket-pool.ts), market data (live-market.ts), pushes (order-pushes.ts).
+ * Invariants: nothing is loaded or opened before `load` and `start`, and nothing is left when `stop` has resolved; on mainnet no order
+ * may be sent before the unit of `sz` was stated or confirmed; orders are pushed where the private channel works and polled where not.
+ * Not here: what is opened (live-connection.ts), pushes (order-pushes.ts).
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
 import { afterArrivals, createSystemClock } from "../../clock/system-clock.ts";
 import type { Contract } from "../../contract/contract.ts";
-import { type Environment, websocketLimits } from "../../contract/limits.ts";
+import type { Environment } from "../../contract/limits.ts";
 import { parseHuman } from "../../contract/validate.ts";
+import { SluiceError } from "../../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
 import { readBaseUrl } from "../transport/base-url.ts";
-import { HttpTransport } from "../transport/http.ts";
-import { createServiceTime, type ServiceTime } from "../transport/service-time.ts";
-import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
-import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
-import { type Login, SocketPool } from "../transport/socket-pool.ts";
+import type { OpenSocket } from "../transport/socket.ts";
 import { type Anomalies, createAnomalies } from "./anomalies.ts";
-import { noteEndings } from "./endpoint-endings.ts";
-import { createInstrumentCache } from "./instrument-cache.ts";
 import { type KnownUser, type LiveKey, type LiveUsers, readUsers } from "./key-material.ts";
-import { createLiveMarket } from "./live-market.ts";
+import type { LiveConnection } from "./live-connection.ts";
 import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
-import { toBaseFor } from "./quantities.ts";
 import { confirmationPath, confirms, readConfirmation } from "./size-unit-confirmation.ts";
-import { checkSocketUrl, socketUrlOf } from "./socket-url.ts";
+import { checkSocketUrl } from "./socket-url.ts";
 
 /** Options of the live service. Times are milliseconds. */
 export interface LiveOptions {
@@ -88,7 +82,7 @@ type Checked = Omit<LiveOptions, "keys" | "users" | "clock" | "openSocket">;
 const ip = "local";
 
 /** The service over the network: real orders. */
-export const live = ({ keys, users: given, clock, openSocket = openWebSocket, ...options }: LiveOptions): LiveSpec => {
+export const live = ({ keys, users: given, clock, openSocket, ...options }: LiveOptions): LiveSpec => {
   const checked = parseHuman<Checked>(optionsSchema, options, "live options");
   readBaseUrl(checked.baseUrl);
   if (checked.wsUrl !== undefined) checkSocketUrl(checked.wsUrl);
@@ -103,75 +97,56 @@ export const live = ({ keys, users: given, clock, openSocket = openWebSocket, ..
   };
 };
 
-const open = (options: Checked, users: readonly KnownUser[], env: ServiceEnv, clock: Clock, openSocket: OpenSocket): OpenLive => {
-  const { baseUrl, push = true, timeoutMs } = options;
-  const { contract, onError } = env;
-  const { profile } = contract;
+const open = (
+  options: Checked,
+  users: readonly KnownUser[],
+  env: ServiceEnv,
+  clock: Clock,
+  openSocket: OpenSocket | undefined,
+): OpenLive => {
+  const { push = true } = options;
+  const { contract } = env;
   const anomalies = createAnomalies(env.onAnomaly);
-  const time = createServiceTime(clock);
-  const signers = signersOf(contract, users, env.faultyKeys === true);
-  const http = new HttpTransport({
-    baseUrl,
-    profile,
-    signers,
-    clock,
-    time,
-    headers: env.headers ?? [],
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
-  const listed = createInstrumentCache(contract);
-  const pool = new SocketPool({
-    url: options.wsUrl ?? socketUrlOf(baseUrl, profile.websocket.path),
-    open: openSocket,
-    clock,
-    random: env.random.fork("sockets"),
-    websocket: profile.websocket,
-    limits: websocketLimits,
-    leave: () => env.leave(ip),
-    onAnomaly: anomalies.note,
-  });
-  const market = createLiveMarket({
-    clock,
-    serviceNow: () => time.wallNow(),
-    subscribe: (arg, listener) => pool.subscribe(arg, listener),
-    channels: profile.websocket.publicChannels,
-    toBase: toBaseFor(profile.websocket.szUnit, listed.contractValue),
-    isListed: listed.isListed,
-    onAnomaly: anomalies.note,
-    onError,
-  });
-  const pushed = users.map((user) => pushesOf(user, push, env, signers, time, anomalies));
+  const pushed = users.map((user) => pushesOf(user, push, env, anomalies));
   const refusal = refusalOf(options, contract);
+  let connection: LiveConnection | undefined;
+  const connected = (): LiveConnection => {
+    if (connection !== undefined) return connection;
+    throw new SluiceError("ENGINE_STATE", "The service is not loaded. Await its load() before anything is asked of it.");
+  };
   return {
     clock,
-    transport: listed.watch(noteEndings(anomalies.note)(http.transport)),
-    market,
+    transport: (request, sink) => {
+      connected().transport(request, sink);
+    },
+    market: {
+      trades: (instId) => connected().market.trades(instId),
+      quotes: (instId) => connected().market.quotes(instId),
+      books: (instId) => connected().market.books(instId),
+      candles: (instId, barMs) => connected().market.candles(instId, barMs),
+      lastPx: (instId) => connected().market.lastPx(instId),
+    },
     users: pushed.map(({ user }) => user),
     ordersRefused: () => refusal,
     watchful: true,
     realTime: true,
     assumptions: assumptionsOf(options, contract),
     anomalies: anomalies.counts,
-    counts: () => ({ requests: http.open(), sockets: pool.counts().sockets, subscriptions: pool.counts().subscriptions }),
+    counts: () => connection?.counts() ?? { requests: 0, sockets: 0, subscriptions: 0 },
+    load: async () => {
+      // What only defines a service, such as a test of its strategies, does not pay for sockets and signatures.
+      const { connect } = await import("./live-connection.ts");
+      connection ??= connect({ ...options, clock, users, ip, env, anomalies, openSocket });
+    },
     start: () => {
-      for (const { pushes } of pushed) pushes.start(pool);
-      pool.start();
+      connected().start(pushed);
     },
     stop: async () => {
-      market.stop();
+      connection?.market.stop();
       for (const { pushes } of pushed) pushes.stop();
-      await Promise.all([pool.close(), http.close()]);
+      await connection?.close();
     },
   };
-};
-
-const signersOf = ({ profile }: Contract, users: readonly KnownUser[], faulty: boolean): ReadonlyMap<string, Signer> => {
-  const signers = new Map<string, Signer>();
-  for (const { name, credentials } of users.flatMap(({ keys }) => keys)) {
-    signers.set(name, createSigner(profile, credentials));
-    for (const fault of faulty ? keyFaults : []) signers.set(faultyName(name, fault), createFaultySigner(profile, credentials, fault));
-  }
-  return signers;
 };
 
 /** A user and what is pushed to it: over the first key that may read orders. */
@@ -179,16 +154,13 @@ const pushesOf = (
   { uid, keys }: KnownUser,
   push: boolean,
   { contract, onError }: ServiceEnv,
-  signers: ReadonlyMap<string, Signer>,
-  time: ServiceTime,
   anomalies: Anomalies,
-): { readonly user: ServiceUser; readonly pushes: OrderPushes } => {
+): { readonly user: ServiceUser; readonly uid: string; readonly reader: string | undefined; readonly pushes: OrderPushes } => {
   const reader = keys.find(({ permissions }) => permissions.includes(contract.endpoints.pendingOrders.permission));
-  const signer = push && reader !== undefined ? signers.get(reader.name) : undefined;
-  const login: Login | undefined = signer && { name: uid, arg: () => signer.login(time.wallNow()) };
-  const pushes = createOrderPushes({ contract, login, onAnomaly: anomalies.note, onError, afterArrivals });
+  const pushes = createOrderPushes({ contract, onAnomaly: anomalies.note, onError, afterArrivals });
   const grants = keys.map(({ name, permissions }) => ({ name, permissions }));
-  return { user: { uid, ip, keys: grants, pushes$: pushes.pushes$, pushing$: pushes.pushing$ }, pushes };
+  const user = { uid, ip, keys: grants, pushes$: pushes.pushes$, pushing$: pushes.pushing$ };
+  return { user, uid, reader: push ? reader?.name : undefined, pushes };
 };
 
 /** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */

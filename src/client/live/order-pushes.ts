@@ -19,14 +19,13 @@ import type { ChannelHandle, Login, SocketPool } from "../transport/socket-pool.
 export interface OrderPushes {
   readonly pushes$: Observable<OrderRecord>;
   readonly pushing$: Observable<boolean>;
-  /** Subscribes; without a login the orders are polled. */
-  start(pool: SocketPool): void;
+  /** Subscribes; as long as it is not called the orders are polled. */
+  start(pool: SocketPool, login: Login): void;
   stop(): void;
 }
 
 interface OrderPushesOptions {
   readonly contract: Contract;
-  readonly login: Login | undefined;
   readonly onAnomaly: OnAnomaly;
   readonly onError: (error: unknown) => void;
   /** Calls back when everything that has arrived was read; at once when left out. */
@@ -38,7 +37,7 @@ const atOnce = (run: () => void): void => run();
 const channel = "orders";
 
 export const createOrderPushes = (options: OrderPushesOptions): OrderPushes => {
-  const { contract, login, onAnomaly, onError, afterArrivals = atOnce } = options;
+  const { contract, onAnomaly, onError, afterArrivals = atOnce } = options;
   let arrived: Push[] = [];
   const pushes$ = new HotStream<OrderRecord>({ onError });
   const pushing$ = new BehaviorSubject(false);
@@ -64,8 +63,7 @@ export const createOrderPushes = (options: OrderPushesOptions): OrderPushes => {
   return {
     pushes$,
     pushing$: pushing$.asObservable(),
-    start: (pool) => {
-      if (login === undefined) return;
+    start: (pool, login) => {
       if (!contract.profile.websocket.privateChannels.includes(channel)) {
         onAnomaly("channel.refused", `${channel}: the service does not offer this channel; orders are polled`);
         return;

@@ -121,6 +121,7 @@ describe("Market data over the network:", () => {
       leave: () => undefined,
     });
     closing.push(() => service.stop());
+    await service.load?.();
     const level = (side: "buy" | "sell", px: string, sz: string): void => {
       const at = clock.now();
       server.board.level({ instId, side, px, sz, at });

@@ -33,7 +33,7 @@ afterEach(() => {
   for (const path of folders.splice(0)) rmSync(path, { recursive: true });
 });
 
-const open = (options: Partial<LiveOptions> = {}, profile: ProfileOverrides = {}, prepare?: (socket: FakeSocket) => void) => {
+const unloaded = (options: Partial<LiveOptions> = {}, profile: ProfileOverrides = {}, prepare?: (socket: FakeSocket) => void) => {
   const clock = createVirtualClock(1_700_000_000_000);
   const network = createNetwork(
     prepare ??
@@ -54,6 +54,12 @@ const open = (options: Partial<LiveOptions> = {}, profile: ProfileOverrides = {}
     },
   });
   return { clock, network, service, asked, errors };
+};
+
+const open = async (...given: Parameters<typeof unloaded>) => {
+  const opened = unloaded(...given);
+  await opened.service.load?.();
+  return opened;
 };
 
 const problemOf = (run: () => unknown): string => {
@@ -111,8 +117,8 @@ describe("Options of the live service:", () => {
     expect(problem).not.toContain(canary);
   });
 
-  it("keys are named after their user and may read and trade unless told otherwise", () => {
-    const { service } = open({
+  it("keys are named after their user and may read and trade unless told otherwise", async () => {
+    const { service } = await open({
       keys: undefined as never,
       users: { main: [key(), key("key-2")], other: [{ ...key("key-3"), permissions: ["read"], name: "eyes" }] },
     });
@@ -142,16 +148,23 @@ describe("Options of the live service:", () => {
     expect(() => fromEnv("LIVETEST")).toThrow(/LIVETEST_API_KEY is missing/);
   });
 
-  it("nothing that is printed of the service shows a secret", () => {
+  it("nothing that is printed of the service shows a secret", async () => {
     const spec = live(basic);
-    const { service } = open();
+    const { service } = await open();
     for (const value of [spec, service]) expect(inspect(value, { depth: 20, showHidden: true })).not.toContain(canary);
   });
 });
 
 describe("The live service", () => {
-  it("opens nothing before the start, and asks leave for each socket", () => {
-    const { clock, network, service, asked } = open();
+  it("is asked nothing before it is loaded, and says so", async () => {
+    const { service } = unloaded();
+    expect(problemOf(() => service.market.quotes("A-USDT"))).toMatch(/is not loaded\. Await its load\(\)/);
+    expect(service.counts()).toEqual({ requests: 0, sockets: 0, subscriptions: 0 });
+    await service.stop();
+  });
+
+  it("opens nothing before the start, and asks leave for each socket", async () => {
+    const { clock, network, service, asked } = await open();
     service.market.quotes("A-USDT").subscribe();
     expect([network.sockets.length, clock.pending, asked.length]).toEqual([0, 0, 0]);
     service.start();
@@ -168,14 +181,14 @@ describe("The live service", () => {
       "wss://api.example.com:8443/stream",
     ],
     ["an address that was given", { wsUrl: "wss://stream.example.com/v9" }, {}, "wss://stream.example.com/v9"],
-  ])("the socket is opened at %s", (_, options, profile, url) => {
-    const { network, service } = open(options, profile);
+  ])("the socket is opened at %s", async (_, options, profile, url) => {
+    const { network, service } = await open(options, profile);
     service.start();
     expect(network.last.url).toBe(url);
   });
 
-  it("logs in with the first key that may read, and signs it at the service's path", () => {
-    const { network, service } = open({ keys: [{ ...key("writer"), permissions: ["trade_spot"] }, key("reader")] });
+  it("logs in with the first key that may read, and signs it at the service's path", async () => {
+    const { network, service } = await open({ keys: [{ ...key("writer"), permissions: ["trade_spot"] }, key("reader")] });
     service.start();
     network.last.open();
     const [login] = network.last.sent as { op: string; args: Record<string, string>[] }[];
@@ -184,7 +197,7 @@ describe("The live service", () => {
   });
 
   it("pushes are true once the private channel is whole", async () => {
-    const { network, service } = open();
+    const { network, service } = await open();
     const story: boolean[] = [];
     service.users[0]?.pushing$.subscribe((pushing) => story.push(pushing));
     service.start();
@@ -196,8 +209,8 @@ describe("The live service", () => {
   it.each<[string, Partial<LiveOptions>]>([
     ["push is switched off", { push: false }],
     ["no key may read", { keys: [{ ...key(), permissions: ["trade_spot"] }] }],
-  ])("when %s, orders are polled and no private connection is opened", (_, options) => {
-    const { network, service } = open(options);
+  ])("when %s, orders are polled and no private connection is opened", async (_, options) => {
+    const { network, service } = await open(options);
     const story: boolean[] = [];
     service.users[0]?.pushing$.subscribe((pushing) => story.push(pushing));
     service.start();
@@ -205,8 +218,8 @@ describe("The live service", () => {
     expect(story).toEqual([false]);
   });
 
-  it("where the socket cannot be reached, market streams stay silent, orders are polled, and it is said", () => {
-    const { clock, network, service, errors } = open({}, {}, () => undefined);
+  it("where the socket cannot be reached, market streams stay silent, orders are polled, and it is said", async () => {
+    const { clock, network, service, errors } = await open({}, {}, () => undefined);
     const seen: unknown[] = [];
     service.market.quotes("A-USDT").subscribe((quote) => seen.push(quote));
     service.users[0]?.pushing$.subscribe((pushing) => seen.push(pushing));
@@ -222,7 +235,7 @@ describe("The live service", () => {
   });
 
   it("stop ends every stream and leaves nothing, and resolves when all is closed", async () => {
-    const { clock, network, service } = open();
+    const { clock, network, service } = await open();
     const ends = [
       firstValueFrom(service.market.quotes("A-USDT").pipe(toArray())),
       ...service.users.flatMap(({ pushes$, pushing$ }) => [
@@ -239,7 +252,7 @@ describe("The live service", () => {
   });
 
   it("may be stopped without having been started", async () => {
-    const { service } = open();
+    const { service } = await open();
     await service.stop();
   });
 });
@@ -252,8 +265,8 @@ describe("Live orders on mainnet", () => {
     return confirmation;
   };
 
-  it("are refused, with the reason and the remedy, while nobody has said what sz counts", () => {
-    const { service } = open({ ...mainnet, confirmation: join(folder(), "none.json") });
+  it("are refused, with the reason and the remedy, while nobody has said what sz counts", async () => {
+    const { service } = await open({ ...mainnet, confirmation: join(folder(), "none.json") });
     expect(service.ordersRefused?.()).toMatch(
       /^On mainnet no order is sent before it is known what sz counts.*sluice doctor.*szUnit: \{ SPOT: "quote_notional"/,
     );
@@ -270,9 +283,9 @@ describe("Live orders on mainnet", () => {
     ["found to be something else", () => ({ ...mainnet, confirmation: found("https://testnet.example.com", "base") }), {}, false],
     ["found at another service", () => ({ ...mainnet, confirmation: found("http://127.0.0.1:9", "quote_notional") }), {}, false],
     ["not needed on the testnet", () => ({}), {}, true],
-  ])("%s", (_, options, profile, allowed) => {
+  ])("%s", async (_, options, profile, allowed) => {
     const none = join(folder(), "none.json");
-    const { service } = open({ confirmation: none, ...options() }, profile);
+    const { service } = await open({ confirmation: none, ...options() }, profile);
     expect(service.ordersRefused?.() === undefined).toBe(allowed);
   });
 });

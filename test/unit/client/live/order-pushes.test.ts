@@ -32,14 +32,13 @@ const setUp = (answer: FakeSocket["answer"] = obedient, overrides: ProfileOverri
   const errors: unknown[] = [];
   const pushes = createOrderPushes({
     contract: createContract(overrides),
-    login: { name: "main", arg: () => ({ apiKey: "k", passphrase: "p", timestamp: "t", sign: "s" }) },
     onAnomaly: (what, detail) => anomalies.push(`${what}: ${detail}`),
     onError: (error) => errors.push(error),
   });
   const story: string[] = [];
   pushes.pushing$.subscribe({ next: (pushing) => story.push(String(pushing)), complete: () => story.push("no more turns") });
   pushes.pushes$.subscribe({ next: ({ ordId, state }) => story.push(`${ordId} ${state}`), complete: () => story.push("no more orders") });
-  pushes.start(rig.pool);
+  pushes.start(rig.pool, { name: "main", arg: () => ({ apiKey: "k", passphrase: "p", timestamp: "t", sign: "s" }) });
   rig.pool.start();
   const pass = (ms: number): void => rig.clock.advanceTo(rig.clock.now() + ms);
   return { rig, pushes, story, anomalies, errors, pass };
