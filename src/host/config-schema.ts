@@ -1,0 +1,129 @@
+/**
+ * JSON Schema of a config.
+ *
+ * Not here: what its keys mean and the checks that span several of them (config.ts).
+ */
+import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
+import { leverageSchema } from "./leverage-config.ts";
+
+const positive = { type: "number", exclusiveMinimum: 0 } as const;
+const whole = { type: "integer", minimum: 0 } as const;
+const made = (kind: string) => ({ type: "object", required: ["kind", "name"], properties: { kind: { const: kind } } }) as const;
+
+const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$", maxLength: 40 } as const;
+/** Limits in exact decimal text; `RiskRules` says what each means. */
+export const moneyLimits = [
+  "orderNotionalMax",
+  "priceBandPct",
+  "openNotionalPerStrategy",
+  "openNotionalInAll",
+  "positionPerStrategy",
+  "positionInAll",
+  "lossPerStrategy",
+  "lossInAll",
+] as const satisfies readonly (keyof RuleSet)[];
+
+const layerSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["name", "scope", "unit", "capacity", "windowMs", "anchor", "banMs"],
+  properties: {
+    name: { type: "string", minLength: 1 },
+    scope: { type: "string", enum: ["ip", "uid", "key"] },
+    unit: { type: "string", enum: ["requests", "weight", "elements"] },
+    capacity: positive,
+    windowMs: positive,
+    anchor: { type: "string", enum: ["wall_clock", "first_request", "sliding"] },
+    endpoints: { type: "array", items: { type: "string" } },
+    banMs: whole,
+    header: {
+      type: "object",
+      additionalProperties: false,
+      required: ["name", "kind"],
+      // What a header may be called; any case.
+      properties: {
+        name: { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
+        kind: { type: "string", enum: ["used", "remaining"] },
+      },
+    },
+  },
+} as const;
+
+export const configSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["service", "strategies"],
+  properties: {
+    service: { type: "object", required: ["kind"], properties: { kind: { type: "string" } } },
+    strategies: { type: "array", minItems: 1, items: made("strategy") },
+    plugins: { type: "array", items: made("plugin"), default: [] },
+    profile: { type: "object", default: {} },
+    orders: {
+      type: "object",
+      additionalProperties: false,
+      default: {},
+      properties: {
+        allowUncancellable: { type: "boolean" },
+        openPerStrategy: whole,
+        openInAll: whole,
+        changesPerSecond: positive,
+        ...Object.fromEntries(moneyLimits.map((name) => [name, money])),
+      },
+    },
+    quota: {
+      type: "object",
+      additionalProperties: false,
+      default: {},
+      properties: {
+        exitWeight: positive,
+        ordersPerExit: positive,
+        keySlots: whole,
+        lendMs: whole,
+        confidence: whole,
+        probeUnits: whole,
+        spending: { type: "string", enum: ["burst", "paced"] },
+        shares: { type: "object", additionalProperties: positive },
+        budgets: { type: "object", additionalProperties: positive },
+        layers: { type: "array", minItems: 1, items: layerSchema },
+      },
+    },
+    leverage: leverageSchema,
+    freshness: {
+      type: "object",
+      additionalProperties: false,
+      default: {},
+      properties: { pendingMs: positive, pendingPushedMs: positive, historyMs: positive, balancesMs: positive, positionsMs: positive },
+    },
+    journal: {
+      type: "object",
+      additionalProperties: false,
+      required: ["dir"],
+      properties: {
+        dir: { type: "string", minLength: 1 },
+        rebuild: { type: "boolean" },
+        resume: { type: "boolean" },
+        acceptLimits: { type: "string", pattern: "^[0-9a-f]{8}$" },
+        resetRiskCounters: { type: "boolean" },
+      },
+    },
+    supervision: {
+      type: "object",
+      additionalProperties: false,
+      required: ["attempts", "withinMs"],
+      properties: { attempts: { type: "integer", minimum: 1 }, withinMs: positive },
+    },
+    watchdog: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        beatMs: { type: "number", minimum: 50, maximum: 60_000 },
+        silenceMs: { type: "number", minimum: 500, maximum: 3_600_000 },
+        scope: { type: "string", enum: ["instance", "user"] },
+        dir: { type: "string", minLength: 1 },
+      },
+    },
+    history: {},
+    instance: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$", default: "main" },
+    seed: { type: ["string", "number"], default: 1 },
+  },
+} as const;
