@@ -9,16 +9,13 @@ import Big from "big.js";
 import { assert, SluiceError } from "./errors.ts";
 
 const lengthMax = 40;
+const [minus, point, zero, nine] = [45, 46, 48, 57];
 
 // A private constructor: its settings cannot be changed from outside. 0 = round down, used only where a step is named.
 const Exact = Big();
-Exact.DP = 40;
-Exact.RM = 0;
-Exact.NE = -100;
-Exact.PE = 100;
+Object.assign(Exact, { DP: 40, RM: 0, NE: -100, PE: 100 });
 
-const [minus, point, zero, nine] = [45, 46, 48, 57];
-
+/** Whether a value is decimal text, such as "-0.05": digits, at most one point, an optional minus sign. */
 export const isDecimal = (text: unknown): text is string => {
   if (typeof text !== "string" || text.length > lengthMax) return false;
   const last = text.length - 1;
@@ -115,31 +112,36 @@ const longProduct = (a: string, b: string): string => {
   const product = x * longDigitsOf(b);
   return spellLong(product, xPlaces + readPlaces);
 };
-
+/** Sum of two decimals, exact. Like all arithmetic here it takes and returns decimal text and throws where an argument is none. */
 export const add = (a: string, b: string): string => {
   const fits = align(a, b);
   const total = (pair[0] as number) + (pair[1] as number);
   return fits && total <= safeMax && total >= -safeMax ? formatCount(total, readPlaces) : joined(a, b, (x, y) => x + y);
 };
+/** `a` less `b`, exact. */
 export const sub = (a: string, b: string): string => {
   const fits = align(a, b);
   const left = (pair[0] as number) - (pair[1] as number);
   return fits && left <= safeMax && left >= -safeMax ? formatCount(left, readPlaces) : joined(a, b, (x, y) => x - y);
 };
+/** Product, exact. */
 export const mul = (a: string, b: string): string => {
   const x = digitsOf(a);
   const xPlaces = readPlaces;
   const product = x * digitsOf(b);
   return product <= safeMax && product >= -safeMax ? formatCount(product, xPlaces + readPlaces) : longProduct(a, b);
 };
+/** The decimal with the opposite sign. */
 export const neg = (a: string): string => {
   const x = digitsOf(a);
   return isExact(x) ? formatCount(-x, readPlaces) : spell(big(a).times(-1));
 };
+/** The decimal without its sign. */
 export const abs = (a: string): string => {
   const x = digitsOf(a);
   return isExact(x) ? formatCount(Math.abs(x), readPlaces) : spell(big(a).abs());
 };
+/** -1, 0 or 1 as `a` is below, equal to or above `b`, by value: "1.0" equals "1". */
 export const compare = (a: string, b: string): -1 | 0 | 1 => {
   if (!align(a, b)) return big(a).cmp(big(b));
   const left = (pair[0] as number) - (pair[1] as number);
@@ -149,11 +151,13 @@ export const isZero = (a: string): boolean => {
   const x = digitsOf(a);
   return x === 0 || (Number.isNaN(x) && big(a).eq(0));
 };
+/** Whether a decimal is above zero. */
 export const isPositive = (a: string): boolean => {
   const x = digitsOf(a);
   return x > 0 || (Number.isNaN(x) && big(a).gt(0));
 };
 export const equal = (a: string, b: string): boolean => a === b || compare(a, b) === 0;
+/** Sum of all values, exact; "0" of none. */
 export const sum = (values: readonly string[]): string => values.reduce(add, "0");
 
 /** Quotient rounded towards zero at `digits` fraction digits. */
@@ -285,7 +289,6 @@ const formatCount = (scaled: number, places: number): string => {
   while (digits.charCodeAt(end - 1) === zero) end--;
   return `${sign}${whole}.${digits.slice(1, end)}`;
 };
-
 /** A whole number of such units, written out: a number of them is beyond 2^53 at times. */
 const spelled = (units: string, places: number): string => {
   const digits = units.padStart(places + 1, "0");

@@ -37,6 +37,7 @@ export const errorCodes = {
   BUG: { text: "an invariant inside the framework was violated", fix: "report" },
 } as const;
 
+/** Code of a `SluiceError`. Codes are stable; `errorCodes` has the text of each and what to do. */
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
@@ -55,6 +56,7 @@ export class SluiceError extends Error {
   }
 }
 
+/** Whether a caught value is an error that Sluice threw on purpose, also from another copy of the package. */
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && error.name === "SluiceError" && "code" in error;
 

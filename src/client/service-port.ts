@@ -42,6 +42,7 @@ export interface ServiceUser extends User {
   readonly pushing$: Observable<boolean>;
 }
 
+/** A service while an engine runs on it: its clock, its requests, its market and its users. */
 export interface OpenService {
   readonly clock: Clock;
   readonly transport: Transport;
@@ -68,6 +69,7 @@ export interface OpenService {
   stop(): void | Promise<void>;
 }
 
+/** Where to trade, as a config names it: what `backtest`, `paper` and `live` return. Nothing is opened before the engine starts. */
 export interface ServiceSpec {
   readonly kind: string;
   /** Where the service is, where it is somewhere. */

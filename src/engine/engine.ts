@@ -49,8 +49,11 @@ export interface Engine extends StreamsOfState, Switches {
    * first waits until the fate of every order that was sent is known.
    */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
+  /** The account's state of one of several users. */
   readonly ofUser: StreamsOfUser;
+  /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
+  /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
   /** The same events to sinks by type, without a stream, for what measures the engine; a sink changes nothing. */
   readonly log: Pick<EventLog, "attach" | "on">;
@@ -61,11 +64,15 @@ export interface Engine extends StreamsOfState, Switches {
   readonly on: OnEvent;
   /** `halt`, and then every position of the account is closed at the market, also those of other clients. */
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
+  /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
+  /** State of each strategy, by name. */
   readonly strategies: ReadonlyMap<string, StrategyState>;
+  /** The service that the engine runs on. */
   readonly service: OpenService;
 }
 
+/** Options of `createEngine` beside the config: what a program that embeds an engine decides. */
 export interface EngineOptions extends AssemblyOptions {
   /** Where `print` of plugins goes; nowhere by default. */
   readonly print?: (line: string) => void;
@@ -85,6 +92,10 @@ const estimator =
     return estimateOf(actions, contract, minute, at);
   };
 
+/**
+ * Makes an engine from a config, for programs that embed one; nothing is opened before `start`. Throws CONFIG_INVALID with every mistake
+ * in the config.
+ */
 export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
   const config = checkConfig(input);
   const random = createRandom(config.seed);

@@ -20,6 +20,7 @@ import type { LeverageConfig } from "./leverage-config.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
+/** Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other services. */
 export interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Shares by strategy name when several compete; 1 where none is given. */
   readonly shares?: Readonly<Record<string, number>>;
@@ -65,14 +66,19 @@ export const watchdogDefaults = { beatMs: 1_000, silenceMs: 15_000, scope: "inst
 export interface Config {
   /** Where to trade: `paper(…)`, `backtest(…)` or another service. */
   readonly service: ServiceSpec;
+  /** The strategies to run, at least one, each called with its options. */
   readonly strategies: readonly Strategy[];
+  /** Plugins, each called with its options. */
   readonly plugins?: readonly Plugin[];
   /** What is known better than the default about a gap of the service description. */
   readonly profile?: ProfileOverrides;
+  /** What may be sent: limits on money, on open orders, and on pace. */
   readonly orders?: Partial<RuleSet>;
+  /** Settings of the rate limiter. */
   readonly quota?: QuotaConfig;
   /** Leverage and margin mode by instrument; an instrument that is not named stays as it is at the service. */
   readonly leverage?: LeverageConfig;
+  /** How old the account's state may be while it is subscribed. */
   readonly freshness?: Partial<Freshness>;
   /** Placements are written here before they leave; without it a crash may leave orders that only the service's lists tell of. */
   readonly journal?: JournalConfig;
@@ -88,6 +94,7 @@ export interface Config {
   readonly seed?: string | number;
 }
 
+/** What a config file may export: a config, or a function that returns one and is told which command asks, such as `backtest`. */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
 type Optional = "history" | "journal" | "supervision" | "watchdog";

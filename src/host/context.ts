@@ -18,9 +18,13 @@ import type { LayerState } from "../scheduler/quota/ledger.ts";
 
 /** The quota as it stands: one entry per layer and scope, what waits, and who spent the current minute. */
 export interface QuotaState {
+  /** Milliseconds on the engine's clock. */
   readonly at: number;
+  /** Each limit layer for each address, user and key met so far. */
   readonly layers: readonly LayerState[];
+  /** Actions that wait for quota or for their turn. */
   readonly queued: number;
+  /** Requests without an answer yet. */
   readonly inFlight: number;
   /** Weight spent since the engine started, by owner. */
   readonly spent: Readonly<Record<string, number>>;
@@ -28,6 +32,7 @@ export interface QuotaState {
 
 /** An action to be priced before it is done. */
 export interface PlannedAction {
+  /** What is to be called. */
   readonly endpoint:
     | "placeOrder"
     | "cancelBatch"
@@ -38,23 +43,30 @@ export interface PlannedAction {
     | "orderHistory"
     | "positions"
     | "spotBalance";
+  /** How many times; orders for `cancelBatch`. */
   readonly count: number;
 }
 
+/** What actions would cost and how long they would wait, by the quota as it stands. */
 export interface Estimate {
+  /** Weight of the user's minute. */
   readonly weight: number;
+  /** Requests of the address and the key. */
   readonly requests: number;
   /** Milliseconds until the last of them could leave, if nothing else were asked; 0 when all fit now. */
   readonly waitMs: number;
 }
 
 export interface StreamsOfState {
+  /** Instruments that the service lists, by id. */
   readonly instruments$: Observable<Snapshot<ReadonlyMap<string, InstrumentRecord>>>;
   /** Active orders of the account, newest first; those of other programs included. */
   readonly pending$: Observable<Snapshot<readonly OrderRecord[]>>;
   /** Recently finished orders, most recent first. */
   readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
+  /** Balances of the account by currency. */
   readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
+  /** Positions of the account, those of other programs included. */
   readonly positions$: Observable<Snapshot<readonly PositionRecord[]>>;
   /**
    * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and while something is
@@ -65,10 +77,15 @@ export interface StreamsOfState {
   readonly quota$: Observable<QuotaState>;
 }
 
+/** Everything a strategy can use: its options, the market, orders, its positions, the account's state, time and chance. */
 export interface StrategyContext<O> extends StreamsOfState {
+  /** Name of the strategy in the config. */
   readonly name: string;
+  /** Its options, checked and completed with defaults. */
   readonly options: O;
+  /** Market data as streams. */
   readonly market: Market;
+  /** Single orders, cancels, and the strategy's own orders as streams. */
   readonly orders: Orders;
   /** Own position in an instrument, fresh after every fill and marked by the latest quote; costs no quota. Flat where nothing was traded. */
   readonly position: (instId: string) => Position;
@@ -91,11 +108,13 @@ export type StreamsOfUser = (uid: string) => StreamsOfState;
 export interface PositionEnding {
   /** `closed`: a reading afterwards does not show it. `left`: it is still open. `unknown`: the positions could not be read. */
   readonly kind: "closed" | "left" | "unknown";
+  /** User of the service. */
   readonly uid: string;
   /** Empty where it is unknown. */
   readonly instId: string;
   /** As it was first seen, and as it was last; positive long. */
   readonly pos: string;
+  /** As it was last seen; positive long. */
   readonly left: string;
   /** Why it was not closed, in words. */
   readonly reason: string;
@@ -108,9 +127,13 @@ export interface Whom {
 
 /** The streams are those of the first user; `ofUser` has the others'. */
 export interface PluginContext<O> extends StreamsOfState {
+  /** Name of the plugin in the config. */
   readonly name: string;
+  /** Its options, checked and completed with defaults. */
   readonly options: O;
+  /** Market data as streams. */
   readonly market: Market;
+  /** The account's state of one of several users. */
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
@@ -132,6 +155,7 @@ export interface PluginContext<O> extends StreamsOfState {
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
   /** Ends a halt. */
   readonly resume: (reason: string, whom?: Whom) => void;
+  /** Milliseconds on the engine's clock: virtual in a backtest. */
   readonly now: () => number;
   /** Calls back every `ms` on the engine's clock until the stop. */
   readonly every: (ms: number, run: () => void) => void;

@@ -17,11 +17,13 @@ import { type Isolation, isolationDefaults, type Plugin, type Strategy } from ".
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
 export interface Naming {
+  /** Name in the config's place; the definition's when left out. */
   readonly as?: string;
 }
 
 /** Which of several users of the service a strategy trades for; the first when left out. */
 export interface StrategyNaming extends Naming {
+  /** Label or uid of the user it trades for. */
   readonly user?: string;
   /**
    * Runs it in a thread of its own while the engine trades on real time (live or paper): an endless loop, a memory leak or a
@@ -40,6 +42,7 @@ export type GivenOptions<S, O> = S extends { readonly properties: infer P }
     }
   : O;
 
+/** What `defineStrategy` takes: a name, the schema of the options, and `desired`, `run` or both. */
 export interface StrategyDefinition<S, O> {
   readonly name: string;
   /** JSON Schema of the options; an object, closed. */
@@ -50,6 +53,7 @@ export interface StrategyDefinition<S, O> {
   run?(context: StrategyContext<NoInfer<O>>): Observable<unknown>;
 }
 
+/** What `definePlugin` takes: a name, the schema of the options, and what to do at the start. */
 export interface PluginDefinition<S, O> {
   readonly name: string;
   readonly options: S;

@@ -22,6 +22,7 @@ import { watchUnhandledRejections } from "./unhandled-rejections.ts";
 import { installVirtualGlobals } from "./virtual-globals.ts";
 import { takeWanted } from "./wanted-set.ts";
 
+/** Whether a strategy runs, has completed or has failed, and with which message. */
 export type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };
 
 type Parts = Omit<StrategyContext<never>, "options">;

@@ -7,6 +7,7 @@ import type { Observable } from "rxjs";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 
+/** Bounds of a strategy that runs in a thread of its own. */
 export interface Isolation {
   /** It has failed when nothing said to it is worked off for so long. Default 2 000 ms. */
   readonly answerMs: number;
@@ -17,6 +18,7 @@ export interface Isolation {
 /** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
 export const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
 
+/** A strategy with its options, ready for a config's `strategies`: what calling a definition returns. */
 export interface Strategy {
   readonly kind: "strategy";
   readonly name: string;
@@ -32,6 +34,7 @@ export interface Strategy {
   start(context: StrategyContext<never>): { readonly desired?: Observable<readonly Wanted[]>; readonly run?: Observable<unknown> };
 }
 
+/** A plugin with its options, ready for a config's `plugins`: what calling a definition returns. */
 export interface Plugin {
   readonly kind: "plugin";
   readonly name: string;

@@ -9,56 +9,91 @@ import type { Observable } from "rxjs";
 
 /** A public trade. `qty` is in base currency; `side` is the aggressor's. `at` is milliseconds on the engine's clock. */
 export interface Trade {
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
+  /** When it reached the engine: milliseconds on the engine's clock. */
   readonly at: number;
+  /** Side of the taker. */
   readonly side: "buy" | "sell";
+  /** Price in quote currency, decimal text. */
   readonly px: string;
+  /** Quantity in base currency, decimal text. */
   readonly qty: string;
+  /** `px` as a rounded number, for indicators. */
   readonly pxFloat: number;
+  /** `qty` as a rounded number, for indicators. */
   readonly qtyFloat: number;
 }
 
 /** Best bid and ask. Quantities are in base currency. `mid` is exact and may lie between two ticks. */
 export interface Quote {
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
+  /** When it reached the engine: milliseconds on the engine's clock. */
   readonly at: number;
+  /** Best price that buyers offer, in quote currency. */
   readonly bidPx: string;
+  /** Quantity offered there, in base currency. */
   readonly bidQty: string;
+  /** Best price that sellers ask, in quote currency. */
   readonly askPx: string;
+  /** Quantity asked there, in base currency. */
   readonly askQty: string;
+  /** Middle of `bidPx` and `askPx`, exact; it may lie between two ticks. */
   readonly mid: string;
+  /** `bidPx` as a rounded number, for indicators. */
   readonly bidFloat: number;
+  /** `askPx` as a rounded number, for indicators. */
   readonly askFloat: number;
+  /** `mid` as a rounded number, for indicators. */
   readonly midFloat: number;
 }
 
 /** A finished bar; `at` is the instant it closed, `openedAt` when it began. `volume` is as recorded. */
 export interface Candle {
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
+  /** When the bar closed: milliseconds on the engine's clock. */
   readonly at: number;
+  /** When the bar began: milliseconds on the engine's clock. */
   readonly openedAt: number;
+  /** First price of the bar, in quote currency. */
   readonly open: string;
+  /** Highest price. */
   readonly high: string;
+  /** Lowest price. */
   readonly low: string;
+  /** Last price. */
   readonly close: string;
+  /** Traded volume in the unit of the recording; base currency where bars are built from trades. */
   readonly volume: string;
+  /** `open` as a rounded number, for indicators. */
   readonly openFloat: number;
+  /** `high` as a rounded number, for indicators. */
   readonly highFloat: number;
+  /** `low` as a rounded number, for indicators. */
   readonly lowFloat: number;
+  /** `close` as a rounded number, for indicators. */
   readonly closeFloat: number;
 }
 
 /** Spelled when it is read, so that only what is looked at costs anything. */
 export interface BookLevel {
+  /** Price in quote currency, decimal text. */
   readonly px: string;
+  /** Quantity displayed there, in base currency. */
   readonly qty: string;
 }
 
 /** The book after a change: best levels first. */
 export interface BookView {
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
+  /** When it reached the engine: milliseconds on the engine's clock. */
   readonly at: number;
+  /** Buyers' levels, the highest price first. */
   readonly bids: readonly BookLevel[];
+  /** Sellers' levels, the lowest price first. */
   readonly asks: readonly BookLevel[];
 }
 
@@ -77,8 +112,11 @@ export interface HistoryOptions {
  * - An instrument without recorded data of a kind emits nothing.
  */
 export interface Market {
+  /** Public trades. */
   trades(instId: string, options?: HistoryOptions): Observable<Trade>;
+  /** Best bid and ask. */
   quotes(instId: string, options?: HistoryOptions): Observable<Quote>;
+  /** The order book after each change, the latest first. */
   books(instId: string): Observable<BookView>;
   /** Bars of `barMs` milliseconds, recorded ones where the recording holds that length, otherwise built from trades. */
   candles(instId: string, barMs: number, options?: HistoryOptions): Observable<Candle>;

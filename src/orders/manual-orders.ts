@@ -17,20 +17,29 @@ import type { WantedOrder } from "./wanted-order.ts";
 
 /** Which orders: every field given must match; nothing given matches all of the strategy's orders. */
 export interface OrderFilter {
+  /** Of this instrument. */
   readonly instId?: string;
+  /** Of this side. */
   readonly side?: "buy" | "sell";
+  /** Of this slot. */
   readonly slot?: string;
+  /** Of wanted orders with this tag. */
   readonly tag?: string;
   /** Sent at least so long ago. */
   readonly olderThanMs?: number;
 }
 
+/** How one order of a cancellation ended. */
 export interface CancelResult {
+  /** Slot of the wanted order. */
   readonly slot: string;
+  /** Client order id. */
   readonly clOrdId: string;
+  /** The service's id; empty where it gave none. */
   readonly ordId: string;
   /** How it ended: `canceled`, `filled` when the market was faster, `rejected` or `absent` when there was nothing. */
   readonly phase: OrderPhase;
+  /** The service's record as last seen. */
   readonly record: OrderRecord | undefined;
 }
 

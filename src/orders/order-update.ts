@@ -9,13 +9,19 @@ import type { OrderPhase } from "../journal/events.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
+/** One order of a strategy at one moment: its phase, and what was executed so far. */
 export interface OrderUpdate {
+  /** Name of the strategy in the config. */
   readonly strategy: string;
+  /** Slot of the wanted order. */
   readonly slot: string;
+  /** Client order id, given by Sluice. */
   readonly clOrdId: string;
   /** Empty until the service gave it. */
   readonly ordId: string;
+  /** Where the order stands in its life; `refused` when it was never sent. */
   readonly phase: OrderPhase | "refused";
+  /** What was sent, in the service's words; undefined when nothing was. */
   readonly spec: OrderSpec | undefined;
   /** It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before (`filledQty`). */
   readonly isFinal: boolean;
@@ -25,6 +31,7 @@ export interface OrderUpdate {
   readonly avgPx: string;
   /** The service's record as last seen. */
   readonly record: OrderRecord | undefined;
+  /** Why it ended or was refused, in words; empty where there is nothing to say. */
   readonly reason: string;
 }
 

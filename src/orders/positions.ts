@@ -16,6 +16,7 @@ import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
 /** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
 export interface Position {
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
   /** Base currency, negative short. */
   readonly qty: string;

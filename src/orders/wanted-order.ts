@@ -19,7 +19,9 @@ import type { Protect, WantedProtection } from "./protection/protect.ts";
 export interface WantedOrder {
   /** Stable name of this order within the strategy. */
   readonly slot: string;
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
+  /** `buy` or `sell`. */
   readonly side: Side;
   /** Default `limit`. */
   readonly ordType?: OrdType;
@@ -75,11 +77,17 @@ export type Wanted = WantedOrder | WantedProtection;
 
 /** An order in the service's own words. `px` is empty for a market order. */
 export interface OrderSpec {
+  /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
+  /** `buy` or `sell`. */
   readonly side: Side;
+  /** Order type. */
   readonly ordType: OrdType;
+  /** Price in quote currency; empty for a market order. */
   readonly px: string;
+  /** Size in the service's unit (`order.szUnit` of the profile). */
   readonly sz: string;
+  /** Whether it may only reduce a position. */
   readonly reduceOnly: boolean;
 }
 

@@ -7,6 +7,7 @@
 import { SluiceError } from "../../errors.ts";
 import { type Credentials, credentialsFromEnv, credentialsFromFile, sealOf } from "../transport/secrets.ts";
 
+/** One API key of the service, made by `fromEnv` or `fromFile`. */
 export interface LiveKey {
   /** How the key is called in events and reports; after its user when left out. */
   readonly name?: string;
@@ -15,6 +16,7 @@ export interface LiveKey {
   readonly credentials: Credentials;
 }
 
+/** The keys of several users, by a label of your choice. Each user has its own minute of weight. */
 export type LiveUsers = Readonly<Record<string, readonly LiveKey[]>>;
 
 type Grant = Omit<LiveKey, "credentials">;

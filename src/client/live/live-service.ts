@@ -24,6 +24,7 @@ import { checkSocketUrl } from "./socket-url.ts";
 
 /** Options of the live service. Times are milliseconds. */
 export interface LiveOptions {
+  /** `testnet` or `mainnet`. On mainnet orders need `--mainnet` and a confirmed meaning of `sz`. */
   readonly environment: Environment;
   /** Scheme and host, such as "https://api.example.com". */
   readonly baseUrl: string;
@@ -45,6 +46,7 @@ export interface LiveOptions {
   readonly openSocket?: OpenSocket;
 }
 
+/** The service over the network, as a config names it: what `live` returns. */
 export interface LiveSpec extends ServiceSpec {
   readonly kind: "live";
   readonly environment: Environment;
@@ -54,6 +56,7 @@ export interface LiveSpec extends ServiceSpec {
   open(env: ServiceEnv): OpenLive;
 }
 
+/** The service over the network while an engine runs on it. */
 export interface OpenLive extends OpenService {
   /** What should not have happened on the wire, by kind. */
   readonly anomalies: ReadonlyMap<string, number>;

@@ -89,6 +89,10 @@ const seal = (place: string, texts: Readonly<Partial<Record<Field, unknown>>>, n
   return credentials;
 };
 
+/**
+ * Credentials from their texts, for programs that keep secrets elsewhere than in the environment or a file. Throws CONFIG_INVALID where
+ * one is empty, without showing any.
+ */
 export const createCredentials = (texts: CredentialTexts): Credentials => seal("createCredentials", texts, (field) => field);
 
 const envNames: Readonly<Record<Field, string>> = { apiKey: "API_KEY", secretKey: "SECRET_KEY", passphrase: "PASSPHRASE" };

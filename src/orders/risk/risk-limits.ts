@@ -17,9 +17,11 @@ export interface RiskRules {
   readonly priceBandPct?: string;
   /** All that open orders of one strategy may still execute. */
   readonly openNotionalPerStrategy?: string;
+  /** The same for all strategies together. */
   readonly openNotionalInAll?: string;
   /** Long or short in one instrument, by own fills and with everything open on that side executed. */
   readonly positionPerStrategy?: string;
+  /** The same for all strategies together. */
   readonly positionInAll?: string;
   /** Wanted orders of one strategy that are acted on in a second; of what is beyond that the latest is acted on when its turn comes. */
   readonly changesPerSecond?: number;

@@ -10,7 +10,9 @@ import { Observable, type Subscription } from "rxjs";
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { Reading } from "./reading.ts";
 
+/** A part of the service's state as last known, and whether it can be trusted. */
 export interface Snapshot<T> {
+  /** What the service said last; empty before anything was read. */
   readonly value: T;
   /** When the service was last known to hold this value, on the engine's clock; -1 before anything was read. */
   readonly at: number;

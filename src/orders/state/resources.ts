@@ -20,11 +20,15 @@ import { failedReading, type Reading } from "./reading.ts";
 
 /** Milliseconds a value may be old while it is subscribed, by resource. */
 export interface Freshness {
+  /** Of open orders, where they are not pushed. */
   readonly pendingMs: number;
   /** The same while the service pushes every change of an order: the listing is only a safety net then. */
   readonly pendingPushedMs: number;
+  /** Of finished orders. */
   readonly historyMs: number;
+  /** Of balances. */
   readonly balancesMs: number;
+  /** Of positions. */
   readonly positionsMs: number;
 }
 

@@ -7,13 +7,21 @@ import type { Allowances } from "./allowance.ts";
 import type { LimitWindow } from "./limit-window.ts";
 
 export interface LayerState {
+  /** Name of the layer: `ip`, `uid`, `key`, or one of your own. */
   readonly layer: string;
+  /** Whom it counts: the address, the user or the key. */
   readonly scope: string;
+  /** What a window holds, in requests or weight. */
   readonly capacity: number;
+  /** Of the current window, by this engine and others. */
   readonly used: number;
+  /** Kept for exits. */
   readonly reserved: number;
+  /** `capacity` less `used`. */
   readonly free: number;
+  /** Used by other clients, of `used`. */
   readonly foreign: number;
+  /** When the window ends: milliseconds on the engine's clock. */
   readonly windowEndsAt: number;
 }
 

@@ -1,0 +1,161 @@
+/**
+ * Docstrings of the sources: what an interface or a union of records says about itself and about each of its fields.
+ *
+ * Invariants: texts are those of the sources; a name or field without a docstring has an empty one.
+ * Not here: pages (the files beside this one), the API as a whole, which TypeDoc reads.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type ParseResult, parseSync } from "rolldown/utils";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface Field {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly type: string;
+  readonly doc: string;
+}
+
+/** An interface, or one member of a union. */
+export interface DocumentedType {
+  readonly doc: string;
+  readonly fields: readonly Field[];
+}
+
+type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
+
+interface Parsed {
+  readonly text: string;
+  readonly program: { readonly body: readonly Node[] };
+  readonly comments: ParseResult["comments"];
+}
+
+const files = new Map<string, Parsed>();
+
+const parsed = (path: string): Parsed => {
+  const known = files.get(path);
+  if (known !== undefined) return known;
+  const text = readFileSync(`${root}${path}`, "utf8");
+  const { program, comments } = parseSync(path, text);
+  const made: Parsed = { text, program: program as unknown as Parsed["program"], comments };
+  files.set(path, made);
+  return made;
+};
+
+/** The text of a docstring in one line, its paragraphs and lists kept as lines. */
+const plain = (comment: string): string =>
+  comment
+    .replace(/^\*/, "")
+    .split("\n")
+    .map((line) => line.replace(/^\s*\* */, "").trimEnd())
+    .join("\n")
+    .trim()
+    .replaceAll(/\n(?!\n|- )(?<!\n\n)/g, " ");
+
+/** The docstring that ends where a node begins, with nothing but space and the bars of a union between. */
+const docBefore = ({ text, comments }: Parsed, start: number): string => {
+  const comment = comments.findLast(({ end, type, value }) => end <= start && type === "Block" && value.startsWith("*"));
+  if (comment === undefined) return "";
+  const between = text.slice(comment.end, start).replaceAll(/\/\/.*$/gm, "");
+  return /^[\s|(&]*$/.test(between) ? plain(comment.value) : "";
+};
+
+const fieldsOf = (file: Parsed, members: readonly Node[]): readonly Field[] =>
+  members.flatMap((member) => {
+    const key = member["key"] as { readonly name?: string; readonly value?: string } | undefined;
+    const name = key?.name ?? key?.value;
+    if (name === undefined) return [];
+    const annotation = (member["typeAnnotation"] as { readonly typeAnnotation: Node } | null)?.typeAnnotation;
+    const written =
+      annotation === undefined ? file.text.slice(member.start, member.end) : file.text.slice(annotation.start, annotation.end);
+    const type = written
+      .replaceAll(/\breadonly /g, "")
+      .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+      .replaceAll(/\s+/g, " ");
+    return [{ name, optional: member["optional"] === true, type, doc: docBefore(file, member.start) }];
+  });
+
+const declarationsOf = ({ program }: Parsed): readonly { readonly statement: Node; readonly declaration: Node }[] =>
+  program.body.map((statement) => ({ statement, declaration: (statement["declaration"] as Node | null | undefined) ?? statement }));
+
+const namesOf = (declaration: Node): readonly string[] => {
+  const own = (declaration["id"] as { readonly name?: string } | null | undefined)?.name;
+  const declared = (declaration["declarations"] as readonly { readonly id: { readonly name?: string } }[] | undefined) ?? [];
+  return [own, ...declared.map(({ id }) => id.name)].filter((name) => name !== undefined);
+};
+
+const declarationNamed = (path: string, name: string): { readonly file: Parsed; readonly statement: Node; readonly declaration: Node } => {
+  const file = parsed(path);
+  // Of an overloaded or merged name the first says what it is.
+  const found = declarationsOf(file).find(({ declaration }) => namesOf(declaration).includes(name));
+  if (found === undefined) throw new Error(`${path} declares no ${name}`);
+  return { file, ...found };
+};
+
+/** What the docstring of a declared name says. */
+export const docOf = (path: string, name: string): string => {
+  const { file, statement } = declarationNamed(path, name);
+  return docBefore(file, statement.start);
+};
+
+/** An interface with its own fields; what it extends is another one. */
+export const interfaceOf = (path: string, name: string): DocumentedType => {
+  const { file, statement, declaration } = declarationNamed(path, name);
+  const body = declaration["body"] as { readonly body: readonly Node[] } | undefined;
+  if (declaration.type !== "TSInterfaceDeclaration" || body === undefined) throw new Error(`${path}: ${name} is no interface`);
+  return { doc: docBefore(file, statement.start), fields: fieldsOf(file, body.body) };
+};
+
+/** The members of a union of records; `A & B` has the fields of what is written out in it. */
+export const unionOf = (path: string, name: string): readonly DocumentedType[] => {
+  const { file, declaration } = declarationNamed(path, name);
+  const union = declaration["typeAnnotation"] as Node;
+  if (union.type !== "TSUnionType") throw new Error(`${path}: ${name} is no union`);
+  const literals = (node: Node): readonly Node[] => {
+    if (node.type === "TSTypeLiteral") return node["members"] as readonly Node[];
+    if (node.type === "TSParenthesizedType") return literals(node["typeAnnotation"] as Node);
+    return node.type === "TSIntersectionType" ? (node["types"] as readonly Node[]).flatMap(literals) : [];
+  };
+  return (union["types"] as readonly Node[]).map((node) => ({
+    doc: docBefore(file, node.start),
+    fields: fieldsOf(file, literals(node)),
+  }));
+};
+
+export interface PublicName {
+  /** As it is imported, and as its file calls it. */
+  readonly name: string;
+  readonly path: string;
+  readonly declared: string;
+}
+
+/** What an entry exports, with the file that declares it; re-exports are followed. */
+export const publicNames = (entry: string): readonly PublicName[] =>
+  parsed(entry).program.body.flatMap((statement): readonly PublicName[] => {
+    if (statement.type !== "ExportNamedDeclaration") return [];
+    const source = (statement["source"] as { readonly value: string } | null)?.value;
+    const declaration = statement["declaration"] as Node | null;
+    if (declaration !== null) return namesOf(declaration).map((name) => ({ name, path: entry, declared: name }));
+    const specifiers = statement["specifiers"] as readonly {
+      readonly local: { readonly name: string };
+      readonly exported: { readonly name: string };
+    }[];
+    return specifiers.flatMap(({ local, exported }) => {
+      const from = source ?? importedFrom(entry, local.name);
+      if (from === undefined) return [{ name: exported.name, path: entry, declared: local.name }];
+      const path = new URL(from, `file:///${entry}`).pathname.slice(1);
+      const passedOn = publicNames(path).find(({ name }) => name === local.name);
+      return [{ name: exported.name, path: passedOn?.path ?? path, declared: passedOn?.declared ?? local.name }];
+    });
+  });
+
+/** The file that a name was taken from, as it is written; undefined for a name of the file's own. */
+const importedFrom = (path: string, name: string): string | undefined => {
+  const statement = parsed(path).program.body.find(
+    ({ type, specifiers }) =>
+      type === "ImportDeclaration" &&
+      (specifiers as readonly { readonly local: { readonly name: string } }[]).some(({ local }) => local.name === name),
+  );
+  return (statement?.["source"] as { readonly value: string } | undefined)?.value;
+};
