@@ -53,6 +53,7 @@ export interface EmbeddedOptions {
   readonly push?: boolean;
   /** How far the service's clock is from ours. Default 0. */
   readonly skewMs?: number;
+  /** How long an answer may take, milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
 }
 
@@ -249,6 +250,7 @@ const warmUpText = (tradesAt: number): string =>
 /** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */
 const leadMs = 5_000;
 
+/** Options of paper trading. */
 export interface PaperOptions extends EmbeddedOptions {
   /** Products of the generated market when no fixture is given. */
   readonly instruments?: readonly string[];

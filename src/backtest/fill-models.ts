@@ -21,6 +21,7 @@ export type FillSource = "book" | "quotes" | "trades" | "candles";
  */
 export type BarPath = "pessimistic" | "shortest";
 
+/** How a backtest fills orders: what it reads, how a resting order moves up in the queue, and how much is filled. */
 export interface FillModel {
   readonly from: FillSource;
   /** How a resting order moves up at its price. */
@@ -39,6 +40,7 @@ export interface FillModel {
 /** A model, or the name of one with its defaults. */
 export type Fills = FillSource | FillModel;
 
+/** Options that the fill models share. */
 export interface QueueOptions {
   /** Default `risk-averse`; for trades `through`. */
   readonly queue?: Queue;

@@ -14,10 +14,13 @@ import type { Venue } from "../venue/venue.ts";
 
 /** Every `intervalHours` (such as 8) all swaps without recorded rates are charged `rate`, decimal text such as "0.0001". */
 export interface FundingSchedule {
+  /** Hours between two charges. */
   readonly intervalHours: number;
+  /** Share of a position's value, decimal text; negative where shorts pay longs. */
   readonly rate: string;
 }
 
+/** Which funding a backtest charges: the recorded rates, none, or a stated rate. */
 export type FundingChoice = "recorded" | "off" | FundingSchedule;
 
 const scheduleSchema = {

@@ -9,6 +9,9 @@ import type { Latency } from "../client/transport/in-process.ts";
 import { SluiceError } from "../errors.ts";
 import type { Random } from "../random.ts";
 
+/**
+ * A model of the way to the service and back: what `constant`, `lognormal`, `empirical`, `fromSession`, `fromFixture` and `ways` return.
+ */
 export interface LatencyModel {
   readonly name: string;
   make(random: Random): Latency;
@@ -23,6 +26,7 @@ export const constant = (ms: number, { feedMs = ms }: { readonly feedMs?: number
   };
 };
 
+/** Options of `lognormal`. Times are milliseconds. */
 export interface LognormalOptions {
   /** Median of one way, milliseconds. */
   readonly medianMs: number;
@@ -75,6 +79,7 @@ export const ways = (models: Readonly<Record<"entry" | "response" | "feed", Late
   };
 };
 
+/** Options of `empirical`: recorded delays, in milliseconds. */
 export interface EmpiricalOptions {
   /** What the delays are, for reports. */
   readonly name: string;

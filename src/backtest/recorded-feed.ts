@@ -11,6 +11,7 @@ import { SluiceError } from "../errors.ts";
 import { readManifest } from "../market/tape/fixture.ts";
 import { delaysMin, empirical, type LatencyModel } from "./latency.ts";
 
+/** Options of `fromFixture`. */
 export interface FromFixtureOptions {
   /** What is added to each recorded delay. Default 0. */
   readonly baseMs?: number;

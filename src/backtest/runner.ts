@@ -20,6 +20,7 @@ import type { BacktestSpec, OpenBacktest, ReadMarket } from "./backtest-service.
 import { createPlayer } from "./player.ts";
 import { createReportCollector, type ReportCollector } from "./report-collector.ts";
 
+/** Options of `runBacktest`: those of the command `backtest`, and a market in memory. */
 export interface RunOptions {
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
@@ -37,6 +38,11 @@ const stepsPerRun = 400;
 /** Time after the last row in which what is under way comes back. */
 const tailMs = 1_000;
 
+/**
+ * Replays a recorded market against the strategies of a config, on virtual time and under the service's limits; what the command
+ * `backtest` does. Rejects with CONFIG_INVALID or FIXTURE_INVALID before anything runs. The same config, recording and seed give the
+ * same `resultHash`.
+ */
 export const runBacktest = async (input: unknown, options: RunOptions = {}): Promise<RunReport> => {
   const elapsed = stopwatch();
   const config = checkConfig(input);

@@ -8,6 +8,7 @@ import { type Layer, type LayerName, layers } from "./limits.ts";
 import { resolveProfile } from "./overrides.ts";
 import type { Profile, ProfileOverrides } from "./profile.ts";
 
+/** The service as data: endpoints with their weights and schemas, limit layers, and the service profile with the overrides in force. */
 export interface Contract {
   readonly profile: Profile;
   readonly endpoints: EndpointTable;
@@ -16,6 +17,7 @@ export interface Contract {
   readonly stated: (row: string) => boolean;
 }
 
+/** The service as data, with these overrides of its profile. Throws PROFILE_INVALID with every mistake in them. */
 export const createContract = (overrides?: ProfileOverrides): Contract => {
   const profile = resolveProfile(overrides);
   const given = overrides as Readonly<Record<string, object | undefined>> | undefined;

@@ -50,6 +50,7 @@ export const endpointTable = ({ instruments, permissions, weights }: Profile) =>
   }) as const satisfies Record<string, Endpoint>;
 
 export type EndpointTable = ReturnType<typeof endpointTable>;
+/** Name of an endpoint of the service, such as `placeOrder` or `cancelBatch`. */
 export type EndpointName = keyof EndpointTable;
 /** Written out, so that generic code over endpoints stays cheap to check; a type test holds them to the table. */
 interface Inputs {
@@ -76,5 +77,7 @@ interface Records {
   closePosition: FromSchema<typeof schemas.closeResult>;
   setLeverage: FromSchema<typeof schemas.leverageResult>;
 }
+/** What a call of an endpoint takes. */
 export type InputOf<E extends EndpointName> = Inputs[E];
+/** One record of an endpoint's answer. */
 export type RecordOf<E extends EndpointName> = Records[E];

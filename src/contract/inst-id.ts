@@ -7,6 +7,7 @@ import { SluiceError } from "../errors.ts";
 
 export type InstType = "SPOT" | "SWAP";
 
+/** The parts of an instrument id: `BTC-USDT` is spot, `BTC-USDT-SWAP` a perpetual swap. */
 export interface InstId {
   readonly instType: InstType;
   readonly base: string;
@@ -47,6 +48,7 @@ export const parseInstId = (text: unknown, place: string): InstId => {
   );
 };
 
+/** The id of an instrument from its parts. The inverse of `parseInstId`. */
 export const formatInstId = ({ instType, base, quote }: InstId): string =>
   instType === "SWAP" ? `${base}-${quote}-SWAP` : `${base}-${quote}`;
 

@@ -14,6 +14,7 @@ export interface Layer {
   readonly windowMs: number;
 }
 
+/** The three rate-limit layers of the service: requests a minute by address, requests a second by key, weight a minute by user. */
 export const layers = {
   ip: { name: "ip", unit: "requests", capacity: 1200, windowMs: 60_000 },
   key: { name: "key", unit: "requests", capacity: 10, windowMs: 1_000 },
@@ -28,15 +29,18 @@ export const limitHeaders = {
 
 export const limitedStatus = 429;
 
+/** Page sizes of the service's listings. */
 export const paging = { limitMax: 100, limitDefault: 20 } as const;
 
 /** As texts: a limit up to `limitMax`, and an ordId that the embedded service can read. */
 export const pagePatterns = { limit: "^([1-9]\\d?|100)$", cursor: "^\\d{1,30}$" } as const;
 
+/** Limits of the service on WebSocket connections and subscriptions. */
 export const websocketLimits = { connectionsPerIp: 30, subscriptionsPerConnection: 100 } as const;
 
 export const versionPrefix = "/api/v1/";
 
+/** The environments that the service describes, by the name a config gives. */
 export const environments = {
   mainnet: { baseUrl: "{base_url}", sameProducts: false },
   testnet: { baseUrl: "{testnet_base_url}", sameProducts: false },

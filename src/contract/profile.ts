@@ -36,6 +36,7 @@ export interface ExtraLayer {
 }
 export type OrdType = "limit" | "market" | "post_only" | "ioc" | "fok";
 
+/** The service profile as shipped: every assumption about the service with its value, the gap it fills, and why. */
 // biome-ignore format: one row a line
 export const defaultProfile = {
   order: {

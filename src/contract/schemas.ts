@@ -20,6 +20,7 @@ const limit = { type: "string", pattern: "^[1-9]\\d{0,3}$" } as const;
 const instType = { type: "string", enum: ["SPOT", "SWAP"] } as const;
 
 export const orderStates = ["live", "partially_filled", "filled", "canceled"] as const;
+/** State of an order in the service's own records. `OrderPhase` is the engine's view, which knows more. */
 export type OrderState = (typeof orderStates)[number];
 
 /** The order record: thirteen fields, all text. `px`, `avgPx` may be empty where there is no price (gap H9). */
@@ -43,6 +44,11 @@ export const orderRecord = {
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;
+/**
+ * An order as the service lists it, all fields text in the service's spelling. `sz` and `accFillSz` count what the profile's
+ * `order.szUnit` says; `fee` has the sign of `order.feeSign`; `createdAt` and `updatedAt` are in `order.timeUnit`. `OrderUpdate` has the
+ * same in base currency.
+ */
 export type OrderRecord = FromSchema<typeof orderRecord>;
 
 /** Fields beyond the first two sizes are optional: the description shows none (gap G2). */
@@ -64,6 +70,10 @@ export const instrumentRecord = {
     state: text,
   },
 } as const satisfies JSONSchema;
+/**
+ * An instrument as the service lists it, decimal text: `tickSize` in quote currency, `lotSize` and `minSize` in base currency,
+ * `contractValue` in base currency a contract.
+ */
 export type InstrumentRecord = FromSchema<typeof instrumentRecord>;
 
 export const balanceRecord = {
@@ -72,6 +82,7 @@ export const balanceRecord = {
   required: ["currency", "balance", "available", "frozen"],
   properties: { currency: text, balance: decimalText, available: decimalText, frozen: decimalText },
 } as const satisfies JSONSchema;
+/** The balance of one currency, decimal text in that currency: `balance` is `available` plus `frozen`. */
 export type BalanceRecord = FromSchema<typeof balanceRecord>;
 
 /** `pos` is signed: positive long, negative short, in base currency (contracts when the profile says so). */
@@ -92,6 +103,10 @@ export const positionRecord = {
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;
+/**
+ * A position of the account as the service lists it: `pos` positive long and negative short, `avgPx` and `markPx` prices, `margin` and
+ * `upl` in the settle currency. A strategy's own position is `Position`.
+ */
 export type PositionRecord = FromSchema<typeof positionRecord>;
 
 /** Result of placing, and of one element of a batch cancel. `sCode` "0" means accepted. */
@@ -101,6 +116,7 @@ export const elementResult = {
   required: ["ordId", "clOrdId", "sCode", "sMsg"],
   properties: { ordId: text, clOrdId: text, sCode: text, sMsg: text },
 } as const satisfies JSONSchema;
+/** Result of one order of a placement or of a batch cancel: `sCode` "0" means accepted, `sMsg` says why not. */
 export type ElementResult = FromSchema<typeof elementResult>;
 
 export const closeResult = {

@@ -210,6 +210,7 @@ export type EventBody =
 
 /** A numbered fact. `at` is milliseconds on the engine's clock. */
 export type Event = EventBody & { readonly seq: number; readonly at: number };
+/** Type of an event, such as `fill` or `order.refused`. */
 export type EventType = Event["type"];
 /** The member of the union with this type. */
 export type EventOf<T extends EventType> = Extract<Event, { readonly type: T }>;

@@ -52,6 +52,7 @@ export interface PositionLine {
   readonly points: readonly { readonly at: number; readonly qty: string }[];
 }
 
+/** What happened in a backtest one by one: fills, orders, equity, positions, prices and the quota by minute. See `withDetails`. */
 export interface RunDetails {
   readonly fills: readonly FillDetail[];
   readonly orders: readonly OrderLife[];

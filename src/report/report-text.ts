@@ -19,6 +19,7 @@ import { beside, facts, type Look, type Page, pageOf, printed, table, title, ton
 import { returnFacts, tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
 import { warningsOf } from "./warnings.ts";
 
+/** A backtest's report as the command prints it. */
 export const reportText = (report: RunReport, look: Look): string => {
   const page = pageOf(report, look);
   const lines = [

@@ -73,6 +73,7 @@ export interface LiquidationReport {
   readonly first: readonly Pick<Liquidation, "at" | "uid" | "instId" | "side" | "qty">[];
 }
 
+/** One strategy's part of a run. Money is decimal text in the report's `currency`. */
 export interface StrategyReport extends ExitGapReport {
   readonly placed: number;
   readonly canceled: number;
@@ -98,6 +99,7 @@ export interface StrategyReport extends ExitGapReport {
   readonly error?: string;
 }
 
+/** Result of a backtest. Money is decimal text in `currency`; times ending in `Ms` are milliseconds. */
 export interface RunReport {
   readonly resultHash: string;
   readonly fixture: {

@@ -16,6 +16,7 @@ import { script, style } from "./tearsheet-style.ts";
 import { coverageTable, rejectionTable, resultTables, strategyTables, tiles, tradeTable } from "./tearsheet-tables.ts";
 import { warningsOf } from "./warnings.ts";
 
+/** A backtest's report as one HTML page that loads nothing. */
 export const tearsheet = (report: RunReport, details: RunDetails): string => {
   const sheet: Sheet = {
     report,

@@ -19,6 +19,7 @@ export interface Fees {
   readonly tiers?: readonly FeeTier[];
 }
 
+/** Fees in basis points from a traded volume on. */
 export interface FeeTier {
   /** Value traded in the thirty days before, in the quote currency, decimal text. */
   readonly volumeMin: string;

@@ -12,6 +12,7 @@ import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 import { type Amount, one, readAmount, spell } from "./money.ts";
 
+/** An instrument of the embedded exchange. `tickSize` is in quote currency, the sizes in base currency, all decimal text. */
 export interface VenueInstrument {
   readonly instId: string;
   readonly tickSize: string;

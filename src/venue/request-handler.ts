@@ -19,6 +19,7 @@ import { getOrder, listHistory, listPending, positionRecordsOf } from "./queries
 import type { Caller, Content, RateLimiter } from "./rate-limiter.ts";
 import { type Answer, badRequest, done, forbidden, limited, unauthenticated, unknownPath } from "./responses.ts";
 
+/** A request as the embedded exchange takes it, after signatures were checked. */
 export interface VenueRequest {
   readonly method: string;
   readonly path: string;
@@ -29,6 +30,7 @@ export interface VenueRequest {
   readonly ip: string;
 }
 
+/** The embedded exchange's answer to a request. */
 export interface VenueResponse {
   readonly status: number;
   /** Lower-case names. */

@@ -28,6 +28,7 @@ interface VenueUser {
   readonly balances: Readonly<Record<string, string>>;
 }
 
+/** Options of `createVenue`. */
 export interface VenueOptions {
   readonly contract: Contract;
   readonly instruments: readonly VenueInstrument[];

@@ -8,6 +8,7 @@
 import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 
+/** One execution at the embedded exchange. */
 export interface Fill {
   readonly uid: string;
   readonly instId: string;

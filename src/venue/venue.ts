@@ -46,6 +46,9 @@ interface Truth {
   readonly equity: string;
 }
 
+/**
+ * The embedded exchange: accounts, matching, margin and rate limits. It has no clock: every call says what time it is, in milliseconds.
+ */
 export interface Venue {
   handle(request: VenueRequest, now: number): VenueResponse;
   /** A public print of the recording: `side` is the aggressor's, `px` in ticks, `qty` in lots of base currency. */
@@ -208,6 +211,7 @@ const inspection = (exchange: Exchange): Pick<Venue, "resting" | "lists" | "trut
   fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
 });
 
+/** Makes an embedded exchange with these instruments and users. Throws CONFIG_INVALID where they are not valid. */
 export const createVenue = (options: VenueOptions): Venue => {
   const { accounts, keys } = readUsers(options);
   const exchange = createExchange(options, accounts);

@@ -32,6 +32,7 @@ export interface SweepStart extends Pick<SweepPlan, "fixture" | "space"> {
   readonly threads: number;
 }
 
+/** Options of `sweep`: those of the command. */
 export interface SweepOptions extends GivenOptions {
   /**
    * Values by option (`{ "ladder.levels": "1..5", "ladder.step": ["0.001", "0.002"] }`), or as on the command line

@@ -49,6 +49,7 @@ export interface FoldReport {
   readonly luck?: SelectionBias;
 }
 
+/** Result of a sweep: every run, the points in order of their score, and what the choice would have earned afterwards. */
 export interface SweepReport {
   readonly config: string;
   readonly fixture: { readonly name: string; readonly contentHash: string; readonly startAtMs: number; readonly endAtMs: number };

@@ -17,6 +17,7 @@ import { runsOf, type SweepPlan } from "./sweep-plan.ts";
 import { chosenIn, type Part, type Result, reportOf, type SweepReport } from "./sweep-report.ts";
 import { openThread } from "./thread.ts";
 
+/** How far a sweep has come, in runs. */
 export interface SweepProgress {
   readonly done: number;
   readonly wanted: number;

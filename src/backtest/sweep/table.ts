@@ -17,6 +17,7 @@ import { spelled } from "./space.ts";
 import { judgement } from "./summary.ts";
 import { type Done, type FoldReport, isDone, type PointScore, type Result, type SweepReport } from "./sweep-report.ts";
 
+/** How the text of a sweep's table looks. */
 export interface TableLook {
   /** Width of the page in characters, default 100. */
   readonly columns?: number;

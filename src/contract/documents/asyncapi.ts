@@ -43,6 +43,7 @@ const says: Readonly<Record<ChannelName, string>> = {
 
 const isKnown = (name: string): name is ChannelName => Object.hasOwn(records, name);
 
+/** The WebSocket channels of the service as an AsyncAPI 3 document. */
 export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): Json => {
   const messages = messagesOf(contract);
   const refs = (names: readonly string[]): readonly Json[] => names.map((name) => ({ $ref: `#/channels/socket/messages/${name}` }));

@@ -18,6 +18,7 @@ interface OpenApiOptions {
   readonly serverUrl?: string;
 }
 
+/** The endpoints of the service as an OpenAPI 3.1 document. */
 export const openApi = (contract: Contract, { serverUrl }: OpenApiOptions = {}): Json => ({
   openapi: "3.1.0",
   info: infoOf(contract),

@@ -10,6 +10,7 @@ import { checkWritable, type WriteOptions, writeFixture } from "./fixture.ts";
 import { defaultStartAt, generateTape, instrumentFor } from "./generate.ts";
 import type { WrittenFixture } from "./import-market.ts";
 
+/** Options of `generateMarket`: those of the command `generate`. */
 export interface GenerateMarketOptions extends WriteOptions {
   /** Folder of the new fixture. */
   readonly out: string;

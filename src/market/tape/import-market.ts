@@ -8,6 +8,7 @@ import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
 import type { FixtureManifest, WriteOptions } from "./fixture.ts";
 import type { RecordingOptions } from "./read-recording.ts";
 
+/** Options of `importMarket`: those of the command `import`. */
 export interface ImportMarketOptions extends RecordingOptions, WriteOptions {
   /** Folder of the new fixture. */
   readonly out: string;

@@ -123,6 +123,7 @@ export const seriesOf = (kind: SeriesKind, instrument: number, at: Float64Array,
   return { kind, instrument, at, ...(kind === "candle" ? { barMs } : {}), ...named } as unknown as Series;
 };
 
+/** A recorded market in memory: instruments, and one series of columns for each kind of data of each. */
 export interface Tape {
   readonly instruments: readonly TapeInstrument[];
   readonly series: readonly Series[];

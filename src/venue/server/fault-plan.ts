@@ -76,6 +76,10 @@ export interface SocketFaultRule extends Occasion {
   readonly channel?: string;
 }
 
+/**
+ * Faults that the embedded service shows on request: at requests and sockets, in its clock, its lists, and by other clients' use of the
+ * quota.
+ */
 export interface FaultPlan {
   readonly seed?: string | number;
   readonly http?: readonly HttpFaultRule[];

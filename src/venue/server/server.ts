@@ -24,6 +24,7 @@ import { PendingTimers } from "./pending-timers.ts";
 import { PublicChannels } from "./public-channels.ts";
 import { addressOf, attachSockets } from "./sockets.ts";
 
+/** Options of `startVenueServer`. */
 export interface VenueServerOptions {
   readonly venue: Venue;
   readonly contract: Contract;
@@ -55,6 +56,7 @@ export interface Patience {
   readonly idleMs: number;
 }
 
+/** The embedded service on a port of this machine. */
 export interface VenueServer {
   readonly url: string;
   readonly wsUrl: string;
@@ -68,6 +70,7 @@ const host = "127.0.0.1";
 const headerBytesMax = 16_384;
 const patienceDefault: Patience = { headMs: 10_000, requestMs: 30_000, idleMs: 60_000 };
 
+/** Opens the embedded service on this machine, over HTTP and WebSocket; resolves when it listens. `close` ends it. */
 export const startVenueServer = async (options: VenueServerOptions): Promise<VenueServer> => {
   const { venue, contract, clock, keys, onError = () => undefined } = options;
   const random = options.random.fork("server");

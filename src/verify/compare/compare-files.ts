@@ -10,6 +10,7 @@ import { loadConfigFile } from "../../host/load.ts";
 import type { Comparison, CompareOptions as ComparisonOptions } from "./comparison.ts";
 import type { RunRecord } from "./run-record.ts";
 
+/** Options of `compareRuns`: those of the command `compare`. */
 export interface CompareOptions extends ComparisonOptions {
   /** Instead of another run: backtest the session's market, with the recorded config (true) or the one in this file. */
   readonly backtest?: string | true;

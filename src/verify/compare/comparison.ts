@@ -15,6 +15,7 @@ export interface CompareOptions {
   readonly withinMs?: number;
 }
 
+/** One of two compared runs. */
 export interface ComparedRun {
   readonly name: string;
   readonly kind: RunRecord["kind"];
@@ -28,6 +29,7 @@ export type ToldDifference = Pick<Difference, "of" | "kind" | "ms" | "strategy" 
   readonly evidence: readonly Evidence[];
 };
 
+/** Result of comparing two runs: where they first differ in a decision, an outcome and a wait for quota, and why. */
 export interface Comparison {
   readonly equal: boolean;
   readonly a: ComparedRun;

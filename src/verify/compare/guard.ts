@@ -17,6 +17,7 @@ import type { CutRun } from "./cut-run.ts";
 import type { LookAheadReport, Runner } from "./look-ahead.ts";
 import type { Observed } from "./observed.ts";
 
+/** Options of `guard`: those of the command. */
 export interface GuardOptions {
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;

@@ -32,6 +32,7 @@ export interface Glimpse {
   readonly fields: readonly FieldDifference[];
 }
 
+/** Whether strategies saw the future: what they decided on the whole recording and on recordings that end earlier. */
 export interface LookAheadReport {
   readonly verdict: "blind" | "sees-the-future" | "not-repeatable";
   readonly decisions: number;

@@ -17,6 +17,7 @@ import { keysFromEnv, keysFromFile } from "./check-keys.ts";
 import { type CheckReport, reportOf } from "./findings.ts";
 import type { OrderHints } from "./test-orders.ts";
 
+/** Options of `check`: those of the command. */
 export interface CheckOptions {
   /**
    * File of keys: the line of `sluice venue --json`, or its `--keys` file. Left out, the environment's SLUICE_API_KEY, SLUICE_SECRET_KEY

@@ -19,6 +19,7 @@ import { createRandom } from "../../random.ts";
 import type { Examination, ExamineOptions } from "./doctor.ts";
 import { profileLines } from "./override-lines.ts";
 
+/** Options of `doctor`: those of the command. */
 export interface DoctorOptions {
   /** Leave out what waits for the edge of a minute, 65 s at most. */
   readonly quick?: boolean;

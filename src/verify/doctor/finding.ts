@@ -16,6 +16,7 @@ export interface Override {
   readonly value: unknown;
 }
 
+/** What the doctor found about one assumption of the profile. */
 export interface Finding {
   /** Gap of the service description, such as `G13`. */
   readonly gap: string;

@@ -21,6 +21,7 @@ export interface Passed {
 
 export type DivergenceKind = "differs" | "unexpected" | "missing" | "undeliverable" | "stray";
 
+/** The first difference between a recorded session and its replay. */
 export interface Divergence {
   readonly kind: DivergenceKind;
   /** Counts records from 0; the record stands in line `index + 2` of the file. */

@@ -16,6 +16,7 @@ import type { InputSequencer } from "./input-sequencer.ts";
 import { type RecorderOptions, recorded, type SessionSink } from "./recorder.ts";
 import type { Call, ConfigFacts, StateStream } from "./session-records.ts";
 
+/** An engine whose inputs and outputs are written down. */
 export interface RecordedEngine extends Engine {
   /** Resolves when everything that has come in so far has had its turn. */
   readonly settled: () => Promise<void>;

@@ -21,6 +21,7 @@ import { type ReplayedService, replayedService } from "./replayed-service.ts";
 import type { Session } from "./session-file.ts";
 import { type Call, comparableFacts, type Entry, type StateStream } from "./session-records.ts";
 
+/** Result of a replay: how much was compared, and the first difference if there is one. */
 export interface ReplayReport {
   readonly divergence: Divergence | undefined;
   /** Requests of the engine that were compared. */

@@ -24,6 +24,7 @@ import {
   sessionFormat,
 } from "./session-records.ts";
 
+/** A recorded session, read from its folder. */
 export interface Session {
   /** The folder it was read from. */
   readonly name: string;

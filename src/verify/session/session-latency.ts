@@ -14,6 +14,7 @@ import { SluiceError } from "../../errors.ts";
 import { readSession, type Session } from "./session-file.ts";
 import type { SessionRecord } from "./session-records.ts";
 
+/** Options of `fromSession`. */
 export interface FromSessionOptions {
   /** How much of a round trip is the way to the service, from 0 to 1. Default 0.5. */
   readonly entryShare?: number;

@@ -22,6 +22,7 @@ interface ScenarioOptions {
   readonly plugins?: boolean;
 }
 
+/** Options of `simulate`: those of the command. */
 export interface SimulateOptions extends ScenarioOptions {
   /** How many scenarios, default 50. */
   readonly seeds?: number;
@@ -33,6 +34,7 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly onProgress?: (done: number, all: number, seed: number) => void;
 }
 
+/** Options of `traceScenario`. */
 export interface TraceOptions extends ScenarioOptions {
   /** What happens, line by line, with no more faults than it takes to fail. */
   readonly onLine?: (line: string) => void;

@@ -29,6 +29,7 @@ export interface SimulateOptions {
   readonly onSeed?: (seed: number, ending: Ending) => void;
 }
 
+/** A scenario in which an invariant was violated, with the fewest faults that still do it. */
 export interface Failure {
   readonly seed: number;
   readonly violation: Violation;
@@ -39,6 +40,7 @@ export interface Failure {
   readonly drawn: number;
 }
 
+/** Result of a simulation: how much was run, and what failed. */
 export interface Summary {
   readonly seeds: number;
   readonly minutes: number;
