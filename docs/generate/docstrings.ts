@@ -85,6 +85,8 @@ const namesOf = (declaration: Node): readonly string[] => {
   return [own, ...declared.map(({ id }) => id.name)].filter((name) => name !== undefined);
 };
 
+const namesOfFile = (file: Parsed): readonly string[] => declarationsOf(file).flatMap(({ declaration }) => namesOf(declaration));
+
 const declarationNamed = (path: string, name: string): { readonly file: Parsed; readonly statement: Node; readonly declaration: Node } => {
   const file = parsed(path);
   // Of an overloaded or merged name the first says what it is.
@@ -107,20 +109,52 @@ export const interfaceOf = (path: string, name: string): DocumentedType => {
   return { doc: docBefore(file, statement.start), fields: fieldsOf(file, body.body) };
 };
 
-/** The members of a union of records; `A & B` has the fields of what is written out in it. */
-export const unionOf = (path: string, name: string): readonly DocumentedType[] => {
+const fieldsOfLiteral = (file: Parsed, path: string, node: Node): readonly Field[] => {
+  if (node.type === "TSTypeLiteral") return fieldsOf(file, node["members"] as readonly Node[]);
+  if (node.type === "TSParenthesizedType") return fieldsOfLiteral(file, path, node["typeAnnotation"] as Node);
+  if (node.type === "TSIntersectionType") return (node["types"] as readonly Node[]).flatMap((part) => fieldsOfLiteral(file, path, part));
+  if (node.type !== "TSTypeReference") return [];
+  const { name } = node["typeName"] as { readonly name: string };
+  if (name !== "Pick") return namesOfFile(file).includes(name) ? interfaceOf(path, name).fields : [];
+  // Pick<OrderRecord, "a" | "b">: the record's fields are documented where it is declared.
+  return [...file.text.slice(node.start, node.end).matchAll(/"(\w+)"/g)].map(([, key = ""]) => ({
+    name: key,
+    optional: false,
+    type: "string",
+    doc: "",
+  }));
+};
+
+/** The members of a union: of records, or of texts, which have no fields. `A & B` has the fields of both. */
+export const unionOf = (path: string, name: string): readonly (DocumentedType & { readonly text: string })[] => {
   const { file, declaration } = declarationNamed(path, name);
   const union = declaration["typeAnnotation"] as Node;
   if (union.type !== "TSUnionType") throw new Error(`${path}: ${name} is no union`);
-  const literals = (node: Node): readonly Node[] => {
-    if (node.type === "TSTypeLiteral") return node["members"] as readonly Node[];
-    if (node.type === "TSParenthesizedType") return literals(node["typeAnnotation"] as Node);
-    return node.type === "TSIntersectionType" ? (node["types"] as readonly Node[]).flatMap(literals) : [];
-  };
   return (union["types"] as readonly Node[]).map((node) => ({
     doc: docBefore(file, node.start),
-    fields: fieldsOf(file, literals(node)),
+    fields: fieldsOfLiteral(file, path, node),
+    text: file.text.slice(node.start, node.end),
   }));
+};
+
+/** The properties of a record's JSON Schema, documented where they are written. */
+export const schemaFields = (path: string, name: string): readonly Field[] => {
+  const { file, declaration } = declarationNamed(path, name);
+  const text = (node: Node): string => file.text.slice(node.start, node.end);
+  const found: Field[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    const { type, key, value } = node as Node & { readonly key?: Node & { readonly name?: string }; readonly value?: Node };
+    if (type === "Property" && key?.name === "properties") {
+      for (const property of (value as unknown as { readonly properties: readonly (Node & { readonly key: Node })[] }).properties)
+        found.push({ name: text(property.key), optional: false, type: "string", doc: docBefore(file, property.start) });
+      return;
+    }
+    for (const child of Object.values(node)) walk(child);
+  };
+  walk(declaration);
+  const required = /required: \[([^\]]*)\]/.exec(text(declaration))?.[1] ?? "";
+  return found.map((field) => ({ ...field, optional: !required.includes(`"${field.name}"`) }));
 };
 
 export interface PublicName {

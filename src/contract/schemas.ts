@@ -29,18 +29,31 @@ export const orderRecord = {
   additionalProperties: false,
   required: ["instId", "ordId", "clOrdId", "px", "sz", "ordType", "side", "state", "avgPx", "accFillSz", "fee", "createdAt", "updatedAt"],
   properties: {
+    /** Instrument id. */
     instId,
+    /** The service's id. */
     ordId: text,
+    /** Client order id; empty where the order was placed without one. */
     clOrdId: text,
+    /** Price in quote currency; empty for a market order. */
     px: decimalOrEmpty,
+    /** Size in the unit of the profile's `order.szUnit`. */
     sz: decimalText,
+    /** Order type. */
     ordType: text,
+    /** `buy` or `sell`. */
     side: text,
+    /** State in the service's words. */
     state: { type: "string", enum: orderStates },
+    /** Average price of what was executed; empty while nothing was. */
     avgPx: decimalOrEmpty,
+    /** Executed so far, in the unit of `sz`. */
     accFillSz: decimalOrEmpty,
+    /** Fee in the settle currency, in the sign of the profile's `order.feeSign`. */
     fee: decimalOrEmpty,
+    /** When it was placed, in the profile's `order.timeUnit` on the service's clock. */
     createdAt: digits,
+    /** When it last changed, likewise. */
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;
@@ -57,16 +70,27 @@ export const instrumentRecord = {
   additionalProperties: false,
   required: ["instId", "tickSize", "lotSize"],
   properties: {
+    /** Instrument id. */
     instId,
+    /** `SPOT` or `SWAP`. */
     instType,
+    /** Currency that quantities count. */
     baseCurrency: text,
+    /** Currency that prices count. */
     quoteCurrency: text,
+    /** Currency of profit, margin and fees. */
     settleCurrency: text,
+    /** Step of prices, in quote currency. */
     tickSize: decimalText,
+    /** Step of sizes, in base currency. */
     lotSize: decimalText,
+    /** Smallest size, in base currency. */
     minSize: decimalText,
+    /** Base currency in one contract. */
     contractValue: decimalText,
+    /** Highest leverage. */
     maxLeverage: decimalText,
+    /** Whether it can be traded, in the service's words. */
     state: text,
   },
 } as const satisfies JSONSchema;
@@ -80,7 +104,16 @@ export const balanceRecord = {
   type: "object",
   additionalProperties: false,
   required: ["currency", "balance", "available", "frozen"],
-  properties: { currency: text, balance: decimalText, available: decimalText, frozen: decimalText },
+  properties: {
+    /** Currency of the three amounts. */
+    currency: text,
+    /** All of it. */
+    balance: decimalText,
+    /** What orders may use. */
+    available: decimalText,
+    /** Held for open orders. */
+    frozen: decimalText,
+  },
 } as const satisfies JSONSchema;
 /** The balance of one currency, decimal text in that currency: `balance` is `available` plus `frozen`. */
 export type BalanceRecord = FromSchema<typeof balanceRecord>;
@@ -91,15 +124,25 @@ export const positionRecord = {
   additionalProperties: false,
   required: ["instId", "pos", "avgPx"],
   properties: {
+    /** Instrument id. */
     instId,
+    /** Positive long, negative short, in base currency. */
     pos: decimalText,
+    /** Average entry price. */
     avgPx: decimalOrEmpty,
+    /** Mark price. */
     markPx: decimalOrEmpty,
+    /** Leverage. */
     lever: decimalText,
+    /** Margin held, in the settle currency. */
     margin: decimalText,
+    /** Profit at the mark price, in the settle currency. */
     upl: decimalText,
+    /** Price at which it is liquidated; empty where there is none. */
     liqPx: decimalOrEmpty,
+    /** `cross` or `isolated`. */
     mgnMode: text,
+    /** When it last changed, in the profile's `order.timeUnit`. */
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;

@@ -16,7 +16,7 @@ import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";
 
-/** The quota as it stands: one entry per layer and scope, what waits, and who spent the current minute. */
+/** The quota as it stands: one entry per layer and scope, what waits, and who spent how much. */
 export interface QuotaState {
   /** Milliseconds on the engine's clock. */
   readonly at: number;

@@ -54,6 +54,7 @@ export interface WantedProtection {
   readonly protect: Protect;
 }
 
+/** Direction of a position: `long` holds what was bought, `short` owes what was sold. */
 export type PositionSide = "long" | "short";
 
 const fields = ["stopLoss", "takeProfit", "takeProfitAs", "trailing", "trigger"] as const;

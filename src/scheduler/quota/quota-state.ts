@@ -6,6 +6,7 @@
 import type { Allowances } from "./allowance.ts";
 import type { LimitWindow } from "./limit-window.ts";
 
+/** One layer of the quota for one address, user or key, in its current window. */
 export interface LayerState {
   /** Name of the layer: `ip`, `uid`, `key`, or one of your own. */
   readonly layer: string;
