@@ -142,6 +142,7 @@ export class EngineLifecycle {
   async #end(): Promise<void> {
     const { parts, stopped$ } = this.#options;
     stopped$.next();
+    for (const { orderManager } of parts.accounts.all) orderManager.close();
     parts.lifetime.end();
     parts.scheduler.close();
     await parts.service.stop();

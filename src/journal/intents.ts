@@ -20,8 +20,8 @@ export interface Intent {
   readonly reduceOnly: boolean;
   /** Calendar, milliseconds: a later run has another steady clock. */
   readonly sentAt: number;
-  /** Its slot and what protects what it buys or sells, where something does. */
-  readonly planned?: { readonly slot: string; readonly protect: object };
+  /** Of an order that is protected its slot and what protects it; of one that closes what is protected its slot. */
+  readonly planned?: { readonly slot: string; readonly protect?: object };
 }
 
 export type IntentRecord =

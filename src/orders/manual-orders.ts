@@ -47,7 +47,10 @@ export interface CancelResult {
 export interface Orders {
   /** Places one order. Emits its life and completes when it is over; a refusal is the last value. */
   place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
-  /** Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. */
+  /**
+   * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. A
+   * take-profit that rests for a protected position stays: it goes with the position or with its `protect`.
+   */
   cancel(where?: OrderFilter): Observable<CancelResult>;
   /** The strategy's own orders that are not over, now and after every change. */
   readonly mine$: Observable<readonly OrderUpdate[]>;
@@ -165,7 +168,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
       checkFilter(where);
       return cancelAll(
         orderManager,
-        own().filter((order) => isResting(order) && matches(order, where, clock.now())),
+        own().filter((order) => isResting(order) && !orderManager.isReserved(order) && matches(order, where, clock.now())),
         "cancel",
       );
     },

@@ -114,6 +114,11 @@ export class OrderManager {
     return this.#flow.slots.orders();
   }
 
+  /** It closes what a strategy protects, and is the engine's own. */
+  isReserved(order: TrackedOrder): boolean {
+    return this.#flow.slots.of(order)?.reserved === true;
+  }
+
   /** False where the service describes no way to cancel. */
   cancelable(order: TrackedOrder): boolean {
     return this.#flow.cancellation.cancelable(order);
@@ -159,7 +164,7 @@ export class OrderManager {
   }
 
   /** An order of a previous run that is recalled next, and what protects what it buys or sells. */
-  expect(clOrdId: string, planned: { readonly slot: string; readonly protect: object }): void {
+  expect(clOrdId: string, planned: { readonly slot: string; readonly protect?: object }): void {
     this.#flow.protections.expect(clOrdId, planned);
   }
 
@@ -172,6 +177,11 @@ export class OrderManager {
   /** The engine ends: it holds stops itself, and tells what is left without. */
   leave(): void {
     this.#flow.protections.suspend("the engine stops, and it holds this protection itself");
+  }
+
+  /** The engine has ended: no price is watched any more. */
+  close(): void {
+    this.#flow.protections.close();
   }
 
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
@@ -193,10 +203,13 @@ export class OrderManager {
     return this.#flow.slots.byClientId(clOrdId)?.strategy ?? "";
   }
 
-  /** The slot of an order that is not over and what protects what it buys or sells, where something does. */
+  /** What the next run has to know of an order that is protected, or that closes what is. */
   plannedOf(clOrdId: string): PlannedProtection | undefined {
-    const { slot = "", wish } = this.#flow.slots.byClientId(clOrdId) ?? {};
-    return wish?.protect === undefined ? undefined : { slot, protect: wish.protect };
+    const order = this.#flow.slots.byClientId(clOrdId);
+    if (order === undefined) return undefined;
+    const { slot, wish } = order;
+    if (wish?.protect !== undefined) return { slot, protect: wish.protect };
+    return this.isReserved(order) ? { slot } : undefined;
   }
 
   /** What an order did to position and money, by its record. */
@@ -218,8 +231,7 @@ export class OrderManager {
   /** Why a placement that was decided a moment ago may not leave any more, in words. */
   barred(clOrdId: string): string | undefined {
     const order = this.#flow.slots.byClientId(clOrdId);
-    const isReserved = order !== undefined && this.#flow.slots.of(order)?.reserved === true;
-    const mode = isReserved ? this.mode : this.modeOf(order?.strategy ?? "");
+    const mode = order !== undefined && this.isReserved(order) ? this.mode : this.modeOf(order?.strategy ?? "");
     const wish = order?.wish;
     return mayPlace(mode, wish) ? this.#options.refused?.() : `trading is ${mode}`;
   }

@@ -29,10 +29,10 @@ interface ProtectionsOwner {
   isHalted(strategy: string): boolean;
 }
 
-/** An entry of a previous run: when it executes, this protects what it bought. */
+/** An order of a previous run whose execution concerns a protection: the slot it was sent for, and of an entry what protects it. */
 export interface PlannedProtection {
   readonly slot: string;
-  readonly protect: Protect;
+  readonly protect?: Protect;
 }
 
 type Name = Protection["name"];
@@ -48,7 +48,7 @@ export class Protections {
   readonly #triggers: PriceTriggers<HeldProtection>;
   /** By strategy, oldest first. */
   readonly #held = new Map<string, HeldProtection[]>();
-  /** Entries of a previous run, by client order id. */
+  /** Orders of a previous run, by client order id. */
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
 
@@ -91,7 +91,9 @@ export class Protections {
   /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
   take(order: TrackedOrder, strategy: string): void {
     if (strategy === "" || (order.wish?.protect === undefined && this.#held.size === 0 && this.#planned.size === 0)) return;
-    const { clOrdId, slot, spec } = order;
+    const { clOrdId, spec } = order;
+    // One of a previous run may have come to its end before a slot took it over.
+    const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
     const { contract, instruments } = this.#options;
     const { filled, value } = executionOf(order, { profile: contract.profile, instruments });
     const closing = this.#held.get(strategy)?.find((one) => one.protection.name.exitSlot === slot);
@@ -169,6 +171,11 @@ export class Protections {
   /** What `suspend` told is over. */
   resume(): void {
     for (const one of [...this.#held.values()].flat()) one.tellProtected();
+  }
+
+  /** No price is watched any more. */
+  close(): void {
+    for (const one of [...this.#held.values()].flat()) this.#triggers.release(one);
   }
 
   #of(strategy: string, instId: string): readonly HeldProtection[] {

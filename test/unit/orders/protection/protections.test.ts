@@ -132,6 +132,9 @@ describe("A stop-loss of an order", () => {
     expect(position(rig)).toBe("0");
     expect(own(rig)).toBe("0");
     expect(rig.resting()).toEqual([]);
+    // What was asked for each time is what was held then, at a market price of 60000 and with half a lot for a tick either way.
+    const asked = rig.places().filter((place) => "reduceOnly" in place);
+    expect(asked.map(({ sz }) => sz)).toEqual(["270", "210"]);
   });
 
   it("is sent once although its answer is lost", () => {
@@ -165,6 +168,22 @@ describe("A stop-loss of an order", () => {
     market(rig, 595_000);
     rig.run();
     expect(position(rig)).toBe("0");
+  });
+
+  it("is set anew for the next order of the same slot", () => {
+    const rig = long({ stopLoss: { percent: "1" } });
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    rig.want(entry({ stopLoss: { percent: "1" } }, { round: 2 }));
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    expect(rig.journalled("protection.armed").at(-1)).toMatchObject({ avgPx: "59000.1", stopPx: "58410.1" });
+    market(rig, 584_101);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toHaveLength(2);
+    expect(rig.protectionRecords.at(-1)).toMatchObject({ name: "long", ended: true });
   });
 
   it("ends when its order is wanted with an empty one", () => {
@@ -270,6 +289,34 @@ describe("A take-profit of an order", () => {
     rig.run();
     expect(position(rig)).toBe("0");
     expect(own(rig)).toBe("0");
+  });
+
+  it("that rests was canceled in part by a halt: what is left rests again afterwards", () => {
+    const rig = quiet({ takeProfit: "61000", takeProfitAs: "limit" });
+    rig.trade("sell", 60_000, 0.01);
+    rig.run();
+    rig.trade("buy", 61_000, 0.004);
+    rig.run();
+    rig.orderManager.setMode("halted", "a test");
+    rig.run();
+    expect(rig.resting()).toEqual([]);
+    expect(rig.journalled("position.unprotected")).toMatchObject([
+      { slot: "long.exit", qty: "0.006", reason: "trading is halted: a test" },
+    ]);
+    rig.orderManager.setMode("active", "a test");
+    rig.run();
+    expect(rig.journalled("position.protected")).toHaveLength(1);
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    expect(rig.places().at(-1)?.sz).toBe("366");
+  });
+
+  it("that rests is no order that the strategy cancels", () => {
+    const rig = long({ takeProfit: "61000", takeProfitAs: "limit" });
+    const canceled: string[] = [];
+    rig.orders.cancel().subscribe(({ slot }) => canceled.push(slot));
+    rig.run();
+    expect(canceled).toEqual([]);
+    expect(rig.resting()).toEqual(["sell 61000"]);
   });
 
   it("that rests makes way for an exit of the strategy itself", () => {
