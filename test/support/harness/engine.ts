@@ -1,5 +1,5 @@
 /** One life after another of an engine, on one journal and one service, killed wherever a test says. */
-import { concat, NEVER, type Observable, of } from "rxjs";
+import { concat, defer, merge, NEVER, type Observable, of, Subject } from "rxjs";
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
@@ -17,7 +17,8 @@ import {
   type ServiceSpec,
   type StrategyContext,
 } from "../../../src/index.ts";
-import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
+import type { Quote } from "../../../src/market/market-data.ts";
+import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue, type Venue } from "../../../src/venue.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
@@ -48,7 +49,11 @@ export interface World {
   /** What the strategy holds, as it sees it. */
   position: StrategyContext<never>["position"];
   /** What the strategy wants. */
-  wanted$: Observable<readonly WantedOrder[]>;
+  wanted$: Observable<readonly Wanted[]>;
+  /** Shows a price: it is quoted at the service, and told to the engine that runs. */
+  show: (bidPx: number) => void;
+  /** What a market feed tells: the last price shown first. */
+  quotes$: Observable<Quote>;
   journal: Partial<JournalConfig>;
   orders: NonNullable<Config["orders"]>;
   instance: number;
@@ -83,7 +88,31 @@ export const worldOf = (): World => {
   const position = (): never => {
     throw new Error("no strategy has begun");
   };
-  return { position, clock, venue, disk: memoryDisk(), ...quiet, ...plain, wanted$, journal: {}, orders: {}, instance: ++worlds };
+  const { tell, quotes$ } = shownMarket();
+  const show = (bidPx: number): void => {
+    world.venue.quote(swap, bidPx * 10, 1_000, bidPx * 10 + 1, 1_000, clock.now());
+    tell(bidPx, clock.now());
+  };
+  const own = { disk: memoryDisk(), journal: {}, orders: {}, instance: ++worlds };
+  const world: World = { position, clock, venue, ...quiet, ...plain, wanted$, show, quotes$, ...own };
+  return world;
+};
+
+const shownMarket = () => {
+  const quoted$ = new Subject<Quote>();
+  let last: Quote | undefined;
+  return {
+    tell: (bidPx: number, at: number): void => {
+      const askPx = bidPx + 0.1;
+      const amounts = { bidPx: String(bidPx), bidQty: "1", askPx: String(askPx), askQty: "1", mid: String(bidPx + 0.05) };
+      last = { instId: swap, at, ...amounts, bidFloat: bidPx, askFloat: askPx, midFloat: bidPx + 0.05 };
+      quoted$.next(last);
+    },
+    quotes$: merge(
+      defer(() => (last === undefined ? NEVER : of(last))),
+      quoted$,
+    ),
+  };
 };
 let worlds = 0;
 
@@ -94,7 +123,7 @@ const writes: readonly string[] = ["placeOrder", "cancelBatch"];
 
 const desiredOf =
   (world: World) =>
-  ({ position }: Pick<StrategyContext<never>, "position">): Observable<readonly WantedOrder[]> => {
+  ({ position }: Pick<StrategyContext<never>, "position">): Observable<readonly Wanted[]> => {
     world.position = position;
     return world.wanted$;
   };
@@ -157,7 +186,7 @@ export const lifeOf = (world: World) => {
     open: () => ({
       clock,
       transport,
-      market: { trades: () => NEVER, quotes: () => NEVER, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
+      market: { trades: () => NEVER, quotes: () => world.quotes$, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
       users: [{ uid: "main", ip: "local", keys, pushes$: world.pushes$, pushing$: world.pushing$ }],
       assumptions: [],
       start: () => undefined,

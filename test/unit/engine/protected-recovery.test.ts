@@ -1,0 +1,188 @@
+/** A protected position after a crash: it is closed in the end, once, whatever the process was doing when it died. */
+import { concat, map, NEVER, type Observable, of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { after } from "../../../src/clock/clock.ts";
+import { add, div, toStep } from "../../../src/decimal.ts";
+import type { Event } from "../../../src/journal/events.ts";
+import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
+import { begun, crash, Dead, pass, stop, until, type World, worldOf } from "../../support/harness/engine.ts";
+import { swap } from "../../support/harness/orders.ts";
+
+const entry: WantedOrder = {
+  slot: "long",
+  instId: swap,
+  side: "buy",
+  px: "59999",
+  qty: "0.02",
+  protect: { stopLoss: "59000", takeProfit: "61500", trailing: { by: "2500" } },
+};
+const wants = (...set: readonly Wanted[]) => concat(of(set), NEVER);
+const timer = ({ clock }: World, ms: number, set: readonly Wanted[]): Observable<readonly Wanted[]> =>
+  after(clock, ms).pipe(map(() => set));
+const position = ({ venue }: World): string => venue.truth("main").positions.find(({ instId }) => instId === swap)?.pos ?? "0";
+
+/** A world at 60000 whose venue notes every position the account ever had. */
+const watched = (): { readonly world: World; readonly seen: string[] } => {
+  const world = worldOf();
+  const seen: string[] = [];
+  world.venue.onFill(() => seen.push(position(world)));
+  world.wanted$ = wants(entry);
+  world.show(60_000);
+  return { world, seen };
+};
+
+type Fill = Extract<Event, { type: "fill" }>;
+
+const events = (life: Awaited<ReturnType<typeof begun>>, type: string): readonly object[] =>
+  life.events.filter((event) => event.type === type);
+
+describe("A protected position after a crash", () => {
+  it("is protected again before the strategy says anything, and closed at its stop", async () => {
+    const { world } = watched();
+    const first = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    expect(position(world)).toBe("0.02");
+    await crash(world, first);
+    world.wanted$ = NEVER;
+    const second = await begun(world);
+    await pass(world, 2_000);
+    expect(events(second, "protection.armed")).toMatchObject([
+      { strategy: "one", name: "long", qty: "0.02", avgPx: "59999", stopPx: "59000" },
+    ]);
+    world.show(59_000);
+    await pass(world, 30_000);
+    expect(position(world)).toBe("0");
+    expect(events(second, "protection.triggered")).toMatchObject([{ kind: "stopLoss", px: "59000", late: false }]);
+    await stop(world, second.engine);
+  });
+
+  it("is closed at once when its stop was reached while no engine ran, and that is told", async () => {
+    const { world } = watched();
+    const first = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    await crash(world, first);
+    world.show(58_000);
+    world.wanted$ = NEVER;
+    const second = await begun(world);
+    await pass(world, 10_000);
+    expect(position(world)).toBe("0");
+    expect(events(second, "protection.triggered")).toMatchObject([{ kind: "stopLoss", px: "58000", late: true }]);
+    await stop(world, second.engine);
+  });
+
+  it("that its entry opened while no engine ran is protected when the entry is found executed", async () => {
+    const { world } = watched();
+    const first = await begun(world);
+    await pass(world, 2_000);
+    await crash(world, first);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    world.wanted$ = NEVER;
+    const second = await begun(world);
+    await pass(world, 60_000);
+    expect(events(second, "protection.armed")).toMatchObject([{ qty: "0.02" }]);
+    world.show(58_999);
+    await pass(world, 30_000);
+    expect(position(world)).toBe("0");
+    await stop(world, second.engine);
+  });
+
+  it("has its trailing stop where it had come to", async () => {
+    const { world } = watched();
+    const first = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    world.show(61_499);
+    await pass(world, 5_000);
+    await crash(world, first);
+    world.show(60_500);
+    world.wanted$ = NEVER;
+    const second = await begun(world);
+    await pass(world, 5_000);
+    world.show(59_000.1);
+    await pass(world, 5_000);
+    // The stop at 59000 was not reached; 2500 below 61499 was not either.
+    expect(position(world)).toBe("0.02");
+    world.show(58_999);
+    await pass(world, 30_000);
+    expect(events(second, "protection.triggered")).toMatchObject([{ kind: "stopLoss" }]);
+    await stop(world, second.engine);
+  });
+});
+
+describe("A process killed at any step between two entries and the end of the stop of the later one", () => {
+  // Above the ask they are executed at once.
+  const older: WantedOrder = { ...entry, slot: "older", px: "60001", qty: "0.01", protect: { stopLoss: "57000" } };
+  const plain: WantedOrder = { slot: "plain", instId: swap, side: "buy", px: "60002", qty: "0.001" };
+  const newer: WantedOrder = { ...entry, px: "60000", protect: { stopLoss: "59000" } };
+
+  /** What a life does until `killAt` of its requests, answers and writes are done; how many there were. */
+  const story = async (killAt: number) => {
+    const { world, seen } = watched();
+    world.wanted$ = concat(of([older]), timer(world, 2_000, [older, newer]), timer(world, 30_000, [older, newer, plain]), NEVER);
+    let steps = 0;
+    world.step = () => {
+      if (++steps === killAt) throw new Dead();
+    };
+    const first = await begun(world).catch(() => undefined);
+    if (first === undefined) return { steps, world, seen, events: [] };
+    const sells = async (ticks: number, lots: number): Promise<void> => {
+      world.venue.trade(swap, "sell", ticks, lots, world.clock.now());
+      await pass(world, 20_000);
+    };
+    await pass(world, 5_000);
+    // Past the thousand lots in front of it eight of its twenty; the rest when the other order is done.
+    await sells(600_000, 1_008);
+    await pass(world, 20_000);
+    await sells(599_980, 50);
+    world.show(59_000);
+    await pass(world, 20_000);
+    if (first.isAlive()) await stop(world, first.engine);
+    else await crash(world, first);
+    return { steps, world, seen, events: events(first, "fill") };
+  };
+
+  /** What the service executed of the orders at a price, in base currency. */
+  const executed = ({ venue }: World, px: string): string => {
+    const orders = venue.truth("main").orders.filter((order) => order.px === px);
+    return orders.reduce((sum, { accFillSz }) => add(sum, toStep(div(accFillSz || "0", px, 12), "0.001", "nearest")), "0");
+  };
+
+  it("leaves what the next process closes, each part at its own stop, exactly and never twice", async () => {
+    const { steps: all, world: whole, events: fills } = await story(0);
+    expect(fills.map((fill) => `${(fill as Fill).slot} ${(fill as Fill).qty}`)).toEqual([
+      "older 0.01",
+      "long 0.008",
+      "plain 0.001",
+      "long 0.012",
+      "long.exit 0.02",
+    ]);
+    expect(position(whole)).toBe("0.011");
+    for (let killAt = 1; killAt <= all; killAt++) {
+      const { world, seen } = await story(killAt);
+      world.step = () => undefined;
+      world.wanted$ = NEVER;
+      const second = await begun(world);
+      await pass(world, 120_000);
+      world.show(58_500);
+      await pass(world, 120_000);
+      const [left, kept] = [executed(world, "60001"), executed(world, "60002")];
+      expect({ killAt, position: position(world) }).toEqual({ killAt, position: add(left, kept) });
+      world.show(56_900);
+      await pass(world, 120_000);
+      const resting = world.venue.truth("main").orders.filter(({ state }) => state === "live");
+      const turned = seen.filter((one) => one.startsWith("-"));
+      expect({ killAt, position: position(world), resting: resting.length, turned }).toEqual({
+        killAt,
+        position: kept,
+        resting: 0,
+        turned: [],
+      });
+      await until(world, second.engine.stop());
+    }
+  });
+});
