@@ -135,12 +135,13 @@ export class OrderManager {
 
   setMode(mode: Mode, reason: string): void {
     const { modes } = this.#flow;
-    if (mode === modes.mode) return;
+    const before = modes.mode;
+    if (mode === before) return;
     modes.mode = mode;
     modes.reason = reason;
     this.#options.journal.append({ type: "mode.changed", mode, reason });
     if (mode === "halted") this.#flow.protections.suspend(`trading is halted: ${reason}`);
-    else this.#flow.protections.resume();
+    else if (before === "halted") this.#flow.protections.resume();
     this.#apply(mode, reason, undefined);
   }
 

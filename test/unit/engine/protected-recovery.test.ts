@@ -58,6 +58,19 @@ describe("A protected position after a crash", () => {
     await stop(world, second.engine);
   });
 
+  it("is told of at an orderly stop: nobody holds its stop from then on", async () => {
+    const { world } = watched();
+    const life = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 30_000);
+    await stop(world, life.engine);
+    expect(events(life, "position.unprotected")).toMatchObject([
+      { slot: "long.exit", qty: "0.02", reason: expect.stringContaining("the engine stops") },
+    ]);
+    expect(events(life, "position.protected")).toEqual([]);
+  });
+
   it("is closed at once when its stop was reached while no engine ran, and that is told", async () => {
     const { world } = watched();
     const first = await begun(world);
