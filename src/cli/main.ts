@@ -158,8 +158,10 @@ const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
 const prepare = async ([first = ""]: readonly string[]): Promise<void> => {
   // Sources cannot do without the loader; sluice.mjs began with it.
   if (import.meta.url.endsWith(".ts") || !commands.has(first) || withoutFiles.includes(first)) return;
-  const network = overNetwork.includes(first) ? [import("../client/live/live-connection.ts")] : [];
-  await Promise.all([import("../index.ts"), import("../backtest.ts"), ...network]);
+  const late = overNetwork.includes(first)
+    ? [import("../client/live/live-connection.ts"), import("../engine/placement-journal.ts"), import("../engine/watchdog/ipc-socket.ts")]
+    : [];
+  await Promise.all([import("../index.ts"), import("../backtest.ts"), ...late]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
   commonJs.register();
   modules.register();

@@ -11,21 +11,20 @@ import type { CheckedConfig } from "../host/config.ts";
 import type { Disk } from "../journal/disk.ts";
 import { createNotices, type EventNotices } from "../journal/event-emitter.ts";
 import { EventLog } from "../journal/event-log.ts";
-import { fileDisk } from "../journal/file-disk.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { LastQuotes } from "../market/last-quotes.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
 import type { Random } from "../random.ts";
 import { type Charge, headersRead, layersOf } from "../scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../scheduler/quota/ledger.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
+import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
-import { durableOf, type PlacementJournal } from "./placement-journal.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltWith, setMode } from "./trading-state.ts";
 import { createUserAccounts } from "./user-accounts.ts";
 import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
-import { socketDial } from "./watchdog/ipc-socket.ts";
 import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";
 
 export interface AssemblyOptions {
@@ -42,7 +41,7 @@ export const assemble = (
   config: CheckedConfig,
   random: Random,
   stopped$: Observable<void>,
-  { limits = true, openDisk = fileDisk, dial = socketDial }: AssemblyOptions,
+  { limits = true, openDisk, dial }: AssemblyOptions,
 ) => {
   const contract = createContract(config.profile);
   // User streams look after themselves; this is what a bystander's listener threw.
@@ -57,7 +56,8 @@ export const assemble = (
   const { clock } = lifetime;
   const service: OpenService = { ...opened, clock };
   const journal = new EventLog(clock.now, onError);
-  const durable: PlacementJournal | undefined = durableOf(config, service, (uid) => accounts.of(uid, "a placement").orderManager, openDisk);
+  const deskOf = (uid: string): OrderManager => accounts.of(uid, "a placement").orderManager;
+  const durable = config.journal === undefined ? undefined : new LateJournal(config, { service, deskOf, openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices: EventNotices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;

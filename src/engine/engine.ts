@@ -12,7 +12,6 @@ import { checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { FailureLog } from "../host/failure.ts";
-import { inThread } from "../host/isolation.ts";
 import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
@@ -117,16 +116,22 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, clock, quota$, stopped$)]));
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
   const face = faceOf(parts, streamsFor, quotaNow, stopped$);
+  // Threads are for real time: a backtest runs an isolated strategy beside the others.
+  const isolated = service.realTime === true && config.strategies.some(({ isolation }) => isolation !== undefined);
+  let inThread = (strategy: Strategy): Strategy => strategy;
+  const loadThreads = async (): Promise<void> => {
+    ({ inThread } = await import("../host/isolation.ts"));
+  };
   const begin = (): void => {
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print: options.print ?? (() => undefined) });
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
       const context = { ...streamsFor(account), market, now, ...contextOf(parts, strategy, account, random, stopped$) };
-      strategyHost.start(service.realTime === true ? inThread(strategy) : strategy, context, account.orderManager);
+      strategyHost.start(inThread(strategy), context, account.orderManager);
     }
   };
-  const late = new LateCode(service.load);
+  const late = new LateCode(service.load, parts.durable?.load, parts.beating.load, isolated ? loadThreads : undefined);
   const lifecycle = new EngineLifecycle({
     config,
     parts,

@@ -7,7 +7,7 @@
  * process until it is resumed; one engine at a time uses a journal.
  */
 import { resolve } from "node:path";
-import type { OpenService, ServiceUser } from "../client/service-port.ts";
+import type { ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord, PlaceBody } from "../contract/schemas.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
@@ -16,51 +16,16 @@ import type { CheckedConfig, JournalConfig } from "../host/config.ts";
 import { createDecisions, type Verdict } from "../journal/decisions.ts";
 import type { Disk } from "../journal/disk.ts";
 import type { EventOf } from "../journal/events.ts";
+import { fileDisk } from "../journal/file-disk.ts";
 import { createHoldings, type Held } from "../journal/holdings.ts";
-import { createIntents, type Intent } from "../journal/intents.ts";
+import { createIntents } from "../journal/intents.ts";
 import { type JournalRecord, knownRecord } from "../journal/journal-records.ts";
-import { createProtectionRecords, type Protected, type ProtectionRecord } from "../journal/protection-records.ts";
+import { createProtectionRecords, type ProtectionRecord } from "../journal/protection-records.ts";
 import { openWriteAheadLog, type WriteAheadLog } from "../journal/write-ahead-log.ts";
-import type { OrderManager } from "../orders/order-manager.ts";
 import { limitsMark, limitsOf, sameLimits, widened } from "../orders/risk/limit-changes.ts";
 import { defaultRules, type RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import { finalPhases } from "../orders/tracked-order.ts";
-
-const noted = ["strategy.reducing", "strategy.halted", "strategy.resumed", "watchdog.tripped", "order.changed"] as const;
-type Noted = (typeof noted)[number];
-
-export interface PlacementJournal {
-  /** Takes the lock and reads what previous runs left. */
-  open(): Promise<Recovered>;
-  readonly interceptor: Interceptor;
-  /** Notes what is over and what holds for a strategy: a sink of the event log for events of these types. */
-  readonly note: (event: EventOf<Noted>) => void;
-  readonly noted: readonly Noted[];
-  /** Everything was halted or resumed: recorded for the next run. */
-  readonly decide: (mode: Verdict["mode"], reason: string) => void;
-  /** A user's position was closed at about this price, by no order of ours. */
-  readonly closed: (uid: string, instId: string, px: string | undefined) => void;
-  /** What protects a position changed. */
-  readonly protection: (uid: string, record: ProtectionRecord) => void;
-  /** Why no order may be sent any more. */
-  readonly refused: () => string | undefined;
-  close(): Promise<void>;
-}
-
-export interface Recovered {
-  readonly life: number;
-  /** Sent by a previous run and not known to be over. */
-  readonly open: readonly Intent[];
-  /** Halts and the like that were not lifted. */
-  readonly held: readonly Verdict[];
-  /** Of whom (empty: all) it had been decided, whether or not it was taken back now. */
-  readonly judged: readonly string[];
-  /** What strategies hold by orders that are over. */
-  readonly holdings: readonly Held[];
-  /** What protects positions. */
-  readonly protections: readonly Protected[];
-  readonly repaired: string | undefined;
-}
+import type { JournalParts, Noted, PlacementJournal, Recovered } from "./journal-port.ts";
 
 interface PlacementJournalOptions {
   readonly config: JournalConfig;
@@ -69,18 +34,16 @@ interface PlacementJournalOptions {
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
   readonly rules: RuleSet;
-  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "plannedOf" | "tradedBy" | "positions">;
+  readonly deskOf: JournalParts["deskOf"];
   readonly openDisk: (dir: string) => Promise<Disk>;
 }
 
-/** As a config asks for it; undefined where it does not. */
-export const durableOf = (
+/** The journal that a config asks for. */
+export const placementJournal = (
   { journal, instance, orders, service: { kind, baseUrl = kind } }: CheckedConfig,
-  { clock, users }: OpenService,
-  deskOf: PlacementJournalOptions["deskOf"],
-  openDisk: (dir: string) => Promise<Disk>,
-): PlacementJournal | undefined => {
-  if (journal === undefined) return undefined;
+  { service: { clock, users }, deskOf, openDisk = fileDisk }: JournalParts,
+): PlacementJournal => {
+  if (journal === undefined) throw new SluiceError("BUG", "A journal was opened that no config asks for.");
   const owner = { service: baseUrl, users: users.map(({ uid }) => uid).join(", "), instance };
   const rules = { ...defaultRules, ...orders };
   return new PlacementLog({ config: { ...journal, dir: resolve(journal.dir) }, owner, clock, users, rules, deskOf, openDisk });
@@ -90,7 +53,6 @@ const strategyModes = { "strategy.reducing": "reducing", "strategy.halted": "hal
 
 /** The journal of placements over one write-ahead log. */
 class PlacementLog implements PlacementJournal {
-  readonly noted = noted;
   readonly #options: PlacementJournalOptions;
   readonly #intents = createIntents();
   readonly #decisions = createDecisions();

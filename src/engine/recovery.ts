@@ -10,7 +10,7 @@
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Side } from "../contract/profile.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import type { Recovered } from "./placement-journal.ts";
+import type { Recovered } from "./journal-port.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccounts } from "./user-accounts.ts";
 

@@ -11,9 +11,9 @@ import { type CheckedConfig, watchdogDefaults } from "../host/config.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { isOver } from "../orders/tracked-order.ts";
 import type { UserAccount } from "./user-account.ts";
-import { Heartbeat } from "./watchdog/heartbeat.ts";
+import type { Heartbeat } from "./watchdog/heartbeat.ts";
 import type { Dial } from "./watchdog/ipc.ts";
-import { type IpcAddress, ipcAddressOf } from "./watchdog/ipc-address.ts";
+import type { IpcAddress } from "./watchdog/ipc-address.ts";
 
 interface WatchdogClientParts {
   readonly config: CheckedConfig;
@@ -21,10 +21,13 @@ interface WatchdogClientParts {
   readonly journal: EventLog;
   readonly accounts: () => readonly UserAccount[];
   readonly halt: (reason: string) => void;
-  readonly dial: (meeting: IpcAddress) => Dial;
+  /** A local socket when left out. */
+  readonly dial: ((meeting: IpcAddress) => Dial) | undefined;
 }
 
 export interface WatchdogClient extends Pick<Heartbeat, "start" | "ready" | "refused" | "stop"> {
+  /** Loads what beats, where something does. Awaited before the start. */
+  readonly load?: () => Promise<void>;
   /** Takes leave in order, or without a word where orders that should be gone are not. */
   end(cancelled: boolean): Promise<void>;
 }
@@ -45,35 +48,43 @@ export const watchdogClientOf = ({ config, service, journal, accounts, halt, dia
   }
   const open = (): number =>
     accounts().reduce((count, { orderManager }) => count + orderManager.orders().filter((order) => !isOver(order)).length, 0);
-  const heartbeat = new Heartbeat({
-    clock: service.clock,
-    journal,
-    dial: dial(ipcAddressOf(config, service.users)),
-    beatMs: config.watchdog.beatMs ?? watchdogDefaults.beatMs,
-    session: randomBytes(8).toString("hex"),
-    open,
-    halt,
-    cleared: () => {
-      for (const { orderManager } of accounts()) orderManager.reconsider();
-    },
-  });
+  let heartbeat: Heartbeat | undefined;
   return {
+    load: async () => {
+      const [beats, addresses, sockets] = await Promise.all([
+        import("./watchdog/heartbeat.ts"),
+        import("./watchdog/ipc-address.ts"),
+        import("./watchdog/ipc-socket.ts"),
+      ]);
+      heartbeat ??= new beats.Heartbeat({
+        clock: service.clock,
+        journal,
+        dial: (dial ?? sockets.socketDial)(addresses.ipcAddressOf(config, service.users)),
+        beatMs: config.watchdog?.beatMs ?? watchdogDefaults.beatMs,
+        session: randomBytes(8).toString("hex"),
+        open,
+        halt,
+        cleared: () => {
+          for (const { orderManager } of accounts()) orderManager.reconsider();
+        },
+      });
+    },
     start: () => {
-      heartbeat.start();
+      heartbeat?.start();
     },
     ready: () => {
-      heartbeat.ready();
+      heartbeat?.ready();
     },
-    refused: () => heartbeat.refused(),
+    refused: () => heartbeat?.refused(),
     stop: () => {
-      heartbeat.stop();
+      heartbeat?.stop();
     },
     end: async (cancelled) => {
       if (cancelled && open() > 0) {
-        heartbeat.stop();
+        heartbeat?.stop();
         return;
       }
-      if (await heartbeat.leave()) return;
+      if (heartbeat === undefined || (await heartbeat.leave())) return;
       journal.append({ type: "watchdog.lost", reason: "it did not confirm that this engine stops, and may cancel its open orders" });
     },
   };

@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import type { BacktestSpec } from "../../backtest/backtest-service.ts";
 import { lognormal } from "../../backtest/latency.ts";
 import { watchPromises } from "../../clock/microtasks.ts";
+import { loadJournalCode } from "../../engine/late-journal.ts";
 import type { CheckedConfig } from "../../host/config.ts";
 import type { Tape } from "../../market/tape/tape.ts";
 import { CoverageMarks } from "./coverage-marks.ts";
@@ -55,6 +56,8 @@ const quietMs = 300_000;
 const afterStopMs = 190_000;
 
 export const runScenario = async (scenario: Scenario, { marks = new CoverageMarks(), onLine }: ScenarioOptions = {}): Promise<Ending> => {
+  // Now, as no time passes on the scenario's clock while it is loaded.
+  await loadJournalCode();
   const { config, seed, minutes, faults, plugins } = scenario;
   const { startAt } = scenario.tape;
   const tape = distortTape(scenario.tape, faults, startAt);

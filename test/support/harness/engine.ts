@@ -5,6 +5,7 @@ import type { Clock } from "../../../src/clock/clock.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
+import { loadJournalCode } from "../../../src/engine/late-journal.ts";
 import type { JournalConfig } from "../../../src/host/config.ts";
 import {
   type Config,
@@ -21,6 +22,9 @@ import type { Quote } from "../../../src/market/market-data.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue, type Venue } from "../../../src/venue.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
+
+// No time passes on a virtual clock while it is loaded.
+await loadJournalCode();
 
 // Runs outside of a test runner as well.
 const swap = "BTC-USDT-SWAP";

@@ -84,6 +84,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
     for (let second = 0; !done && second < 100; second++) await run(1_000);
     await work;
   };
+  await engine.load();
   await settle(engine.start());
   return {
     engine,

@@ -1,0 +1,57 @@
+/**
+ * The journal of placements as the rest of an engine sees it.
+ *
+ * Not here: what is written (placement-journal.ts), when its code is loaded (late-journal.ts).
+ */
+import type { OpenService } from "../client/service-port.ts";
+import type { Interceptor } from "../contract/transport.ts";
+import type { Verdict } from "../journal/decisions.ts";
+import type { Disk } from "../journal/disk.ts";
+import type { EventOf } from "../journal/events.ts";
+import type { Held } from "../journal/holdings.ts";
+import type { Intent } from "../journal/intents.ts";
+import type { Protected, ProtectionRecord } from "../journal/protection-records.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
+
+/** Events that it notes. */
+export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed" | "watchdog.tripped" | "order.changed";
+
+export interface PlacementJournal {
+  /** Takes the lock and reads what previous runs left. */
+  open(): Promise<Recovered>;
+  readonly interceptor: Interceptor;
+  /** Notes what is over and what holds for a strategy: a sink of the event log for events of these types. */
+  readonly note: (event: EventOf<Noted>) => void;
+  /** Everything was halted or resumed: recorded for the next run. */
+  readonly decide: (mode: Verdict["mode"], reason: string) => void;
+  /** A user's position was closed at about this price, by no order of ours. */
+  readonly closed: (uid: string, instId: string, px: string | undefined) => void;
+  /** What protects a position changed. */
+  readonly protection: (uid: string, record: ProtectionRecord) => void;
+  /** Why no order may be sent any more. */
+  readonly refused: () => string | undefined;
+  close(): Promise<void>;
+}
+
+export interface Recovered {
+  readonly life: number;
+  /** Sent by a previous run and not known to be over. */
+  readonly open: readonly Intent[];
+  /** Halts and the like that were not lifted. */
+  readonly held: readonly Verdict[];
+  /** Of whom (empty: all) it had been decided, whether or not it was taken back now. */
+  readonly judged: readonly string[];
+  /** What strategies hold by orders that are over. */
+  readonly holdings: readonly Held[];
+  /** What protects positions. */
+  readonly protections: readonly Protected[];
+  readonly repaired: string | undefined;
+}
+
+/** What a journal is made of, besides what its config says. */
+export interface JournalParts {
+  readonly service: Pick<OpenService, "clock" | "users">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "plannedOf" | "tradedBy" | "positions">;
+  /** Folders of the machine when left out. */
+  readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
+}

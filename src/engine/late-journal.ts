@@ -1,0 +1,65 @@
+/**
+ * The journal of placements as an engine holds it from the beginning: its code is loaded where a config asks for a journal.
+ *
+ * Invariants: before it is open it notes nothing and no placement leaves, as there is nowhere to write it down.
+ * Not here: what is written (placement-journal.ts).
+ */
+import type { Interceptor } from "../contract/transport.ts";
+import { SluiceError } from "../errors.ts";
+import type { CheckedConfig } from "../host/config.ts";
+import type { Verdict } from "../journal/decisions.ts";
+import type { EventOf } from "../journal/events.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
+import type { JournalParts, Noted, PlacementJournal, Recovered } from "./journal-port.ts";
+
+type Code = typeof import("./placement-journal.ts");
+let code: Code | undefined;
+
+/** Once loaded, it is there for every engine of the process, without a wait. */
+export const loadJournalCode = async (): Promise<void> => {
+  code ??= await import("./placement-journal.ts");
+};
+
+export class LateJournal implements PlacementJournal {
+  readonly noted: readonly Noted[] = ["strategy.reducing", "strategy.halted", "strategy.resumed", "watchdog.tripped", "order.changed"];
+  /** Undefined where it is loaded already. */
+  readonly load: (() => Promise<void>) | undefined = code === undefined ? loadJournalCode : undefined;
+  readonly #config: CheckedConfig;
+  readonly #parts: JournalParts;
+  #journal: PlacementJournal | undefined;
+
+  constructor(config: CheckedConfig, parts: JournalParts) {
+    this.#config = config;
+    this.#parts = parts;
+  }
+
+  open(): Promise<Recovered> {
+    if (code === undefined) throw new SluiceError("ENGINE_STATE", "The journal's code is not loaded. Await engine.load() first.");
+    this.#journal = code.placementJournal(this.#config, this.#parts);
+    return this.#journal.open();
+  }
+
+  readonly interceptor: Interceptor = (next) => {
+    let written: typeof next | undefined;
+    return (request, sink) => {
+      written ??= this.#journal?.interceptor(next);
+      if (written !== undefined) written(request, sink);
+      else if (request.endpoint !== "placeOrder") next(request, sink);
+      else sink.failed(new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it."));
+    };
+  };
+
+  readonly note = (event: EventOf<Noted>): void => this.#journal?.note(event);
+
+  readonly decide = (mode: Verdict["mode"], reason: string): void => this.#journal?.decide(mode, reason);
+
+  readonly closed = (uid: string, instId: string, px: string | undefined): void => this.#journal?.closed(uid, instId, px);
+
+  readonly protection = (uid: string, record: ProtectionRecord): void => this.#journal?.protection(uid, record);
+
+  readonly refused = (): string | undefined => this.#journal?.refused();
+
+  async close(): Promise<void> {
+    await this.#journal?.close();
+  }
+}
