@@ -24,6 +24,9 @@ import { instrumentRefresh } from "./instrument-refresh.ts";
 import { equityStream } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
+/** Quotes of what can be traded come many times as often. */
+const priceSilenceMs = 60_000;
+
 export interface UserAccount {
   readonly user: ServiceUser;
   readonly gateway: Gateway;
@@ -79,6 +82,7 @@ export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, in
     instruments: () => resources.instruments.current.value,
     marketPx: (instId, side) => quotes.of(instId, side),
     prices: new PriceWatch(service.market, clock, resources.positions),
+    priceSilenceMs: service.realTime === true || service.watchful === true ? priceSilenceMs : undefined,
     onProtection: (record) => {
       parts.onProtection(user.uid, record);
     },

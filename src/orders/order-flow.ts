@@ -56,6 +56,8 @@ export interface OrderFlowOptions {
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
   /** Prices that trigger stops and take-profits. */
   readonly prices: TriggerPrices;
+  /** A price that has not come for so long is told, while it should trigger something. */
+  readonly priceSilenceMs?: number | undefined;
   /** What protects a position changed: for the next run. */
   readonly onProtection?: (record: ProtectionRecord) => void;
   /** So many orders are open now; called with every change of an order. */

@@ -38,7 +38,8 @@ export class HeldProtection {
   #isArmed = false;
   /** What was told last, as a text. */
   #told = "";
-  #isUnprotected = false;
+  /** Why nothing can be triggered now, where it was told. */
+  #unprotected: "suspended" | "silent" | undefined;
   /** The wanted entry that is not placed again, since what it had bought was closed. */
   #withdrawn: string | undefined;
   #recordedAt = Number.NEGATIVE_INFINITY;
@@ -92,6 +93,7 @@ export class HeldProtection {
   see(range: PriceRange): boolean {
     const { protection } = this;
     if (!this.#isArmed || protection.hit !== undefined) return false;
+    this.tellProtected("silent");
     const before = protection.trailingPx();
     const hit = protection.see(range, this.#tick());
     const isLate = protection.unseen;
@@ -122,17 +124,18 @@ export class HeldProtection {
     this.#options.onProtection?.(this.protection.record(ended));
   }
 
-  tellUnprotected(reason: string): void {
-    if (!this.#isArmed || this.#isUnprotected) return;
-    this.#isUnprotected = true;
+  /** Nothing can be triggered: trading is halted or ends, or no price comes. */
+  tellUnprotected(cause: "suspended" | "silent", reason: string): void {
+    if (!this.#isArmed || this.#unprotected !== undefined) return;
+    this.#unprotected = cause;
     const { name, side, qty } = this.protection;
     const { strategy, exitSlot: slot, instId } = name;
     this.#options.journal.append({ type: "position.unprotected", strategy, slot, instId, side, qty, reason });
   }
 
-  tellProtected(): void {
-    if (!this.#isUnprotected) return;
-    this.#isUnprotected = false;
+  tellProtected(cause: "suspended" | "silent"): void {
+    if (this.#unprotected !== cause) return;
+    this.#unprotected = undefined;
     const { strategy, exitSlot: slot, instId } = this.protection.name;
     this.#options.journal.append({ type: "position.protected", strategy, slot, instId });
   }
@@ -169,7 +172,7 @@ export class HeldProtection {
     const { protection } = this;
     const { strategy, name, instId } = protection.name;
     this.#isArmed = false;
-    this.#isUnprotected = false;
+    this.#unprotected = undefined;
     const { hit, qty, protect } = protection;
     const left = isPositive(qty) && !isEmpty(protect) ? `, but for ${qty}, which is too little for an order` : "";
     const reason =

@@ -5,6 +5,7 @@
  * protections ends.
  * Not here: where prices come from (engine/price-watch.ts), what they trigger (protection.ts).
  */
+import type { Clock } from "../../clock/clock.ts";
 import type { Side } from "../../contract/profile.ts";
 import type { Trigger } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
@@ -20,20 +21,30 @@ interface Watched {
 }
 
 interface Watch<T> {
+  readonly of: string;
+  /** The last trade stays what it is while nothing is traded. */
+  readonly mayBeSilent: boolean;
   readonly members: Set<T>;
+  heard: boolean;
   latest: PriceRange | undefined;
   stop: () => void;
 }
 
+interface PriceTriggersOptions<T> {
+  readonly prices: TriggerPrices;
+  readonly onPrice: (protection: T, range: PriceRange) => void;
+  /** A price that has not come for `ms` is told. */
+  readonly silence?: { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void } | undefined;
+}
+
 export class PriceTriggers<T extends Watched> {
-  readonly #prices: TriggerPrices;
-  readonly #onPrice: (protection: T, range: PriceRange) => void;
+  readonly #options: PriceTriggersOptions<T>;
+  #looks = false;
   readonly #watches = new Map<string, Watch<T>>();
   readonly #watchOf = new Map<T, string>();
 
-  constructor(prices: TriggerPrices, onPrice: (protection: T, range: PriceRange) => void) {
-    this.#prices = prices;
-    this.#onPrice = onPrice;
+  constructor(options: PriceTriggersOptions<T>) {
+    this.#options = options;
   }
 
   /** From here on the protection sees its prices, the latest one at once. */
@@ -46,14 +57,23 @@ export class PriceTriggers<T extends Watched> {
     const known = this.#watches.get(key);
     if (known !== undefined) {
       known.members.add(protection);
-      if (known.latest !== undefined) this.#onPrice(protection, known.latest);
+      if (known.latest !== undefined) this.#options.onPrice(protection, known.latest);
       return;
     }
-    const watch: Watch<T> = { members: new Set([protection]), latest: undefined, stop: () => undefined };
+    const watch: Watch<T> = {
+      of: `${trigger} price of ${name.instId}`,
+      mayBeSilent: trigger === "last",
+      heard: true,
+      members: new Set([protection]),
+      latest: undefined,
+      stop: () => undefined,
+    };
     this.#watches.set(key, watch);
-    const stop = this.#prices.watch(name.instId, trigger, side, (range) => {
+    this.#lookForSilence();
+    const stop = this.#options.prices.watch(name.instId, trigger, side, (range) => {
       watch.latest = range;
-      for (const member of watch.members) this.#onPrice(member, range);
+      watch.heard = true;
+      for (const member of watch.members) this.#options.onPrice(member, range);
     });
     // The first price may have ended it already.
     if (this.#watches.get(key) === watch) watch.stop = stop;
@@ -69,5 +89,23 @@ export class PriceTriggers<T extends Watched> {
     if (watch === undefined || watch.members.size > 0) return;
     this.#watches.delete(key);
     watch.stop();
+  }
+
+  /** Looks at intervals, while anything is watched, which prices have not come since the last look. */
+  #lookForSilence(): void {
+    const { silence } = this.#options;
+    if (silence === undefined || this.#looks) return;
+    this.#looks = true;
+    const { clock, ms, tell } = silence;
+    clock.setTimer(clock.now() + ms, () => {
+      this.#looks = false;
+      for (const watch of this.#watches.values()) {
+        if (!watch.heard && !watch.mayBeSilent) {
+          for (const member of watch.members) tell(member, `no ${watch.of} has come for ${ms / 1_000} s`);
+        }
+        watch.heard = false;
+      }
+      if (this.#watches.size > 0) this.#lookForSilence();
+    });
   }
 }

@@ -21,6 +21,8 @@ import { Protection } from "./protection.ts";
 
 interface ProtectionsOptions extends HeldProtectionOptions {
   readonly prices: TriggerPrices;
+  /** A price that has not come for so long is told; not watched where left out. */
+  readonly priceSilenceMs?: number | undefined;
 }
 
 interface ProtectionsOwner {
@@ -57,10 +59,18 @@ export class Protections {
     this.#slots = slots;
     this.#positions = positions;
     this.#owner = owner;
-    this.#triggers = new PriceTriggers(options.prices, (one, range) => {
-      if (!one.see(range)) return;
-      this.#changed.add(one);
-      this.act();
+    const { prices, clock, priceSilenceMs: ms } = options;
+    const tell = (one: HeldProtection, reason: string): void => {
+      one.tellUnprotected("silent", reason);
+    };
+    this.#triggers = new PriceTriggers({
+      prices,
+      onPrice: (one, range) => {
+        if (!one.see(range)) return;
+        this.#changed.add(one);
+        this.act();
+      },
+      silence: ms === undefined ? undefined : { clock, ms, tell },
     });
   }
 
@@ -165,12 +175,12 @@ export class Protections {
 
   /** Nothing is triggered from here on, or not for now: it is told of everything that is protected. */
   suspend(reason: string): void {
-    for (const one of [...this.#held.values()].flat()) one.tellUnprotected(reason);
+    for (const one of [...this.#held.values()].flat()) one.tellUnprotected("suspended", reason);
   }
 
   /** What `suspend` told is over. */
   resume(): void {
-    for (const one of [...this.#held.values()].flat()) one.tellProtected();
+    for (const one of [...this.#held.values()].flat()) one.tellProtected("suspended");
   }
 
   /** No price is watched any more. */

@@ -58,6 +58,8 @@ export interface World {
   show: (bidPx: number) => void;
   /** What a market feed tells: the last price shown first. */
   quotes$: Observable<Quote>;
+  /** The engine looks after itself as it does on real time. */
+  watchful: boolean;
   journal: Partial<JournalConfig>;
   orders: NonNullable<Config["orders"]>;
   instance: number;
@@ -97,7 +99,7 @@ export const worldOf = (): World => {
     world.venue.quote(swap, bidPx * 10, 1_000, bidPx * 10 + 1, 1_000, clock.now());
     tell(bidPx, clock.now());
   };
-  const own = { disk: memoryDisk(), journal: {}, orders: {}, instance: ++worlds };
+  const own = { watchful: false, disk: memoryDisk(), journal: {}, orders: {}, instance: ++worlds };
   const world: World = { position, clock, venue, ...quiet, ...plain, wanted$, show, quotes$, ...own };
   return world;
 };
@@ -193,6 +195,7 @@ export const lifeOf = (world: World) => {
       market: { trades: () => NEVER, quotes: () => world.quotes$, books: () => NEVER, candles: () => NEVER, lastPx: () => undefined },
       users: [{ uid: "main", ip: "local", keys, pushes$: world.pushes$, pushing$: world.pushing$ }],
       assumptions: [],
+      watchful: world.watchful,
       start: () => undefined,
       stop: () => undefined,
     }),

@@ -71,6 +71,26 @@ describe("A protected position after a crash", () => {
     expect(events(life, "position.protected")).toEqual([]);
   });
 
+  it("without a price for a minute is told to be unprotected, and protected again with the next one", async () => {
+    const { world } = watched();
+    world.watchful = true;
+    const life = await begun(world);
+    await pass(world, 2_000);
+    world.venue.trade(swap, "sell", 599_980, 50, world.clock.now());
+    await pass(world, 60_000);
+    expect(events(life, "position.unprotected")).toEqual([]);
+    await pass(world, 120_000);
+    expect(events(life, "position.unprotected")).toMatchObject([
+      { qty: "0.02", reason: "no best price of BTC-USDT-SWAP has come for 60 s" },
+    ]);
+    world.show(60_000);
+    expect(events(life, "position.protected")).toHaveLength(1);
+    world.show(59_000);
+    await pass(world, 10_000);
+    expect(position(world)).toBe("0");
+    await stop(world, life.engine);
+  });
+
   it("is closed at once when its stop was reached while no engine ran, and that is told", async () => {
     const { world } = watched();
     const first = await begun(world);
