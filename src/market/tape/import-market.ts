@@ -46,5 +46,5 @@ const rules: OptionRules = {
 export const importMarket = async (options: ImportMarketOptions): Promise<WrittenFixture> => {
   checkOptions("importMarket", rules, options);
   const { importRecording } = await import("./import.ts");
-  return { fixture: options.out, ...importRecording(options) };
+  return { fixture: options.out, ...(await importRecording(options)) };
 };

@@ -13,9 +13,9 @@ interface ImportOptions extends RecordingOptions, WriteOptions {
   readonly out: string;
 }
 
-export const importRecording = (options: ImportOptions): FixtureManifest => {
+export const importRecording = async (options: ImportOptions): Promise<FixtureManifest> => {
   const { out, force = false } = options;
   checkWritable(out, { force });
-  const { tape, meta } = readRecording(options);
+  const { tape, meta } = await readRecording(options);
   return writeFixture(out, tape, meta, { force });
 };

@@ -47,7 +47,7 @@ interface Recording {
 }
 
 /** The recording as a tape, without writing anything. */
-export const readRecording = (options: RecordingOptions): Recording => {
+export const readRecording = async (options: RecordingOptions): Promise<Recording> => {
   const { file } = options;
   parseInstId(options.instrument, "instrument");
   const lines = readLines(file);

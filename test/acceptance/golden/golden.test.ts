@@ -51,12 +51,12 @@ const run = async (strategy: Strategy, market: ReadMarket): Promise<Figures> => 
   return figuresOf(await runBacktest(config, { market, seed: "golden", print: () => undefined }));
 };
 
-describe("Golden results", () => {
+describe("Golden results", async () => {
   const found = new Map<string, Record<string, Golden>>(Object.keys(strategies).map((name) => [name, { ...keptOf(name) }]));
   const remedy = "\nIf this is meant, run `node test/acceptance/golden/accept.mjs` and commit what it changes in test/acceptance/golden.";
 
   for (const market of markets) {
-    const read = market.read();
+    const read = await market.read();
     const about = Object.entries(strategies).filter(([, { on }]) => on.includes(market.name));
     if (read === undefined) console.log(`skipped: no recording for the market "${market.name}"; name its folder in SLUICE_RECORDINGS`);
     it.runIf(read).each(about)(`of %s on ${market.name} are as they were`, async (name, { make }) => {

@@ -19,7 +19,7 @@ export interface GoldenMarket {
   readonly step: string;
   readonly keepWithin: string;
   /** Undefined when its recording is not there. */
-  readonly read: () => ReadMarket | undefined;
+  readonly read: () => Promise<ReadMarket | undefined>;
 }
 
 const recordings = process.env["SLUICE_RECORDINGS"] ?? fileURLToPath(new URL("../../../../shared/data", import.meta.url));
@@ -33,12 +33,12 @@ const first = (name: string, whole: ReadMarket["tape"], seconds: number): ReadMa
 
 const recorded =
   (name: string, pattern: RegExp, instrument: string, seconds: number): GoldenMarket["read"] =>
-  () => {
+  async () => {
     const file = files.find((one) => pattern.test(one));
-    return file === undefined ? undefined : first(name, readRecording({ file: join(recordings, file), instrument }).tape, seconds);
+    return file === undefined ? undefined : first(name, (await readRecording({ file: join(recordings, file), instrument })).tape, seconds);
   };
 
-const demo = (): ReadMarket => first("demo", readFixture(fileURLToPath(new URL("../../fixtures/demo", import.meta.url))).tape, 1_200);
+const demo = async (): Promise<ReadMarket> => first("demo", readFixture(fileURLToPath(new URL("../../fixtures/demo", import.meta.url))).tape, 1_200);
 
 export const markets: readonly GoldenMarket[] = [
   { name: "demo", barMs: 15_000, step: "0.0004", keepWithin: "80", read: demo },

@@ -78,7 +78,7 @@ interface Result {
 }
 
 const instId = values.instrument;
-const { tape } = readRecording({ file: resolve(process.env["INIT_CWD"] ?? ".", file), instrument: instId });
+const { tape } = await readRecording({ file: resolve(process.env["INIT_CWD"] ?? ".", file), instrument: instId });
 const { tickSize, lotSize } = tape.instruments[0] as Tape["instruments"][number];
 const qty = mul(String(lots), lotSize);
 

@@ -106,8 +106,8 @@ const messagesOf = (text: string): readonly Told[] =>
     .map((message) => message.data ?? message);
 
 /** The service's book, played from the imported rows one quote after the other. */
-const createPlayed = (path: string) => {
-  const { tape } = readRecording({ file: path, instrument: "BTC-USDT-SWAP" });
+const createPlayed = async (path: string) => {
+  const { tape } = await readRecording({ file: path, instrument: "BTC-USDT-SWAP" });
   const book = createBook(() => undefined, leftOf);
   const venue = {
     quote: (_: string, ...row: readonly [number, number, number, number, number]) => {
@@ -139,10 +139,10 @@ const createPlayed = (path: string) => {
 };
 
 describe("Orders that join a recorded market", () => {
-  it.runIf(file)("queue behind what was displayed last, at the best price and behind it", { timeout: 60_000 }, () => {
+  it.runIf(file)("queue behind what was displayed last, at the best price and behind it", { timeout: 60_000 }, async () => {
     const path = join(folder, file ?? "");
     const fusion = createFusion();
-    const served = createPlayed(path);
+    const served = await createPlayed(path);
     let best = "";
     let joins = 0;
     const wrong: string[] = [];

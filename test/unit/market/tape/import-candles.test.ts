@@ -17,13 +17,13 @@ const read = (rows: readonly string[], options: Partial<RecordingOptions> = {}, 
   writeFileSync(file, counter % 2 === 0 ? text : gzipSync(text));
   return readRecording({ file, instrument: "BTC-USD-SWAP", ...options });
 };
-const candlesOf = ({ tape }: ReturnType<typeof read>): CandleSeries => tape.series[0] as CandleSeries;
+const candlesOf = ({ tape }: Awaited<ReturnType<typeof read>>): CandleSeries => tape.series[0] as CandleSeries;
 const minute = (index: number, cells = "10,12,9,11,5"): string => `2022-01-01 00:0${index}:00,${cells}`;
 const instant = (text: string): number => Date.parse(text);
 
 describe("Imported candles", () => {
-  it("close one bar after the instant that opened them", () => {
-    const recording = read([
+  it("close one bar after the instant that opened them", async () => {
+    const recording = await read([
       "2021-12-31 23:59:00.000000,46319.0,46385.5,46319.0,46377.0,2300413.7295",
       "2022-01-01 00:00:00.000000,46377,46411,46377,46411,1829623.1938",
     ]);
@@ -36,8 +36,8 @@ describe("Imported candles", () => {
     ]);
   });
 
-  it("close at their timestamp when that is what it marks", () => {
-    const recording = read([minute(1), minute(2)], { timestamp: "close" });
+  it("close at their timestamp when that is what it marks", async () => {
+    const recording = await read([minute(1), minute(2)], { timestamp: "close" });
     expect(candlesOf(recording).at[0]).toBe(instant("2022-01-01T00:01:00Z"));
     expect(recording.meta.source).toMatch(/timestamps mark the close of a bar/);
   });
@@ -47,23 +47,27 @@ describe("Imported candles", () => {
     ["2022-01-01T00:01:00Z", "2022-01-01T00:02Z"],
     ["2022-01-01T00:01:00.000+00:00", "2022-01-01 00:02 UTC"],
     ["1640995260000", "1640995320000"],
-  ])("understand timestamps like %s", (first, second) => {
-    expect(candlesOf(read([`${first},1,1,1,1,1`, `${second},1,1,1,1,1`])).at[0]).toBe(instant("2022-01-01T00:02:00Z"));
+  ])("understand timestamps like %s", async (first, second) => {
+    expect(candlesOf(await read([`${first},1,1,1,1,1`, `${second},1,1,1,1,1`])).at[0]).toBe(instant("2022-01-01T00:02:00Z"));
   });
 
-  it("understand days", () => {
-    expect(candlesOf(read(["2024-02-28,1,1,1,1,1", "2024-02-29,1,1,1,1,1"])).barMs).toBe(86_400_000);
+  it("understand days", async () => {
+    expect(candlesOf(await read(["2024-02-28,1,1,1,1,1", "2024-02-29,1,1,1,1,1"])).barMs).toBe(86_400_000);
   });
 
-  it("find their columns by name and leave others alone", () => {
+  it("find their columns by name and leave others alone", async () => {
     const series = candlesOf(
-      read(["5,x,11,9,10,12,2022-01-01 00:01:00", "6,y,11,9,10,12,2022-01-01 00:02:00"], {}, "Volume,Note,Close,Low,Open,High,Timestamp"),
+      await read(
+        ["5,x,11,9,10,12,2022-01-01 00:01:00", "6,y,11,9,10,12,2022-01-01 00:02:00"],
+        {},
+        "Volume,Note,Close,Low,Open,High,Timestamp",
+      ),
     );
     expect([series.open[0], series.high[0], series.low[0], series.close[0], series.volume[0]]).toEqual([10, 12, 9, 11, 5]);
   });
 
-  it("take the smallest gap as their length and count the missing ones", () => {
-    const recording = read([minute(1), minute(2), minute(5), minute(7)]);
+  it("take the smallest gap as their length and count the missing ones", async () => {
+    const recording = await read([minute(1), minute(2), minute(5), minute(7)]);
     expect(candlesOf(recording).barMs).toBe(60_000);
     expect(recording.meta.notes).toEqual([
       { what: "gaps between bars", count: 2 },
@@ -73,8 +77,8 @@ describe("Imported candles", () => {
 });
 
 describe("Imported volumes:", () => {
-  const volumes = (list: readonly string[], lotSize?: string) => {
-    const recording = read(
+  const volumes = async (list: readonly string[], lotSize?: string) => {
+    const recording = await read(
       list.map((volume, index) => minute(index, `10,12,9,11,${volume}`)),
       lotSize === undefined ? {} : { lotSize },
     );
@@ -93,15 +97,15 @@ describe("Imported volumes:", () => {
     ],
     ["lose digits that no count could hold", ["1", "123456789012.123456789"], undefined, ["0.1", [10, 1234567890121], 1]],
     ["keep the digits of a given lot", ["1.23456789", "2"], "0.00000001", ["0.00000001", [123456789, 200000000], 0]],
-  ])("%s", (_, list, lotSize, expected) => {
-    expect(volumes(list, lotSize)).toEqual(expected);
+  ])("%s", async (_, list, lotSize, expected) => {
+    expect(await volumes(list, lotSize)).toEqual(expected);
   });
 
   it.each([
     ["a lot too fine for them", ["1", "123456789012"], "0.00000001"],
     ["digits beyond any count", ["1", "12345678901234567890"], undefined],
-  ])("refuse %s by line", (_, list, lotSize) => {
-    expect(() => volumes(list, lotSize)).toThrow(/csv.gz:3: /);
+  ])("refuse %s by line", async (_, list, lotSize) => {
+    await expect(volumes(list, lotSize)).rejects.toThrow(/csv.gz:3: /);
   });
 });
 
@@ -128,12 +132,12 @@ describe("A candle import refuses by line and value:", () => {
       ["2022-01-01 00:00:00.0000,1,1,1,1,1", "2022-01-01 00:00:00.0005,1,1,1,1,1"],
       /smallest gap between rows is 0.5 ms/,
     ],
-  ])("%s", (_, rows, message) => {
-    expect(() => read(rows)).toThrow(message);
-    expect(() => read(rows)).toThrow(expect.objectContaining({ code: "IMPORT_INVALID" }));
+  ])("%s", async (_, rows, message) => {
+    await expect(read(rows)).rejects.toThrow(message);
+    await expect(read(rows)).rejects.toThrow(expect.objectContaining({ code: "IMPORT_INVALID" }));
   });
 
-  it("a header without a column", () => {
-    expect(() => read([minute(1)], {}, "timestamp,open,high,low,volume")).toThrow(/:1: the header lacks close/);
+  it("a header without a column", async () => {
+    await expect(read([minute(1)], {}, "timestamp,open,high,low,volume")).rejects.toThrow(/:1: the header lacks close/);
   });
 });

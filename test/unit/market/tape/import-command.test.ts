@@ -53,7 +53,7 @@ describe("sluice import", () => {
   });
 
   it("gives the same contentHash as the function, from any folder", async () => {
-    const { contentHash } = importRecording({ file: csv, instrument: "BTC-USDT", out: join(home, "function") });
+    const { contentHash } = await importRecording({ file: csv, instrument: "BTC-USDT", out: join(home, "function") });
     const text = await run(csv, "--instrument", "BTC-USDT", "--out", join(home, "command"), "--json");
     expect(JSON.parse(text).contentHash).toBe(contentHash);
     expect(readFixture(join(home, "command")).manifest.source).not.toContain(home);

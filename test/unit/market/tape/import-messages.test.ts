@@ -49,11 +49,11 @@ const rows = (tape: Tape, kind: "trade" | "quote" | "level"): string[] => {
   });
 };
 
-const notesOf = ({ meta }: ReturnType<typeof read>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
+const notesOf = ({ meta }: Awaited<ReturnType<typeof read>>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 
 describe("Imported trades and quotes", () => {
-  it("become rows at their receive time, cut to microseconds", () => {
-    const { tape, meta } = read([
+  it("become rows at their receive time, cut to microseconds", async () => {
+    const { tape, meta } = await read([
       line(0, ticker("61800.20", "2.507", "61800.30", "0.000"), 1_999),
       line(1, trade("61800.30", "0.006"), 123_456),
       line(2, trade("61800.20", "0.1", { m: true, X: undefined })),
@@ -64,23 +64,23 @@ describe("Imported trades and quotes", () => {
     expect(meta.source).toBe(`Messages from recording-${counter - 1}.txt; times are when each was received.`);
   });
 
-  it("are read from a spot recording, whose best prices name no event", () => {
+  it("are read from a spot recording, whose best prices name no event", async () => {
     const spot = {
       stream: "btcusdt@bookTicker",
       data: { u: 5, s: "BTCUSDT", b: "61685.99000000", B: "1.25869000", a: "61686.00000000", A: "2.44816000" },
     };
-    const { tape } = read([line(0, spot)], { instrument: "BTC-USDT" });
+    const { tape } = await read([line(0, spot)], { instrument: "BTC-USDT" });
     expect(rows(tape, "quote")).toEqual(["0 61685.99x1.25869 61686x2.44816"]);
     expect(tape.instruments[0]).toMatchObject({ tickSize: "0.01", lotSize: "0.00001" });
   });
 
-  it("keep the order of lines received in the same microsecond", () => {
-    const { tape } = read([line(0, trade("2", "1"), 900), line(0, trade("1", "1"), 100)]);
+  it("keep the order of lines received in the same microsecond", async () => {
+    const { tape } = await read([line(0, trade("2", "1"), 900), line(0, trade("1", "1"), 100)]);
     expect(rows(tape, "trade")).toEqual(["0 buy 2x1", "0 buy 1x1"]);
   });
 
-  it("skip and count what the market did not trade, zero prices and quantities, and unknown events", () => {
-    const recording = read([
+  it("skip and count what the market did not trade, zero prices and quantities, and unknown events", async () => {
+    const recording = await read([
       line(0, trade("0", "1")),
       line(1, trade("1", "0.000")),
       line(2, trade("1", "1", { X: "INSURANCE_FUND" })),
@@ -97,12 +97,12 @@ describe("Imported trades and quotes", () => {
     ]);
   });
 
-  it("may be compressed, with any name, with a byte order mark, empty lines and carriage returns", () => {
+  it("may be compressed, with any name, with a byte order mark, empty lines and carriage returns", async () => {
     const text = `\uFEFF${line(0, trade("1", "1"))}\r\n\r\n${line(1, trade("2", "1"))}`;
-    expect(rows(read(gzipSync(text)).tape, "trade")).toEqual(["0 buy 1x1", "1 buy 2x1"]);
+    expect(rows((await read(gzipSync(text))).tape, "trade")).toEqual(["0 buy 1x1", "1 buy 2x1"]);
     // Compressed in pieces, of which the last one's size says nothing of the whole.
     const [head, tail] = [gzipSync(text.slice(0, 30)), gzipSync(text.slice(30))];
-    expect(rows(read(Buffer.concat([head, tail])).tape, "trade")).toEqual(["0 buy 1x1", "1 buy 2x1"]);
+    expect(rows((await read(Buffer.concat([head, tail]))).tape, "trade")).toEqual(["0 buy 1x1", "1 buy 2x1"]);
   });
 });
 
@@ -111,8 +111,8 @@ describe("Steps of an import", () => {
     [["100.50", "101.25", "100.75"], ["3", "6", "3"], "0.25", "3"],
     [["5", "10"], ["0.5", "0.00000125"], "5", "0.00000125"],
     [["0.00001234", "1"], ["123456789.00000000", "1"], "0.00000002", "1"],
-  ])("are the greatest that divide all of %j and %j", (prices, quantities, tickSize, lotSize) => {
-    const { tape } = read(prices.map((px, index) => line(index, trade(px, quantities[index]))));
+  ])("are the greatest that divide all of %j and %j", async (prices, quantities, tickSize, lotSize) => {
+    const { tape } = await read(prices.map((px, index) => line(index, trade(px, quantities[index]))));
     expect(tape.instruments[0]).toMatchObject({ tickSize, lotSize });
     const value = rows(tape, "trade");
     expect(value.map((row) => row.split(" ")[2])).toEqual(
@@ -123,60 +123,63 @@ describe("Steps of an import", () => {
     );
   });
 
-  it("can be given, and then everything must fit them", () => {
+  it("can be given, and then everything must fit them", async () => {
     const lines = [line(0, trade("100.5", "3")), line(1, trade("100.55", "3"))];
-    expect(read(lines, { tickSize: "0.01", lotSize: "0.1" }).tape.instruments[0]).toMatchObject({ tickSize: "0.01", lotSize: "0.1" });
-    expect(() => read(lines, { tickSize: "0.1" })).toThrow(/:2: 100.55 is not a multiple of the tick size 0.1/);
-    expect(() => read(lines, { lotSize: "2" })).toThrow(/:1: 3 is not a multiple of the lot size 2/);
+    expect((await read(lines, { tickSize: "0.01", lotSize: "0.1" })).tape.instruments[0]).toMatchObject({
+      tickSize: "0.01",
+      lotSize: "0.1",
+    });
+    await expect(read(lines, { tickSize: "0.1" })).rejects.toThrow(/:2: 100.55 is not a multiple of the tick size 0.1/);
+    await expect(read(lines, { lotSize: "2" })).rejects.toThrow(/:1: 3 is not a multiple of the lot size 2/);
   });
 
-  it.each(["0", "-1", "1e-3"])("refuses a given step of %s", (tickSize) => {
-    expect(() => read([line(0, trade("1", "1"))], { tickSize })).toThrow(expect.objectContaining({ code: "DECIMAL_INVALID" }));
+  it.each(["0", "-1", "1e-3"])("refuses a given step of %s", async (tickSize) => {
+    await expect(read([line(0, trade("1", "1"))], { tickSize })).rejects.toThrow(expect.objectContaining({ code: "DECIMAL_INVALID" }));
   });
 
-  it("refuses values that no common step can hold exactly, by line", () => {
-    expect(() => read([line(0, trade("90071992547", "1")), line(1, trade("0.000001", "1"))])).toThrow(/:2: .*beyond 2\^53/);
-    expect(() => read([line(0, trade("9007199254740993", "1"))])).toThrow(/:1: .*beyond 2\^53/);
+  it("refuses values that no common step can hold exactly, by line", async () => {
+    await expect(read([line(0, trade("90071992547", "1")), line(1, trade("0.000001", "1"))])).rejects.toThrow(/:2: .*beyond 2\^53/);
+    await expect(read([line(0, trade("9007199254740993", "1"))])).rejects.toThrow(/:1: .*beyond 2\^53/);
   });
 });
 
 describe("Times of an import", () => {
   const early = [line(500, trade("2", "1")), line(0, trade("1", "1")), line(600, trade("3", "1"))];
 
-  it("out of order within the tolerance are sorted and counted", () => {
-    const recording = read(early);
+  it("out of order within the tolerance are sorted and counted", async () => {
+    const recording = await read(early);
     expect(rows(recording.tape, "trade")).toEqual(["0 buy 1x1", "500 buy 2x1", "600 buy 3x1"]);
     expect(notesOf(recording)).toEqual(["lines out of order by their receive time, sorted: 1"]);
   });
 
-  it("that are equal keep the order of their lines, also when others are sorted", () => {
-    const { tape } = read([...early, line(500, trade("4", "1")), line(500, trade("5", "1"))]);
+  it("that are equal keep the order of their lines, also when others are sorted", async () => {
+    const { tape } = await read([...early, line(500, trade("4", "1")), line(500, trade("5", "1"))]);
     expect(rows(tape, "trade").slice(1, 4)).toEqual(["500 buy 2x1", "500 buy 4x1", "500 buy 5x1"]);
   });
 
-  it("out of order beyond it are refused by both lines", () => {
-    expect(() => read(early, { disorderMs: 499 })).toThrow(
+  it("out of order beyond it are refused by both lines", async () => {
+    await expect(read(early, { disorderMs: 499 })).rejects.toThrow(
       /:2: received at .*088Z, which is 500 ms before line 1 \(.*588Z\); at most 499 ms/,
     );
-    expect(read(early, { disorderMs: 500 }).tape.length).toBe(3);
+    expect((await read(early, { disorderMs: 500 })).tape.length).toBe(3);
   });
 
   it.each([
     ["milliseconds", `1723161255088 ${JSON.stringify(trade("1", "1"))}`],
     ["no space", `1723161255088000000${JSON.stringify(trade("1", "1"))}`],
     ["twenty digits", `17231612550880000000 ${JSON.stringify(trade("1", "1"))}`],
-  ])("must be nanoseconds: %s", (_, text) => {
-    expect(() => read([text])).toThrow(/:1: .*receive time in nanoseconds \(19 digits/);
+  ])("must be nanoseconds: %s", async (_, text) => {
+    await expect(read([text])).rejects.toThrow(/:1: .*receive time in nanoseconds \(19 digits/);
   });
 
-  it.each([-1, Number.NaN])("refuses a tolerance of %s", (disorderMs) => {
-    expect(() => read(early, { disorderMs })).toThrow(expect.objectContaining({ code: "USAGE" }));
+  it.each([-1, Number.NaN])("refuses a tolerance of %s", async (disorderMs) => {
+    await expect(read(early, { disorderMs })).rejects.toThrow(expect.objectContaining({ code: "USAGE" }));
   });
 });
 
 describe("Imported books", () => {
-  it("of a perpetual begin with the snapshot, then changes it does not hold, chained by pu", () => {
-    const recording = read([
+  it("of a perpetual begin with the snapshot, then changes it does not hold, chained by pu", async () => {
+    const recording = await read([
       line(0, delta(1, 10, [["100", "1"]], [], { pu: 0 })),
       line(1, delta(15, 25, [["101", "2"]], [], { pu: 10 })),
       line(2, delta(27, 30, [["102", "3"]], [], { pu: 25 })),
@@ -187,8 +190,8 @@ describe("Imported books", () => {
     expect(notesOf(recording)).toEqual(["book messages already in the book, dropped: 1"]);
   });
 
-  it("of spot chain by U one past the last u", () => {
-    const recording = read([
+  it("of spot chain by U one past the last u", async () => {
+    const recording = await read([
       line(0, snapshot(20, [["99", "9"]])),
       line(1, delta(15, 20, [["98", "1"]])),
       line(2, delta(18, 22, [["97", "1"]])),
@@ -202,8 +205,8 @@ describe("Imported books", () => {
   it.each([
     ["spot", {}, {}],
     ["perpetual", { pu: 20 }, { pu: 24 }],
-  ])("count a gap of a %s chain, go on, and start afresh at the next snapshot", (_, first, second) => {
-    const recording = read([
+  ])("count a gap of a %s chain, go on, and start afresh at the next snapshot", async (_, first, second) => {
+    const recording = await read([
       line(0, snapshot(20, [["99", "9"]])),
       line(1, delta(21, 22, [["98", "1"]], [], first)),
       line(2, delta(25, 26, [["97", "1"]], [], second)),
@@ -214,8 +217,8 @@ describe("Imported books", () => {
     expect(notesOf(recording)).toEqual(["gaps in the chain of book messages: 1", "book snapshots that were not needed: 1"]);
   });
 
-  it("pass over a snapshot too old to heal a gap, and take one that reaches up to it", () => {
-    const recording = read([
+  it("pass over a snapshot too old to heal a gap, and take one that reaches up to it", async () => {
+    const recording = await read([
       line(0, snapshot(20, [["99", "9"]])),
       line(1, delta(25, 26, [["97", "1"]])),
       line(2, snapshot(23, [["50", "5"]])),
@@ -226,16 +229,16 @@ describe("Imported books", () => {
     expect(notesOf(recording)).toEqual(["gaps in the chain of book messages: 1", "book snapshots older than a gap, dropped: 1"]);
   });
 
-  it("count a snapshot too old for the changes that follow as a gap", () => {
-    expect(notesOf(read([line(0, snapshot(20, [["99", "9"]])), line(1, delta(30, 31, [["98", "1"]]))]))).toEqual([
+  it("count a snapshot too old for the changes that follow as a gap", async () => {
+    expect(notesOf(await read([line(0, snapshot(20, [["99", "9"]])), line(1, delta(30, 31, [["98", "1"]]))]))).toEqual([
       "gaps in the chain of book messages: 1",
     ]);
   });
 
-  it("of a perpetual link to a snapshot that ends on a message or in a hole between two", () => {
+  it("of a perpetual link to a snapshot that ends on a message or in a hole between two", async () => {
     const levels: [string, string][] = [["98", "1"]];
     for (const snapshotId of [20, 24]) {
-      const recording = read([
+      const recording = await read([
         line(0, snapshot(snapshotId, [["99", "9"]])),
         line(1, delta(15, 20, levels, [], { pu: 10 })),
         line(2, delta(30, 31, levels, [], { pu: 20 })),
@@ -244,8 +247,8 @@ describe("Imported books", () => {
     }
   });
 
-  it("forget what came before the last of several gaps", () => {
-    const recording = read([
+  it("forget what came before the last of several gaps", async () => {
+    const recording = await read([
       line(0, snapshot(20, [["99", "9"]])),
       line(1, delta(25, 26, [["97", "1"]])),
       line(2, delta(30, 31, [["96", "1"]])),
@@ -255,8 +258,8 @@ describe("Imported books", () => {
     expect(notesOf(recording)).toEqual(["gaps in the chain of book messages: 2"]);
   });
 
-  it("without any snapshot are dropped and counted", () => {
-    const recording = read([line(0, delta(1, 2, [["98", "1"]])), line(1, trade("5", "1"))]);
+  it("without any snapshot are dropped and counted", async () => {
+    const recording = await read([line(0, delta(1, 2, [["98", "1"]])), line(1, trade("5", "1"))]);
     expect(rows(recording.tape, "level")).toEqual([]);
     expect(notesOf(recording)).toEqual(["book messages without a snapshot before or after them, dropped: 1"]);
   });
@@ -265,10 +268,10 @@ describe("Imported books", () => {
 describe("Symbols of an import", () => {
   const other = { stream: "ethusdt@trade", data: { e: "trade", s: "ETHUSDT", p: "0.03", q: "1", m: true } };
 
-  it("must be chosen when there are several, and the choice is taken alone", () => {
+  it("must be chosen when there are several, and the choice is taken alone", async () => {
     const lines = [line(0, trade("1", "1")), line(1, other), line(2, snapshot(1, [["5", "1"]]))];
-    expect(() => read(lines)).toThrow(/several symbols \(BTCUSDT, ETHUSDT\). Choose one with --symbol/);
-    const recording = read(lines, { symbol: "BTCUSDT" });
+    await expect(read(lines)).rejects.toThrow(/several symbols \(BTCUSDT, ETHUSDT\). Choose one with --symbol/);
+    const recording = await read(lines, { symbol: "BTCUSDT" });
     expect(rows(recording.tape, "trade")).toEqual(["0 buy 1x1"]);
     expect(recording.tape.instruments[0]?.tickSize).toBe("1");
     expect(notesOf(recording)).toEqual([
@@ -277,8 +280,10 @@ describe("Symbols of an import", () => {
     ]);
   });
 
-  it("are refused when nothing is about them", () => {
-    expect(() => read([line(0, trade("1", "1"))], { symbol: "XRPUSDT" })).toThrow(/no message is about symbol "XRPUSDT"; found BTCUSDT/);
+  it("are refused when nothing is about them", async () => {
+    await expect(read([line(0, trade("1", "1"))], { symbol: "XRPUSDT" })).rejects.toThrow(
+      /no message is about symbol "XRPUSDT"; found BTCUSDT/,
+    );
   });
 });
 
@@ -305,32 +310,36 @@ describe("A message import refuses by line and value:", () => {
     ["no JSON", '{"stream":"btcusdt@tra', /is not a receive time followed by JSON/],
     ["no object", "[1]", /holds no JSON object/],
     ["data that is no object", { stream: "btcusdt@trade", data: 5 }, /"data" is "5", not an object/],
-  ])("%s", (_, message, expected) => {
+  ])("%s", async (_, message, expected) => {
     const attempt = () => read([line(0, trade("1", "1")), line(1, message)]);
-    expect(attempt).toThrow(expected);
-    expect(attempt).toThrow(/recording-\d+\.txt:2: /);
-    expect(attempt).toThrow(expect.objectContaining({ code: "IMPORT_INVALID" }));
+    await expect(attempt()).rejects.toThrow(expected);
+    await expect(attempt()).rejects.toThrow(/recording-\d+\.txt:2: /);
+    await expect(attempt()).rejects.toThrow(expect.objectContaining({ code: "IMPORT_INVALID" }));
   });
 
-  it("a truncated gzip file", () => {
+  it("a truncated gzip file", async () => {
     const whole = gzipSync(Array.from({ length: 500 }, (_, index) => line(index, trade("1", "1"))).join("\n"));
-    expect(() => read(whole.subarray(0, -20))).toThrow(/gzip data is damaged or ends early/);
+    await expect(read(whole.subarray(0, -20))).rejects.toThrow(/gzip data is damaged or ends early/);
   });
 
-  it("a file that is not there, is empty, or is something else", () => {
-    expect(() => readRecording({ file: join(home, "none.gz"), instrument: "BTC-USDT" })).toThrow(/there is no such file/);
-    expect(() => read([""])).toThrow(/the file is empty/);
-    expect(() => read(["hello world"])).toThrow(/line 1 is "hello world". Expected recorded messages/);
-    expect(() => readRecording({ file: home, instrument: "BTC-USDT" })).toThrow(expect.objectContaining({ code: "IMPORT_INVALID" }));
+  it("a file that is not there, is empty, or is something else", async () => {
+    await expect(readRecording({ file: join(home, "none.gz"), instrument: "BTC-USDT" })).rejects.toThrow(/there is no such file/);
+    await expect(read([""])).rejects.toThrow(/the file is empty/);
+    await expect(read(["hello world"])).rejects.toThrow(/line 1 is "hello world". Expected recorded messages/);
+    await expect(readRecording({ file: home, instrument: "BTC-USDT" })).rejects.toThrow(
+      expect.objectContaining({ code: "IMPORT_INVALID" }),
+    );
   });
 
-  it("a recording of which nothing remains, with the reasons", () => {
-    expect(() => read([line(0, trade("0", "1"))])).toThrow(
+  it("a recording of which nothing remains, with the reasons", async () => {
+    await expect(read([line(0, trade("0", "1"))])).rejects.toThrow(
       /nothing in it could be imported.\n {2}- trades of price or quantity zero, skipped: 1/,
     );
   });
 
-  it("an instrument of neither kind", () => {
-    expect(() => read([line(0, trade("1", "1"))], { instrument: "BTCUSDT" })).toThrow(expect.objectContaining({ code: "INST_ID_INVALID" }));
+  it("an instrument of neither kind", async () => {
+    await expect(read([line(0, trade("1", "1"))], { instrument: "BTCUSDT" })).rejects.toThrow(
+      expect.objectContaining({ code: "INST_ID_INVALID" }),
+    );
   });
 });

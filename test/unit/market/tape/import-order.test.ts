@@ -42,14 +42,14 @@ const played = ({ instruments, series, order }: Tape): string[] => {
     return `${since} ${one.kind === "trade" ? "trade" : one.side[row] === 1 ? "bid" : "ask"} ${shown(one.px, one.qty)}`;
   });
 };
-const notesOf = ({ meta }: ReturnType<typeof read>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
+const notesOf = ({ meta }: Awaited<ReturnType<typeof read>>): string[] => (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 const corrected = "book messages older than the best prices before them, corrected by these";
 
 describe("Imported rows of one microsecond", () => {
   const whole = snapshot(1, [["100", "5"]], [["103", "5"]]);
 
-  it("are played in the order of their lines, whatever their kinds", () => {
-    const { tape } = read([
+  it("are played in the order of their lines, whatever their kinds", async () => {
+    const { tape } = await read([
       line(0, whole),
       line(1, trade("100"), 100),
       line(1, quote(9, "100", "2", "102", "3"), 200),
@@ -70,9 +70,9 @@ describe("Imported rows of one microsecond", () => {
     ]);
   });
 
-  it("keep their instant where their kinds are in order already", () => {
+  it("keep their instant where their kinds are in order already", async () => {
     const lines = [line(1, delta(10, [["101", "7"]])), line(1, quote(12, "101", "2", "102", "3")), line(1, trade("101"))];
-    expect(played(read([line(0, whole), ...lines]).tape).slice(2)).toEqual(["1 bid 101x7", "1 quote 101x2 102x3", "1 trade 101x1"]);
+    expect(played((await read([line(0, whole), ...lines])).tape).slice(2)).toEqual(["1 bid 101x7", "1 quote 101x2 102x3", "1 trade 101x1"]);
   });
 });
 
@@ -89,8 +89,8 @@ describe("A book message older than the best prices before it", () => {
     ],
   );
 
-  it("shows nothing better than these, and their quantities", () => {
-    const recording = read([
+  it("shows nothing better than these, and their quantities", async () => {
+    const recording = await read([
       line(0, whole),
       line(1, quote(9, "100", "2.5", "103", "4")),
       line(
@@ -121,19 +121,23 @@ describe("A book message older than the best prices before it", () => {
     expect(notesOf(recording)).toEqual([`${corrected}: 1`]);
   });
 
-  it("still takes away what is better than these", () => {
-    const recording = read([line(0, whole), line(1, quote(9, "99", "1", "104", "1")), line(2, delta(2, [["100", "0"]], [["103", "0"]]))]);
+  it("still takes away what is better than these", async () => {
+    const recording = await read([
+      line(0, whole),
+      line(1, quote(9, "99", "1", "104", "1")),
+      line(2, delta(2, [["100", "0"]], [["103", "0"]])),
+    ]);
     expect(played(recording.tape).slice(5)).toEqual(["2 bid 100x0", "2 ask 103x0"]);
     expect(notesOf(recording)).toEqual([]);
   });
 
-  it("shows nothing at all on a side of which they say that it is empty", () => {
-    const recording = read([line(0, whole), line(1, quote(9, "0", "0", "103", "5")), line(2, delta(2, [["98", "1"]]))]);
+  it("shows nothing at all on a side of which they say that it is empty", async () => {
+    const recording = await read([line(0, whole), line(1, quote(9, "0", "0", "103", "5")), line(2, delta(2, [["98", "1"]]))]);
     expect(played(recording.tape).slice(5)).toEqual(["2 bid 98x0"]);
   });
 
-  it("as a snapshot shows them also where it did not have them", () => {
-    const recording = read([line(0, quote(9, "101", "2", "102", "3")), line(1, whole)]);
+  it("as a snapshot shows them also where it did not have them", async () => {
+    const recording = await read([line(0, quote(9, "101", "2", "102", "3")), line(1, whole)]);
     expect(played(recording.tape).slice(1)).toEqual([
       "1 bid 100x5",
       "1 bid 99x6",
@@ -149,8 +153,8 @@ describe("A book message older than the best prices before it", () => {
     ["of the same update", 9, 9],
     ["of a later update", 9, 10],
     ["beside quotes without ids", undefined, 2],
-  ])("is left as it came where it is %s", (_, quoted, told) => {
-    const recording = read([line(0, whole), line(1, quote(quoted, "100", "2", "103", "4")), line(2, delta(told, [["101", "7"]]))]);
+  ])("is left as it came where it is %s", async (_, quoted, told) => {
+    const recording = await read([line(0, whole), line(1, quote(quoted, "100", "2", "103", "4")), line(2, delta(told, [["101", "7"]]))]);
     expect(played(recording.tape).at(-1)).toBe("2 bid 101x7");
   });
 });
@@ -160,11 +164,11 @@ describe("The exchange's time axis", () => {
   const at = (ms: number) => ({ E: base + 1_270 + ms + 1, T: base + 1_270 + ms });
   const onExchange = (lines: readonly string[], more: Partial<RecordingOptions> = {}) => read(lines, { axis: "exchange", ...more });
   const ahead = 1_270;
-  const since = ({ tape }: ReturnType<typeof read>): string[] =>
+  const since = ({ tape }: Awaited<ReturnType<typeof read>>): string[] =>
     played(tape).map((row) => row.replace(/^[\d.]+/, (ms) => String(Math.round((Number(ms) - ahead) * 1_000) / 1_000)));
 
-  it("dates rows by when they happened, and orders book messages of one time by their updates", () => {
-    const recording = onExchange([
+  it("dates rows by when they happened, and orders book messages of one time by their updates", async () => {
+    const recording = await onExchange([
       line(2, snapshot(1, [["100", "5"]], [["103", "5"]], at(0))),
       line(9, trade("100", at(5))),
       line(10, quote(9, "101", "2", "102", "3", at(5))),
@@ -185,18 +189,18 @@ describe("The exchange's time axis", () => {
     expect(notesOf(recording)).toEqual([]);
   });
 
-  it("takes an older book message at its own time, where nothing has to be corrected", () => {
+  it("takes an older book message at its own time, where nothing has to be corrected", async () => {
     const lines = [
       line(2, snapshot(1, [["100", "5"]], [["103", "5"]], at(0))),
       line(9, quote(9, "100", "2", "103", "4", at(8))),
       line(12, delta(4, [["101", "7"]], [], at(5))),
     ];
-    expect(since(onExchange(lines)).slice(2)).toEqual(["5 bid 101x7", "8 quote 100x2 103x4"]);
+    expect(since(await onExchange(lines)).slice(2)).toEqual(["5 bid 101x7", "8 quote 100x2 103x4"]);
   });
 
-  it("gives a message that tells no time the delay of the one before it", () => {
+  it("gives a message that tells no time the delay of the one before it", async () => {
     const { E, ...T } = at(5);
-    const recording = onExchange([
+    const recording = await onExchange([
       line(6, trade("100", { E })),
       line(10, quote(9, "101", "2", "102", "3"), 500_000),
       line(10, trade("101", T), 600_000),
@@ -206,24 +210,28 @@ describe("The exchange's time axis", () => {
     expect(notesOf(recording)).toEqual(["messages without a time of the exchange, dated like those before them: 2"]);
   });
 
-  it("reads a mark's time from when it was sent, and times in microseconds", () => {
+  it("reads a mark's time from when it was sent, and times in microseconds", async () => {
     const mark = on("markPrice", { e: "markPriceUpdate", E: base + ahead + 3, T: base + 3_600_000, p: "100.5", r: "0.0001" });
-    const { tape } = onExchange([line(4, trade("100", { T: (base + ahead) * 1_000 + 2_250 })), line(5, mark), line(6, trade("1", at(4)))]);
+    const { tape } = await onExchange([
+      line(4, trade("100", { T: (base + ahead) * 1_000 + 2_250 })),
+      line(5, mark),
+      line(6, trade("1", at(4))),
+    ]);
     expect(tape.series.map(({ kind, at: times }) => [kind, ...times].join(" "))).toEqual([
       `mark ${base + ahead + 3}`,
       `trade ${base + ahead + 2.25} ${base + ahead + 4}`,
     ]);
   });
 
-  it("tells how long messages took, the quickest taking no time where the recorder's clock was behind", () => {
+  it("tells how long messages took, the quickest taking no time where the recorder's clock was behind", async () => {
     const lines = Array.from({ length: 101 }, (_, index) => line(10 * index + Math.floor(index / 4), trade("100", at(10 * index))));
-    const { feed } = onExchange([...lines, line(2_000, snapshot(1, [["1", "1"]], [], at(0)))]).meta;
+    const { feed } = (await onExchange([...lines, line(2_000, snapshot(1, [["1", "1"]], [], at(0)))])).meta;
     expect(feed?.clockBehindMs).toBe(ahead);
     expect([0, 50, 100, 200].map((step) => feed?.delaysMs[step])).toEqual([0, 6, 12, 25]);
     const truthful = { T: base, E: base };
-    const late = onExchange(Array.from({ length: 20 }, () => line(3, trade("100", truthful)))).meta.feed;
+    const late = (await onExchange(Array.from({ length: 20 }, () => line(3, trade("100", truthful))))).meta.feed;
     expect([late?.clockBehindMs, late?.delaysMs[0]]).toEqual([0, 3]);
-    expect(onExchange(Array.from({ length: 19 }, () => line(3, trade("100", truthful)))).meta.feed).toBeUndefined();
+    expect((await onExchange(Array.from({ length: 19 }, () => line(3, trade("100", truthful))))).meta.feed).toBeUndefined();
   });
 
   it.each<[string, readonly string[], RegExp]>([
@@ -238,12 +246,12 @@ describe("The exchange's time axis", () => {
       [line(0, trade("1", { T: 1_000 }))],
       /:1: its time of the exchange is -\d+ minutes from the one at which it was received/,
     ],
-  ])("is refused by line where %s", (_, lines, problem) => {
-    expect(() => onExchange(lines)).toThrow(problem);
+  ])("is refused by line where %s", async (_, lines, problem) => {
+    await expect(onExchange(lines)).rejects.toThrow(problem);
   });
 
-  it("is refused for candles", () => {
+  it("is refused for candles", async () => {
     const lines = ["timestamp,open,high,low,close,volume", "2022-01-01 00:00:00,1,2,1,2,3", "2022-01-01 00:01:00,2,2,1,1,4"];
-    expect(() => onExchange(lines)).toThrow(/candles have one time only\. Import them without --axis exchange/);
+    await expect(onExchange(lines)).rejects.toThrow(/candles have one time only\. Import them without --axis exchange/);
   });
 });

@@ -36,9 +36,9 @@ const turnoverOf = (text: string): string =>
   [...text.matchAll(/"q":"([0-9.]+)"/g)].reduce((total, match) => add(total, match[1] ?? "0"), "0");
 
 describe("Imports of real recordings", () => {
-  it.runIf(perpetual)("of a perpetual give every trade, quote and level", () => {
+  it.runIf(perpetual)("of a perpetual give every trade, quote and level", async () => {
     const text = textOf(perpetual);
-    const { tape, meta } = readRecording({ file: perpetual ?? "", instrument: "BTC-USDT-SWAP" });
+    const { tape, meta } = await readRecording({ file: perpetual ?? "", instrument: "BTC-USDT-SWAP" });
     expect(rowsOf(tape, "trade")).toBe(count(text, '"e":"trade"'));
     expect(rowsOf(tape, "quote")).toBe(count(text, '"e":"bookTicker"'));
     expect(turnover(tape)).toBe(turnoverOf(text));
@@ -46,8 +46,8 @@ describe("Imports of real recordings", () => {
     expect(meta.notes?.some(({ what }) => what.includes("gaps"))).toBe(false);
   });
 
-  it.runIf(perpetual)("of a perpetual give a book that is never crossed and agrees with the best prices", () => {
-    const { tape } = readRecording({ file: perpetual ?? "", instrument: "BTC-USDT-SWAP" });
+  it.runIf(perpetual)("of a perpetual give a book that is never crossed and agrees with the best prices", async () => {
+    const { tape } = await readRecording({ file: perpetual ?? "", instrument: "BTC-USDT-SWAP" });
     const feed = createFeed(tape.instruments, { bookDepth: 1 });
     let quote: Quote | undefined;
     const distances: number[] = [];
@@ -69,18 +69,18 @@ describe("Imports of real recordings", () => {
     expect(distances[Math.floor(distances.length / 2)]).toBe(0);
   });
 
-  it.runIf(spot)("of spot give every trade and quote, and no book without a snapshot", () => {
+  it.runIf(spot)("of spot give every trade and quote, and no book without a snapshot", async () => {
     const text = textOf(spot);
-    const { tape } = readRecording({ file: spot ?? "", instrument: "BTC-USDT" });
+    const { tape } = await readRecording({ file: spot ?? "", instrument: "BTC-USDT" });
     expect(rowsOf(tape, "trade")).toBe(count(text, '"e":"trade"'));
     expect(rowsOf(tape, "quote")).toBe(count(text, "@bookTicker"));
     expect(turnover(tape)).toBe(turnoverOf(text));
     expect(rowsOf(tape, "level") > 0).toBe(text.includes("lastUpdateId"));
   });
 
-  it.runIf(bars)("of candles give every row, one bar after its timestamp", () => {
+  it.runIf(bars)("of candles give every row, one bar after its timestamp", async () => {
     const [, first = "", ...rest] = textOf(bars).trim().split("\n");
-    const { tape } = readRecording({ file: bars ?? "", instrument: "BTC-USD-SWAP" });
+    const { tape } = await readRecording({ file: bars ?? "", instrument: "BTC-USD-SWAP" });
     const series = tape.series[0] as CandleSeries;
     const [timestamp = "", open = "", , , , volume = ""] = first.split(",");
     const { tickSize = "1", lotSize = "1" } = tape.instruments[0] ?? {};

@@ -44,12 +44,12 @@ const rowsOf = (tape: Tape, kind: Series["kind"]): readonly string[] => {
         .join(" ")}`,
   );
 };
-const notesOf = ({ meta }: ReturnType<typeof beside>): readonly string[] =>
+const notesOf = ({ meta }: Awaited<ReturnType<typeof beside>>): readonly string[] =>
   (meta.notes ?? []).map(({ what, count }) => `${what}: ${count}`);
 
 describe("Imported funding", () => {
-  it("has exact rates of either sign, and what lies outside the recording is left out and counted", () => {
-    const recording = beside([
+  it("has exact rates of either sign, and what lies outside the recording is left out and counted", async () => {
+    const recording = await beside([
       "timestamp,funding",
       `${stamp(0)},0.0005`,
       `${stamp(8)},0.0001`,
@@ -61,8 +61,8 @@ describe("Imported funding", () => {
     expect(notesOf(recording)).toEqual(["funding rates outside the recording, dropped: 2"]);
   });
 
-  it("that is missing is counted, by the smallest distance", () => {
-    const recording = beside(["funding,timestamp", ...[2, 6, 14, 22].map((hour) => `0.0001,${stamp(hour)}`)]);
+  it("that is missing is counted, by the smallest distance", async () => {
+    const recording = await beside(["funding,timestamp", ...[2, 6, 14, 22].map((hour) => `0.0001,${stamp(hour)}`)]);
     expect(notesOf(recording)).toEqual(["gaps between funding rates: 2", "funding rates missing in gaps: 2"]);
     const coverage = coverageOf(recording.tape, []).series.find(({ kind }) => kind === "funding");
     expect(coverage).toMatchObject({ rows: 4, gaps: 2, gapMs: 16 * hourMs });
@@ -82,22 +82,22 @@ describe("Imported funding", () => {
     [["timestamp,funding", "yesterday,0.1"], /:2: "timestamp" is "yesterday"; expected UTC/],
     [['{"timestamp":1704096000000,"funding":0.1}'], /:1: "funding" is 0.1; expected a decimal in plain digits/],
     [['{"timestamp":1704096000000,"funding":"0.1"}', "[]"], /:2: \[\] is not a JSON object/],
-  ])("is refused: %j", (lines, message) => {
-    expect(() => beside(lines)).toThrow(message);
+  ])("is refused: %j", async (lines, message) => {
+    await expect(beside(lines)).rejects.toThrow(message);
   });
 
-  it("told by two files for one instant is refused, not charged twice", () => {
+  it("told by two files for one instant is refused, not charged twice", async () => {
     const one = stored(["timestamp,funding", `${stamp(8)},0.1`]);
     const two = stored(["timestamp,funding", `${stamp(8)},0.2`]);
-    expect(() => readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [one, two] })).toThrow(
+    await expect(readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [one, two] })).rejects.toThrow(
       /this funding has the timestamp of/,
     );
   });
 });
 
 describe("Imported mark prices", () => {
-  it("are whole ticks and parts of one, finer than the tick, which they do not refine", () => {
-    const recording = beside([
+  it("are whole ticks and parts of one, finer than the tick, which they do not refine", async () => {
+    const recording = await beside([
       '{"timestamp":"2024-01-01 02:00:00","mark":"100.12345678"}',
       '{"timestamp":1704078000000,"mark":"99.5","funding":"0.0001"}',
     ]);
@@ -108,24 +108,26 @@ describe("Imported mark prices", () => {
     expect(lastPrices(recording.tape).get("BTC-USDT-SWAP")).toBe("99.5");
   });
 
-  it("that were known before the recording stand at its start, the latest of them", () => {
-    const recording = beside(["timestamp,mark", `${stamp(-5)},90`, `${stamp(0)},100.25`, `${stamp(30)},95`]);
+  it("that were known before the recording stand at its start, the latest of them", async () => {
+    const recording = await beside(["timestamp,mark", `${stamp(-5)},90`, `${stamp(0)},100.25`, `${stamp(30)},95`]);
     expect(rowsOf(recording.tape, "mark")).toEqual(["1: 200 500000000"]);
     expect(notesOf(recording)).toEqual(["mark prices outside the recording, dropped: 2"]);
   });
 
-  it("too fine for a billionth of a tick are cut, and counted", () => {
-    expect(notesOf(beside(["timestamp,mark", `${stamp(2)},100.0000000001`]))).toEqual(["mark prices cut to a billionth of a tick: 1"]);
+  it("too fine for a billionth of a tick are cut, and counted", async () => {
+    expect(notesOf(await beside(["timestamp,mark", `${stamp(2)},100.0000000001`]))).toEqual([
+      "mark prices cut to a billionth of a tick: 1",
+    ]);
   });
 
-  it.each(["0", "-1", "x"])("of %s are refused", (mark) => {
-    expect(() => beside(["timestamp,mark", `${stamp(2)},${mark}`])).toThrow(/"mark" is .*; expected a decimal above 0/);
+  it.each(["0", "-1", "x"])("of %s are refused", async (mark) => {
+    await expect(beside(["timestamp,mark", `${stamp(2)},${mark}`])).rejects.toThrow(/"mark" is .*; expected a decimal above 0/);
   });
 });
 
 describe("Imported rule changes", () => {
-  it("stand until the next, count in the tape's steps, and leave out what is as it was", () => {
-    const recording = beside(
+  it("stand until the next, count in the tape's steps, and leave out what is as it was", async () => {
+    const recording = await beside(
       ["timestamp,tickSize,lotSize,listed", `${stamp(-9)},0.1,,`, `${stamp(5)},,2,`, `${stamp(6)},,,false`, `${stamp(9)},0.5,,true`],
       { lotSize: "1" },
     );
@@ -143,39 +145,42 @@ describe("Imported rule changes", () => {
     [["timestamp,listed", `${stamp(2)},maybe`], /:2: "listed" is "maybe"; expected true or false/],
     [["timestamp,tickSize", `${stamp(2)},0`], /"tickSize" is "0"; expected a decimal above 0/],
     [["timestamp,tickSize", `${stamp(3)},1`, `${stamp(2)},2`], /:3: this rule comes before the one of line 2/],
-  ])("are refused: %j", (lines, message) => {
-    expect(() => beside(lines)).toThrow(message);
+  ])("are refused: %j", async (lines, message) => {
+    await expect(beside(lines)).rejects.toThrow(message);
   });
 });
 
 describe("Imported terms", () => {
-  it("are merged by time, ahead of what trades at their instant: rules, marks, funding", () => {
-    const { tape } = beside([`timestamp,listed,mark,funding`, `${stamp(2)},true,100,0.0001`]);
+  it("are merged by time, ahead of what trades at their instant: rules, marks, funding", async () => {
+    const { tape } = await beside([`timestamp,listed,mark,funding`, `${stamp(2)},true,100,0.0001`]);
     const kinds = Array.from({ length: 5 }, (_, index) => tape.series[tape.order.series[index] ?? 0]?.kind);
     expect(kinds).toEqual(["candle", "change", "mark", "funding", "candle"]);
   });
 
-  it("survive the disk, and a recording without them is as before", () => {
-    const recording = beside(["timestamp,funding,mark,tickSize,listed", `${stamp(8)},-0.0001,100.123456789,0.5,0`]);
+  it("survive the disk, and a recording without them is as before", async () => {
+    const recording = await beside(["timestamp,funding,mark,tickSize,listed", `${stamp(8)},-0.0001,100.123456789,0.5,0`]);
     const dir = join(home, "fixture");
     writeFixture(dir, recording.tape, recording.meta);
     const { tape, manifest } = readFixture(dir);
     expect(manifest.format).toBe("sluice-fixture/1");
     for (const kind of ["change", "mark", "funding", "candle"] as const) expect(rowsOf(tape, kind)).toEqual(rowsOf(recording.tape, kind));
     expect(readFixture("test/fixtures/demo").tape.length).toBeGreaterThan(0);
-    expect(readRecording({ file: bars, instrument: "BTC-USDT-SWAP" }).tape.series.map(({ kind }) => kind)).toEqual(["candle"]);
+    expect((await readRecording({ file: bars, instrument: "BTC-USDT-SWAP" })).tape.series.map(({ kind }) => kind)).toEqual(["candle"]);
   });
 
-  it("alone are no recording, and a recording is no terms", () => {
+  it("alone are no recording, and a recording is no terms", async () => {
     const terms = stored(["timestamp,funding", `${stamp(8)},0.1`]);
-    expect(() => readRecording({ file: terms, instrument: "BTC-USDT-SWAP" })).toThrow(
+    await expect(readRecording({ file: terms, instrument: "BTC-USDT-SWAP" })).rejects.toThrow(
       /it holds no trading, only its terms. Name the recording first/,
     );
-    expect(() => readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [bars] })).toThrow(/it holds candles, not terms/);
+    await expect(readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [bars] })).rejects.toThrow(/it holds candles, not terms/);
   });
 
-  it("of a window begin with what stood before it, and never charge a funding again", () => {
-    const { tape } = beside(["timestamp,funding,mark,listed", ...[2, 4, 20].map((hour) => `${stamp(hour)},0.0001,${100 + hour},true`)]);
+  it("of a window begin with what stood before it, and never charge a funding again", async () => {
+    const { tape } = await beside([
+      "timestamp,funding,mark,listed",
+      ...[2, 4, 20].map((hour) => `${stamp(hour)},0.0001,${100 + hour},true`),
+    ]);
     const window = cutTape(tape, { fromAt: start + 10 * hourMs, toAt: start + 30 * hourMs });
     expect(rowsOf(window, "mark")).toEqual(["10: 208 0", "20: 240 0"]);
     expect(rowsOf(window, "change")).toEqual(["10: 1 1 1", "20: 1 1 1"]);
@@ -201,8 +206,8 @@ describe("Imported mark messages", () => {
     return series === undefined ? [] : Array.from(series.at, (at, row) => [at - start, ...columnsOf(series).map((column) => column[row])]);
   };
 
-  it("give marks as received, and the rate told last before its instant as funding", () => {
-    const { tape } = read(
+  it("give marks as received, and the rate told last before its instant as funding", async () => {
+    const { tape } = await read(
       trade(0),
       mark(100, "100.75000000", "0.00010000", 5_000),
       mark(4_900, "100.25", "-0.0002", 5_000),
@@ -223,9 +228,9 @@ describe("Imported mark messages", () => {
     expect(since(tape, "funding")).toEqual([[5_000, -1, 2_000_000_000_000]]);
   });
 
-  it("have no funding where none is told, and refuse a rate that is none", () => {
-    expect(since(read(trade(0), mark(100, "100.5", "", 0), trade(200)).tape, "funding")).toEqual([]);
-    expect(() => read(trade(0), mark(100, "100.5", "x", 5_000))).toThrow(/:2: "r" is "x"; expected a decimal/);
-    expect(() => read(trade(0), mark(100, "zero", "0.1", 5_000))).toThrow(/:2: "p" is "zero"/);
+  it("have no funding where none is told, and refuse a rate that is none", async () => {
+    expect(since((await read(trade(0), mark(100, "100.5", "", 0), trade(200))).tape, "funding")).toEqual([]);
+    await expect(read(trade(0), mark(100, "100.5", "x", 5_000))).rejects.toThrow(/:2: "r" is "x"; expected a decimal/);
+    await expect(read(trade(0), mark(100, "zero", "0.1", 5_000))).rejects.toThrow(/:2: "p" is "zero"/);
   });
 });
