@@ -1,12 +1,13 @@
 /**
- * The bytes of a recording as lines, whether it is compressed or not, and what kind of recording it is.
+ * The bytes of a recording of messages or terms as lines, whether it is compressed or not, and what kind of recording a file is.
  *
  * Invariants: compression is recognised by the first bytes and not by the name; a truncated or damaged file is refused, never read in
  * part; line numbers count from 1 and include empty lines.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { excerpt, SluiceError } from "../../errors.ts";
+import { SluiceError } from "../../errors.ts";
+import { encodingOf, type TextPart, textOf } from "./byte-source.ts";
 
 export interface TextLines {
   readonly file: string;
@@ -17,8 +18,11 @@ export interface TextLines {
   readonly number: readonly number[];
 }
 
-export const readLines = (file: string): TextLines => {
-  const bytes = unpacked(readBytes(file), file);
+const readLines = (file: string): TextLines => linesOf(file, unpacked(readBytes(file), file));
+
+const linesOf = (file: string, raw: Buffer): TextLines => {
+  const encoding = encodingOf(raw);
+  const bytes = encoding === "utf-8" ? raw : Buffer.from(new TextDecoder(encoding).decode(raw));
   const lines = { file, bytes, from: [] as number[], to: [] as number[], number: [] as number[] };
   let number = 0;
   for (let from = bytes.subarray(0, 3).equals(byteOrderMark) ? 3 : 0; from < bytes.length; ) {
@@ -38,21 +42,38 @@ export const readLines = (file: string): TextLines => {
 
 export const lineAt = ({ bytes, from, to }: TextLines, index: number): string => bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
 
-/** Terms are not a recording by themselves: funding rates, mark prices, changes of rules. */
-type RecordingKind = "messages" | "candles" | "terms";
+/** Terms are not a recording by themselves: funding rates, mark prices, changes of rules. Of rows the layout is found later. */
+type RecordingKind = "messages" | "rows" | "terms";
 
-export const kindOf = (lines: TextLines): RecordingKind => {
-  const first = lineAt(lines, 0);
+const termNames = ["funding", "mark", "ticksize", "lotsize", "listed"];
+
+/** By its first line. */
+export const kindOf = (first: string): RecordingKind => {
   if (/^\d+ *\{/.test(first)) return "messages";
+  if (first.startsWith("{")) return termNames.some((name) => first.toLowerCase().includes(`"${name}"`)) ? "terms" : "rows";
   const header = first.toLowerCase().replaceAll(/["\s]/g, "").split(",");
-  const isTerms = first.startsWith("{") || ["funding", "mark", "ticksize", "lotsize", "listed"].some((name) => header.includes(name));
-  if (first.startsWith("{") || (header.includes("timestamp") && isTerms && !header.includes("open"))) return "terms";
-  if (header.includes("timestamp")) return "candles";
-  throw new SluiceError(
-    "IMPORT_INVALID",
-    `${lines.file}: ${lines.from.length === 0 ? "the file is empty" : `line ${lines.number[0]} is ${JSON.stringify(excerpt(first))}`}. ` +
-      "Expected recorded messages (`<receive time in ns> <json>` a line), candles (`timestamp,open,high,low,close,volume`) or, beside one of them, terms (`timestamp,funding,mark,tickSize,lotSize,listed`).",
-  );
+  const isTerms = header.includes("timestamp") && termNames.some((name) => header.includes(name)) && !header.includes("open");
+  return isTerms ? "terms" : "rows";
+};
+
+/** The first line that holds something; undefined where none does. */
+export const firstLineOf = async (part: TextPart): Promise<string | undefined> => {
+  let head = "";
+  for await (const text of textOf(part.unpacked())) {
+    head = (head + text).trimStart();
+    if (head.includes("\n") || head.length > longestHead) break;
+  }
+  return head === "" ? undefined : head.split("\n", 1)[0]?.trimEnd();
+};
+
+const longestHead = 65_536;
+
+/** The same as `readLines`, from an archive or in whatever packing and encoding. */
+export const readPartLines = async (part: TextPart): Promise<TextLines> => {
+  if (part.packing === "gzip" || part.packing === "none") return readLines(part.name);
+  const pieces: Buffer[] = [];
+  for await (const piece of part.unpacked()) pieces.push(piece);
+  return linesOf(part.name, Buffer.concat(pieces));
 };
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);

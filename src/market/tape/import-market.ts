@@ -7,6 +7,7 @@
 import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
 import type { FixtureManifest, WriteOptions } from "./fixture.ts";
 import type { RecordingOptions } from "./read-recording.ts";
+import { checkedLayout } from "./table/layout.ts";
 
 /** Options of `importMarket`: those of the command `import`. */
 export interface ImportMarketOptions extends RecordingOptions, WriteOptions {
@@ -34,17 +35,21 @@ const rules: OptionRules = {
     lotSize: text,
     symbol: text,
     axis: { enum: ["receive", "exchange"] },
+    layout: {},
+    contractSize: text,
+    onRead: {},
     terms: { type: "array", items: text },
     force: { type: "boolean" },
   },
 };
 
 /**
- * Turns a recording (websocket messages or candle CSV, plain or gzipped) into a fixture. Steps are decimal text. Throws `USAGE`,
+ * Turns a recording (websocket messages, or rows of bars, trades, best prices or books) into a fixture. Steps are decimal text. Throws `USAGE`,
  * `IMPORT_INVALID` or, where the folder holds a fixture and `force` is not given, what `writeFixture` throws.
  */
 export const importMarket = async (options: ImportMarketOptions): Promise<WrittenFixture> => {
   checkOptions("importMarket", rules, options);
+  if (typeof options.layout === "object") checkedLayout(options.layout, "importMarket.layout");
   const { importRecording } = await import("./import.ts");
   return { fixture: options.out, ...(await importRecording(options)) };
 };

@@ -12,7 +12,7 @@ import { compare, decimal, div, equal, grid, isDecimal, mul, neg } from "../../d
 import { excerpt, SluiceError } from "../../errors.ts";
 import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
-import { instantOf } from "./import-times.ts";
+import { instantOf } from "./import-instants.ts";
 import { markParts, rateStep, type Series, seriesOf } from "./tape.ts";
 
 interface Term {

@@ -1,5 +1,5 @@
 /**
- * When each line was received, in which order lines are taken, and what a timestamp in a cell means.
+ * When each line was received, and in which order lines are taken.
  *
  * Invariants: times are whole microseconds, exact; lines of equal time keep their order, and so do the rows that are made of them;
  * a line that is earlier than one before it by more than the tolerance is refused by both.
@@ -78,34 +78,5 @@ const tooLate = (times: Float64Array, lines: TextLines, latest: number, index: n
     lines.number[index] as number,
     `received at ${instant(index)}, which is ${behindMs} ms before line ${lines.number[latest]} (${instant(latest)}); ` +
       `at most ${disorderMs} ms of disorder are sorted. Allow more with --disorder-ms, or repair the recording.`,
-  );
-};
-
-const pattern = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(?:Z|\+00:?00| ?UTC)?$/;
-
-/** Milliseconds of a timestamp in UTC: a calendar date and time, or 13 digits of milliseconds since the epoch. */
-export const instantOf = (text: string, file: string, line: number): number => {
-  if (/^\d{13}$/.test(text)) return Number(text);
-  const match = pattern.exec(text);
-  if (match !== null) {
-    const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const whole = Date.UTC(year, month - 1, day, hour, minute, second);
-    // A month of 13 or a minute of 60 would silently become another instant.
-    const same = new Date(whole)
-      .toISOString()
-      .startsWith(`${match[1]}-${match[2]}-${match[3]}T${match[4] ?? "00"}:${match[5] ?? "00"}:${match[6] ?? "00"}`);
-    if (same) return whole + Number((match[7] ?? "").padEnd(6, "0").slice(0, 6)) / 1000;
-  }
-  throw importInvalid(
-    file,
-    line,
-    `"timestamp" is ${JSON.stringify(text)}; expected UTC like 2024-01-01 00:01:00, or milliseconds since the epoch.`,
   );
 };

@@ -1,36 +1,42 @@
 /**
- * A recording made elsewhere as a tape: websocket messages as received, or candles as CSV.
+ * A recording made elsewhere as a tape: websocket messages as received, or rows of bars, trades, best prices or books.
  *
  * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; what was left out on
  * purpose is counted in the notes.
- * Not here: the readers (import-messages.ts, import-candles.ts, import-terms.ts), writing it (import.ts).
+ * Not here: the readers (import-messages.ts, table/table-reader.ts, import-terms.ts), writing it (import.ts).
  */
 import { basename } from "node:path";
 import { parseInstId } from "../../contract/inst-id.ts";
 import { decimal, isPositive } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
+import { partsOf, type TextPart } from "./byte-source.ts";
 import type { FixtureMeta, FixtureNote } from "./fixture.ts";
-import { readCandles } from "./import-candles.ts";
 import { type Growing, held } from "./import-columns.ts";
 import { createDecimalPool } from "./import-decimals.ts";
 import type { Axis } from "./import-exchange.ts";
-import { kindOf, readLines, type TextLines } from "./import-file.ts";
+import { firstLineOf, kindOf, readPartLines } from "./import-file.ts";
 import { type Note, readMessages } from "./import-messages.ts";
 import type { MessageRows } from "./import-rows.ts";
 import { noTerms, offerSteps, readTerms, type Terms, termSeries } from "./import-terms.ts";
+import type { Layout } from "./table/layout.ts";
+import { readTable, type Table } from "./table/table-reader.ts";
 import { createTape, type Series, type SeriesKind, seriesOf, type Tape, type TapeInstrument } from "./tape.ts";
 
 export interface RecordingOptions {
   readonly file: string;
   readonly instrument: string;
-  /** Candles: whether a row's timestamp is when its bar began (the default) or ended. */
+  /** How the columns of a file of rows are arranged: a name of the table of layouts, or a description. Found from the file when left out. */
+  readonly layout?: string | Layout;
+  /** Base currency in one contract, as decimal text, where a file counts contracts. */
+  readonly contractSize?: string;
+  /** Candles: whether a row's timestamp is when its bar began or ended. Left out: as the layout says, else when it began. */
   readonly timestamp?: "open" | "close";
   /** Found as the greatest common step of what was read when left out. */
   readonly tickSize?: string;
   readonly lotSize?: string;
   /** Which symbol to take from a recording of several. */
   readonly symbol?: string;
-  /** How far receive times may fall back and still be sorted. */
+  /** How far times may fall back and still be sorted; candles never are. */
   readonly disorderMs?: number;
   /**
    * Messages: whether rows are dated when they were received (the default) or when the exchange says that they happened. Then the
@@ -39,19 +45,36 @@ export interface RecordingOptions {
   readonly axis?: "receive" | "exchange";
   /** Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by time. */
   readonly terms?: readonly string[];
+  /** Called after each piece of a file of rows: how many of its bytes and rows were read. What it throws ends the import. */
+  readonly onRead?: (bytes: number, rows: number) => void;
 }
+
+/** What reading rows found out, for people. */
+type RowsFound = Pick<Table, "plan" | "format" | "unit" | "rows" | "timestamp" | "sample">;
 
 interface Recording {
   readonly tape: Tape;
   readonly meta: FixtureMeta;
+  /** Of files of rows. */
+  readonly found?: RowsFound;
 }
 
 /** The recording as a tape, without writing anything. */
 export const readRecording = async (options: RecordingOptions): Promise<Recording> => {
-  const { file } = options;
+  const parts = await partsOf(options.file);
+  const [part, ...others] = parts;
+  if (part === undefined || others.length > 0)
+    throw new SluiceError("IMPORT_INVALID", `${options.file}: the archive holds ${parts.length} files; import it as a whole.`);
+  return readPart(part, options);
+};
+
+/** The same for a file, or for one in an archive. */
+const readPart = async (part: TextPart, options: Omit<RecordingOptions, "file">): Promise<Recording> => {
+  const { name: file } = part;
   parseInstId(options.instrument, "instrument");
-  const lines = readLines(file);
-  const kind = kindOf(lines);
+  const first = await firstLineOf(part);
+  if (first === undefined) throw new SluiceError("IMPORT_INVALID", `${file}: the file is empty.`);
+  const kind = kindOf(first);
   if (kind === "terms") {
     throw new SluiceError(
       "IMPORT_INVALID",
@@ -59,25 +82,28 @@ export const readRecording = async (options: RecordingOptions): Promise<Recordin
     );
   }
   const { note, list } = createNotes();
-  const terms = termsIn(options);
-  if (kind === "candles" && options.axis === "exchange") {
-    throw new SluiceError("USAGE", `${file}: candles have one time only. Import them without --axis exchange.`);
-  }
-  const { tape, feed } = kind === "candles" ? { tape: candleTape(lines, options, note, terms) } : messageTape(lines, options, note, terms);
+  const terms = await termsIn(options);
+  const read = { file, note, terms };
+  const { tape, source, found, feed } = await (kind === "rows" ? rowsTape(part, options, read) : messageTape(part, options, read));
   if (tape.length === 0) {
     const reasons = list().map(({ what, count }) => `${what}: ${count}`);
     throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
   }
-  return { tape, meta: { source: sourceOf(options, kind), notes: list(), ...(feed && { feed }) } };
+  return { tape, meta: { source, notes: list(), ...(feed && { feed }) }, ...(found && { found }) };
 };
 
-const termsIn = ({ terms: files = [] }: RecordingOptions): Terms => {
+const termsIn = async ({ terms: files = [] }: Pick<RecordingOptions, "terms">): Promise<Terms> => {
   const terms = noTerms();
   for (const file of files) {
-    const lines = readLines(file);
-    const kind = kindOf(lines);
-    if (kind !== "terms") throw new SluiceError("IMPORT_INVALID", `${file}: it holds ${kind}, not terms. Import it by itself.`);
-    readTerms(lines, terms);
+    for (const part of await partsOf(file)) {
+      const kind = kindOf((await firstLineOf(part)) ?? "");
+      if (kind !== "terms")
+        throw new SluiceError(
+          "IMPORT_INVALID",
+          `${file}: it holds ${kind === "rows" ? "a recording" : kind}, not terms. Import it by itself.`,
+        );
+      readTerms(await readPartLines(part), terms);
+    }
   }
   return terms;
 };
@@ -90,25 +116,59 @@ const tapeWith = (terms: Terms, { instId, tickSize, lotSize }: TapeInstrument, s
   return createTape([{ instId, tickSize, lotSize }], [...termSeries(terms, { tickSize, lotSize, startAt, endAt }, note), ...series]);
 };
 
-const candleTape = (lines: TextLines, options: RecordingOptions, note: Note, terms: Terms): Tape => {
-  const { file, instrument, timestamp = "open" } = options;
-  const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
-  offerSteps(terms, prices, undefined);
-  const rows = readCandles(lines, { timestamp, prices, lotSize: stepOf("lot size", options.lotSize), note });
-  const { barMs, at, open, high, low, close, volumes } = rows;
-  const columns = [open.counts(), high.counts(), low.counts(), close.counts(), volumes.counts];
-  const series = seriesOf("candle", 0, at, columns, barMs);
-  return tapeWith(terms, { instId: instrument, tickSize: prices.step(), lotSize: volumes.lotSize }, [series], note);
+interface Reading {
+  readonly file: string;
+  readonly note: Note;
+  readonly terms: Terms;
+}
+
+interface ReadTape extends Pick<Axis, "feed"> {
+  readonly tape: Tape;
+  readonly source: string;
+  readonly found?: RowsFound;
+}
+
+const poolsFor = ({ tickSize, lotSize }: Pick<RecordingOptions, "tickSize" | "lotSize">, file: string) => ({
+  prices: createDecimalPool({ file, name: "tick size", step: stepOf("tick size", tickSize) }),
+  quantities: createDecimalPool({ file, name: "lot size", step: stepOf("lot size", lotSize) }),
+});
+
+const rowsTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
+  const { instrument, timestamp, lotSize, layout, symbol, contractSize, onRead, axis = "receive" } = options;
+  const { prices, quantities } = poolsFor(options, file);
+  offerSteps(terms, prices, quantities);
+  const disorderMs = disorderOf(options);
+  const given = {
+    instrument,
+    timestamp,
+    lotSize: stepOf("lot size", lotSize),
+    layout,
+    symbol,
+    contractSize: stepOf("contract size", contractSize),
+  };
+  const found = await readTable(part, { ...given, axis, prices, quantities, note, disorderMs, onRead });
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize: found.lotSize ?? quantities.step() };
+  return { tape: tapeWith(terms, steps, found.series, note), source: sourceOfRows(file, found, axis), found };
 };
 
-const messageTape = (lines: TextLines, options: RecordingOptions, note: Note, terms: Terms): Pick<Axis, "feed"> & { tape: Tape } => {
-  const { file, instrument, symbol, axis = "receive" } = options;
-  const prices = createDecimalPool({ file, name: "tick size", step: stepOf("tick size", options.tickSize) });
-  const quantities = createDecimalPool({ file, name: "lot size", step: stepOf("lot size", options.lotSize) });
+const rowKinds = { candles: "Candles", trades: "Trades", quotes: "Best prices", book: "Order books", changes: "Order books" } as const;
+
+const sourceOfRows = (file: string, { plan, timestamp }: RowsFound, axis: "receive" | "exchange"): string => {
+  const { rows } = plan.layout;
+  const times =
+    rows === "candles" ? `; timestamps mark the ${timestamp} of a bar` : axis === "exchange" ? "; times are the exchange's" : "";
+  return `${rowKinds[rows]} from ${basename(file)}${times}.`;
+};
+
+const messageTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
+  const { instrument, symbol, axis = "receive" } = options;
+  const { prices, quantities } = poolsFor(options, file);
   offerSteps(terms, prices, quantities);
+  const lines = await readPartLines(part);
   const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options), axis, terms });
   const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
-  return { tape: tapeWith(terms, steps, messageSeries(rows), note), ...(rows.feed && { feed: rows.feed }) };
+  const source = sourceOfMessages(file, symbol, axis);
+  return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
 };
 
 const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
@@ -126,16 +186,14 @@ const stepOf = (name: string, step: string | undefined): string | undefined => {
   throw new SluiceError("DECIMAL_INVALID", `${name}: "${step}" is not positive. Give a step such as "0.01".`);
 };
 
-const disorderOf = ({ disorderMs = 1_000 }: RecordingOptions): number => {
+const disorderOf = ({ disorderMs = 1_000 }: Pick<RecordingOptions, "disorderMs">): number => {
   if (Number.isFinite(disorderMs) && disorderMs >= 0) return disorderMs;
   throw new SluiceError("USAGE", `disorderMs: ${disorderMs} is not a number of milliseconds from 0 up.`);
 };
 
 /** The name of the file without its folder: a manifest travels, folders do not. */
-const sourceOf = ({ file, timestamp = "open", symbol, axis }: RecordingOptions, kind: "messages" | "candles"): string =>
-  kind === "candles"
-    ? `Candles from ${basename(file)}; timestamps mark the ${timestamp} of a bar.`
-    : `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
+const sourceOfMessages = (file: string, symbol: string | undefined, axis: "receive" | "exchange"): string =>
+  `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
 
 const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
   at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];

@@ -47,8 +47,19 @@ describe("Imported candles", () => {
     ["2022-01-01T00:01:00Z", "2022-01-01T00:02Z"],
     ["2022-01-01T00:01:00.000+00:00", "2022-01-01 00:02 UTC"],
     ["1640995260000", "1640995320000"],
+    ["1640995260", "1640995320"],
+    ["1640995260000000", "1640995320000000"],
+    ["1640995260000000000", "1640995320000000000"],
+    ["1640995260.000", "1640995320.000"],
+    ["2022-01-01T01:01:00+01:00", "2021-12-31T22:32:00-01:30"],
+    ["20220101000100", "20220101000200"],
   ])("understand timestamps like %s", async (first, second) => {
     expect(candlesOf(await read([`${first},1,1,1,1,1`, `${second},1,1,1,1,1`])).at[0]).toBe(instant("2022-01-01T00:02:00Z"));
+  });
+
+  it("keep microseconds of seconds with a fraction, and cut nanoseconds", async () => {
+    const at = candlesOf(await read(["1640995260.0002509,1,1,1,1,1", "1640995320.0002509,1,1,1,1,1"])).at[0];
+    expect(at).toBe(1_640_995_320_000_250 / 1_000);
   });
 
   it("understand days", async () => {
@@ -111,20 +122,24 @@ describe("Imported volumes:", () => {
 
 describe("A candle import refuses by line and value:", () => {
   it.each<[string, readonly string[], RegExp]>([
-    ["a repeated row", [minute(1), minute(1)], /:3: 2022-01-01 00:01:00 repeats the timestamp/],
+    ["a repeated row with other values", [minute(1), minute(1, "10,12,9,11,6")], /:3: 2022-01-01 00:01:00 repeats the timestamp/],
     ["a row out of order", [minute(2), minute(3), minute(1)], /:4: 2022-01-01 00:01:00 comes before the row above it/],
-    ["a gap of no whole number of bars", [minute(1), minute(2), "2022-01-01 00:03:30,1,1,1,1,1"], /:4: 90000 ms after the row before it/],
+    [
+      "a gap of no whole number of bars",
+      [minute(1), minute(2), "2022-01-01 00:03:30,1,1,1,1,1"],
+      /the bar of 2022-01-01T00:03:30.000Z is 90000 ms after the one before it/,
+    ],
     ["a high below the close", [minute(1, "10,10.5,9,11,1"), minute(2)], /:2: .*expected 0 < low <= open and close <= high/],
     ["a low above the open", [minute(1), minute(2, "10,12,10.5,11,1")], /:3: .*10.5/],
     ["a price of zero", [minute(1, "0,0,0,0,0"), minute(2)], /:2: .*0 < low/],
-    ["an exponent", [minute(1, "1e1,12,9,11,5"), minute(2)], /:2: "open" is "1e1"/],
+    ["hexadecimal", [minute(1, "0x1e,12,9,11,5"), minute(2)], /:2: "open" is "0x1e"/],
     ["a negative volume", [minute(1, "10,12,9,11,-5"), minute(2)], /:2: "volume" is "-5"/],
     ["an empty cell", [minute(1, "10,12,9,,5"), minute(2)], /:2: "close" is ""/],
     ["a missing cell", [minute(1, "10,12,9,11"), minute(2)], /:2: 5 cells; the header names 6/],
     ["a month of 13", ["2022-13-01 00:00:00,1,1,1,1,1", minute(2)], /:2: "timestamp" is "2022-13-01 00:00:00"; expected UTC/],
     ["a day that does not exist", ["2022-02-30 00:00:00,1,1,1,1,1", minute(2)], /:2: "timestamp"/],
-    ["another time zone", ["2022-01-01T00:00:00+02:00,1,1,1,1,1", minute(2)], /:2: "timestamp"/],
-    ["seconds since the epoch", ["1640995260,1,1,1,1,1", minute(2)], /:2: "timestamp"/],
+    ["a named time zone", ["2022-01-01T00:00:00 CET,1,1,1,1,1", minute(2)], /:2: "timestamp"/],
+    ["seconds and dates mixed", ["1640995260,1,1,1,1,1", minute(2)], /:3: the timestamp .* is of dates; rows before it tell seconds/],
     ["a single row", [minute(1)], /cannot be told from fewer than two rows/],
     ["no row", [], /cannot be told from fewer than two rows/],
     [

@@ -325,7 +325,7 @@ describe("A message import refuses by line and value:", () => {
   it("a file that is not there, is empty, or is something else", async () => {
     await expect(readRecording({ file: join(home, "none.gz"), instrument: "BTC-USDT" })).rejects.toThrow(/there is no such file/);
     await expect(read([""])).rejects.toThrow(/the file is empty/);
-    await expect(read(["hello world"])).rejects.toThrow(/line 1 is "hello world". Expected recorded messages/);
+    await expect(read(["hello world"])).rejects.toThrow(/line 1 is "hello world", which is of no known layout. Expected recorded messages/);
     await expect(readRecording({ file: home, instrument: "BTC-USDT" })).rejects.toThrow(
       expect.objectContaining({ code: "IMPORT_INVALID" }),
     );

@@ -252,6 +252,6 @@ describe("The exchange's time axis", () => {
 
   it("is refused for candles", async () => {
     const lines = ["timestamp,open,high,low,close,volume", "2022-01-01 00:00:00,1,2,1,2,3", "2022-01-01 00:01:00,2,2,1,1,4"];
-    await expect(onExchange(lines)).rejects.toThrow(/candles have one time only\. Import them without --axis exchange/);
+    await expect(onExchange(lines)).rejects.toThrow(/files of layout candles have one time only\. Import them without --axis exchange/);
   });
 });

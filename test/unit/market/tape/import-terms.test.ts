@@ -173,7 +173,9 @@ describe("Imported terms", () => {
     await expect(readRecording({ file: terms, instrument: "BTC-USDT-SWAP" })).rejects.toThrow(
       /it holds no trading, only its terms. Name the recording first/,
     );
-    await expect(readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [bars] })).rejects.toThrow(/it holds candles, not terms/);
+    await expect(readRecording({ file: bars, instrument: "BTC-USDT-SWAP", terms: [bars] })).rejects.toThrow(
+      /it holds a recording, not terms/,
+    );
   });
 
   it("of a window begin with what stood before it, and never charge a funding again", async () => {

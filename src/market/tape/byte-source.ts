@@ -1,0 +1,171 @@
+/**
+ * The text of a file in pieces: plain, gzip, zip or zstd, in UTF-8 or UTF-16.
+ *
+ * Invariants: packing and encoding are recognised by the first bytes and not by the name; no more than a few pieces are held at a
+ * time; a truncated or damaged file is refused, never read in part (checksums are compared); a file of no text is refused by what it is.
+ * Not here: lines and cells (table/text-rows.ts), websocket recordings, which are read whole (import-file.ts).
+ */
+import { closeSync, createReadStream, openSync, type ReadStream, readSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { TextDecoder } from "node:util";
+import zlib from "node:zlib";
+import type { Entry } from "yauzl";
+import { SluiceError } from "../../errors.ts";
+
+type Packing = "none" | "gzip" | "zip" | "zstd";
+
+/** A file, or one of the files in a zip archive. */
+export interface TextPart {
+  /** For messages: the path, and the name within an archive. */
+  readonly name: string;
+  readonly packing: Packing;
+  /** Its size on disk. */
+  readonly bytes: number;
+  /** The bytes as they were before packing. May be called again; `onRead` is told how many bytes of the file on disk were read. */
+  unpacked(onRead?: (bytes: number) => void): AsyncGenerator<Buffer>;
+}
+
+/** The parts of `file`: one, or as many as an archive holds. */
+export const partsOf = async (file: string): Promise<readonly TextPart[]> => {
+  const head = headOf(file);
+  const binary = binaries.find(({ magic }) => head.subarray(0, magic.length).toString("latin1") === magic);
+  if (binary !== undefined) throw refused(file, binary.what);
+  if (head.subarray(0, 4).toString("latin1") === "PK\u0003\u0004") return zipParts(file);
+  const bytes = statSync(file).size;
+  const packing = packingOf(head);
+  return [{ name: file, packing, bytes, unpacked: (onRead) => unpack(file, packing, onRead) }];
+};
+
+/** Pieces of text without a mark of their encoding. */
+export const textOf = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined;
+  for await (const piece of pieces) {
+    decoder ??= new TextDecoder(encodingOf(piece));
+    yield decoder.decode(piece, { stream: true });
+  }
+  if (decoder !== undefined) yield decoder.decode();
+};
+
+/** By its mark, or by the zeros between the letters of a text that is mostly digits. */
+export const encodingOf = (bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" => {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (second === 0 && first !== 0)) return "utf-16le";
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : "utf-8";
+};
+
+const convert = "Write it as CSV first (pandas: to_csv), or as JSON.";
+/** Files of rows that are no text, by how they begin. */
+const binaries: readonly { readonly magic: string; readonly what: string }[] = [
+  { magic: "PAR1", what: "a Parquet file" },
+  { magic: "ARROW1", what: "an Arrow or Feather file" },
+  { magic: "FEA1", what: "a Feather file" },
+  { magic: "\u0093NUMPY", what: "a NumPy file" },
+  { magic: "\u0089HDF", what: "an HDF5 file" },
+  { magic: "SQLite", what: "an SQLite database" },
+];
+
+const refused = (file: string, what: string): SluiceError =>
+  new SluiceError("IMPORT_INVALID", `${file}: it is ${what}, which is not read. ${convert}`);
+
+const headOf = (file: string): Buffer => {
+  try {
+    const descriptor = openSync(file, "r");
+    try {
+      const head = Buffer.alloc(16);
+      return head.subarray(0, readSync(descriptor, head));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new SluiceError("IMPORT_INVALID", `${file}: ${missing ? "there is no such file" : (error as Error).message}.`);
+  }
+};
+
+const packingOf = (head: Buffer): Packing => {
+  if (head[0] === 0x1f && head[1] === 0x8b) return "gzip";
+  return head.length >= 4 && head.readUInt32LE(0) === 0xfd2fb528 ? "zstd" : "none";
+};
+
+const pieceBytes = 1 << 18;
+
+const unpack = async function* (file: string, packing: Packing, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const source = createReadStream(file, { highWaterMark: pieceBytes });
+  const unpacker = packing === "none" ? undefined : unpackerOf(packing, file);
+  try {
+    for await (const piece of unpacker === undefined ? source : joined(source, unpacker)) {
+      onRead?.(source.bytesRead);
+      yield piece as Buffer;
+    }
+  } catch (error) {
+    throw unpacker === undefined || error instanceof SluiceError ? error : damaged(file, `${packing} data`, error);
+  } finally {
+    source.destroy();
+  }
+};
+
+/** An error of either stream ends the reading of the second. */
+const joined = (source: ReadStream, unpacker: Transform): Readable => pipeline(source, unpacker, () => undefined) as Readable;
+
+const unpackerOf = (packing: Packing, file: string): Transform => {
+  if (packing === "gzip") return zlib.createGunzip({ chunkSize: pieceBytes });
+  // Younger than the oldest Node that is supported.
+  const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
+  if (createZstdDecompress !== undefined) return createZstdDecompress();
+  throw new SluiceError("PLATFORM_UNSUPPORTED", `${file}: zstd needs Node 22.15 or later. Unpack it first: zstd -d ${basename(file)}`);
+};
+
+const damaged = (file: string, what: string, error: unknown): SluiceError =>
+  new SluiceError(
+    "IMPORT_INVALID",
+    `${file}: the ${what} is damaged or ends early (${(error as Error).message}). Fetch the file again, or unpack what can be saved first.`,
+  );
+
+/** Folders, and what archive tools and exchanges put beside the data. */
+const beside = /\/$|^__MACOSX\/|(^|\/)\.|\.(checksum|md|pdf)$|(^|\/)readme/i;
+
+const zipParts = async (file: string): Promise<readonly TextPart[]> => {
+  const entries: Entry[] = [];
+  try {
+    const { openPromise } = await import("yauzl");
+    const zip = await openPromise(file);
+    for await (const entry of zip.eachEntry()) entries.push(entry);
+  } catch (error) {
+    throw damaged(file, "zip archive", error);
+  }
+  const names = entries.map(({ fileName }) => fileName);
+  if (names.includes("[Content_Types].xml")) throw refused(file, "a spreadsheet");
+  if (names.some((name) => name.endsWith(".npy"))) throw refused(file, "a NumPy archive");
+  const data = entries.filter(({ fileName }) => !beside.test(fileName));
+  if (data.length === 0)
+    throw new SluiceError("IMPORT_INVALID", `${file}: the archive holds no data; found ${names.join(", ") || "nothing"}.`);
+  return data.map((entry) => ({
+    name: `${file}/${entry.fileName}`,
+    packing: "zip" as const,
+    bytes: entry.compressedSize,
+    unpacked: (onRead) => unpackEntry(file, entry, onRead),
+  }));
+};
+
+const unpackEntry = async function* (file: string, entry: Entry, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const name = `${file}/${entry.fileName}`;
+  if (entry.isEncrypted()) throw new SluiceError("IMPORT_INVALID", `${name}: it is encrypted. Unpack it first.`);
+  const { openPromise } = await import("yauzl");
+  const zip = await openPromise(file, { autoClose: false });
+  let [checksum, length] = [0, 0];
+  try {
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      const piece = chunk as Buffer;
+      checksum = zlib.crc32(piece, checksum);
+      length += piece.length;
+      onRead?.(Math.round(entry.compressedSize * (length / Math.max(1, entry.uncompressedSize))));
+      yield piece;
+    }
+    if (checksum !== entry.crc32) throw new Error("its checksum does not match");
+  } catch (error) {
+    throw error instanceof SluiceError ? error : damaged(name, "zip data", error);
+  } finally {
+    zip.close();
+  }
+};
