@@ -96,8 +96,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 const free = ["errors", "decimal", "random"];
 
 const computed = "a calculation, compared with figures made by other means";
-/** Exports that only tests take, and why they are offered all the same. */
+const reference = "the reference of configuration is made from it";
+/** Exports that only tests or the documentation take, and why they are offered all the same. */
 const offeredToTests: Readonly<Record<string, string>> = {
+  "src/backtest/backtest-service.ts backtestSchema": reference,
+  "src/backtest/backtest-service.ts feesSchema": reference,
+  "src/backtest/backtest-service.ts paperSchema": reference,
+  "src/client/live/live-service.ts liveSchema": reference,
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
   "src/orders/risk/loss-limits.ts profitOf": computed,

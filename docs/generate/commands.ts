@@ -2,11 +2,19 @@
  * The reference of commands, from the command line's own definitions: what `--help` prints, as a page.
  */
 import type { Argument, Command, Option } from "commander";
-import { type CliIo, processIo } from "../../src/cli/io.ts";
+import type { CliIo } from "../../src/cli/io.ts";
 import { programOf } from "../../src/cli/main.ts";
 import { code, table } from "./markdown.ts";
 
-const io: CliIo = processIo();
+/** Nothing is run: the definitions alone are read. */
+const io: CliIo = {
+  out: () => undefined,
+  err: () => undefined,
+  isTty: false,
+  columns: 100,
+  env: () => undefined,
+  onStop: () => () => undefined,
+};
 
 const valueText = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : String(value));
 

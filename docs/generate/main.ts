@@ -4,9 +4,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { commandsPage } from "./commands.ts";
+import { configurationPage } from "./configuration.ts";
+import { eventsPage } from "./events.ts";
+import { fieldsPage } from "./fields.ts";
+import { errorsPage, profilePage } from "./profile.ts";
 
 const folder = fileURLToPath(new URL("../reference/", import.meta.url));
+const pages = {
+  commands: await commandsPage(),
+  configuration: configurationPage(),
+  errors: errorsPage(),
+  events: eventsPage(),
+  fields: fieldsPage(),
+  profile: profilePage(),
+};
 
 mkdirSync(folder, { recursive: true });
-writeFileSync(`${folder}commands.md`, `${await commandsPage()}\n`);
-process.exit();
+for (const [name, text] of Object.entries(pages)) writeFileSync(`${folder}${name}.md`, `${text}\n`);

@@ -111,7 +111,7 @@ const tierSchema = {
   required: ["volumeMin", "makerBps", "takerBps"],
   properties: { volumeMin: bps, makerBps: bps, takerBps: bps },
 } as const;
-const feesSchema = {
+export const feesSchema = {
   type: "object",
   additionalProperties: false,
   required: ["makerBps", "takerBps"],
@@ -143,12 +143,12 @@ const embedded = {
   skewMs: { type: "number" },
   timeoutMs: { type: "number", exclusiveMinimum: 0 },
 } as const;
-const optionsSchema = {
+export const backtestSchema = {
   type: "object",
   additionalProperties: false,
   properties: { ...embedded, warmUpMs: { type: "number", minimum: 0 } },
 } as const;
-const paperSchema = {
+export const paperSchema = {
   type: "object",
   additionalProperties: false,
   properties: { ...embedded, instruments: { type: "array", minItems: 1, items: { type: "string", format: "inst-id" } } },
@@ -204,7 +204,7 @@ const market = (fixture: string | undefined): ReadMarket => {
 
 /** The embedded service on recorded time: the same engine as live, in virtual time. */
 export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
-  const checked = check(optionsSchema, options, "backtest options");
+  const checked = check(backtestSchema, options, "backtest options");
   const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
     const merged = { ...checked, ...overrides };
     const { tape, facts, before } = given ?? market(merged.fixture);

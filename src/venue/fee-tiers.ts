@@ -13,7 +13,9 @@ import { type Amount, one, type Rates, readAmount } from "./money.ts";
 
 /** Basis points as decimal text; a negative maker fee is a rebate. */
 export interface Fees {
+  /** Of a resting order's fill, in basis points of its value; negative for a rebate. */
   readonly makerBps: string;
+  /** Of a fill that takes, in basis points of its value. */
   readonly takerBps: string;
   /** What holds instead from a 30-day volume on, the smallest volume first. Flat when left out. */
   readonly tiers?: readonly FeeTier[];

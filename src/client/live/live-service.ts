@@ -65,7 +65,7 @@ export interface OpenLive extends OpenService {
   stop(): Promise<void>;
 }
 
-const optionsSchema = {
+export const liveSchema = {
   type: "object",
   additionalProperties: false,
   required: ["environment", "baseUrl"],
@@ -86,7 +86,7 @@ const ip = "local";
 
 /** The service over the network: real orders. */
 export const live = ({ keys, users: given, clock, openSocket, ...options }: LiveOptions): LiveSpec => {
-  const checked = parseHuman<Checked>(optionsSchema, options, "live options");
+  const checked = parseHuman<Checked>(liveSchema, options, "live options");
   readBaseUrl(checked.baseUrl);
   if (checked.wsUrl !== undefined) checkSocketUrl(checked.wsUrl);
   const users = readUsers(keys, given, "live options");

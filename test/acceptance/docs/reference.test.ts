@@ -2,8 +2,12 @@
  * The generated reference is complete: every event, field, key and command is in it and says what it means.
  */
 import { describe, expect, it } from "vitest";
+import { commandsPage } from "../../../docs/generate/commands.ts";
+import { keysWithoutRow, keyTables } from "../../../docs/generate/configuration.ts";
 import { documentedEvents } from "../../../docs/generate/events.ts";
+import { programOf } from "../../../src/cli/main.ts";
 import { checkEventName } from "../../../src/journal/event-map.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 
 describe("The reference of events", () => {
   const events = documentedEvents();
@@ -20,5 +24,29 @@ describe("The reference of events", () => {
     expect(events.flatMap(({ types, fields }) => fields.filter(({ doc }) => doc === "").map(({ name }) => `${types[0]}: ${name}`))).toEqual(
       [],
     );
+  });
+});
+
+describe("The reference of configuration", () => {
+  it("has every key of the schemas", () => {
+    expect(keysWithoutRow()).toEqual([]);
+  });
+
+  it("says what each key means", () => {
+    const bare = keyTables().flatMap(({ place, keys }) => keys.filter(({ doc }) => doc === "").map(({ name }) => `${place}: ${name}`));
+    expect(bare).toEqual([]);
+  });
+});
+
+describe("The reference of commands", () => {
+  it("has every command with each of its options, and what it means", async () => {
+    const page = await commandsPage();
+    const program = await programOf(["help"], capturedIo(), {});
+    expect(program.commands.length).toBeGreaterThan(12);
+    for (const command of program.commands) {
+      expect(page).toContain(`## sluice ${command.name()}`);
+      expect(command.description()).not.toBe("");
+      expect(command.options.filter(({ description, hidden }) => !hidden && description === "").map(({ flags }) => flags)).toEqual([]);
+    }
   });
 });

@@ -1,0 +1,244 @@
+/**
+ * The reference of configuration: every key of a config and of `backtest`, `paper` and `live`, with what it may hold, its default and its
+ * meaning.
+ *
+ * Invariants: keys, bounds and choices are those of the schemas that check a config; meanings are the docstrings of the types; defaults
+ * are the values in force, or stated in the docstring.
+ */
+import { backtestSchema, feesSchema, paperSchema } from "../../src/backtest/backtest-service.ts";
+import { liveSchema } from "../../src/client/live/live-service.ts";
+import { watchdogDefaults } from "../../src/host/config.ts";
+import { configSchema } from "../../src/host/config-schema.ts";
+import { isolationDefaults } from "../../src/host/strategy.ts";
+import { defaultRules } from "../../src/orders/risk/pre-trade-checks.ts";
+import { defaultFreshness } from "../../src/orders/state/resources.ts";
+import { defaultReserve } from "../../src/scheduler/quota/reserve.ts";
+import { docOf, type Field, interfaceOf } from "./docstrings.ts";
+import { code, prose, table } from "./markdown.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** One table: the keys at a place of a config. */
+export interface KeyTable {
+  /** How the place is written, such as `orders` or `backtest({ … })`. */
+  readonly place: string;
+  readonly doc: string;
+  readonly keys: readonly Key[];
+}
+
+interface Key {
+  readonly name: string;
+  readonly values: string;
+  readonly fallback: string;
+  readonly doc: string;
+  readonly required: boolean;
+}
+
+const propertiesOf = (schema: Schema | undefined): Schema => (schema?.["properties"] ?? {}) as Schema;
+
+const boundsOf = (schema: Schema): string => {
+  const { minimum, maximum, exclusiveMinimum } = schema as {
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly exclusiveMinimum?: number;
+  };
+  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`;
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  return minimum === undefined ? "" : ` from ${minimum}`;
+};
+
+/** What a schema allows, in words; the type of the sources where the schema leaves it to code. */
+const valuesOf = (schema: Schema | undefined, { type }: Field): string => {
+  const {
+    type: kind,
+    enum: choices,
+    format,
+    pattern,
+  } = (schema ?? {}) as {
+    readonly type?: unknown;
+    readonly enum?: readonly string[];
+    readonly format?: string;
+    readonly pattern?: string;
+  };
+  if (choices !== undefined) return choices.map((choice) => code(`"${choice}"`)).join(" or ");
+  if (kind === "integer") return `whole number${boundsOf(schema as Schema)}`;
+  if (kind === "number") return `number${boundsOf(schema as Schema)}`;
+  if (kind === "boolean") return `${code("true")} or ${code("false")}`;
+  if (kind === "string" && (format === "decimal" || pattern?.startsWith("^\\d+(") === true)) return "decimal text";
+  if (kind === "string") return "text";
+  return code(type);
+};
+
+interface Parts {
+  readonly place: string;
+  readonly doc: string;
+  readonly fields: readonly Field[];
+  readonly schema: Schema | undefined;
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
+const tableOf = ({ place, doc, fields, schema, defaults = {} }: Parts): KeyTable => ({
+  place,
+  doc,
+  keys: fields.map((field) => {
+    const own = propertiesOf(schema)[field.name] as Schema | undefined;
+    const fallback = defaults[field.name] ?? own?.["default"];
+    const isPlain = fallback !== undefined && typeof fallback !== "object";
+    return {
+      name: field.name,
+      values: valuesOf(own, field),
+      fallback: isPlain ? JSON.stringify(fallback) : "",
+      doc: field.doc,
+      required: !field.optional && fallback === undefined,
+    };
+  }),
+});
+
+const config = configSchema as unknown as Schema;
+const inConfig = (...path: readonly string[]): Schema => path.reduce((schema, name) => propertiesOf(schema)[name] as Schema, config);
+const fieldsOf = (path: string, ...names: readonly string[]): readonly Field[] => names.flatMap((name) => interfaceOf(path, name).fields);
+const places = "src/host/config.ts";
+const optional = (fields: readonly Field[]): readonly Field[] => fields.map((field) => ({ ...field, optional: true }));
+const without = (fields: readonly Field[], ...names: readonly string[]): readonly Field[] =>
+  fields.filter(({ name }) => !names.includes(name));
+
+const layerSchema = (): Schema => inConfig("quota", "layers")["items"] as Schema;
+
+/** Every place of a config with its keys. */
+export const keyTables = (): readonly KeyTable[] => [
+  tableOf({ place: "defineConfig({ … })", doc: docOf(places, "Config"), fields: fieldsOf(places, "Config"), schema: config }),
+  tableOf({
+    place: "orders",
+    doc: "What may be sent. A limit on money is off unless it is set. See [risk limits](/guides/risk).",
+    fields: optional([
+      ...fieldsOf("src/orders/risk/pre-trade-checks.ts", "RuleSet"),
+      ...fieldsOf("src/orders/risk/risk-limits.ts", "RiskRules"),
+    ]),
+    schema: inConfig("orders"),
+    defaults: { ...defaultRules },
+  }),
+  tableOf({
+    place: "quota",
+    doc: "The rate limiter. The defaults fit the service; see [quota](/concepts/quota).",
+    fields: optional([
+      ...fieldsOf(places, "QuotaConfig"),
+      ...without(fieldsOf("src/scheduler/quota/reserve.ts", "ReservePolicy"), "elementWeight"),
+    ]),
+    schema: inConfig("quota"),
+    defaults: { ...defaultReserve },
+  }),
+  tableOf({
+    place: "quota.layers[]",
+    doc: docOf("src/scheduler/quota/layers.ts", "LayerSpec"),
+    fields: fieldsOf("src/scheduler/quota/layers.ts", "LayerSpec"),
+    schema: layerSchema(),
+  }),
+  tableOf({
+    place: "freshness",
+    doc: docOf("src/orders/state/resources.ts", "Freshness"),
+    fields: optional(fieldsOf("src/orders/state/resources.ts", "Freshness")),
+    schema: inConfig("freshness"),
+    defaults: { ...defaultFreshness },
+  }),
+  tableOf({
+    place: "journal",
+    doc: docOf(places, "JournalConfig"),
+    fields: fieldsOf(places, "JournalConfig"),
+    schema: inConfig("journal"),
+  }),
+  tableOf({
+    place: "supervision",
+    doc: "When a strategy that fails is started again. Without it, a failed strategy stays stopped.",
+    fields: fieldsOf("src/host/restart-policy.ts", "RestartPolicy"),
+    schema: inConfig("supervision"),
+  }),
+  tableOf({
+    place: "watchdog",
+    doc: docOf(places, "WatchdogConfig"),
+    fields: fieldsOf(places, "WatchdogConfig"),
+    schema: inConfig("watchdog"),
+    defaults: { ...watchdogDefaults },
+  }),
+  tableOf({
+    place: "backtest({ … }), paper({ … })",
+    doc: docOf("src/backtest/backtest-service.ts", "EmbeddedOptions"),
+    fields: fieldsOf("src/backtest/backtest-service.ts", "EmbeddedOptions"),
+    schema: backtestSchema as unknown as Schema,
+  }),
+  tableOf({
+    place: "backtest({ … }) only",
+    doc: docOf("src/backtest/backtest-service.ts", "BacktestOptions"),
+    fields: fieldsOf("src/backtest/backtest-service.ts", "BacktestOptions"),
+    schema: backtestSchema as unknown as Schema,
+  }),
+  tableOf({
+    place: "paper({ … }) only",
+    doc: docOf("src/backtest/backtest-service.ts", "PaperOptions"),
+    fields: fieldsOf("src/backtest/backtest-service.ts", "PaperOptions"),
+    schema: paperSchema as unknown as Schema,
+  }),
+  tableOf({
+    place: "fees",
+    doc: docOf("src/venue/fee-tiers.ts", "Fees"),
+    fields: fieldsOf("src/venue/fee-tiers.ts", "Fees"),
+    schema: feesSchema as unknown as Schema,
+  }),
+  tableOf({
+    place: "live({ … })",
+    doc: docOf("src/client/live/live-service.ts", "LiveOptions"),
+    fields: fieldsOf("src/client/live/live-service.ts", "LiveOptions"),
+    schema: liveSchema as unknown as Schema,
+  }),
+  tableOf({
+    place: "strategy(options, { … })",
+    doc: "The second argument of a strategy in a config. A plugin takes `as` alone.",
+    fields: fieldsOf("src/host/define.ts", "Naming", "StrategyNaming"),
+    schema: undefined,
+  }),
+  tableOf({
+    place: "isolate: { … }",
+    doc: docOf("src/host/strategy.ts", "Isolation"),
+    fields: optional(fieldsOf("src/host/strategy.ts", "Isolation")),
+    schema: undefined,
+    defaults: { ...isolationDefaults },
+  }),
+];
+
+/** The keys that the schemas name and no table has, by place. */
+export const keysWithoutRow = (): readonly string[] => {
+  const schemas: readonly (readonly [place: string, schema: Schema])[] = [
+    ["defineConfig({ … })", config],
+    ...["orders", "quota", "freshness", "journal", "supervision", "watchdog"].map((name) => [name, inConfig(name)] as const),
+    ["quota.layers[]", layerSchema()],
+    ["live({ … })", liveSchema as unknown as Schema],
+    ["fees", feesSchema as unknown as Schema],
+  ];
+  const tables = keyTables();
+  return schemas.flatMap(([place, schema]) => {
+    const rows = tables.find((one) => one.place === place)?.keys.map(({ name }) => name) ?? [];
+    return Object.keys(propertiesOf(schema))
+      .filter((name) => !rows.includes(name))
+      .map((name) => `${place}: ${name}`);
+  });
+};
+
+const section = ({ place, doc, keys }: KeyTable): string => {
+  const rows = keys.map(({ name, values, fallback, doc: text, required }) => [
+    code(name),
+    values,
+    fallback === "" ? (required ? "required" : "") : code(fallback),
+    prose(text),
+  ]);
+  return [`## ${place}`, linked(doc), table(["Key", "Values", "Default", "Meaning"], rows)].join("\n\n");
+};
+
+/** Texts of this file hold links, which those of the sources do not. */
+const linked = (text: string): string => (text.includes("](") ? text : prose(text));
+
+export const configurationPage = (): string =>
+  [
+    "# Configuration",
+    "A config file has one default export: `defineConfig({ … })`, or a function that returns a config and is told which command asks. A config is checked whole before anything is opened; every mistake is listed with its place and what to write. A key that does not exist is an error that names the likely one.",
+    'Money, prices and rates are decimal text (`"0.001"`); counts and durations are numbers, and a name that ends in `Ms` is in milliseconds.',
+    ...keyTables().map(section),
+  ].join("\n\n");
