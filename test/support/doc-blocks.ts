@@ -15,8 +15,8 @@
  * The block takes the place of the line that holds the word, or follows the text where no line does.
  * Not here: what is asked of the blocks (test/acceptance/docs).
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -110,4 +110,21 @@ export const fileOfBlock = (block: DocBlock): DocFile => {
   const text = completed(block);
   const isModule = /^\s*(import|export) /m.test(text);
   return { page, line, path: `${folderOf(page)}/${name ?? `block-${line}.ts`}`, text: isModule ? text : `${text}\nexport {};\n` };
+};
+
+/** Every TypeScript block of the documentation. */
+export const docFiles = (): readonly DocFile[] =>
+  docBlocks()
+    .filter(({ language }) => language === "ts")
+    .map(fileOfBlock);
+
+/** Writes the blocks of TypeScript below a folder of the repository's `out`, where packages are found, and returns it. */
+export const writeDocFiles = (name: string): string => {
+  const folder = join(root, "out", name);
+  rmSync(folder, { recursive: true, force: true });
+  for (const { path, text } of docFiles()) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
 };

@@ -2,20 +2,19 @@
  * Every code block of README.md and of the documentation compiles, parses or runs.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocBlock, type DocFile, docBlocks, fileOfBlock, folderOf } from "../../support/doc-blocks.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { type DocBlock, type DocFile, docBlocks, docFiles, folderOf, writeDocFiles } from "../../support/doc-blocks.ts";
 import { commandsOf, usageProblem } from "../../support/doc-commands.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-/** Within the repository, so that packages are found. */
-const place = join(root, "out", "doc-blocks");
+const place = writeDocFiles("doc-blocks");
 
 const blocks = docBlocks();
 const of = (language: string): readonly DocBlock[] => blocks.filter((block) => block.language === language);
-const files: readonly DocFile[] = of("ts").map(fileOfBlock);
+const files = docFiles();
 const at = ({ page, line }: DocBlock | DocFile): string => `${page}:${line}`;
 
 const run = (argv: readonly string[]): Promise<string> =>
@@ -29,15 +28,9 @@ const run = (argv: readonly string[]): Promise<string> =>
 const told = (output: string): string =>
   files.reduce((text, file) => text.replaceAll(`out/doc-blocks/${file.path}`, `${at(file)} (${file.path})`), output);
 
-const write = (path: string, text: string): void => {
-  mkdirSync(dirname(join(place, path)), { recursive: true });
-  writeFileSync(join(place, path), text);
+const write = (name: string, text: string): void => {
+  writeFileSync(join(place, name), text);
 };
-
-beforeAll(() => {
-  rmSync(place, { recursive: true, force: true });
-  for (const { path, text } of files) write(path, text);
-});
 
 afterAll(() => {
   rmSync(place, { recursive: true, force: true });
@@ -72,7 +65,7 @@ describe("Code blocks of the documentation", () => {
   it("that are tests of strategies pass", async () => {
     write(
       "vitest.config.ts",
-      `import base from "../../vitest.config.ts";\nexport default { resolve: base.resolve, test: { root: ${JSON.stringify(place)}, include: ["**/*.test.ts"] } };\n`,
+      `import base from "../../vitest.config.ts";\nexport default { resolve: base.resolve, test: { root: ${JSON.stringify(place)}, include: ["**/*.test.ts"], isolate: false, maxWorkers: 1 } };\n`,
     );
     expect(files.filter(({ path }) => path.endsWith(".test.ts"))).not.toEqual([]);
     expect(told(await run(["node_modules/vitest/vitest.mjs", "run", "--config", "out/doc-blocks/vitest.config.ts"]))).toBe("");
