@@ -1,15 +1,72 @@
 /** The documentation site: its pages in reading order, local search, and nothing from another host. */
 import { defineConfig } from "vitepress";
 
+const section = (text, base, pages, collapsed = false) => ({
+  text,
+  collapsed,
+  items: pages.map(([title, name]) => ({ text: title, link: `${base}${name}` })),
+});
+
 const sidebar = [
-  { text: "Start", items: [{ text: "Getting started", link: "/getting-started" }] },
-  {
-    text: "Reference",
-    items: [
-      { text: "Commands", link: "/reference/commands" },
-      { text: "API", link: "/reference/api/" },
+  section("Start", "/", [["Getting started", "getting-started"]]),
+  section("Concepts", "/concepts/", [
+    ["The engine", "engine"],
+    ["Wanted orders and slots", "wanted-orders"],
+    ["Positions and fills", "positions"],
+    ["Quota", "quota"],
+    ["Exits and the reserve", "exits"],
+    ["Streams and state", "streams"],
+    ["Time", "time"],
+    ["Journal and recovery", "recovery"],
+    ["The backtest model", "backtest-model"],
+  ]),
+  section("Guides", "/guides/", [
+    ["Stops and take-profits", "stops"],
+    ["Risk limits", "risk"],
+    ["Testing a strategy", "testing"],
+    ["Recorded markets", "markets"],
+    ["Research", "research"],
+    ["Running live", "live"],
+    ["The service profile", "service-profile"],
+  ]),
+  section("Cookbook", "/cookbook/", [
+    ["Overview", ""],
+    ["RSI with a stop", "rsi-with-a-stop"],
+    ["Pairs", "pairs"],
+    ["Market maker", "market-maker"],
+    ["Grid", "grid"],
+    ["Webhook on fills", "webhook"],
+    ["Prometheus", "prometheus"],
+    ["HTTP server", "http-server"],
+    ["History at the start", "history"],
+    ["Tests", "tests"],
+  ]),
+  section("Reference", "/reference/", [
+    ["Configuration", "configuration"],
+    ["Commands", "commands"],
+    ["Events", "events"],
+    ["Fields and units", "fields"],
+    ["Service profile", "profile"],
+    ["Error codes", "errors"],
+  ]),
+  section(
+    "API",
+    "/reference/api/",
+    [
+      ["sluice", "sluice"],
+      ["sluice/backtest", "sluice/backtest"],
+      ["sluice/testing", "sluice/testing"],
+      ["sluice/verify", "sluice/verify"],
+      ["sluice/venue", "sluice/venue"],
+      ["sluice/session", "sluice/session"],
     ],
-  },
+    true,
+  ),
+  section("More", "/", [
+    ["Glossary", "glossary"],
+    ["How it compares", "comparison"],
+    ["What it does not do", "limits"],
+  ]),
 ];
 
 export default defineConfig({
@@ -20,6 +77,8 @@ export default defineConfig({
   srcExclude: ["node_modules/**"],
   appearance: true,
   cleanUrls: false,
+  // The index of the search is one file.
+  vite: { build: { chunkSizeWarningLimit: 2_000 } },
   markdown: { theme: { light: "github-light", dark: "github-dark" } },
   themeConfig: {
     search: { provider: "local" },
@@ -27,7 +86,9 @@ export default defineConfig({
     sidebar,
     nav: [
       { text: "Start", link: "/getting-started" },
-      { text: "API", link: "/reference/api/" },
+      { text: "Concepts", link: "/concepts/engine" },
+      { text: "Cookbook", link: "/cookbook/" },
+      { text: "Reference", link: "/reference/configuration" },
     ],
   },
 });

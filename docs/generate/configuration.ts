@@ -20,7 +20,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** One table: the keys at a place of a config. */
 export interface KeyTable {
-  /** How the place is written, such as `orders` or `backtest({ … })`. */
+  /** How the place is written, such as `orders` or `backtest`. */
   readonly place: string;
   readonly doc: string;
   readonly keys: readonly Key[];
@@ -106,7 +106,7 @@ const layerSchema = (): Schema => inConfig("quota", "layers")["items"] as Schema
 
 /** Every place of a config with its keys. */
 export const keyTables = (): readonly KeyTable[] => [
-  tableOf({ place: "defineConfig({ … })", doc: docOf(places, "Config"), fields: fieldsOf(places, "Config"), schema: config }),
+  tableOf({ place: "defineConfig", doc: docOf(places, "Config"), fields: fieldsOf(places, "Config"), schema: config }),
   tableOf({
     place: "orders",
     doc: "What may be sent. A limit on money is off unless it is set. See [risk limits](/guides/risk).",
@@ -160,19 +160,19 @@ export const keyTables = (): readonly KeyTable[] => [
     defaults: { ...watchdogDefaults },
   }),
   tableOf({
-    place: "backtest({ … }), paper({ … })",
+    place: "backtest and paper",
     doc: docOf("src/backtest/backtest-service.ts", "EmbeddedOptions"),
     fields: fieldsOf("src/backtest/backtest-service.ts", "EmbeddedOptions"),
     schema: backtestSchema as unknown as Schema,
   }),
   tableOf({
-    place: "backtest({ … }) only",
+    place: "backtest",
     doc: docOf("src/backtest/backtest-service.ts", "BacktestOptions"),
     fields: fieldsOf("src/backtest/backtest-service.ts", "BacktestOptions"),
     schema: backtestSchema as unknown as Schema,
   }),
   tableOf({
-    place: "paper({ … }) only",
+    place: "paper",
     doc: docOf("src/backtest/backtest-service.ts", "PaperOptions"),
     fields: fieldsOf("src/backtest/backtest-service.ts", "PaperOptions"),
     schema: paperSchema as unknown as Schema,
@@ -184,19 +184,19 @@ export const keyTables = (): readonly KeyTable[] => [
     schema: feesSchema as unknown as Schema,
   }),
   tableOf({
-    place: "live({ … })",
+    place: "live",
     doc: docOf("src/client/live/live-service.ts", "LiveOptions"),
     fields: fieldsOf("src/client/live/live-service.ts", "LiveOptions"),
     schema: liveSchema as unknown as Schema,
   }),
   tableOf({
-    place: "strategy(options, { … })",
+    place: "Naming a strategy",
     doc: "The second argument of a strategy in a config. A plugin takes `as` alone.",
     fields: fieldsOf("src/host/define.ts", "Naming", "StrategyNaming"),
     schema: undefined,
   }),
   tableOf({
-    place: "isolate: { … }",
+    place: "isolate",
     doc: docOf("src/host/strategy.ts", "Isolation"),
     fields: optional(fieldsOf("src/host/strategy.ts", "Isolation")),
     schema: undefined,
@@ -207,10 +207,10 @@ export const keyTables = (): readonly KeyTable[] => [
 /** The keys that the schemas name and no table has, by place. */
 export const keysWithoutRow = (): readonly string[] => {
   const schemas: readonly (readonly [place: string, schema: Schema])[] = [
-    ["defineConfig({ … })", config],
+    ["defineConfig", config],
     ...["orders", "quota", "freshness", "journal", "supervision", "watchdog"].map((name) => [name, inConfig(name)] as const),
     ["quota.layers[]", layerSchema()],
-    ["live({ … })", liveSchema as unknown as Schema],
+    ["live", liveSchema as unknown as Schema],
     ["fees", feesSchema as unknown as Schema],
   ];
   const tables = keyTables();
