@@ -13,7 +13,7 @@ export default defineConfig({
   service: live({ environment: "testnet", baseUrl, keys: [fromEnv("SLUICE")] }),
   // Every placement is written here before it leaves: after a crash the next run knows what may exist.
   journal: { dir: `.sluice/${new URL(baseUrl).host.replace(":", "-")}` },
-  // What a mistake may cost: see "Risk limits" in the README of sluice.
+  // What a mistake may cost: see "Risk limits" in the documentation of sluice.
   orders: { orderNotionalMax: "2000", positionPerStrategy: "2000", lossInAll: "200" },
   strategies: [trend({ instId: "BTC-USDT-SWAP", qty: "0.01" })],
   plugins: [killSwitch({})],

@@ -250,7 +250,7 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
     await t.stop();
   });
 
-  it("but not the example of the README and of the documentation", async () => {
+  it("but not the examples of the documentation", async () => {
     const rows = (path: string): readonly string[] =>
       readFileSync(path, "utf8")
         .split("\n")
@@ -262,7 +262,7 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
     expect(t.feed(shown.join("\n"))).toBe(testStartAt + 60_000);
     const plainly = (lines: readonly string[]): readonly string[] => lines.map((line) => line.replace(/ *#.*/, ""));
     expect(plainly(rows("src/backtest/testkit/market-text.ts"))).toEqual(plainly(shown));
-    expect(plainly(rows("README.md"))).toEqual(plainly(shown));
+    expect(plainly(rows("docs/guides/testing.md"))).toEqual(plainly(shown));
     await t.stop();
   });
 
