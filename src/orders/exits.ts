@@ -112,7 +112,7 @@ export class Exits {
     if (slot.rest !== undefined && slot.rest.mark !== mark) this.#drop(slot);
     if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
     if (wish.reduceOnly !== true) return false;
-    if (!this.#waitsForCancel(wish)) {
+    if (!this.#waitsForCancel(slot, wish)) {
       this.#waits.delete(slot);
       return false;
     }
@@ -222,8 +222,10 @@ export class Exits {
     }
   }
 
-  #waitsForCancel({ instId, side }: WantedOrder): boolean {
+  /** A stop waits for its own strategy's cancels only: another's may go on for ever. */
+  #waitsForCancel({ reserved, strategy }: Slot, { instId, side }: WantedOrder): boolean {
     return this.#slots.orders().some((order) => {
+      if (reserved && order.strategy !== strategy) return false;
       const { spec, slot, wish } = order;
       // A record does not say whether an order found at the service only reduces: it may.
       const mayReduce = spec.reduceOnly || wish === undefined;

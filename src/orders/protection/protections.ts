@@ -83,8 +83,10 @@ export class Protections {
     const held = this.#held.get(strategy);
     if (held === undefined && positions.length === 0) return;
     for (const one of held ?? []) {
-      const { scope, name } = one.protection.name;
-      const now = scope === "order" ? wanted.find(({ slot }) => slot === name) : positions.find((position) => nameOf(position) === name);
+      const { scope, name, instId } = one.protection.name;
+      const isEntry = (wish: WantedOrder): boolean =>
+        wish.slot === name && wish.instId === instId && exitOf(wish.side) === one.protection.side;
+      const now = scope === "order" ? wanted.find(isEntry) : positions.find((position) => nameOf(position) === name);
       if (now?.protect !== undefined) one.replace(now.protect);
       else if (scope === "position" && !one.protection.inherited) one.replace({});
     }
@@ -92,7 +94,7 @@ export class Protections {
       const { instId, side = "long", protect } = position;
       const name = nameOf(position);
       if (isEmpty(protect) || this.#of(strategy, instId).some((one) => one.protection.name.name === name)) continue;
-      this.#add({ strategy, instId, scope: "position", name, exitSlot: exitSlotOf(name) }, closes[side], protect);
+      this.#add({ strategy, instId, scope: "position", name, exitSlot: this.#exitSlotOf(strategy, name) }, closes[side], protect);
     }
     for (const instId of new Set((this.#held.get(strategy) ?? []).map((one) => one.protection.name.instId))) this.#fit(strategy, instId);
     this.act();
@@ -202,19 +204,31 @@ export class Protections {
     return one;
   }
 
+  /** A slot that no other protection uses: one slot may have opened positions of several instruments or sides. */
+  #exitSlotOf(strategy: string, name: string): string {
+    const used = new Set(this.#held.get(strategy)?.map((one) => one.protection.name.exitSlot));
+    for (let count = 1; ; count++) {
+      const exitSlot = count === 1 ? `${name}.exit` : `${name}.exit${count}`;
+      if (!used.has(exitSlot)) return exitSlot;
+    }
+  }
+
   /** The protection of what an entry buys, made with its first fill. */
   #entryOf({ clOrdId, wish, slot, spec }: TrackedOrder, strategy: string): HeldProtection | undefined {
     const planned = this.#planned.get(clOrdId);
     const name = planned?.slot ?? slot;
     const side = exitOf(spec.side);
-    const known = this.#of(strategy, spec.instId).find(({ protection: one }) => one.name.scope === "order" && one.name.name === name);
-    // What turns a position closes the one before: then this is another.
-    if (known?.protection.side === side) return known;
+    // Of the same slot an order of the other side opens another position.
+    const known = this.#of(strategy, spec.instId).find(
+      ({ protection: one }) => one.name.scope === "order" && one.name.name === name && one.side === side,
+    );
+    if (known !== undefined) return known;
     const latest = this.#slots.find(strategy, name)?.wish;
-    const protect = (latest?.side === spec.side ? latest.protect : undefined) ?? planned?.protect ?? wish?.protect;
-    if (known !== undefined || protect === undefined || isEmpty(protect)) return undefined;
+    const isSame = latest?.side === spec.side && latest.instId === spec.instId;
+    const protect = (isSame ? latest.protect : undefined) ?? planned?.protect ?? wish?.protect;
+    if (protect === undefined || isEmpty(protect)) return undefined;
     // The framework's own names mean nothing to a later run.
-    const exitSlot = exitSlotOf(name.startsWith("#") ? clOrdId : name);
+    const exitSlot = this.#exitSlotOf(strategy, name.startsWith("#") ? clOrdId : name);
     return this.#add({ strategy, instId: spec.instId, scope: "order", name, exitSlot }, side, protect);
   }
 
@@ -282,7 +296,5 @@ export class Protections {
 }
 
 const nameOf = ({ instId, side }: WantedProtection): string => (side === undefined ? instId : `${instId} ${side}`);
-
-const exitSlotOf = (name: string): string => `${name}.exit`;
 
 const isFor = ({ instId, name }: Name, side: Side): boolean => name === instId || name.endsWith(side === "sell" ? " long" : " short");

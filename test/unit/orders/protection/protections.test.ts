@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { oco, stopLoss, trailingStop } from "../../../../src/orders/protection/builders.ts";
 import type { Protect } from "../../../../src/orders/protection/protect.ts";
 import type { WantedOrder } from "../../../../src/orders/wanted-order.ts";
-import { lostAnswer, type Rig, type RigOptions, ready, reply, swap } from "../../../support/harness/orders.ts";
+import { eth, lostAnswer, type Rig, type RigOptions, ready, reply, swap } from "../../../support/harness/orders.ts";
 
 /** The market at these ticks of 0.1, and the price of the bid that triggers. */
 const market = (rig: Rig, bidTicks: number, lots = 100_000): void => {
@@ -71,6 +71,19 @@ describe("A stop-loss of an order", () => {
     rig.run(20);
     expect(rig.count("placeOrder")).toBe(before + 1);
     expect(rig.places().at(-1)).toMatchObject({ side: "sell", ordType: "market", reduceOnly: true });
+  });
+
+  it("does not wait for another strategy's cancels", () => {
+    const rig = long({ stopLoss: "59000" });
+    const buy: WantedOrder = { slot: "in", instId: swap, side: "buy", ordType: "market", qty: "0.05" };
+    rig.orderManager.want("other", [buy, { slot: "out", instId: swap, side: "sell", px: "61000", qty: "0.01", reduceOnly: true }]);
+    rig.run(500);
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    rig.orderManager.want("other", [buy]);
+    const before = rig.count("placeOrder");
+    market(rig, 589_000);
+    rig.run(20);
+    expect(rig.count("placeOrder")).toBe(before + 1);
   });
 
   it("of a short position lies above it and buys", () => {
@@ -202,6 +215,49 @@ describe("A stop-loss of an order", () => {
     rig.run();
     expect(rig.refusals).toEqual([expect.stringContaining("protect.stopLoss 60500 of a buy at 60000 must lie below it")]);
     expect(rig.count("placeOrder")).toBe(0);
+  });
+});
+
+describe("A slot that turns a position", () => {
+  it("protects the new one with its own stop, and the old one's stop does not take it for its own", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.want(entry({ stopLoss: "61000" }, { side: "sell", qty: "0.03" }));
+    rig.run();
+    expect(position(rig)).toBe("-0.02");
+    market(rig, 590_000);
+    rig.run();
+    expect(position(rig)).toBe("-0.02");
+    market(rig, 610_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+    expect(triggered(rig)).toMatchObject([{ side: "buy", kind: "stopLoss", triggerPx: "61000", qty: "0.02" }]);
+  });
+
+  it("trades another instrument, and each has the stop of its own price", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.venue.quote(eth, 300_000, 100_000, 300_001, 100_000, rig.clock.now());
+    rig.setMarketPx("3000");
+    rig.want(entry({ stopLoss: "2900" }, { instId: eth, qty: "1" }));
+    rig.run();
+    const armed = rig.journalled("protection.armed");
+    expect(armed).toMatchObject([
+      { instId: swap, stopPx: "59000" },
+      { instId: eth, stopPx: "2900" },
+    ]);
+    expect(rig.journalled("protection.changed")).toEqual([]);
+  });
+});
+
+describe("An order placed by hand", () => {
+  it("is protected like a wanted one", () => {
+    const rig = ready();
+    market(rig, 600_000);
+    rig.orders.place({ instId: swap, side: "buy", ordType: "market", qty: "0.01", protect: { stopLoss: { percent: "2" } } }).subscribe();
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 588_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
   });
 });
 
