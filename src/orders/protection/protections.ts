@@ -6,7 +6,7 @@
  * Not here: arithmetic and levels (protection.ts, protect.ts), what one does when it changes (held-protection.ts), prices (price-triggers.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { compare, isPositive, isZero, neg, sub } from "../../decimal.ts";
+import { isPositive } from "../../decimal.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
 import type { Positions } from "../positions.ts";
 import { executionOf } from "../risk/exposure-entry.ts";
@@ -14,6 +14,7 @@ import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
+import { fitCoverage } from "./covered-part.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
 import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
 import { isEmpty, type PositionSide, type Protect, type WantedProtection } from "./protect.ts";
@@ -232,30 +233,14 @@ export class Protections {
     return this.#add({ strategy, instId: spec.instId, scope: "order", name, exitSlot }, side, protect);
   }
 
-  /** Brings what is covered down to what is held, the oldest first; what protects the whole position covers the rest. */
   #fit(strategy: string, instId: string): void {
     const held = this.#of(strategy, instId);
     if (held.length === 0) return;
-    const { qty: net, avgPx } = this.#positions.netOf(strategy, instId);
-    for (const side of ["sell", "buy"] as const) {
-      const against = side === "sell" ? net : neg(net);
-      let left = isPositive(against) ? against : "0";
-      for (const { protection } of [...held].reverse()) {
-        if (protection.name.scope !== "order" || protection.side !== side) continue;
-        if (compare(protection.qty, left) > 0) protection.qty = left;
-        left = sub(left, protection.qty);
-      }
-      if (!isPositive(against)) continue;
-      for (const { protection } of held) {
-        if (protection.name.scope !== "position") continue;
-        if (isFor(protection.name, side)) protection.cover(side, left, avgPx);
-        else protection.qty = "0";
-      }
-    }
-    for (const one of held) {
-      if (isZero(net)) one.protection.qty = "0";
-      this.#changed.add(one);
-    }
+    fitCoverage(
+      held.map(({ protection }) => protection),
+      this.#positions.netOf(strategy, instId),
+    );
+    for (const one of held) this.#changed.add(one);
   }
 
   #settle(one: HeldProtection): void {
@@ -296,5 +281,3 @@ export class Protections {
 }
 
 const nameOf = ({ instId, side }: WantedProtection): string => (side === undefined ? instId : `${instId} ${side}`);
-
-const isFor = ({ instId, name }: Name, side: Side): boolean => name === instId || name.endsWith(side === "sell" ? " long" : " short");
