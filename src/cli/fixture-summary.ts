@@ -3,13 +3,14 @@
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
+import type { ImportedFile } from "../market/tape/import.ts";
 import type { WrittenFixture } from "../market/tape/import-market.ts";
 import { grouped } from "../report/number-format.ts";
 
 export const fixtureSummary = (written: WrittenFixture, json: boolean): string =>
   json ? `${JSON.stringify(written)}\n` : `${linesOf(written).join("\n")}\n`;
 
-const linesOf = ({ fixture: dir, ...manifest }: WrittenFixture): readonly string[] => {
+const linesOf = ({ fixture: dir, files = [], ...manifest }: WrittenFixture): readonly string[] => {
   const bytes = manifest.series.reduce((total, series) => total + series.bytes, 0);
   return [
     `${dir}: ${grouped(manifest.rows)} rows in ${grouped(bytes)} bytes`,
@@ -19,9 +20,19 @@ const linesOf = ({ fixture: dir, ...manifest }: WrittenFixture): readonly string
       ({ instId, kind, barMs, rows }) => `  ${instId}  ${barMs === undefined ? kind : `${kind} ${barMs} ms`}: ${grouped(rows)}`,
     ),
     ...feedLines(manifest),
+    ...fileLines(files),
     ...manifest.notes.map(({ what, count }) => `  note: ${what}: ${grouped(count)}`),
     `  contentHash ${manifest.contentHash}`,
   ];
+};
+
+const filesShown = 12;
+
+const fileLines = (files: readonly ImportedFile[]): readonly string[] => {
+  const shown = files.slice(0, filesShown).map(({ file, instrument, layout, rows, startAt, endAt }) => {
+    return `  read ${file} as ${layout} of ${instrument}: ${grouped(rows)} rows from ${startAt} to ${endAt}`;
+  });
+  return files.length > filesShown ? [...shown, `  read ${files.length - filesShown} more files`] : shown;
 };
 
 const feedLines = ({ feed }: Pick<WrittenFixture, "feed">): readonly string[] => {

@@ -1,20 +1,30 @@
 /**
- * `sluice import`: turns a recording into a fixture.
+ * `sluice import`: turns recordings into a fixture, or adds them to one.
  *
- * Invariants: with `--json` exactly one JSON object goes to stdout; errors are thrown as they are and printed by main.ts.
+ * Invariants: with `--json` exactly one JSON object goes to stdout; errors are thrown as they are and printed by main.ts; Ctrl-C leaves
+ * the fixture as it was.
  */
 import { readFileSync } from "node:fs";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
-import { disorderBounds, importMarket } from "../market/tape/import-market.ts";
+import { disorderBounds, explainImport, type ImportMarketOptions, importMarket } from "../market/tape/import-market.ts";
 import type { Layout } from "../market/tape/table/layout.ts";
+import { duration, percent } from "../report/number-format.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
-import type { CliIo } from "./io.ts";
+import { type CliIo, transientLine } from "./io.ts";
 import { wholeIn } from "./option-values.ts";
 
+export interface ImportParts {
+  readonly clock?: Clock;
+}
+
 interface Given {
-  readonly instrument: string;
-  readonly out: string;
+  readonly instrument: readonly (readonly [string, string])[];
+  readonly out?: string;
+  readonly explain?: true;
+  readonly market?: "spot" | "swap";
   readonly layout?: string;
   readonly timestamp?: "open" | "close";
   readonly tickSize?: string;
@@ -28,14 +38,18 @@ interface Given {
   readonly json?: true;
 }
 
-export const addImportCommand = (program: Command, io: CliIo): void => {
+export const addImportCommand = (program: Command, io: CliIo, parts: ImportParts = {}): void => {
   program
     .command("import")
-    .description("Turn a recording (websocket messages, or bars, trades, best prices or books as CSV or JSON) into a fixture.")
-    .argument("<file>", "the recording")
-    .requiredOption("--instrument <instId>", "instrument id, such as BTC-USDT-SWAP")
-    .requiredOption("--out <dir>", "folder of the new fixture")
-    .option("--layout <name>", "layout of the file, where it is not found by itself: a name, or a .json file that describes one")
+    .description(
+      "Turn recordings (websocket messages, or bars, trades, best prices or books as CSV or JSON) into a fixture, or add them to one.",
+    )
+    .argument("<files...>", "recordings: files, folders, or patterns such as 'data/BTCUSDT-1m-*.zip'")
+    .option("--instrument <id>", "instrument of all files, or of some: 'BTCUSDT-*=BTC-USDT-SWAP'; else from their names", instrumentOf, [])
+    .addOption(new Option("--market <kind>", "what names such as BTCUSDT mean").choices(["spot", "swap"]))
+    .option("--out <dir>", "folder of the fixture; what it holds stays")
+    .option("--explain", "say how the files would be read and show their first rows; write nothing")
+    .option("--layout <name>", "layout of the files, where it is not found by itself: a name, or a .json file that describes one")
     .addOption(
       new Option("--timestamp <edge>", "candles: what a row's timestamp marks (default: as the layout says)").choices(["open", "close"]),
     )
@@ -44,15 +58,61 @@ export const addImportCommand = (program: Command, io: CliIo): void => {
     .option("--contract-size <size>", "base currency in one contract, where the file counts contracts")
     .option("--symbol <symbol>", "which symbol to take from a recording of several")
     .option("--disorder-ms <n>", "how far times may fall back and still be sorted", wholeIn(disorderBounds), 1_000)
-    .addOption(new Option("--axis <clock>", "messages: whose time dates the rows").choices(["receive", "exchange"]).default("receive"))
+    .addOption(
+      new Option("--axis <clock>", "whose time dates the rows, where a file tells both")
+        .choices(["receive", "exchange"])
+        .default("receive"),
+    )
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
-    .option("--force", "replace the fixture that --out holds")
+    .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON object")
-    .action(async (file: string, { json, layout, ...given }: Given) => {
-      const options = { file, ...given, ...(layout !== undefined && { layout: layoutOf(layout) }) };
-      io.out(fixtureSummary(await importMarket(options), json === true));
-    });
+    .action((files: readonly string[], given: Given) => runImport(files, given, io, parts));
 };
+
+/** `PATTERN=ID`, or `ID` for all. */
+const instrumentOf = (text: string, before: Given["instrument"]): Given["instrument"] => {
+  const split = text.lastIndexOf("=");
+  if (split === 0 || split === text.length - 1) throw new InvalidArgumentError("Write ID or PATTERN=ID.");
+  return [...before, [text.slice(0, Math.max(0, split)), text.slice(split + 1)]];
+};
+
+const runImport = async (
+  files: readonly string[],
+  given: Given,
+  io: CliIo,
+  { clock = createSystemClock() }: ImportParts,
+): Promise<void> => {
+  const { json, layout, instrument: instruments, out, explain, force, ...rest } = given;
+  const line = transientLine(io, clock);
+  const stop = new AbortController();
+  const startedAt = clock.now();
+  const all = instruments.filter(([pattern]) => pattern === "").at(-1)?.[1];
+  const options: Omit<ImportMarketOptions, "out"> = {
+    ...rest,
+    files,
+    instruments: Object.fromEntries(instruments.filter(([pattern]) => pattern !== "")),
+    ...(all !== undefined && { instrument: all }),
+    ...(layout !== undefined && { layout: layoutOf(layout) }),
+    signal: stop.signal,
+    onProgress: ({ file, bytes, ofBytes }) => {
+      line.show(() => `${percent(bytes, ofBytes)} read${leftOf(clock.now() - startedAt, bytes, ofBytes)}  ${file}`);
+    },
+  };
+  const leave = io.onStop(() => stop.abort());
+  const done = (): void => {
+    leave();
+    line.clear();
+  };
+  if (explain === true) return io.out(await explainImport(options).finally(done));
+  if (out === undefined)
+    throw new SluiceError("USAGE", "--out is missing: name the folder of the fixture, or look at the files with --explain.");
+  const written = await importMarket({ ...options, out, ...(force !== undefined && { force }) }).finally(done);
+  io.out(fixtureSummary(written, json === true));
+};
+
+/** Nothing before there is something to reckon from. */
+const leftOf = (elapsedMs: number, bytes: number, ofBytes: number): string =>
+  bytes === 0 || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / bytes) * (ofBytes - bytes))} left`;
 
 /** A name of the table, or a description in a file of its own. */
 const layoutOf = (given: string): string | Layout => {

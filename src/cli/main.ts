@@ -14,6 +14,7 @@ import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
 import type { DoctorParts } from "./doctor.ts";
+import type { ImportParts } from "./import.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
 import type { RecordParts } from "./record.ts";
@@ -29,6 +30,7 @@ export type CliParts = BacktestParts &
   CheckParts &
   CloseParts &
   DoctorParts &
+  ImportParts &
   InitParts &
   RecordParts &
   RunParts &

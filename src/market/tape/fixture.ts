@@ -168,10 +168,12 @@ export const checkWritable = (dir: string, { force = false }: WriteOptions = {})
 };
 
 /** What a fixture holds, in a few words. */
+export const heldIn = ({ instruments, rows, source }: FixtureManifest): string =>
+  `${rows} rows of ${instruments.map(({ instId }) => instId).join(", ")} (${source.replace(/\.$/, "")})`;
+
 const held = (text: string): string => {
   try {
-    const { instruments, rows, source } = parseManifest(text, manifestFile);
-    return `${rows} rows of ${instruments.map(({ instId }) => instId).join(", ")} (${source.replace(/\.$/, "")})`;
+    return heldIn(parseManifest(text, manifestFile));
   } catch {
     return "one whose manifest cannot be read";
   }

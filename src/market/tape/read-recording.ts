@@ -50,7 +50,7 @@ export interface RecordingOptions {
 }
 
 /** What reading rows found out, for people. */
-type RowsFound = Pick<Table, "plan" | "format" | "unit" | "rows" | "timestamp" | "sample">;
+export type RowsFound = Pick<Table, "plan" | "format" | "unit" | "rows" | "timestamp" | "sample">;
 
 interface Recording {
   readonly tape: Tape;
@@ -69,7 +69,7 @@ export const readRecording = async (options: RecordingOptions): Promise<Recordin
 };
 
 /** The same for a file, or for one in an archive. */
-const readPart = async (part: TextPart, options: Omit<RecordingOptions, "file">): Promise<Recording> => {
+export const readPart = async (part: TextPart, options: Omit<RecordingOptions, "file">): Promise<Recording> => {
   const { name: file } = part;
   parseInstId(options.instrument, "instrument");
   const first = await firstLineOf(part);
@@ -171,7 +171,8 @@ const messageTape = async (part: TextPart, options: Omit<RecordingOptions, "file
   return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
 };
 
-const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
+/** Counts what is to be told, by its words. */
+export const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
   const counts = new Map<string, number>();
   return {
     note: (what, count = 1) => {

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { addImportCommand } from "../../../../src/cli/import.ts";
 import { readFixture } from "../../../../src/market/tape/fixture.ts";
-import { importRecording } from "../../../../src/market/tape/import.ts";
+import { importMarket } from "../../../../src/market/tape/import-market.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -36,7 +36,9 @@ describe("sluice import", () => {
     const out = join(home, "json");
     const text = await run(csv, "--instrument", "BTC-USDT", "--out", out, "--timestamp", "close", "--json");
     expect(text.endsWith("}\n")).toBe(true);
-    expect(JSON.parse(text)).toEqual({ fixture: out, ...readFixture(out).manifest });
+    const { files, ...written } = JSON.parse(text);
+    expect(written).toEqual({ fixture: out, ...readFixture(out).manifest });
+    expect(files).toMatchObject([{ file: csv, instrument: "BTC-USDT", layout: "candles", rows: 2, notes: [] }]);
     expect(readFixture(out).tape.startAt).toBe(Date.UTC(2022, 0, 1));
   });
 
@@ -53,23 +55,23 @@ describe("sluice import", () => {
   });
 
   it("gives the same contentHash as the function, from any folder", async () => {
-    const { contentHash } = await importRecording({ file: csv, instrument: "BTC-USDT", out: join(home, "function") });
+    const { contentHash } = await importMarket({ file: csv, instrument: "BTC-USDT", out: join(home, "function") });
     const text = await run(csv, "--instrument", "BTC-USDT", "--out", join(home, "command"), "--json");
     expect(JSON.parse(text).contentHash).toBe(contentHash);
     expect(readFixture(join(home, "command")).manifest.source).not.toContain(home);
   });
 
-  it("replaces a fixture only with --force, and says so before it reads the recording", async () => {
+  it("replaces rows of a fixture only with --force, and leaves it as it was otherwise", async () => {
     const out = join(home, "twice");
     await run(csv, "--instrument", "BTC-USDT", "--out", out);
     const before = readFixture(out).manifest;
-    await expect(run("none.csv", "--instrument", "ETH-USDT", "--out", out)).rejects.toThrow(
-      /twice holds a fixture already: 2 rows of BTC-USDT \(Candles from bars.csv; .*\). Name a new folder, or replace what is there with --force/,
+    await expect(run(csv, "--instrument", "BTC-USDT", "--out", out)).rejects.toThrow(
+      /twice holds a fixture already: 2 rows of BTC-USDT \(Candles from bars.csv; .*\). It has rows of 60000 ms candle of BTC-USDT from 2022-01-01T00:01:00.000Z to .* replace the rows of that time with --force/,
     );
     await expect(run("none.csv", "--instrument", "ETH-USDT", "--out", out, "--force")).rejects.toThrow(/there is no such file/);
     expect(readFixture(out).manifest).toEqual(before);
-    await run(csv, "--instrument", "ETH-USDT", "--out", out, "--force");
-    expect(readFixture(out).manifest.instruments.map(({ instId }) => instId)).toEqual(["ETH-USDT"]);
+    await run(csv, "--instrument", "BTC-USDT", "--out", out, "--force");
+    expect(readFixture(out).manifest.contentHash).toBe(before.contentHash);
   });
 
   it.each([
@@ -80,8 +82,8 @@ describe("sluice import", () => {
     [[csv, "--instrument", "BTC-USDT", "--disorder-ms", "-5"], /whole milliseconds/],
     [["none.csv", "--instrument", "BTC-USDT"], /none.csv: there is no such file/],
     [[csv, "--instrument", "BTC-USDT", "--terms", "no.csv"], /no.csv: there is no such file/],
-    [[csv], /required option '--instrument/],
-    [["--instrument", "BTC-USDT"], /missing required argument 'file'/],
+    [[csv], /bars.csv: its name tells no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument 'bars.csv=BTC-USDT-SWAP'/],
+    [["--instrument", "BTC-USDT"], /missing required argument 'files'/],
   ])("refuses %j and writes nothing", async (words, message) => {
     const out = join(home, "refused");
     await expect(run(...words, "--out", out)).rejects.toThrow(message);
