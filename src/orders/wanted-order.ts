@@ -142,7 +142,14 @@ const no = (reason: string): Specified => ({ ok: false, reason });
 const quotePlaces = 12;
 
 /** `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at the touch. */
-export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, marketPx: string | undefined): Specified => {
+export const specify = (
+  wish: WantedOrder,
+  instrument: InstrumentRecord,
+  profile: Profile,
+  marketPx: string | undefined,
+  /** A market order that is sized by an amount stays below its quantity rather than above it. */
+  isBounded = false,
+): Specified => {
   const { instId, side, ordType = "limit", reduceOnly = false } = wish;
   for (const name of ["px", "qty", "notional", "sz"] as const) {
     const value: unknown = wish[name];
@@ -159,7 +166,8 @@ export const specify = (wish: WantedOrder, instrument: InstrumentRecord, profile
   const px = isMoved ? behind(side, marketPx, instrument.tickSize) : asked;
   if (isMoved && !isPositive(px)) return no(`no price of ${instId} below ${marketPx} is left to rest at`);
   if (px !== "" && !isPositive(px)) return no(`px ${wish.px} is below one tick of ${instrument.tickSize}`);
-  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px, ordType === "market");
+  const sizing = ordType !== "market" ? "priced" : isBounded ? "bounded" : "aimed";
+  const sized = sizeOf(wish, instrument, profile, px === "" ? marketPx : px, sizing);
   if (!sized.ok) return sized;
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
 };
@@ -182,13 +190,27 @@ const amountFor = (qty: string, lotSize: string, px: string): string => {
   return mul(add(aimed, lotParts.half), px);
 };
 
+/** By so much the price may fall short of the quote before a bounded order executes more than its quantity. */
+const boundedPart = "0.98";
+
+/** What a market order of at most this quantity is given to spend. */
+const boundedAmount = (qty: string, lotSize: string, px: string): string => {
+  const half = mul(lotSize, "0.5");
+  const aimed = toStep(sub(mul(add(qty, lotSize), boundedPart), half), lotSize, "down");
+  return mul(add(aimed, half), px);
+};
+
+/** What an order is given to spend, by how surely it meets its price. */
+const amountsOf = { priced: (qty: string, _: string, px: string): string => mul(qty, px), aimed: amountFor, bounded: boundedAmount };
+type Sizing = keyof typeof amountsOf;
+
 /** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */
 const contractsOf = (qty: string, lotSize: string, contract: string): string => {
   const step = div(lotSize, contract, quotePlaces);
   return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
 };
 
-const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, atMarket: boolean): Sized => {
+const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profile, px: string | undefined, sizing: Sizing): Sized => {
   const given = (wish.qty === undefined ? 0 : 1) + (wish.notional === undefined ? 0 : 1) + (wish.sz === undefined ? 0 : 1);
   if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wish)}` };
   const unit = profile.order.szUnit[instTypeOf(wish.instId)];
@@ -211,7 +233,7 @@ const sizeOf = (wish: WantedOrder, instrument: InstrumentRecord, profile: Profil
     case "quote_notional":
       // An amount of quote is passed on as wished; a quantity becomes the exact amount it costs.
       if (wish.notional !== undefined) return { ok: true, sz: plain(wish.notional), baseQty: qty };
-      return { ok: true, sz: atMarket ? amountFor(qty, lotSize, px) : mul(qty, px), baseQty: qty };
+      return { ok: true, sz: amountsOf[sizing](qty, lotSize, px), baseQty: qty };
     case "base":
       return { ok: true, sz: qty, baseQty: qty };
     case "contracts": {
