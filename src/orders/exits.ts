@@ -15,14 +15,14 @@ import type { Contract } from "../contract/contract.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { compare, isPositive, neg } from "../decimal.ts";
+import { compare, isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import type { ExitLimits } from "./exit-limits.ts";
 import { type Remainder, remainderOf } from "./remainder.ts";
-import type { Exposure } from "./risk/exposure.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
+import { isResting, type TrackedOrder } from "./tracked-order.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
 import { canRest, type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -54,27 +54,21 @@ export class Exits {
   readonly #journal: EventLog;
   readonly #instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly #slots: Slots;
-  readonly #exposure: Pick<Exposure, "holding">;
+  readonly #limits: ExitLimits;
   readonly #owner: ExitsOwner;
   readonly #rules: { readonly profile: Profile; readonly instruments: () => ReadonlyMap<string, InstrumentRecord> };
   readonly #waits = new Map<Slot, Wait>();
   readonly #retries = new Set<Slot>();
   readonly #unprotected: UnprotectedPositions;
 
-  /** `exposure` is what each strategy holds by its own fills. */
-  constructor(
-    { clock, contract, journal, instruments }: ExitsOptions,
-    slots: Slots,
-    exposure: Pick<Exposure, "holding">,
-    owner: ExitsOwner,
-  ) {
+  constructor({ clock, contract, journal, instruments }: ExitsOptions, slots: Slots, limits: ExitLimits, owner: ExitsOwner) {
     this.#clock = clock;
     this.#profile = contract.profile;
     this.#journal = journal;
     this.#instruments = instruments;
     this.#unprotected = new UnprotectedPositions(journal);
     this.#slots = slots;
-    this.#exposure = exposure;
+    this.#limits = limits;
     this.#owner = owner;
     this.#rules = { profile: contract.profile, instruments };
   }
@@ -112,7 +106,7 @@ export class Exits {
     if (slot.rest !== undefined && slot.rest.mark !== mark) this.#drop(slot);
     if (slot.rest?.kind === "exit" && (now < slot.rest.at || !this.#renew(slot, wish, slot.rest))) return true;
     if (wish.reduceOnly !== true) return false;
-    if (!this.#waitsForCancel(slot, wish)) {
+    if (!this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined)) {
       this.#waits.delete(slot);
       return false;
     }
@@ -158,7 +152,7 @@ export class Exits {
   /** An exit was refused here, before it was sent. */
   refused(slot: Slot, wish: WantedOrder, reason: string): void {
     if (wish.reduceOnly !== true) return;
-    const held = this.#reducibleBy(slot.strategy, wish.instId, wish.side);
+    const held = this.#limits.held(slot.strategy, wish.instId, wish.side);
     if (isPositive(held)) this.#unprotected.begin(slot, wish, held, reason);
   }
 
@@ -174,12 +168,6 @@ export class Exits {
     if (this.#retries.size > 0) this.#retries.delete(slot);
   }
 
-  #reducibleBy(strategy: string, instId: string, side: "buy" | "sell"): string {
-    const { position } = this.#exposure.holding(instId, strategy);
-    const against = side === "sell" ? position : neg(position);
-    return isPositive(against) ? against : "0";
-  }
-
   #wakeAt(slot: Slot, at: number): void {
     this.#clock.setTimer(at, () => {
       if (this.#waits.has(slot) || (slot.rest !== undefined && slot.order === undefined)) this.#owner.consider(slot);
@@ -193,7 +181,7 @@ export class Exits {
     const instrument = this.#instruments().get(instId);
     if (instrument === undefined) return { kind: "none" };
     const inQuote = this.#profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
-    const reducible = reduceOnly ? this.#reducibleBy(order.strategy, instId, side) : "0";
+    const reducible = reduceOnly ? this.#limits.held(order.strategy, instId, side) : "0";
     return remainderOf({ order, filledQty: filledOf(order, this.#rules), instrument, inQuote, reducible });
   }
 
@@ -216,33 +204,15 @@ export class Exits {
     for (const slot of this.#retries) {
       const { rest, wish } = slot;
       if (rest?.at !== Number.POSITIVE_INFINITY || slot.strategy !== strategy || wish?.instId !== instId) continue;
-      if (!isPositive(this.#reducibleBy(strategy, instId, wish.side))) continue;
+      if (!isPositive(this.#limits.held(strategy, instId, wish.side))) continue;
       rest.at = this.#clock.now();
       this.#wakeAt(slot, rest.at);
     }
   }
 
-  /** A stop waits for its own strategy's cancels only: another's may go on for ever. */
-  #waitsForCancel({ reserved, strategy }: Slot, { instId, side }: WantedOrder): boolean {
-    return this.#slots.orders().some((order) => {
-      if (reserved && order.strategy !== strategy) return false;
-      const { spec, slot, wish } = order;
-      // A record does not say whether an order found at the service only reduces: it may.
-      const mayReduce = spec.reduceOnly || wish === undefined;
-      return mayReduce && spec.instId === instId && spec.side === side && slot !== "" && this.#isLeaving(order);
-    });
-  }
-
-  /** Whether an order of the same side is on its way out and still counts at the service. */
-  #isLeaving(order: TrackedOrder): boolean {
-    if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
-    const slot = this.#slots.of(order);
-    return order.cancelClass === "cancel" || order.cancelClass === "emergency" || slot?.wish === undefined || slot.order !== order;
-  }
-
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
   #renew(slot: Slot, wish: WantedOrder, rest: Rest): boolean {
-    const reducible = this.#reducibleBy(slot.strategy, wish.instId, wish.side);
+    const reducible = this.#limits.held(slot.strategy, wish.instId, wish.side);
     if (!isPositive(reducible)) {
       slot.settledMark = rest.mark;
       this.#drop(slot);

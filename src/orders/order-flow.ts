@@ -16,6 +16,7 @@ import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
+import { ExitLimits } from "./exit-limits.ts";
 import { Exits } from "./exits.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
@@ -99,7 +100,7 @@ export class OrderFlow {
     this.risk = new RiskManager(options, onLoss);
     this.positions = new Positions({ profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx });
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
-    this.exits = new Exits(options, this.slots, this.risk.exposure, this);
+    this.exits = new Exits(options, this.slots, new ExitLimits(this.slots, this.risk.exposure), this);
     this.refusals = new Refusals(options, this.lifecycle, this);
     this.postOnly = new PostOnlyOrders(options, this.slots, (slot) => {
       this.consider(slot);
