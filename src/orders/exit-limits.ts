@@ -1,30 +1,95 @@
 /**
- * What bounds exits: the holding of their strategy, and open orders of their side.
+ * What bounds an exit: the holding of its strategy, that of the others, and what open orders may still execute.
  *
- * Not here: what follows from it (exits.ts), the sums (risk/exposure.ts).
+ * Invariants: an order counts with all that may still be executed from the instant it is sent until there is evidence of its end; an
+ * order of which it is not known how it was sent counts both ways; what a strategy wants beside its exits on the same side, and does
+ * not call an exit, is no exit: it may open a position of its own.
+ * Not here: what follows from it (exit-size.ts, exits.ts), the sums (risk/exposure.ts).
  */
+import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
-import { isPositive, neg } from "../decimal.ts";
+import { add, isPositive, isZero, neg, sub } from "../decimal.ts";
+import type { ExitLimit } from "./exit-size.ts";
+import type { Positions } from "./positions.ts";
 import type { Exposure } from "./risk/exposure.ts";
+import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
 import type { Slots } from "./slots.ts";
-import { isOver, type TrackedOrder } from "./tracked-order.ts";
+import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 
 /** What an order of this side reduces is positive. */
 const against = (side: Side, position: string): string => (side === "sell" ? position : neg(position));
 
 export class ExitLimits {
   readonly #slots: Pick<Slots, "orders" | "of">;
-  readonly #exposure: Pick<Exposure, "holding">;
+  readonly #exposure: Pick<Exposure, "holding" | "strategies">;
+  readonly #source: EntrySource;
+  readonly #ownerOf: (order: TrackedOrder) => string;
+  readonly #positions: Pick<Positions, "has">;
 
-  constructor(slots: Pick<Slots, "orders" | "of">, exposure: Pick<Exposure, "holding">) {
+  /** `ownerOf` names the strategy of an order, also where no slot has taken it over yet; empty where that is not known. */
+  constructor(
+    slots: Pick<Slots, "orders" | "of">,
+    exposure: Pick<Exposure, "holding" | "strategies">,
+    source: EntrySource,
+    ownerOf: (order: TrackedOrder) => string,
+    positions: Pick<Positions, "has">,
+  ) {
     this.#slots = slots;
     this.#exposure = exposure;
+    this.#source = source;
+    this.#ownerOf = ownerOf;
+    this.#positions = positions;
   }
 
   /** Of what the strategy holds by its own fills, as much as an order of this side reduces. */
   held(strategy: string, instId: string, side: Side): string {
     const held = against(side, this.#exposure.holding(instId, strategy).position);
     return isPositive(held) ? held : "0";
+  }
+
+  of(strategy: string, instId: string, side: Side): ExitLimit {
+    const hasFlag = instTypeOf(instId) !== "SPOT";
+    let isAlone = hasFlag && !this.isShared(strategy, instId);
+    let isOthers = this.#others(strategy).some((name) => isPositive(this.held(name, instId, side)));
+    let covered = this.net(instId, side);
+    let promised = "0";
+    for (const order of this.#slots.orders()) {
+      if (order.spec.instId !== instId) continue;
+      const isOwn = this.#ownerOf(order) === strategy;
+      if (order.spec.side !== side) {
+        if (!isOwn && !order.spec.reduceOnly && !isResting(order)) isOthers = true;
+        continue;
+      }
+      const left = this.#leftOf(order);
+      const isExit = order.spec.reduceOnly || order.wish === undefined;
+      if (!isResting(order) || (isExit && !order.nets)) covered = sub(covered, left);
+      if (isOwn && this.#mayReduce(order)) promised = add(promised, left);
+      if (isOwn && isExit && (order.nets || order.wish === undefined)) isAlone = false;
+    }
+    const isKnown = this.#positions.has(strategy, instId);
+    return { held: this.held(strategy, instId, side), promised, covered, hasFlag, isAlone, isOthers, isKnown };
+  }
+
+  /** Of the account's net position by all fills of ours, as much as an order of this side reduces; negative where it is the other direction. */
+  net(instId: string, side: Side): string {
+    return against(side, this.#exposure.holding(instId).position);
+  }
+
+  /** Whether other strategies hold the product or have orders in it. */
+  isShared(strategy: string, instId: string): boolean {
+    return (
+      this.#others(strategy).some((name) => !isZero(this.#exposure.holding(instId, name).position)) ||
+      this.#slots.orders().some((order) => order.spec.instId === instId && ![strategy, ""].includes(this.#ownerOf(order)))
+    );
+  }
+
+  /** Whether orders of the strategy that are no exits may still enlarge what an order of this side reduces. */
+  mayGrow(strategy: string, instId: string, side: Side): boolean {
+    return this.#slots
+      .orders()
+      .some(
+        (order) => order.spec.instId === instId && order.spec.side !== side && !order.spec.reduceOnly && this.#ownerOf(order) === strategy,
+      );
   }
 
   /** Whether an order of the product and side that may only reduce is on its way out and still counts at the service; of all where no strategy is named. */
@@ -42,5 +107,23 @@ export class ExitLimits {
     if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
     const slot = this.#slots.of(order);
     return order.cancelClass === "cancel" || order.cancelClass === "emergency" || slot?.wish === undefined || slot.order !== order;
+  }
+
+  #others(strategy: string): readonly string[] {
+    return this.#exposure.strategies().filter((name) => name !== strategy && name !== "");
+  }
+
+  #leftOf(order: TrackedOrder): string {
+    const { base, filled } = exposureEntryOf(order, this.#source);
+    const left = sub(base, filled);
+    return isPositive(left) ? left : "0";
+  }
+
+  /** Whether it takes from what exits may reduce: unless its slot still wants it, and not as an exit. */
+  #mayReduce(order: TrackedOrder): boolean {
+    const { spec, cancelClass } = order;
+    if (spec.reduceOnly || cancelClass === "cancel" || cancelClass === "emergency") return true;
+    const slot = this.#slots.of(order);
+    return slot?.order !== order || slot.wish === undefined || slot.wish.reduceOnly === true;
   }
 }

@@ -18,6 +18,7 @@ import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ExitLimits } from "./exit-limits.ts";
+import { type Lack, lackOf } from "./exit-size.ts";
 import { type Remainder, remainderOf } from "./remainder.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
@@ -75,7 +76,7 @@ export class Exits {
 
   /** An order changed. Of one that is over this decides whether its slot places another one; call it before the slot is considered. */
   take(order: TrackedOrder): void {
-    if (this.#retries.size > 0 && !order.spec.reduceOnly) this.#followEntry(order);
+    if (this.#retries.size > 0) this.grew(order.strategy, order.spec.instId);
     const slot = this.#slots.of(order);
     if (slot?.order !== order) return;
     if (this.#unprotected.size > 0 && isResting(order)) this.#unprotected.end(slot);
@@ -108,13 +109,13 @@ export class Exits {
     if (wish.reduceOnly !== true) return false;
     if (!this.#limits.isLeaving(wish.instId, wish.side, slot.reserved ? slot.strategy : undefined)) {
       this.#waits.delete(slot);
-      return false;
+      return this.#lacks(slot, wish, mark);
     }
     const known = this.#waits.get(slot);
     const since = known?.mark === mark ? known.since : now;
     if (now - since >= waitMsMax) {
       this.#waits.delete(slot);
-      return false;
+      return this.#lacks(slot, wish, mark);
     }
     if (known?.mark !== mark) {
       this.#waits.set(slot, { mark, since });
@@ -125,7 +126,7 @@ export class Exits {
 
   /** The wanted order with the quantity that is left of it. */
   remaining({ rest }: Slot, wish: WantedOrder): WantedOrder {
-    if (rest === undefined || rest.mark !== wishMark(wish)) return wish;
+    if (rest === undefined || rest.qty === "" || rest.mark !== wishMark(wish)) return wish;
     const { notional: _notional, sz: _sz, ...sizeless } = wish;
     return { ...sizeless, qty: rest.qty };
   }
@@ -141,7 +142,8 @@ export class Exits {
     if (this.#retries.size === 0) return;
     for (const slot of this.#retries) {
       const { rest } = slot;
-      const soon = this.#clock.now() + retryMs;
+      // What lacked room knows at once whether there is some now; what the service rejected has to ask.
+      const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : retryMs);
       const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;
       if (isDue || slot === own || slot.wish?.instId !== instId) continue;
       rest.at = soon;
@@ -149,7 +151,7 @@ export class Exits {
     }
   }
 
-  /** An exit was refused here, before it was sent. */
+  /** An exit was refused here, or is held back, before it was sent. */
   refused(slot: Slot, wish: WantedOrder, reason: string): void {
     if (wish.reduceOnly !== true) return;
     const held = this.#limits.held(slot.strategy, wish.instId, wish.side);
@@ -182,7 +184,8 @@ export class Exits {
     if (instrument === undefined) return { kind: "none" };
     const inQuote = this.#profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
     const reducible = reduceOnly ? this.#limits.held(order.strategy, instId, side) : "0";
-    return remainderOf({ order, filledQty: filledOf(order, this.#rules), instrument, inQuote, reducible });
+    const mayGrow = reduceOnly && this.#limits.mayGrow(order.strategy, instId, side);
+    return remainderOf({ order, filledQty: filledOf(order, this.#rules), instrument, inQuote, reducible, mayGrow });
   }
 
   #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void {
@@ -190,39 +193,75 @@ export class Exits {
     const { mark, reason } = order;
     const before = slot.rest?.mark === mark ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filledOf(order, this.#rules)) ? 0 : before + 1;
-    const waitMs = vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax);
-    const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + waitMs;
-    slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, reason };
+    const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
+    const endsWithEntry = kind === "early" && order.phase !== "rejected";
+    slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, reason };
     order.goesOn = true;
     if (kind === "rest") return;
     this.#retries.add(slot);
     if (kind === "exit") this.#wakeAt(slot, at);
   }
 
-  /** Exits that came before their entry leave now that there is something to reduce. */
-  #followEntry({ strategy, spec: { instId } }: TrackedOrder): void {
+  /** What holds an exit back, for all that is known here: to ask the service would cost a request. */
+  #lackOf({ strategy, byHand, reserved }: Slot, { instId, side }: WantedOrder): Lack | undefined {
+    const instrument = this.#instruments().get(instId);
+    // What is placed by hand is refused instead: its answer is waited for.
+    return instrument === undefined || (byHand && !reserved) ? undefined : lackOf(this.#limits.of(strategy, instId, side), instrument);
+  }
+
+  #lacks(slot: Slot, wish: WantedOrder, mark: string): boolean {
+    const lack = this.#lackOf(slot, wish);
+    if (lack === undefined) return false;
+    const { qty = "", vain: before = 0 } = slot.rest ?? {};
+    const lacksRoom = lack.of === "room";
+    const vain = lacksRoom ? before + 1 : 0;
+    const at = lacksRoom ? this.#clock.now() + pauseMs(vain) : Number.POSITIVE_INFINITY;
+    slot.rest = { mark, kind: "exit", qty, at, vain, lacksRoom, reason: lack.reason };
+    this.#retries.add(slot);
+    if (lacksRoom) this.#wakeAt(slot, at);
+    else this.refused(slot, wish, lack.reason);
+    return true;
+  }
+
+  /** What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there is. */
+  grew(strategy: string, instId: string): void {
     for (const slot of this.#retries) {
       const { rest, wish } = slot;
-      if (rest?.at !== Number.POSITIVE_INFINITY || slot.strategy !== strategy || wish?.instId !== instId) continue;
-      if (!isPositive(this.#limits.held(strategy, instId, wish.side))) continue;
+      if (rest?.at !== Number.POSITIVE_INFINITY || wish?.instId !== instId) continue;
+      const isDue = rest.qty === "" ? this.#lackOf(slot, wish) === undefined : slot.strategy === strategy && this.#isDue(slot, rest, wish);
+      if (!isDue) continue;
       rest.at = this.#clock.now();
       this.#wakeAt(slot, rest.at);
     }
+  }
+
+  /** Whether there is something to reduce, or no hope left that there will be. */
+  #isDue({ strategy }: Slot, { endsWithEntry }: Rest, { instId, side }: WantedOrder): boolean {
+    if (isPositive(this.#limits.held(strategy, instId, side))) return true;
+    return endsWithEntry === true && !this.#limits.mayGrow(strategy, instId, side);
   }
 
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
   #renew(slot: Slot, wish: WantedOrder, rest: Rest): boolean {
     const reducible = this.#limits.held(slot.strategy, wish.instId, wish.side);
     if (!isPositive(reducible)) {
+      if (rest.qty === "" && rest.vain === 0) return true;
+      this.#unprotected.end(slot);
+      if (this.#limits.mayGrow(slot.strategy, wish.instId, wish.side)) {
+        slot.rest = { ...rest, at: Number.POSITIVE_INFINITY, vain: 0, endsWithEntry: true };
+        return false;
+      }
       slot.settledMark = rest.mark;
       this.#drop(slot);
-      this.#unprotected.end(slot);
       return false;
     }
-    if (rest.vain > 0) this.#unprotected.begin(slot, wish, compare(reducible, rest.qty) < 0 ? reducible : rest.qty, rest.reason);
+    const uncovered = rest.qty === "" || compare(reducible, rest.qty) < 0 ? reducible : rest.qty;
+    if (rest.vain > 0) this.#unprotected.begin(slot, wish, uncovered, rest.reason);
     return true;
   }
 }
+
+const pauseMs = (vain: number): number => (vain <= 1 ? firstRetryMs : Math.min(retryMs * 2 ** (vain - 2), retryMsMax));
 
 /** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
 const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";

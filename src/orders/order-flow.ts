@@ -81,6 +81,7 @@ export class OrderFlow {
   readonly risk: RiskManager;
   readonly positions: Positions;
   readonly exits: Exits;
+  readonly exitLimits: ExitLimits;
   readonly refusals: Refusals;
   readonly postOnly: PostOnlyOrders;
   readonly protections: Protections;
@@ -98,9 +99,11 @@ export class OrderFlow {
     const ids = createClientOrderIds(options.instance);
     this.slots = new Slots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
     this.risk = new RiskManager(options, onLoss);
-    this.positions = new Positions({ profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx });
+    const source = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
+    this.positions = new Positions(source);
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
-    this.exits = new Exits(options, this.slots, new ExitLimits(this.slots, this.risk.exposure), this);
+    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this.positions);
+    this.exits = new Exits(options, this.slots, this.exitLimits, this);
     this.refusals = new Refusals(options, this.lifecycle, this);
     this.postOnly = new PostOnlyOrders(options, this.slots, (slot) => {
       this.consider(slot);
@@ -206,6 +209,7 @@ export class OrderFlow {
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
       openInAll: slot.reserved ? 0 : this.slots.openCount,
       risk: this.risk.view(slot, rest),
+      exit: wish.reduceOnly === true ? this.exitLimits.of(slot.strategy, wish.instId, wish.side) : undefined,
     });
     const misplaced = ruling.approved && wish.protect !== undefined ? this.#misplaced(wish, ruling.spec) : undefined;
     return this.risk.steady(slot, wish, misplaced === undefined ? ruling : { approved: false, reason: misplaced });
@@ -252,6 +256,7 @@ export class OrderFlow {
     const fill = this.book(order);
     this.risk.take(order);
     if (fill === undefined) return;
+    this.exits.grew(fill.strategy, fill.instId);
     this.#options.journal.append(fill);
     this.filled(fill);
   }

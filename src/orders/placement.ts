@@ -135,6 +135,7 @@ export class Placements {
     const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wish);
     if (verdict === undefined) return undefined;
     const order = this.#slots.open(slot, wish, verdict.spec, verdict.baseQty, this.#clock.now());
+    if (verdict.exit !== undefined) ({ wantedQty: order.wantedQty, nets: order.nets } = verdict.exit);
     this.#lifecycle.transition(order, "sent", "placed");
     return order;
   }
@@ -210,7 +211,7 @@ const noElement = { sCode: "0", sMsg: "", ordId: "", clOrdId: "" } as const;
 
 const wordsOf = (code: string, msg: string): string => `${code} ${msg}`.trim();
 
-const bodyOf = ({ spec: { instId, side, ordType, sz, px, reduceOnly }, clOrdId }: TrackedOrder): PlaceBody => {
-  if (reduceOnly) return { instId, side, ordType, sz, ...(px === "" ? {} : { px }), clOrdId, reduceOnly: true };
+const bodyOf = ({ spec: { instId, side, ordType, sz, px, reduceOnly }, clOrdId, nets }: TrackedOrder): PlaceBody => {
+  if (reduceOnly && !nets) return { instId, side, ordType, sz, ...(px === "" ? {} : { px }), clOrdId, reduceOnly: true };
   return px === "" ? { instId, side, ordType, sz, clOrdId } : { instId, side, ordType, sz, px, clOrdId };
 };

@@ -91,6 +91,11 @@ export class Positions {
     return fill;
   }
 
+  /** Whether something was executed for the strategy, or a journal told what it holds. */
+  has(strategy: string, instId: string): boolean {
+    return this.#books.get(strategy)?.has(instId) === true;
+  }
+
   of(strategy: string, instId: string): Position {
     return this.#positionOf(this.#books.get(strategy)?.get(instId) ?? emptyBook(strategy, instId));
   }

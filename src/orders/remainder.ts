@@ -10,18 +10,21 @@
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { compare, isPositive, sub, toStep } from "../decimal.ts";
+import { leastQty } from "./exit-size.ts";
 import type { TrackedOrder } from "./tracked-order.ts";
 import { canRest } from "./wanted-order.ts";
 
 /** How an order ended. Quantities are decimal text in base currency. */
 interface Ending {
-  readonly order: Pick<TrackedOrder, "phase" | "spec" | "wish" | "qty">;
+  readonly order: Pick<TrackedOrder, "phase" | "spec" | "wish" | "qty" | "wantedQty" | "nets">;
   readonly filledQty: string;
   readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;
   /** The service counts sizes in quote currency. */
   readonly inQuote: boolean;
   /** Of the strategy's position, as much as an order of this side reduces. */
   readonly reducible: string;
+  /** Other orders of the strategy may still enlarge the position that it reduces. */
+  readonly mayGrow: boolean;
 }
 
 export type Remainder =
@@ -30,36 +33,40 @@ export type Remainder =
   | { readonly kind: "rest"; readonly qty: string }
   /** A position that should be reduced and was not, or not far enough. */
   | { readonly kind: "exit"; readonly qty: string; readonly uncovered: string }
-  /** An exit that came before its entry: it is placed again when there is something to reduce. */
+  /** An exit that came before its entry, or before the rest of it: it is placed again when there is something to reduce. */
   | { readonly kind: "early"; readonly qty: string }
   /** Executed for good and not what was wanted. */
   | { readonly kind: "differs"; readonly reason: string };
 
 const none: Remainder = { kind: "none" };
 
-const isPlaceable = (qty: string, { lotSize, minSize }: Ending["instrument"]): boolean =>
-  compare(qty, minSize !== undefined && compare(minSize, lotSize) > 0 ? minSize : lotSize) >= 0;
+const isPlaceable = (qty: string, steps: Ending["instrument"]): boolean => compare(qty, leastQty(steps)) >= 0;
 
 const lesser = (a: string, b: string): string => (compare(a, b) <= 0 ? a : b);
 
 export const remainderOf = (ending: Ending): Remainder => {
   const { order, filledQty, instrument, inQuote } = ending;
-  const { phase, spec, wish, qty } = order;
+  const { phase, spec, wish, qty, wantedQty, nets } = order;
   if (wish === undefined || qty === "") return none;
   const left = sub(qty, filledQty);
   const byQty = wish.qty !== undefined;
-  if (spec.reduceOnly) return phase !== "filled" || byQty ? exitOf(ending, left) : none;
+  if (spec.reduceOnly) {
+    const isCut = wantedQty !== "" && compare(qty, wantedQty) < 0;
+    const isFollowed = phase !== "filled" || byQty || isCut || nets;
+    return isFollowed ? exitOf(ending, isCut ? sub(wantedQty, filledQty) : left) : none;
+  }
   if (phase !== "filled" || !byQty) return none;
   if (compare(left, instrument.lotSize) < 0 && compare(sub(filledQty, qty), instrument.lotSize) < 0) return none;
   if (spec.ordType === "market" && inQuote && isPositive(filledQty) && isPlaceable(left, instrument)) return { kind: "rest", qty: left };
   return { kind: "differs", reason: differs(ending, left) };
 };
 
-const exitOf = ({ order: { phase, spec }, instrument, reducible }: Ending, left: string): Remainder => {
+const exitOf = ({ order: { phase, spec }, instrument, reducible, mayGrow }: Ending, left: string): Remainder => {
   const uncovered = toStep(lesser(left, reducible), instrument.lotSize, "down");
   if (isPositive(uncovered) && isPlaceable(uncovered, instrument)) return { kind: "exit", qty: left, uncovered };
-  // At the market it would take the next position at once.
-  return phase === "rejected" && canRest(spec.ordType) && !isPositive(reducible) ? { kind: "early", qty: left } : none;
+  if (isPositive(reducible) || !isPlaceable(left, instrument)) return none;
+  // At the market it would take the next position at once, which is wanted only of what an entry that is under way still brings.
+  return mayGrow || (phase === "rejected" && canRest(spec.ordType)) ? { kind: "early", qty: left } : none;
 };
 
 const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string): string => {

@@ -10,11 +10,16 @@ import type { WantedOrder } from "./wanted-order.ts";
 export interface Rest {
   readonly mark: string;
   readonly kind: "rest" | "exit";
+  /** Base quantity; empty while nothing was sent and all of it is left. */
   qty: string;
   /** Not before this instant. */
   at: number;
   /** Orders in a row that executed nothing of it. */
   vain: number;
+  /** It is given up where the entry that it waits for ends without bringing anything. */
+  readonly endsWithEntry?: boolean;
+  /** Other exits of the strategy are about to reduce all it holds. */
+  readonly lacksRoom?: boolean;
   reason: string;
 }
 

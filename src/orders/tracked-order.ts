@@ -20,6 +20,10 @@ export interface TrackedOrder {
   readonly wish: WantedOrder | undefined;
   /** Base quantity it should execute; empty where that is not known. */
   qty: string;
+  /** Of an exit that was sized by what its strategy holds: base quantity that was wanted, which may be more; else empty. */
+  wantedQty: string;
+  /** An exit sent without the service's reduce-only flag, since other strategies hold the opposite. */
+  nets: boolean;
   /** It is over, and its slot will place another order for what is left of the wanted quantity. */
   goesOn: boolean;
   /** Of the wanted order it serves, which may have changed without need to replace the order. */
@@ -81,6 +85,8 @@ export const newOrder = (
   spec,
   wish,
   qty: "",
+  wantedQty: "",
+  nets: false,
   goesOn: false,
   mark,
   sentAt: now,

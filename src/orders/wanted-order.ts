@@ -39,10 +39,18 @@ export interface WantedOrder {
   /** Size in whatever unit the service counts, sent as it is. */
   readonly sz?: string;
   /**
-   * An exit: the service reduces the account's position with it and never opens one. It waits until cancels of other exits of its
-   * side have taken effect, and is placed again, later each time, while it was rejected, cut or canceled by the service and the
-   * strategy still holds what it should reduce; `position.unprotected` tells that. One that rests and is canceled by another client
-   * is told and not placed again.
+   * An exit: it reduces what this strategy holds by its own fills, and never opens or turns a position of its own. No more is sent than
+   * the strategy holds, whatever the size says. Where it holds nothing the order waits unsent until it does. Only where the strategy has
+   * never traded the instrument, and no other strategy holds it, the service decides: a position may be older than the journal.
+   *
+   * Where other strategies hold the opposite and the account's net position does not cover the order, it is sent without the service's
+   * reduce-only flag. Then what other orders of the strategy may still reduce on this side is subtracted first. Orders of the same side
+   * that are wanted beside the exit and are no exits do not count: what they execute may open a position. A market order whose size the
+   * service counts in quote currency then stays below what is held while the price moves by up to 2 % on the way, and the rest follows.
+   *
+   * An exit waits until cancels of other exits of its side have taken effect, and is placed again, later each time, while it was
+   * rejected, cut or canceled by the service and the strategy still holds what it should reduce; `position.unprotected` tells that. One
+   * that rests and is canceled by another client is told and not placed again.
    */
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */

@@ -8,6 +8,7 @@ import type { Contract } from "../../contract/contract.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { didYouMean } from "../../errors.ts";
+import { type ExitLimit, lackOf, type SizedExit, sizeExit } from "../exit-size.ts";
 import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
 
@@ -35,6 +36,8 @@ interface RuleInput {
   readonly openInAll: number;
   /** What is open and held, and the market; only where money is limited. */
   readonly risk?: Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
+  /** What bounds it, where it is an exit. */
+  readonly exit?: ExitLimit | undefined;
 }
 
 export interface Approval {
@@ -42,6 +45,8 @@ export interface Approval {
   readonly spec: OrderSpec;
   /** Empty where it is not known. */
   readonly baseQty: string;
+  /** How it is sent, where it is an exit. */
+  readonly exit?: Pick<SizedExit, "wantedQty" | "nets">;
 }
 
 export type Ruling =
@@ -56,6 +61,7 @@ export const specifyWish = (
   instruments: ReadonlyMap<string, InstrumentRecord>,
   contract: Contract,
   marketPx: string | undefined,
+  isBounded = false,
 ): Specified => {
   const instrument = instruments.get(wish.instId);
   if (instrument === undefined) {
@@ -64,7 +70,7 @@ export const specifyWish = (
       reason: `the service does not list ${wish.instId} as tradable.${didYouMean(wish.instId, [...instruments.keys()])}`,
     };
   }
-  return specify(wish, instrument, contract.profile, marketPx);
+  return specify(wish, instrument, contract.profile, marketPx, isBounded);
 };
 
 export const rule = (input: RuleInput): Ruling => {
@@ -89,11 +95,23 @@ export const rule = (input: RuleInput): Ruling => {
     const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
     return { ...refused(reason), crowded: true };
   }
-  const result = specifyWish(wish, input.instruments, contract, input.marketPx);
+  const result = sized(input, specifyWish(wish, input.instruments, contract, input.marketPx));
   if (!result.ok) return refused(result.reason);
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });
-  if (broken === undefined) return { approved: true, spec, baseQty };
+  if (broken === undefined) return "nets" in result ? { approved: true, spec, baseQty, exit: result } : { approved: true, spec, baseQty };
   const { limit, reason, crowded } = broken;
   return { ...refused(reason), limit, ...(crowded ? { crowded } : {}) };
+};
+
+/** The order, or the part of it that an exit may be now. */
+const sized = ({ wish, instruments, contract, marketPx, exit }: RuleInput, result: Specified): Specified | SizedExit => {
+  const instrument = instruments.get(wish.instId);
+  if (!result.ok || exit === undefined || instrument === undefined) return result;
+  const lack = lackOf(exit, instrument);
+  if (lack !== undefined) return { ok: false, reason: lack.reason };
+  const { notional: _notional, sz: _sz, ...sizeless } = wish;
+  return sizeExit(result, exit, instrument, (qty, isBounded) =>
+    specifyWish({ ...sizeless, qty }, instruments, contract, marketPx, isBounded),
+  );
 };

@@ -1,0 +1,85 @@
+/**
+ * Size of an exit: how much it may reduce of what its strategy holds, and whether it carries the service's reduce-only flag. Pure.
+ *
+ * Invariants: where the strategy is known to hold anything, no more is sent than it holds by its own fills; where the service's flag
+ * does not keep the order within that, its other exits are subtracted first; an exit that the account's net position does not cover
+ * goes without the flag, and what it is given to spend at the market cannot buy or sell more while the price moves by up to 2 %.
+ * Not here: where the figures come from (exit-limits.ts), how long an exit waits (exits.ts).
+ */
+import type { InstrumentRecord } from "../contract/schemas.ts";
+import { compare, equal, isPositive, sub, toStep } from "../decimal.ts";
+import type { OrderSpec, Specified } from "./wanted-order.ts";
+
+/** What bounds the exits of one strategy, instrument and side. Base currency, decimal text. */
+export interface ExitLimit {
+  /** Of the strategy's position, as much as an order of this side reduces; "0" where it holds nothing or the other direction. */
+  readonly held: string;
+  /** What the strategy's other open orders of this side may still execute of that. */
+  readonly promised: string;
+  /** What the account's net position leaves to one more flagged order; negative where there is less than nothing. */
+  readonly covered: string;
+  /** The service knows reduce-only orders of this product: of contracts, not of spot. */
+  readonly hasFlag: boolean;
+  /** No other strategy holds the product or has orders in it: the flag keeps an order within what this strategy holds. */
+  readonly isAlone: boolean;
+  /** Other strategies hold what an order of this side reduces, or may by now. */
+  readonly isOthers: boolean;
+  /** The strategy has traded the product: where it holds nothing, that is known. Otherwise a position may be older than the journal. */
+  readonly isKnown: boolean;
+}
+
+/** Why no exit may leave now. `position`: there is nothing to reduce. `room`: other exits are about to reduce it. */
+export interface Lack {
+  readonly of: "position" | "room";
+  readonly reason: string;
+}
+
+type Steps = Pick<InstrumentRecord, "lotSize" | "minSize">;
+
+/** Base quantity of the smallest order. */
+export const leastQty = ({ lotSize, minSize }: Steps): string =>
+  minSize !== undefined && compare(minSize, lotSize) > 0 ? minSize : lotSize;
+
+export const lackOf = ({ held, promised, hasFlag, isAlone, isOthers, isKnown }: ExitLimit, steps: Steps): Lack | undefined => {
+  if (!isPositive(held)) {
+    if (hasFlag && !isOthers && !isKnown) return undefined;
+    return { of: "position", reason: "the strategy holds nothing that the order would reduce" };
+  }
+  if (isAlone) return undefined;
+  const least = leastQty(steps);
+  if (compare(held, least) < 0) return { of: "position", reason: `the strategy holds ${held}, less than the smallest order (${least})` };
+  if (compare(sub(held, promised), least) >= 0) return undefined;
+  return { of: "room", reason: `the strategy holds ${held}, and its other orders of this side may still execute ${promised}` };
+};
+
+/** An exit as it is sent. */
+export interface SizedExit {
+  readonly ok: true;
+  readonly spec: OrderSpec;
+  readonly baseQty: string;
+  /** Base quantity that was wanted; empty where the service decides how much is reduced. */
+  readonly wantedQty: string;
+  /** It goes without the flag: at the account it is a trade like any other. */
+  readonly nets: boolean;
+}
+
+/** `respecify` makes an order of this base quantity; `isBounded`: one that never executes more. */
+export const sizeExit = (
+  { spec, baseQty }: Pick<SizedExit, "spec" | "baseQty">,
+  limit: ExitLimit,
+  steps: Steps,
+  respecify: (qty: string, isBounded: boolean) => Specified,
+): SizedExit | Extract<Specified, { ok: false }> => {
+  const { held, promised, covered, hasFlag, isAlone } = limit;
+  const free = toStep(isAlone ? held : sub(held, promised), steps.lotSize, "down");
+  // Nothing is known to be held, less than can be ordered, or not how much is wanted: the service knows better.
+  if (!isPositive(held) || (isAlone && (baseQty === "" || compare(free, leastQty(steps)) < 0)))
+    return { ok: true, spec, baseQty, wantedQty: "", nets: false };
+  if (baseQty === "") return { ok: false, reason: `no quote of ${spec.instId} is known yet to tell how much of ${held} it would reduce` };
+  const qty = compare(baseQty, free) <= 0 ? baseQty : free;
+  const nets = !isAlone && (!hasFlag || compare(covered, qty) < 0);
+  const isBounded = nets && spec.ordType === "market";
+  if (equal(qty, baseQty) && !isBounded) return { ok: true, spec, baseQty, wantedQty: baseQty, nets };
+  const fitted = respecify(qty, isBounded);
+  return fitted.ok ? { ...fitted, wantedQty: baseQty, nets } : fitted;
+};
