@@ -51,7 +51,7 @@ export interface Recovered {
 /** What a journal is made of, besides what its config says. */
 export interface JournalParts {
   readonly service: Pick<OpenService, "clock" | "users">;
-  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "plannedOf" | "tradedBy" | "positions">;
+  readonly deskOf: (uid: string) => Pick<OrderManager, "barred" | "ownerOf" | "isExit" | "plannedOf" | "tradedBy" | "positions">;
   /** Folders of the machine when left out. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;
 }

@@ -159,11 +159,13 @@ class PlacementLog implements PlacementJournal {
     const log = this.#log;
     if (log === undefined) throw new SluiceError("JOURNAL_FAILED", "The journal is not open: no order leaves without it.");
     const { clock, deskOf } = this.#options;
-    const { clOrdId = "", instId, side, ordType, px = "", sz, reduceOnly = false } = body as PlaceBody;
+    const { clOrdId = "", instId, side, ordType, px = "", sz } = body as PlaceBody;
     const uid = this.#uidOf.get(key) ?? "";
     const orderManager = deskOf(uid);
     const strategy = orderManager.ownerOf(clOrdId);
     const planned = orderManager.plannedOf(clOrdId);
+    // Not every exit carries the service's flag.
+    const reduceOnly = orderManager.isExit(clOrdId);
     this.#senders.set(clOrdId, { uid, strategy });
     const intent = { uid, strategy, clOrdId, instId, side, ordType, px, sz, reduceOnly, sentAt: clock.wallNow() };
     this.#write({ type: "sent", ...intent, ...(planned !== undefined && { planned }) });

@@ -213,6 +213,11 @@ export class OrderManager {
     return this.isReserved(order) ? { slot } : undefined;
   }
 
+  /** Whether an order that is not over is an exit, with or without the service's flag. */
+  isExit(clOrdId: string): boolean {
+    return this.#flow.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
+  }
+
   /** What an order did to position and money, by its record. */
   tradedBy(record: OrderRecord): Traded | undefined {
     const { contract, instruments } = this.#options;

@@ -60,6 +60,8 @@ export interface World {
   quotes$: Observable<Quote>;
   /** The engine looks after itself as it does on real time. */
   watchful: boolean;
+  /** What a second strategy of the user wants; without it there is none. */
+  second$?: Observable<readonly WantedOrder[]>;
   journal: Partial<JournalConfig>;
   orders: NonNullable<Config["orders"]>;
   instance: number;
@@ -203,10 +205,12 @@ export const lifeOf = (world: World) => {
   const disk: MemoryDisk = Object.create(world.disk) as MemoryDisk;
   world.disk.onStep = doing;
   const events: Event[] = [];
+  const { second$ } = world;
+  const second = second$ === undefined ? [] : [defineStrategy({ name: "two", options: noOptions, desired: () => second$ })({})];
   const engine = createEngine(
     {
       service,
-      strategies: [defineStrategy({ name: "one", options: noOptions, desired: desiredOf(world) })({})],
+      strategies: [defineStrategy({ name: "one", options: noOptions, desired: desiredOf(world) })({}), ...second],
       journal: { dir: "journal", ...world.journal },
       orders: world.orders,
     },
