@@ -8,7 +8,7 @@
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
-import { add, isPositive, isZero, neg, sub } from "../decimal.ts";
+import { add, compare, isPositive, isZero, neg, sub } from "../decimal.ts";
 import type { ExitLimit } from "./exit-size.ts";
 import type { Positions } from "./positions.ts";
 import type { Exposure } from "./risk/exposure.ts";
@@ -90,6 +90,23 @@ export class ExitLimits {
       .some(
         (order) => order.spec.instId === instId && order.spec.side !== side && !order.spec.reduceOnly && this.#ownerOf(order) === strategy,
       );
+  }
+
+  /** Whether the exit may execute more than its strategy holds, with the exits sent before it. */
+  isExcess(order: TrackedOrder): boolean {
+    const { wantedQty, strategy, spec } = order;
+    // What the service was left to decide is its own matter.
+    if (wantedQty === "") return false;
+    const { instId, side } = spec;
+    const { isAlone, held } = this.of(strategy, instId, side);
+    if (isAlone) return false;
+    let left = held;
+    for (const other of this.#slots.orders()) {
+      if (other.spec.instId !== instId || other.spec.side !== side || !other.spec.reduceOnly || other.strategy !== strategy) continue;
+      left = sub(left, this.#leftOf(other));
+      if (other === order) break;
+    }
+    return compare(left, "0") < 0;
   }
 
   /** Whether an order of the product and side that may only reduce is on its way out and still counts at the service; of all where no strategy is named. */

@@ -11,17 +11,17 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import type { ActionClass } from "../journal/events.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createClientOrderIds, generations } from "./client-order-id.ts";
 import { weigh } from "./conflation.ts";
 import { ExitLimits } from "./exit-limits.ts";
+import { ExitTrims } from "./exit-trims.ts";
 import { Exits } from "./exits.ts";
 import { OrderLifecycle } from "./order-lifecycle.ts";
 import { OrderResolver } from "./order-resolver.ts";
 import { Placements } from "./placement.ts";
-import { planSlot } from "./plan.ts";
+import { planSlot, urgencyOf } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
 import type { TriggerPrices } from "./protection/price-triggers.ts";
@@ -32,7 +32,7 @@ import { Refusals } from "./refusals.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
 import { type Approval, type RuleSet, type Ruling, rule, specifyWish } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
-import { type Mode, mayPlace, TradingModes } from "./risk/trading-mode.ts";
+import { mayPlace, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import type { OrderStore } from "./state/order-store.ts";
@@ -82,6 +82,7 @@ export class OrderFlow {
   readonly positions: Positions;
   readonly exits: Exits;
   readonly exitLimits: ExitLimits;
+  readonly exitTrims: ExitTrims;
   readonly refusals: Refusals;
   readonly postOnly: PostOnlyOrders;
   readonly protections: Protections;
@@ -99,15 +100,17 @@ export class OrderFlow {
     const ids = createClientOrderIds(options.instance);
     this.slots = new Slots(ids, Math.floor(clock.wallNow() / generationMs) % generations);
     this.risk = new RiskManager(options, onLoss);
+    const considered = (slot: Slot): void => {
+      this.consider(slot);
+    };
     const source = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
     this.positions = new Positions(source);
     this.lifecycle = new OrderLifecycle(journal, this.slots, this);
     this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), this.positions);
     this.exits = new Exits(options, this.slots, this.exitLimits, this);
+    this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits, considered);
     this.refusals = new Refusals(options, this.lifecycle, this);
-    this.postOnly = new PostOnlyOrders(options, this.slots, (slot) => {
-      this.consider(slot);
-    });
+    this.postOnly = new PostOnlyOrders(options, this.slots, considered);
     this.protections = new Protections(options, this.slots, this.positions, this);
     const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
     this.#unknownOrders = new UnknownOrders(clock, store, resolver, this.lifecycle, this);
@@ -127,7 +130,8 @@ export class OrderFlow {
     const { order, settledMark } = slot;
     const isFree = order === undefined || isOver(order);
     const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && this.#holds(slot, wish);
-    const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits };
+    const isExcess = order !== undefined && isResting(order) && this.exitLimits.isExcess(order);
+    const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits, isExcess };
     const step = planSlot(view, this.#specify);
     if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
     switch (step.kind) {
@@ -176,6 +180,7 @@ export class OrderFlow {
     this.#options.onOpenOrders(this.slots.openCount);
     this.risk.take(order);
     this.exits.take(order);
+    this.exitTrims.take(order);
     this.postOnly.take(order);
     if (order.phase === "rejected") this.#options.onRejected?.(order);
   }
@@ -192,7 +197,8 @@ export class OrderFlow {
   weigh(order: TrackedOrder): void {
     if (!order.unweighed) return;
     const slot = this.slots.of(order);
-    weigh(order, slot?.order === order ? this.#wishOf(slot) : undefined, this.#specify);
+    const mayStay = slot?.order === order && !this.exitLimits.isExcess(order);
+    weigh(order, mayStay ? this.#wishOf(slot) : undefined, this.#specify);
   }
 
   rule(slot: Slot, wish: WantedOrder): Ruling {
@@ -257,6 +263,7 @@ export class OrderFlow {
     this.risk.take(order);
     if (fill === undefined) return;
     this.exits.grew(fill.strategy, fill.instId);
+    this.exitTrims.look(fill.instId);
     this.#options.journal.append(fill);
     this.filled(fill);
   }
@@ -286,7 +293,3 @@ export class OrderFlow {
     return px === undefined || ordType === "market" || cross === "touch" ? this.#options.marketPx(instId, side) : undefined;
   }
 }
-
-// A replacement needs ordinary quota for its placement anyway; an order that is not wanted is an exit.
-const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced"): ActionClass =>
-  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";

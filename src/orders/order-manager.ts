@@ -197,6 +197,7 @@ export class OrderManager {
     this.#flow.risk.exposure.close(instId, px);
     this.#flow.positions.close(instId, px);
     this.#flow.protections.closed(instId);
+    this.#flow.exitTrims.look(instId);
   }
 
   /** Whose wanted order an order that is not over is; empty where that is not known. */

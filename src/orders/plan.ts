@@ -5,6 +5,8 @@
  * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
  */
 import { abs, compare, equal, sub } from "../decimal.ts";
+import type { ActionClass } from "../journal/events.ts";
+import type { Mode } from "./risk/trading-mode.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
@@ -13,7 +15,7 @@ type Step =
   | { readonly kind: "place" }
   | { readonly kind: "unqueue" }
   | { readonly kind: "keep-cancel-off" }
-  | { readonly kind: "cancel"; readonly reason: "unwanted" | "replaced" };
+  | { readonly kind: "cancel"; readonly reason: "unwanted" | "replaced" | "more than is held" };
 
 interface SlotView {
   readonly wish: WantedOrder | undefined;
@@ -24,12 +26,15 @@ interface SlotView {
   readonly settledMark: string | undefined;
   /** New orders may be placed. */
   readonly mayPlace: boolean;
+  /** The order is an exit that may execute more than its strategy holds. */
+  readonly isExcess?: boolean;
 }
 
 const nothing: Step = { kind: "nothing" };
 const place: Step = { kind: "place" };
 const unqueue: Step = { kind: "unqueue" };
 const unwanted: Step = { kind: "cancel", reason: "unwanted" };
+const excess: Step = { kind: "cancel", reason: "more than is held" };
 
 /** `specify` turns the wanted order into the service's words; it is called only when marks differ. */
 export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specified): Step => {
@@ -41,6 +46,7 @@ export const planSlot = (slot: SlotView, specify: (wish: WantedOrder) => Specifi
   }
   if (!isResting(order)) return nothing;
   if (wish === undefined) return unwanted;
+  if (slot.isExcess === true) return excess;
   if (suits(wish, order, specify)) return order.cancelClass === undefined ? nothing : { kind: "keep-cancel-off" };
   return { kind: "cancel", reason: "replaced" };
 };
@@ -66,3 +72,7 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
 /** Of an order found at the service only its own words are known. */
 const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, sz: string): boolean =>
   was === undefined ? equal(sz, spec.sz) : was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
+
+/** A replacement needs ordinary quota for its placement anyway; an order that is not wanted is an exit. */
+export const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced" | "more than is held"): ActionClass =>
+  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";

@@ -8,7 +8,7 @@ import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { add, compare, isZero, neg, sum } from "../../../src/decimal.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import type { Fill } from "../../../src/venue/venue.ts";
-import { lostAnswer, type Rig, type RigOptions, ready, spot, swap } from "../../support/harness/orders.ts";
+import { lostAnswer, lostRequest, type Rig, type RigOptions, ready, spot, swap } from "../../support/harness/orders.ts";
 
 interface Desk extends Rig {
   readonly fills: Fill[];
@@ -302,6 +302,49 @@ describe("Exits of one strategy beside each other", () => {
     show(rig, 605_100);
     rig.run(2_000);
     expect([own(rig, "a"), own(rig, "b"), account(rig)]).toEqual(["0", "-0.01", "-0.01"]);
+  });
+
+  it("are taken back and sized anew when another order has reduced the position", () => {
+    const rig = desk({ profile: inBase });
+    want(rig, "b", entry("sell", "0.02"));
+    want(rig, "a", entry("buy", "0.02"));
+    want(rig, "a", takeProfit({ qty: "0.02" }));
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    want(rig, "a", takeProfit({ qty: "0.02" }), entry("sell", "0.015", { slot: "other" }));
+    rig.run(1_000);
+    expect(own(rig, "a")).toBe("0.005");
+    const [resting] = rig.truth().filter(({ state }) => state === "live");
+    expect(resting).toMatchObject({ side: "sell", px: "61000", sz: "0.005" });
+    expect(rig.journalled("position.unprotected")).toEqual([]);
+    show(rig, 610_100);
+    rig.run();
+    expect([own(rig, "a"), own(rig, "b"), account(rig)]).toEqual(["0", "-0.02", "-0.02"]);
+  });
+
+  it("are taken back although they would suit what is wanted by now", () => {
+    const rig = desk({ profile: inBase });
+    want(rig, "b", entry("sell", "0.02"));
+    want(rig, "a", entry("buy", "0.02"));
+    const target = takeProfit({ qty: "0.02", keepWithin: "1" });
+    want(rig, "a", target);
+    // The cancel of the order that has become too large is lost; the next one leaves after the strategy has changed its mind a little.
+    rig.next("cancelBatch", lostRequest);
+    const other = entry("sell", "0.015", { slot: "other" });
+    want(rig, "a", target, other);
+    rig.run(1_000);
+    want(rig, "a", { ...target, px: "61000.5" }, other);
+    rig.run(60_000);
+    expect(rig.truth().filter(({ state }) => state === "live")).toMatchObject([{ side: "sell", px: "61000.5", sz: "0.005" }]);
+  });
+
+  it("are taken back when the account's positions were closed by no order", () => {
+    const rig = desk({ profile: inBase });
+    want(rig, "b", entry("sell", "0.01"));
+    want(rig, "a", entry("buy", "0.01"));
+    want(rig, "a", takeProfit());
+    rig.orderManager.closed(swap, "60000");
+    rig.run();
+    expect(rig.resting()).toEqual([]);
   });
 });
 
