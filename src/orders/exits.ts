@@ -44,6 +44,8 @@ const firstRetryMs = 250;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
 
+const canceledElsewhere = "canceled by another client or by the service";
+
 interface Wait {
   readonly mark: string;
   readonly since: number;
@@ -82,9 +84,10 @@ export class Exits {
     if (this.#unprotected.size > 0 && isResting(order)) this.#unprotected.end(slot);
     if (!isEnded(order)) return;
     const left = this.#remainder(order);
-    if (left.kind === "exit" && (isForgotten(order) || (order.phase === "canceled" && canRest(order.spec.ordType)))) {
+    const isCanceled = order.phase === "canceled" && canRest(order.spec.ordType) && !this.#mayLackCover(order);
+    if (left.kind === "exit" && (isForgotten(order) || isCanceled)) {
       this.#drop(slot);
-      const reason = isForgotten(order) ? "the service forgot it" : "canceled by another client or by the service";
+      const reason = isForgotten(order) ? "the service forgot it" : canceledElsewhere;
       this.#unprotected.begin(slot, order.wish as WantedOrder, left.uncovered, reason);
       return;
     }
@@ -195,7 +198,8 @@ export class Exits {
     const vain = kind === "early" || isPositive(filledOf(order, this.#rules)) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);
     const endsWithEntry = kind === "early" && order.phase !== "rejected";
-    slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, reason };
+    const isDoubtful = order.phase === "canceled" && canRest(order.spec.ordType);
+    slot.rest = { mark, kind: kind === "rest" ? "rest" : "exit", qty, at, vain, endsWithEntry, isDoubtful, reason };
     order.goesOn = true;
     if (kind === "rest") return;
     this.#retries.add(slot);
@@ -241,6 +245,11 @@ export class Exits {
     return endsWithEntry === true && !this.#limits.mayGrow(strategy, instId, side);
   }
 
+  /** Whether the service may have canceled it because other strategies closed what the account had to reduce. */
+  #mayLackCover({ nets, wish, strategy, spec: { instId } }: TrackedOrder): boolean {
+    return !nets && wish !== undefined && this.#limits.isShared(strategy, instId);
+  }
+
   /** An exit that is due: of what the strategy holds now. False where nothing is left to reduce. */
   #renew(slot: Slot, wish: WantedOrder, rest: Rest): boolean {
     const reducible = this.#limits.held(slot.strategy, wish.instId, wish.side);
@@ -256,6 +265,13 @@ export class Exits {
       return false;
     }
     const uncovered = rest.qty === "" || compare(reducible, rest.qty) < 0 ? reducible : rest.qty;
+    // The fills of the others are known by now: with cover it was not the service that canceled it.
+    if (rest.isDoubtful === true && compare(this.#limits.net(wish.instId, wish.side), uncovered) >= 0) {
+      slot.settledMark = rest.mark;
+      this.#drop(slot);
+      this.#unprotected.begin(slot, wish, uncovered, canceledElsewhere);
+      return false;
+    }
     if (rest.vain > 0) this.#unprotected.begin(slot, wish, uncovered, rest.reason);
     return true;
   }

@@ -18,6 +18,8 @@ export interface Rest {
   vain: number;
   /** It is given up where the entry that it waits for ends without bringing anything. */
   readonly endsWithEntry?: boolean;
+  /** It was canceled by another client, or by the service as other strategies had closed what there was to reduce. */
+  readonly isDoubtful?: boolean;
   /** Other exits of the strategy are about to reduce all it holds. */
   readonly lacksRoom?: boolean;
   reason: string;

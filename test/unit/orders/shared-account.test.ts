@@ -348,6 +348,42 @@ describe("Exits of one strategy beside each other", () => {
   });
 });
 
+describe("A take-profit that rests with the flag", () => {
+  const resting = (options: RigOptions = {}): Desk => {
+    const rig = desk({ profile: inBase, ...options });
+    want(rig, "a", entry("buy", "0.01"));
+    want(rig, "a", takeProfit());
+    expect(sent(rig, 1)).toEqual([{ sz: "0.01", flag: true }]);
+    return rig;
+  };
+
+  it("is placed again without it when another strategy closes what the account had to reduce", () => {
+    const rig = resting();
+    want(rig, "b", entry("sell", "0.01"));
+    rig.run(1_000);
+    // The service canceled it with the last of the account's position.
+    expect(rig.resting()).toEqual(["sell 61000"]);
+    expect(sent(rig, 3)).toEqual([{ sz: "0.01", flag: false }]);
+    show(rig, 610_100);
+    rig.run();
+    expect([own(rig, "a"), own(rig, "b"), account(rig)]).toEqual(["0", "-0.01", "-0.01"]);
+  });
+
+  it("is not placed again when another client canceled it", () => {
+    const rig = resting();
+    want(rig, "b", entry("buy", "0.01"));
+    const [order] = rig.truth().filter(({ state }) => state === "live");
+    const body = [{ instId: swap, ordId: order?.ordId }];
+    const request = { method: "POST", path: "/api/v1/trade/cancel-batch-orders", query: {}, body, key: "k1", ip: "2.2.2.2" } as const;
+    rig.venue.handle(request, rig.clock.now());
+    rig.run(5_000);
+    expect(rig.resting()).toEqual([]);
+    expect(rig.journalled("position.unprotected")).toMatchObject([
+      { slot: "tp", qty: "0.01", reason: "canceled by another client or by the service" },
+    ]);
+  });
+});
+
 describe("A spot exit", () => {
   it("is sent without the flag, which spot orders do not have, for as much as the strategy bought", () => {
     const rig = desk({ profile: inBase });
