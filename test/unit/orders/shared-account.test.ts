@@ -384,6 +384,27 @@ describe("A take-profit that rests with the flag", () => {
   });
 });
 
+describe("A protected position", () => {
+  it("is closed by its stop, and by its resting take-profit, whatever another strategy holds", () => {
+    for (const [px, bid] of [
+      ["a stop", 590_000],
+      ["a take-profit", 610_000],
+    ] as const) {
+      const rig = desk({ profile: inBase });
+      const protect = { stopLoss: "59000", takeProfit: "61000", takeProfitAs: "limit" } as const;
+      want(rig, "b", entry("sell", "0.03"));
+      want(rig, "a", entry("buy", "0.01", { protect }));
+      expect([own(rig, "a"), account(rig)]).toEqual(["0.01", "-0.02"]);
+      show(rig, bid);
+      rig.price(`${bid / 10}`);
+      rig.run(1_000);
+      expect([px, own(rig, "a"), own(rig, "b"), account(rig)]).toEqual([px, "0", "-0.03", "-0.03"]);
+      expect(rejections(rig)).toEqual([]);
+      expect(rig.resting()).toEqual([]);
+    }
+  });
+});
+
 describe("A spot exit", () => {
   it("is sent without the flag, which spot orders do not have, for as much as the strategy bought", () => {
     const rig = desk({ profile: inBase });
