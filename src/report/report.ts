@@ -75,33 +75,51 @@ export interface LiquidationReport {
 
 /** One strategy's part of a run. Money is decimal text in the report's `currency`. */
 export interface StrategyReport extends ExitGapReport {
+  /** Orders that were sent. */
   readonly placed: number;
+  /** Orders that ended canceled. */
   readonly canceled: number;
+  /** Orders that were executed completely. */
   readonly filled: number;
+  /** Orders that the service did not take. */
   readonly rejected: number;
+  /** Wanted orders that were not sent. */
   readonly refused: number;
+  /** Executions. */
   readonly fills: number;
   /** `realised` plus `unrealised` less `fees`, `funding` and `liquidation`. */
   readonly pnl: string;
+  /** Paid; negative where rebates were more. */
   readonly fees: string;
   /** Paid, or received where negative; left out where the run charged none. */
   readonly funding?: string;
   /** Fees of liquidations beside those of fills, less what the service's fund paid; left out where nothing was liquidated. */
   readonly liquidation?: string;
+  /** Traded value. */
   readonly volume: string;
+  /** Profit of what was closed, before fees. */
   readonly realised: string;
+  /** Profit of what is still held, at its mark. */
   readonly unrealised: string;
+  /** Statistics of closed trades. */
   readonly trades: TradeReport;
+  /** Resting at the end. */
   readonly open: OpenOrders;
+  /** Weight of the user's minute that it spent, batch cancels not counted. */
   readonly weight: number;
+  /** Milliseconds that its actions waited for quota. */
   readonly heldMs: number;
+  /** Whether it runs, has completed or has failed at the end. */
   readonly state: "running" | "completed" | "failed";
+  /** What it failed with. */
   readonly error?: string;
 }
 
 /** Result of a backtest. Money is decimal text in `currency`; times ending in `Ms` are milliseconds. */
 export interface RunReport {
+  /** Hash of everything that the run did: equal for equal inputs, on every machine. */
   readonly resultHash: string;
+  /** The recording that was played. */
   readonly fixture: {
     readonly name: string;
     readonly contentHash: string;
@@ -109,10 +127,13 @@ export interface RunReport {
     readonly endAt: string;
     readonly rows: number;
   };
+  /** Seed of all chance. */
   readonly seed: string;
   /** In the event log; `fill` left out, since executions are counted by `fills`. */
   readonly events: number;
+  /** Time that passed in the recording. */
   readonly virtualMs: number;
+  /** Time that the run took; not part of the hash. */
   readonly wallMs: number;
   /** The last failure of each strategy and plugin that threw; left out where none did. It names files of this machine and is not hashed. */
   readonly failures?: readonly Failure[];
@@ -124,6 +145,7 @@ export interface RunReport {
     readonly rejected: number;
     readonly refused: number;
   };
+  /** Executions. */
   readonly fills: number;
   /** Resting at the end, those of no strategy included. */
   readonly open: OpenOrders;
@@ -139,16 +161,21 @@ export interface RunReport {
   readonly funding?: string;
   /** Positions that the service closed for want of margin; left out where there were none. */
   readonly liquidations?: LiquidationReport;
-  /** Of the strategies' trades, before fees: what is closed, and what positions would still bring at their marks. */
+  /** Of the strategies' trades, before fees: what is closed. */
   readonly realised: string;
+  /** Of the strategies' trades, before fees: what positions would still bring at their marks. */
   readonly unrealised: string;
   /** The part of `pnl` that nothing of the strategies explains: what was owned from the start, orders of others. */
   readonly elsewhere: string;
+  /** Value and fees of fills by whether they made or took. */
   readonly liquidity: { readonly maker: Liquidity; readonly taker: Liquidity };
   /** Of all strategies: `net` plus `open` is `pnl` less `elsewhere`. */
   readonly trades: TradeReport;
+  /** What is held at the end. */
   readonly positions: readonly PositionReport[];
+  /** Currency of all money of the report. */
   readonly currency: string;
+  /** Requests, weight and waits; `perLayerPeak` is the fullest window of each layer. */
   readonly quota: {
     readonly limits: boolean;
     readonly requests: number;
@@ -164,18 +191,23 @@ export interface RunReport {
   };
   /** `p50` and `p99` are those of cancels, the latency that decides how long a stale order can be hit. */
   readonly latency: { readonly p50: number; readonly p99: number; readonly cancel: Latencies; readonly place: Latencies };
+  /** Each strategy's part, by name. */
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
   /** The commonest reasons for which orders were refused or rejected. */
   readonly turnedDown: readonly RejectionReason[];
+  /** How many reasons are left out of `turnedDown`, and how many orders they concern. */
   readonly turnedDownMore: MoreRejections;
   /** At most `equityPointsMax` points. */
   readonly equity: readonly EquityPoint[];
+  /** The deepest fall of the equity below its best. */
   readonly drawdown: Drawdown;
   /** Left out of runs that began with nothing. */
   readonly returns?: Returns;
+  /** What the recording holds, and its gaps. */
   readonly coverage: Coverage;
   /** What a reader must know before the figures, the gravest first; none of an ordinary run. */
   readonly warnings: readonly string[];
+  /** What the run took for granted, in sentences. */
   readonly assumptions: readonly string[];
 }
 

@@ -48,9 +48,11 @@ export interface Protect {
  * the set that a strategy wants: a set without it withdraws it, as an empty `protect` does.
  */
 export interface WantedProtection {
+  /** Instrument id. */
   readonly instId: string;
   /** Which position it protects; both when left out. Needed with a price that does not count from the entry. */
   readonly side?: PositionSide;
+  /** Its levels; empty withdraws it. */
   readonly protect: Protect;
 }
 

@@ -25,6 +25,8 @@ describe("Public names", () => {
     ["src/host/context.ts", ["StreamsOfState", "StrategyContext", "PluginContext", "QuotaState", "PlannedAction", "Estimate"]],
     ["src/engine/engine.ts", ["Engine", "EngineOptions"]],
     ["src/scheduler/quota/quota-state.ts", ["LayerState"]],
+    ["src/report/report.ts", ["RunReport", "StrategyReport"]],
+    ["src/orders/protection/protect.ts", ["Protect", "WantedProtection"]],
   ])("that strategies and plugins meet document every field: %s", (path, names) => {
     const bare = names.flatMap((name) =>
       interfaceOf(path, name)
