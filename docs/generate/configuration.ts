@@ -222,11 +222,13 @@ export const keysWithoutRow = (): readonly string[] => {
   });
 };
 
-const section = ({ place, doc, keys }: KeyTable): string => {
+const section = ({ place, doc, keys }: KeyTable, known: readonly string[]): string => {
   const rows = keys.map(({ name, values, fallback, doc: text, required }) => [
     code(name),
-    values,
-    fallback === "" ? (required ? "required" : "") : code(fallback),
+    // A key that is explained on this page leads there.
+    place !== name && known.includes(name) ? `[its keys](#${name})` : values,
+    // On a narrow screen the cell stands without the head of its column.
+    fallback === "" ? (required ? "required" : "") : `<span class="narrow">default </span>${code(fallback)}`,
     prose(text),
   ]);
   return [`## ${place}`, linked(doc), table(["Key", "Values", "Default", "Meaning"], rows)].join("\n\n");
@@ -240,5 +242,10 @@ export const configurationPage = (): string =>
     "# Configuration",
     "A config file has one default export: `defineConfig({ … })`, or a function that returns a config and is told which command asks. A config is checked whole before anything is opened; every mistake is listed with its place and what to write. A key that does not exist is an error that names the likely one.",
     'Money, prices and rates are decimal text (`"0.001"`); counts and durations are numbers, and a name that ends in `Ms` is in milliseconds.',
-    ...keyTables().map(section),
+    ...keyTables().map((one, _, all) =>
+      section(
+        one,
+        all.map(({ place }) => place),
+      ),
+    ),
   ].join("\n\n");

@@ -2,7 +2,7 @@
  * Markdown of generated pages: text that neither Markdown nor the page's templates take for anything else.
  */
 
-/** Code in a line. In a template two braces would be an expression. */
+/** Code in a line. */
 export const code = (text: string): string => `<code v-pre>${escaped(text)}</code>`;
 
 /** Text of the sources: what stands between backticks is code, everything else is said as it is. */
@@ -17,7 +17,9 @@ export const escaped = (text: string): string =>
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
-    .replaceAll("{{", "&#123;&#123;")
+    // Braces would be attributes or expressions of a page.
+    .replaceAll("{", "&#123;")
+    .replaceAll("}", "&#125;")
     .replaceAll("|", "&#124;")
     .replaceAll("*", "&#42;")
     .replaceAll("_", "&#95;");
