@@ -48,6 +48,15 @@ describe("Code blocks of the documentation", () => {
     ).toEqual([]);
   });
 
+  it("fit beside the outline of a page without scrolling", () => {
+    const long = blocks
+      .filter(({ page }) => page.startsWith("docs/"))
+      .flatMap((block) =>
+        block.text.split("\n").flatMap((line, index) => (line.length > 100 ? [`${block.page}:${block.line + 1 + index}`] : [])),
+      );
+    expect(long).toEqual([]);
+  });
+
   it("in TypeScript are files of their page, each name once", () => {
     const paths = files.map(({ path }) => path);
     expect(paths.filter((path, index) => paths.indexOf(path) !== index)).toEqual([]);
