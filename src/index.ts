@@ -36,7 +36,6 @@ export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { EventMap } from "./journal/event-map.ts";
 export type { Event, EventType } from "./journal/events.ts";
-export { fromFolder } from "./market/folder-history.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
 export type { BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
@@ -47,3 +46,4 @@ export type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtect
 export type { Snapshot } from "./orders/state/polled-resource.ts";
 export type { OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
 export type { LayerSpec } from "./scheduler/quota/layers.ts";
+export { fromFolder } from "./verify/session/folder-history.ts";

@@ -12,6 +12,7 @@ import { checkConfig } from "../host/config.ts";
 import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfState, StreamsOfUser } from "../host/context.ts";
 import { estimateOf } from "../host/estimate.ts";
 import { FailureLog } from "../host/failure.ts";
+import { historySourceOf } from "../host/history-reader.ts";
 import { withHistory } from "../host/market-history.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { quotaStream } from "../host/quota-stream.ts";
@@ -131,7 +132,13 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       strategyHost.start(inThread(strategy), context, account.orderManager);
     }
   };
-  const late = new LateCode(service.load, parts.durable?.load, parts.beating.load, isolated ? loadThreads : undefined);
+  const late = new LateCode(
+    service.load,
+    parts.durable?.load,
+    parts.beating.load,
+    historySourceOf(config.history)?.load,
+    isolated ? loadThreads : undefined,
+  );
   const lifecycle = new EngineLifecycle({
     config,
     parts,

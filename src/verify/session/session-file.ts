@@ -99,6 +99,9 @@ const createLines = (put: (bytes: Buffer) => void) => {
 const endLine = (reason: string, { entries, outputs }: { readonly entries: number; readonly outputs: number }, hash: Hash): string =>
   `${JSON.stringify({ end: reason, entries, outputs, sha256: hash.digest("hex") } satisfies SessionEnd)}\n`;
 
+/** Whether the folder `dir` holds a session, also one that was cut off. */
+export const isSession = (dir: string): boolean => existsSync(join(dir, sessionFile));
+
 /** Reads the session in `dir` and looks once through the whole of it. */
 export const readSession = (dir: string): Session => {
   const { header, notes, end } = survey(dir);
