@@ -4,7 +4,7 @@
  * Invariants: values are compared as JSON says them; every difference names the path to the field, what was recorded and what the
  * replay made of it; nothing of a divergence depends on the machine.
  */
-import type { Entry, Output, SessionRecord } from "./session-records.ts";
+import type { Entry, Output, Reply, SessionRecord } from "./session-records.ts";
 
 export interface FieldDifference {
   readonly path: string;
@@ -65,7 +65,20 @@ export const describe = (record: SessionRecord): string => {
   if ("in" in record) return entryWords(record);
   if ("out" in record) return outputWords(record);
   if ("tape" in record) return `${record.tape}: ${words(record.value)}`;
-  return `the service replied ${record.re === "value" ? words(record.value) : record.re === "thrown" ? record.message : `by asking for leave (${record.ip})`}`;
+  return replyWords(record);
+};
+
+const replyWords = (reply: Reply): string => {
+  switch (reply.re) {
+    case "value":
+      return `the service replied ${words(reply.value)}`;
+    case "thrown":
+      return `the service replied ${reply.message}`;
+    case "later":
+      return "the history source did not answer at once";
+    case "leave":
+      return `the service replied by asking for leave (${reply.ip})`;
+  }
 };
 
 const entryWords = (entry: Entry): string => {
@@ -86,6 +99,8 @@ const entryWords = (entry: Entry): string => {
       return `${entry.stream} ended`;
     case "disk":
       return `the journal's folder answered question ${entry.disk}${entry.error === undefined ? "" : `: ${entry.error}`}`;
+    case "history":
+      return `the history source answered question ${entry.history}: ${entry.error ?? words(entry.value, 60)}`;
     case "leave":
       return `the service asked for leave (${entry.ip})`;
     case "trouble":
@@ -109,6 +124,8 @@ const outputWords = (output: Output): string => {
       return `${output.out} ${output.stream}`;
     case "disk":
       return `asked the journal's folder to ${output.op} ${words(output.target)} (question ${output.disk})`;
+    case "history":
+      return `asked the history source for ${output.ask} ${words(output.args)} (question ${output.history})`;
     case "lastPx":
       return `asked for the last price of ${output.instId}`;
     case "ordersRefused":

@@ -9,11 +9,13 @@ import { Observable, ReplaySubject, type Subscription } from "rxjs";
 import { createEngine, type Engine, type EngineOptions } from "../../engine/engine.ts";
 import { type CheckedConfig, checkConfig } from "../../host/config.ts";
 import type { StreamsOfState } from "../../host/context.ts";
+import { historySourceOf } from "../../host/history-reader.ts";
 import type { Event } from "../../journal/events.ts";
 import { fileDisk } from "../../journal/file-disk.ts";
 import { recordedDisk } from "./disk-port.ts";
+import { historyFacts, recordedHistory } from "./history-port.ts";
 import type { InputSequencer } from "./input-sequencer.ts";
-import { type RecorderOptions, recorded, type SessionSink } from "./recorder.ts";
+import { copier, type RecorderOptions, recorded, type SessionSink } from "./recorder.ts";
 import type { Call, ConfigFacts, StateStream } from "./session-records.ts";
 
 /** An engine whose inputs and outputs are written down. */
@@ -33,7 +35,12 @@ export const recordEngine = (input: unknown, sinkOf: (facts: ConfigFacts) => Ses
   const { configPath = "", redact, openDisk = fileDisk, ...engineOptions } = options;
   const sink = sinkOf(configFacts(config, configPath, options.limits ?? true));
   const service = recorded(config.service, sink, redact === undefined ? {} : { redact });
-  const engine = createEngine({ ...config, service }, { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) });
+  const source = historySourceOf(config.history);
+  const history = source && recordedHistory(source, service.turns, copier(redact));
+  const engine = createEngine(
+    { ...config, service, ...(history !== undefined && { history }) },
+    { ...engineOptions, openDisk: recordedDisk(openDisk, service.turns) },
+  );
   const turns = service.turns() as InputSequencer;
   engine.events$.subscribe((event) => {
     turns.note({ out: "event", event: eventFacts(event) });
@@ -60,7 +67,13 @@ export const configFacts = (config: CheckedConfig, path: string, limits: boolean
   })),
   // Their options may hold addresses and tokens of other services.
   plugins: config.plugins.map(({ name }) => name),
+  ...historyIn(config),
 });
+
+const historyIn = ({ history }: CheckedConfig): Pick<ConfigFacts, "history"> => {
+  const source = historySourceOf(history);
+  return source === undefined ? {} : { history: historyFacts(source) };
+};
 
 const secretive = /secret|passw|passphrase|token|credential|signature|api_?key|private_?key/i;
 

@@ -98,7 +98,7 @@ const recordedService = (inner: OpenService, turns: InputSequencer, env: Service
     clock: recordingClock(inner.clock, turns),
     transport: recordedTransport(inner.transport, turns, env, options),
     market: recordedMarket(inner.market, turns, env.onError),
-    users: inner.users.map((user) => recordedUser(user, turns, env.onError, copier(options))),
+    users: inner.users.map((user) => recordedUser(user, turns, env.onError, copier(options.redact))),
     ...(ordersRefused !== undefined && {
       ordersRefused: () => {
         turns.note({ out: "ordersRefused" });
@@ -122,8 +122,8 @@ const recordedService = (inner: OpenService, turns: InputSequencer, env: Service
 };
 
 /** A value as it will be read back. */
-const copier =
-  ({ redact = (text) => text }: RecorderOptions) =>
+export const copier =
+  (redact: RecorderOptions["redact"] = (text) => text) =>
   (value: unknown): unknown =>
     value === undefined ? undefined : (JSON.parse(redact(JSON.stringify(value))) as unknown);
 
@@ -133,7 +133,7 @@ const recordedTransport = (
   { headers: read = [] }: ServiceEnv,
   options: RecorderOptions,
 ): Transport => {
-  const copy = copier(options);
+  const copy = copier(options.redact);
   const kept = new Set(["date", ...Object.values(limitHeaders), ...read]);
   const cleaned = ({ status, headers, body }: WireResponse): WireResponse => ({
     status,

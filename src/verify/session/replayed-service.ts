@@ -56,6 +56,7 @@ export const replayedService = (header: SessionHeader, script: ReplayScript, env
       case "call":
       case "leave":
       case "disk":
+      case "history":
       case "stray":
         return;
       default:

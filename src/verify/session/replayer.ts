@@ -13,8 +13,10 @@ import { SluiceError } from "../../errors.ts";
 import { checkConfig } from "../../host/config.ts";
 import type { Whom } from "../../host/context.ts";
 import { outside } from "../../host/execution-context.ts";
+import type { HistorySource } from "../../market/history.ts";
 import { type ReplayedDisk, replayedDisk } from "./disk-port.ts";
 import { type Divergence, differences, type FieldDifference } from "./divergence.ts";
+import { replayedHistory } from "./history-port.ts";
 import { configFacts, eventFacts } from "./recorded-engine.ts";
 import { ReplayScript } from "./replay-script.ts";
 import { type ReplayedService, replayedService } from "./replayed-service.ts";
@@ -43,6 +45,8 @@ export interface Replay extends ServiceSpec {
   readonly script: ReplayScript;
   /** The journal's folder of the session, for the engine's options. */
   readonly openDisk: ReplayedDisk["open"];
+  /** The history source of the session, for the engine's config; undefined where it had none. */
+  readonly history: HistorySource | undefined;
 }
 
 /** The service of a recorded session. Opens once; it stands still until it is played. */
@@ -55,6 +59,7 @@ export const replay = (session: Session): Replay => {
   };
   const script: ReplayScript = new ReplayScript(session, askLeave);
   const disk = replayedDisk(script);
+  const history = replayedHistory(session.header.history, script);
   const open = (env: ServiceEnv): ReplayedService => {
     if (service !== undefined) throw new SluiceError("ENGINE_STATE", "A replay opens once. Call replay(session) again for another engine.");
     leave = env.leave;
@@ -87,11 +92,12 @@ export const replay = (session: Session): Replay => {
     else if (entry.in === "disk") {
       if (disk.waits(entry.disk)) outside(() => disk.answer(entry));
       else script.fail("undeliverable", "nothing asked the journal's folder for it");
-    } else if (entry.in === "stray") script.fail("stray", "nothing");
+    } else if (entry.in === "history") history.answer(entry);
+    else if (entry.in === "stray") script.fail("stray", "nothing");
     else to.deliver(entry);
   };
   const { service: recordedKind, baseUrl = recordedKind } = session.header;
-  return { kind: "replay", baseUrl, open, play, script, openDisk: disk.open };
+  return { kind: "replay", baseUrl, open, play, script, openDisk: disk.open, history: history.source };
 };
 
 /** Taking the lock of a journal waits for the machine: so many turns are enough for a lock that is free. */
@@ -145,7 +151,9 @@ export const replaySession = async (session: Session, input: unknown): Promise<R
   const { header } = session;
   const { seed, instance, profile, limits } = header;
   const service = replay(session);
-  const engine = createEngine({ ...config, service, seed, instance, profile }, { limits, openDisk: service.openDisk });
+  const { history = config.history } = service;
+  const recordedConfig = { ...config, service, seed, instance, profile, ...(history !== undefined && { history }) };
+  const engine = createEngine(recordedConfig, { limits, openDisk: service.openDisk });
   let divergence: Divergence | undefined;
   try {
     await engine.load();

@@ -33,6 +33,16 @@ export interface ConfigFacts {
   readonly freshness: Config["freshness"];
   readonly strategies: readonly { readonly name: string; readonly user?: string; readonly options: unknown }[];
   readonly plugins: readonly string[];
+  /** The history source of the config, where it had one. */
+  readonly history?: HistoryFacts;
+}
+
+/** What a replay must know of a history source, to stand in for it. */
+export interface HistoryFacts {
+  readonly name: string;
+  /** What it can be asked for. */
+  readonly kinds: readonly string[];
+  readonly isComplete: boolean;
 }
 
 /** What of a config decides a run, as JSON has it, with the part named. */
@@ -92,6 +102,8 @@ export type EntryBody =
   | { readonly in: "end"; readonly stream: string }
   /** The journal's folder answered a question; 0 is that it was opened. */
   | { readonly in: "disk"; readonly disk: number; readonly value?: unknown; readonly error?: string; readonly code?: string }
+  /** The history source answered a question that it was asked before. */
+  | { readonly in: "history"; readonly history: number; readonly value?: unknown; readonly error?: string; readonly code?: string }
   /** The service asked for leave to make a request of its own. */
   | { readonly in: "leave"; readonly ip: string }
   /** Something of the service's side threw. */
@@ -117,6 +129,8 @@ export type Output =
   | ({ readonly out: "request"; readonly request: number } & WireRequest)
   | { readonly out: "event"; readonly event: Readonly<Record<string, unknown>> }
   | ({ readonly out: "disk"; readonly disk: number } & DiskQuestion)
+  /** The history source is asked for `ask`, such as "candles". */
+  | { readonly out: "history"; readonly history: number; readonly ask: string; readonly args: readonly unknown[] }
   | { readonly out: "open"; readonly stream: string }
   | { readonly out: "watch"; readonly stream: string }
   | { readonly out: "unwatch"; readonly stream: string }
@@ -129,6 +143,8 @@ export type Output =
 export type Reply =
   | { readonly re: "value"; readonly value: unknown }
   | { readonly re: "thrown"; readonly code?: string; readonly message: string }
+  /** The answer is a promise, and comes as an entry. */
+  | { readonly re: "later" }
   | { readonly re: "leave"; readonly ip: string };
 
 /** Market data that the engine did not ask for, kept for backtests; a replay passes over it. */
@@ -149,9 +165,9 @@ export interface SessionEnd {
 }
 
 const known: Readonly<Record<"in" | "out" | "re", readonly string[]>> = {
-  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "leave", "trouble", "anomaly", "stray"],
-  out: ["request", "event", "disk", "open", "watch", "unwatch", "lastPx", "ordersRefused", "leave", "start", "stop"],
-  re: ["value", "thrown", "leave"],
+  in: ["open", "call", "timer", "answer", "failure", "stream", "end", "disk", "history", "leave", "trouble", "anomaly", "stray"],
+  out: ["request", "event", "disk", "history", "open", "watch", "unwatch", "lastPx", "ordersRefused", "leave", "start", "stop"],
+  re: ["value", "thrown", "later", "leave"],
 };
 
 /** What was thrown, as it is read back from its message and the code it had, if any. */
@@ -201,6 +217,11 @@ const headerSchema = {
     freshness: { ...open, default: {} },
     strategies: { type: "array", items: { type: "object", required: ["name"], properties: { name: text, user: text, options: {} } } },
     plugins: { type: "array", items: text, default: [] },
+    history: {
+      type: "object",
+      required: ["name", "kinds", "isComplete"],
+      properties: { name: text, kinds: { type: "array", items: text }, isComplete: { type: "boolean" } },
+    },
     service: text,
     baseUrl: text,
     refusesOrders: { type: "boolean", default: false },
