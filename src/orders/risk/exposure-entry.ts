@@ -8,7 +8,7 @@
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { Profile, Side } from "../../contract/profile.ts";
 import type { InstrumentRecord, OrderRecord } from "../../contract/schemas.ts";
-import { div, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts";
+import { abs, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../../decimal.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import type { ExposureEntry, Holding } from "./exposure.ts";
 
@@ -70,11 +70,31 @@ const executedBy = (instId: string, record: OrderRecord, instrument: InstrumentR
   if (done === "0") return { filled: "0", value: "0", cost: costOf(record, profile) };
   const avgPx = amount(record.avgPx);
   const inMoney = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
-  // The average is cut off somewhere; what was traded is a whole number of lots.
   const raw = baseOf(instId, done, avgPx, rules);
-  const filled = inMoney && instrument !== undefined ? toStep(raw, instrument.lotSize, "nearest") : raw;
+  const filled = inMoney && instrument !== undefined ? inLots(raw, avgPx, instrument.lotSize) : raw;
   return { filled, value: inMoney ? done : mul(filled, avgPx), cost: costOf(record, profile) };
 };
+
+/**
+ * A quantity worked out from an amount and an average price that is cut off somewhere: what was traded is a whole number of lots, of those
+ * of its time. Where the present ones are too far off, the fewest fraction digits that the average allows.
+ */
+const inLots = (raw: string, avgPx: string, lotSize: string): string => {
+  const nearest = toStep(raw, lotSize, "nearest");
+  if (equal(nearest, raw) || !isPositive(avgPx)) return nearest;
+  const digits = avgPx.split(".")[1]?.length ?? 0;
+  const most = div(mul(raw, stepOf(digits)), avgPx, places);
+  const isNear = (qty: string): boolean => compare(abs(sub(qty, raw)), most) <= 0;
+  if (isNear(nearest)) return nearest;
+  for (let place = 0; place < places; place++) {
+    const qty = toStep(raw, stepOf(place), "nearest");
+    if (isNear(qty)) return qty;
+  }
+  return raw;
+};
+
+/** The smallest step with so many fraction digits. */
+const stepOf = (digits: number): string => (digits === 0 ? "1" : `0.${"0".repeat(digits - 1)}1`);
 
 const costOf = ({ fee }: OrderRecord, { order }: Profile): string => {
   const paid = amount(fee);

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { SzUnit } from "../../../src/contract/profile.ts";
+import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { createExposure, type ExposureEntry } from "../../../src/orders/risk/exposure.ts";
 import { exposureEntryOf } from "../../../src/orders/risk/exposure-entry.ts";
 import type { TrackedOrder } from "../../../src/orders/tracked-order.ts";
@@ -169,6 +170,14 @@ describe("An order's exposure", () => {
     const { base, filled, value, cost, open } = factWith(unit, order(sz, accFillSz));
     expect({ base, filled, cost, open }).toEqual({ base: "0.06", filled: "0.03", cost: "1.5", open: true });
     expect(value).toBe("1799.97999999999999");
+  });
+
+  it("keeps what was executed when the lot has become coarser since", () => {
+    const coarse = () => new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.1" }]]);
+    const source = { profile: contract.profile, instruments: coarse, marketPx: () => undefined };
+    expect(exposureEntryOf(order("3600", "1799.97999999999999"), source).filled).toBe("0.03");
+    const third = order("3600", "2220.003", { record: { avgPx: "60000.08108", accFillSz: "2220.003", fee: "0" } as OrderRecord });
+    expect(exposureEntryOf(third, source).filled).toBe("0.037");
   });
 
   it("is a whole number of lots, however roughly the service rounds its average", () => {
