@@ -142,7 +142,8 @@ export class Exits {
     if (this.#waits.size > 0 && (reduceOnly || order.wish === undefined)) {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
-    if (this.#retries.size === 0) return;
+    // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
+    if (this.#retries.size === 0 || isVain(order, filledOf(order, this.#rules))) return;
     for (const slot of this.#retries) {
       const { rest } = slot;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
@@ -281,6 +282,10 @@ const pauseMs = (vain: number): number => (vain <= 1 ? firstRetryMs : Math.min(r
 
 /** It was accepted and is in no list any more: whether it was executed is not known, and it is not placed again. */
 const isForgotten = ({ phase, ordId }: TrackedOrder): boolean => phase === "absent" && ordId !== "";
+
+/** It never rested and executed nothing. */
+const isVain = ({ phase, spec }: TrackedOrder, filled: string): boolean =>
+  !isPositive(filled) && (phase === "rejected" || (phase === "canceled" && !canRest(spec.ordType)));
 
 /** Ended by the service, not by a cancel of ours and not for want of an answer. */
 const isEnded = (order: TrackedOrder): boolean =>

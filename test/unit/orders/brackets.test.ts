@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
-import { type Rig, type RigOptions, ready, swap } from "../../support/harness/orders.ts";
+import { type Rig, type RigOptions, ready, reply, swap } from "../../support/harness/orders.ts";
 
 const show = (rig: Rig, bidTicks: number, askTicks: number, lots = 100_000): void => {
   rig.venue.quote(swap, bidTicks, lots, askTicks, lots, rig.clock.now());
@@ -36,6 +36,25 @@ const cancelElsewhere = (rig: Rig): void => {
     rig.clock.now(),
   );
 };
+
+describe("Two exits that the service rejects again and again", () => {
+  it("do not hasten each other: each is placed later each time", () => {
+    const rejected = reply(200, { code: "0", msg: "", data: [{ sCode: "51008", sMsg: "no", ordId: "", clOrdId: "" }] });
+    const rig = ready({
+      fault: ({ endpoint, body }) =>
+        endpoint === "placeOrder" && (body as { reduceOnly?: boolean }).reduceOnly === true ? rejected : undefined,
+    });
+    show(rig, 600_000, 600_001);
+    rig.want(entry);
+    rig.run();
+    const half: WantedOrder = { ...stop, qty: "0.005" };
+    rig.want(half, { ...half, slot: "other" });
+    rig.run(60_000);
+    // 0, 0.25, 1, 2, 4, 8, 16 and 32 s after one another.
+    expect(rig.phases("sl").filter((phase) => phase === "sent").length).toBeLessThanOrEqual(8);
+    expect(rig.count("placeOrder")).toBeLessThanOrEqual(17);
+  });
+});
 
 describe("A stop that replaces a take-profit of another slot", () => {
   it.each(["0.01", "0.006"])("closes the whole position (take-profit of %s)", (qty) => {
