@@ -73,6 +73,15 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
 const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, sz: string): boolean =>
   was === undefined ? equal(sz, spec.sz) : was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
 
-/** A replacement needs ordinary quota for its placement anyway; an order that is not wanted is an exit. */
-export const urgencyOf = (mode: Mode, reason: "unwanted" | "replaced" | "more than is held"): ActionClass =>
-  mode === "halted" ? "emergency" : reason === "replaced" ? "place" : "cancel";
+/**
+ * A replacement needs ordinary quota for its placement anyway, unless one exit replaces another; an order that is not wanted is an exit.
+ */
+export const urgencyOf = (
+  mode: Mode,
+  reason: "unwanted" | "replaced" | "more than is held",
+  { spec }: TrackedOrder,
+  wish: WantedOrder | undefined,
+): ActionClass => {
+  if (mode === "halted") return "emergency";
+  return reason === "replaced" && !(spec.reduceOnly && wish?.reduceOnly === true) ? "place" : "cancel";
+};
