@@ -180,9 +180,10 @@ export class OrderManager {
     this.#flow.protections.suspend("the engine stops, and it holds this protection itself");
   }
 
-  /** The engine has ended: no price is watched any more. */
+  /** The engine has ended: no price is watched and nothing is asked for any more. */
   close(): void {
     this.#flow.protections.close();
+    this.#flow.refusals.close();
   }
 
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */

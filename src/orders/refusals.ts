@@ -35,6 +35,8 @@ interface RefusalsOwner {
 }
 
 const unknownMs = 60_000;
+/** An order that closes a protected position and was refused is ruled on again so often; that costs no request. */
+const reservedMs = 1_000;
 
 export class Refusals {
   readonly refusals$ = new Subject<Refusal>();
@@ -45,6 +47,9 @@ export class Refusals {
   readonly #told = new WeakMap<Slot, string>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
+  /** Slots of the engine's own that are looked at again soon. */
+  readonly #waiting = new Set<Slot>();
+  #closed = false;
 
   constructor(options: RefusalsOptions, lifecycle: OrderLifecycle, owner: RefusalsOwner) {
     this.#options = options;
@@ -61,9 +66,13 @@ export class Refusals {
     this.#lifecycle.dropSpare(slot);
     const words = `${mark} ${reason}`;
     // Looked at again and refused for the same reason: that is no news.
+    if (slot.reserved) this.#lookAgain(slot);
     const known = this.#retried === slot && this.#told.get(slot) === words;
     this.#told.set(slot, words);
-    if (known) return;
+    if (known) {
+      if (slot.reserved) this.#noteUnknown(wish.instId);
+      return;
+    }
     const { strategy, name } = slot;
     this.#options.journal.append({ type: "order.refused", strategy, slot: name, reason });
     this.refusals$.next({ strategy, slot: name, reason });
@@ -91,6 +100,22 @@ export class Refusals {
 
   forget(slot: Slot): void {
     this.#crowded.delete(slot);
+  }
+
+  /** The engine ends: nothing is asked for any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Nobody wants what closes a protected position anew: it is looked at again until it may leave. */
+  #lookAgain(slot: Slot): void {
+    if (this.#waiting.has(slot)) return;
+    const { clock } = this.#options;
+    this.#waiting.add(slot);
+    clock.setTimer(clock.now() + reservedMs, () => {
+      this.#waiting.delete(slot);
+      if (!this.#closed && slot.refused && slot.wish !== undefined) this.retry(slot);
+    });
   }
 
   #noteUnknown(instId: string): void {

@@ -208,6 +208,43 @@ describe("A stop-loss of an order", () => {
     expect(position(rig)).toBe("0.01");
   });
 
+  it("that was refused is looked at again until it may leave, though nobody wants anything new", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.setMarketPx(undefined);
+    rig.price("58999");
+    rig.run(5_000);
+    expect(rig.refusals).toEqual([expect.stringContaining("no quote of BTC-USDT-SWAP is known yet")]);
+    expect(position(rig)).toBe("0.01");
+    rig.setMarketPx("60000");
+    rig.run(1_200);
+    expect(position(rig)).toBe("0");
+  });
+
+  it("of an instrument that is not listed leaves within a minute of its return", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.venue.delist(swap, rig.clock.now());
+    rig.resources.instruments.refresh();
+    rig.run();
+    rig.price("58999");
+    rig.run(150_000);
+    expect(rig.refusals).toHaveLength(1);
+    expect(position(rig)).toBe("0.01");
+    rig.venue.list({ instId: swap, tickSize: "0.1", lotSize: "0.001" }, rig.clock.now());
+    market(rig, 589_990);
+    rig.run(62_000);
+    expect(position(rig)).toBe("0");
+  });
+
+  it("that was refused is let be when the engine has ended", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.setMarketPx(undefined);
+    rig.price("58999");
+    rig.orderManager.close();
+    rig.setMarketPx("60000");
+    rig.run(5_000);
+    expect(position(rig)).toBe("0.01");
+  });
+
   it("on the wrong side of the price is refused before anything is sent", () => {
     const rig = ready();
     market(rig, 600_000);
