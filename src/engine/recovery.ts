@@ -35,9 +35,9 @@ export const recall = ({ accounts, journal, clock }: Heir, { life, open, judged,
       holdings.filter(({ uid }) => uid === user.uid),
       judged,
     );
-    const own = open.filter(({ uid }) => uid === user.uid).map(({ clOrdId }) => clOrdId);
+    const own = open.filter(({ uid }) => uid === user.uid);
     const kept = protections.filter(({ uid }) => uid === user.uid);
-    if (kept.length > 0) orderManager.restore(kept, new Set(own));
+    if (kept.length > 0) orderManager.restore(kept, own);
   }
   for (const { uid, strategy = "", clOrdId, sentAt, instId, side, ordType, px, sz, reduceOnly, planned } of open) {
     const account = accounts.all.find(({ user }) => user.uid === uid);

@@ -15,8 +15,8 @@ import { OrderFlow, type OrderFlowOptions } from "./order-flow.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Positions } from "./positions.ts";
+import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
-import type { PlannedProtection } from "./protection/protections.ts";
 import type { Refusal } from "./refusals.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import { createOrderThrottle } from "./risk/order-throttle.ts";
@@ -160,8 +160,8 @@ export class OrderManager {
   }
 
   /** What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those are recalled. */
-  restore(records: readonly ProtectionRecord[], open: ReadonlySet<string>): void {
-    this.#flow.protections.restore(records, (clOrdId) => open.has(clOrdId));
+  restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
+    this.#flow.protections.restore(records, open);
   }
 
   /** An order of a previous run that is recalled next, and what protects what it buys or sells. */
@@ -171,7 +171,7 @@ export class OrderManager {
 
   /** Protects again what a previous run protected, before anything new is placed. */
   rearm(): void {
-    this.#flow.protections.act();
+    this.#flow.protections.endRecovery();
     this.#flow.reconciliation.settleIn();
   }
 
@@ -186,8 +186,12 @@ export class OrderManager {
     this.#flow.refusals.close();
   }
 
-  /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
+  /**
+   * What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. Nothing is closed from
+   * here on until `rearm`.
+   */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
+    this.#flow.protections.beginRecovery();
     this.#flow.risk.inherit(holdings, judged);
     for (const held of holdings) if (held.strategy !== "") this.#flow.positions.inherit(held.strategy, held.instId, bookedOf(held));
   }

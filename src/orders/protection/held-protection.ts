@@ -5,7 +5,7 @@
  * one that was triggered stays so until nothing is left to close.
  * Not here: which there are (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
  */
-import type { Clock } from "../../clock/clock.ts";
+import type { Clock, Timer } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { compare, isPositive } from "../../decimal.ts";
@@ -43,6 +43,7 @@ export class HeldProtection {
   /** The wanted entry that is not placed again, since what it had bought was closed. */
   #withdrawn: string | undefined;
   #recordedAt = Number.NEGATIVE_INFINITY;
+  #recording: Timer | undefined;
 
   constructor(options: HeldProtectionOptions, protection: Protection, slots: Slots) {
     this.#options = options;
@@ -54,8 +55,9 @@ export class HeldProtection {
   get isOver(): boolean {
     const { name, protect, inherited, isOpen } = this.protection;
     if (this.#isHeld()) return false;
+    if (isEmpty(protect)) return true;
     // Of what a previous run left the position may not be known yet.
-    return isEmpty(protect) || (name.scope === "order" ? !isOpen : inherited && this.#told !== "");
+    return !isOpen && (name.scope === "order" || (inherited && this.#told !== ""));
   }
 
   replace(protect: Protect): void {
@@ -85,7 +87,7 @@ export class HeldProtection {
     if (isHeld && protection.hit === undefined) this.#arm();
     if (!isHeld && this.#isArmed) this.#end();
     // The next position of the instrument is protected anew.
-    if (!isHeld && name.scope === "position") protection.hit = undefined;
+    if (!isHeld && name.scope === "position" && !protection.isOpen) protection.hit = undefined;
     return this.#isArmed && protection.hit === undefined;
   }
 
@@ -99,7 +101,7 @@ export class HeldProtection {
     const isLate = protection.unseen;
     protection.unseen = false;
     if (hit === undefined) {
-      if (protection.trailingPx() !== before && this.#options.clock.now() - this.#recordedAt >= recordMs) this.record();
+      if (protection.trailingPx() !== before) this.#recordSoon();
       return false;
     }
     protection.hit = hit;
@@ -119,7 +121,14 @@ export class HeldProtection {
     return px === undefined ? closing.want("none") : closing.want("limit", px);
   }
 
+  /** Nothing is done any more. */
+  stop(): void {
+    this.#recording?.cancel();
+    this.#recording = undefined;
+  }
+
   record(ended = false): void {
+    this.stop();
     this.#recordedAt = this.#options.clock.now();
     this.#options.onProtection?.(this.protection.record(ended));
   }
@@ -146,6 +155,14 @@ export class HeldProtection {
     if (!isPositive(qty) || (isEmpty(protect) && hit === undefined)) return false;
     const instrument = this.#options.instruments().get(name.instId);
     return instrument === undefined || (compare(qty, instrument.lotSize) >= 0 && compare(qty, instrument.minSize ?? "0") >= 0);
+  }
+
+  /** How far a trailing stop came is not lost because no further price came. */
+  #recordSoon(): void {
+    const { clock } = this.#options;
+    const at = this.#recordedAt + recordMs;
+    if (clock.now() >= at) this.record();
+    else this.#recording ??= clock.setTimer(at, () => this.record());
   }
 
   #tick(): string {

@@ -51,6 +51,8 @@ export class Protection {
   #entryQty = "0";
   #entryValue = "0";
   #extreme: string | undefined;
+  /** Orders of a previous run that may have executed and are not found yet: until then nothing held is no end. */
+  readonly #awaited = new Set<string>();
   /** Executed quantity and its value of orders that are not over, by client order id. */
   readonly #counted = new Map<string, readonly [filled: string, value: string]>();
 
@@ -75,7 +77,7 @@ export class Protection {
     if (!isPositive(more)) return false;
     this.#counted.set(clOrdId, [filled, value]);
     // What was closed takes the average price with it.
-    if (isZero(this.qty)) this.#begin();
+    this.#beginWhenFlat();
     this.qty = add(this.qty, more);
     this.#entryQty = add(this.#entryQty, more);
     this.#entryValue = add(this.#entryValue, sub(value, valueBefore));
@@ -95,14 +97,17 @@ export class Protection {
 
   /** Covers all of a position at its average price. */
   cover(side: Side, qty: string, avgPx: string): void {
-    if (side !== this.side || isZero(this.qty)) {
-      this.#begin();
-      this.hit = undefined;
-    }
+    if (side !== this.side) this.#begin();
+    else this.#beginWhenFlat();
     this.side = side;
     this.qty = qty;
     this.#entryQty = qty;
     this.#entryValue = mul(qty, avgPx);
+  }
+
+  /** The order's record has come, and what it executed is counted. */
+  found(clOrdId: string): void {
+    if (this.#awaited.size > 0) this.#awaited.delete(clOrdId);
   }
 
   /** The order is over and will execute nothing more. */
@@ -110,9 +115,9 @@ export class Protection {
     this.#counted.delete(clOrdId);
   }
 
-  /** Some entry of it is not over. */
+  /** Some order of it is not over, or not found. */
   get isOpen(): boolean {
-    return this.#counted.size > 0;
+    return this.#counted.size > 0 || this.#awaited.size > 0;
   }
 
   stopPx(tick: string): string | undefined {
@@ -158,10 +163,10 @@ export class Protection {
   }
 
   /**
-   * As a previous run left it, less what orders did that may still execute (`open` by client order id): they are counted anew, in all,
-   * when their records are found.
+   * As a previous run left it, less what orders did that may still execute (`open` by client order id, those of its strategy and instrument):
+   * they are counted anew, in all, when their records are found. Until then what was triggered stays so, and a trailing stop where it was.
    */
-  restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: (clOrdId: string) => boolean): void {
+  restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {
     this.qty = qty;
     this.#entryQty = entryQty;
     this.#entryValue = entryValue;
@@ -169,9 +174,11 @@ export class Protection {
     this.hit = hit;
     this.inherited = true;
     this.unseen = true;
-    if (this.name.scope === "position") return;
-    for (const [clOrdId, [filled, value]] of Object.entries(counted)) {
-      if (!open(clOrdId)) continue;
+    for (const clOrdId of open) {
+      const [filled, value] = counted[clOrdId] ?? [undefined, "0"];
+      if (filled === undefined && this.name.scope === "order") continue;
+      this.#awaited.add(clOrdId);
+      if (filled === undefined) continue;
       if (value === "0") this.qty = add(this.qty, filled);
       else {
         this.qty = sub(this.qty, filled);
@@ -182,10 +189,15 @@ export class Protection {
     if (!isPositive(this.qty)) this.qty = "0";
   }
 
+  #beginWhenFlat(): void {
+    if (isZero(this.qty) && this.#awaited.size === 0) this.#begin();
+  }
+
   #begin(): void {
     this.#entryQty = "0";
     this.#entryValue = "0";
     this.#extreme = undefined;
+    if (this.name.scope === "position") this.hit = undefined;
   }
 
   #stopAt(px: string, tick: string): Hit | undefined {

@@ -15,6 +15,7 @@ import type { Slots } from "../slots.ts";
 import { isOver, type TrackedOrder } from "../tracked-order.ts";
 import { type WantedOrder, wishMark } from "../wanted-order.ts";
 import { fitCoverage } from "./covered-part.ts";
+import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
 import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
 import { isEmpty, type PositionSide, type Protect, type WantedProtection } from "./protect.ts";
@@ -30,12 +31,6 @@ interface ProtectionsOwner {
   consider(slot: Slot): void;
   /** Nothing of the strategy may rest. */
   isHalted(strategy: string): boolean;
-}
-
-/** An order of a previous run whose execution concerns a protection: the slot it was sent for, and of an entry what protects it. */
-export interface PlannedProtection {
-  readonly slot: string;
-  readonly protect?: Protect;
 }
 
 type Name = Protection["name"];
@@ -54,6 +49,7 @@ export class Protections {
   /** Orders of a previous run, by client order id. */
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
+  #isRecovering = false;
 
   constructor(options: ProtectionsOptions, slots: Slots, positions: Positions, owner: ProtectionsOwner) {
     this.#options = options;
@@ -113,6 +109,9 @@ export class Protections {
     if (closing !== undefined) closing.exited(clOrdId, filled);
     else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });
     this.#fit(strategy, spec.instId);
+    if (order.record !== undefined || isOver(order)) {
+      for (const { protection } of this.#of(strategy, spec.instId)) protection.found(clOrdId);
+    }
     if (!isOver(order)) return;
     this.#planned.delete(clOrdId);
     for (const one of this.#of(strategy, spec.instId)) {
@@ -124,7 +123,7 @@ export class Protections {
 
   /** Does what follows from the changes since the last call: arms, changes, withdraws, and places what closes. */
   act(): void {
-    while (this.#changed.size > 0) {
+    while (this.#changed.size > 0 && !this.#isRecovering) {
       const [one] = this.#changed as Set<HeldProtection> & Iterable<HeldProtection>;
       this.#changed.delete(one as HeldProtection);
       this.#settle(one as HeldProtection);
@@ -154,11 +153,23 @@ export class Protections {
     for (const one of this.#of(strategy, instId)) if (one.protection.side === side) this.#close(one);
   }
 
-  /** What a previous run left. `isOpen`: an order of it may still execute. Call it before those orders are taken in. */
-  restore(records: readonly ProtectionRecord[], isOpen: (clOrdId: string) => boolean): void {
+  /** A previous run's orders are taken in one by one: until all are, what closes a position may be among them. */
+  beginRecovery(): void {
+    this.#isRecovering = true;
+  }
+
+  /** Protects again what a previous run protected. */
+  endRecovery(): void {
+    this.#isRecovering = false;
+    this.act();
+  }
+
+  /** What a previous run left, and orders of it that may still execute. Call it before those orders are taken in. */
+  restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
     for (const record of records) {
       const { strategy, instId, scope, name, exitSlot, side, protect } = record;
-      this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, isOpen);
+      const own = open.filter((order) => order.strategy === strategy && order.instId === instId).map(({ clOrdId }) => clOrdId);
+      this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, own);
       // What closes it may be on its way: it is known by its slot.
       this.#slots.reserve(strategy, exitSlot);
       this.#fit(strategy, instId);
@@ -188,7 +199,10 @@ export class Protections {
 
   /** No price is watched any more. */
   close(): void {
-    for (const one of [...this.#held.values()].flat()) this.#triggers.release(one);
+    for (const one of [...this.#held.values()].flat()) {
+      this.#triggers.release(one);
+      one.stop();
+    }
   }
 
   #of(strategy: string, instId: string): readonly HeldProtection[] {

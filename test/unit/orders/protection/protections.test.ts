@@ -369,6 +369,9 @@ describe("A take-profit of an order", () => {
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("position.unprotected")).toEqual([]);
     expect(rig.phases("long.exit")).toEqual(["sent", "live", "canceling", "canceled", "sent", "filled"]);
+    // With ordinary quota it would wait for the next minute where entries have used up this one.
+    const cancels = rig.events.filter((event) => event.type === "action.sent" && event.endpoint === "cancelBatch");
+    expect(cancels).toMatchObject([{ class: "cancel" }]);
   });
 
   it("that rests was executed in part: the stop closes the rest", () => {
@@ -406,9 +409,6 @@ describe("A take-profit of an order", () => {
   it("that rests is no order that the strategy cancels", () => {
     const rig = long({ takeProfit: "61000", takeProfitAs: "limit" });
     const canceled: string[] = [];
-    // With ordinary quota it would wait for the next minute where entries have used up this one.
-    const cancels = rig.events.filter((event) => event.type === "action.sent" && event.endpoint === "cancelBatch");
-    expect(cancels).toMatchObject([{ class: "cancel" }]);
     rig.orders.cancel().subscribe(({ slot }) => canceled.push(slot));
     rig.run();
     expect(canceled).toEqual([]);
@@ -435,6 +435,17 @@ describe("A trailing stop", () => {
     rig.run();
     expect(position(rig)).toBe("0");
     expect(triggered(rig)).toMatchObject([{ kind: "trailing", triggerPx: "60100", px: "60100" }]);
+  });
+
+  it("is recorded where it came to, also when no further price comes", () => {
+    const rig = long({ trailing: { by: "500" } });
+    market(rig, 602_000);
+    market(rig, 606_000);
+    rig.run(1_000);
+    expect(rig.protectionRecords.at(-1)).toMatchObject({ extreme: "60600" });
+    const { length } = rig.protectionRecords;
+    rig.run(10_000);
+    expect(rig.protectionRecords).toHaveLength(length);
   });
 
   it("begins to follow at its price of activation", () => {

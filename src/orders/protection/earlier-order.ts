@@ -1,0 +1,19 @@
+/**
+ * Orders of a previous run as far as protections have to know them before the service tells of them.
+ *
+ * Not here: what follows from them (protections.ts), the journal's own records (journal/intents.ts).
+ */
+import type { Protect } from "./protect.ts";
+
+/** An order of a previous run whose execution concerns a protection: the slot it was sent for, and of an entry what protects it. */
+export interface PlannedProtection {
+  readonly slot: string;
+  readonly protect?: Protect;
+}
+
+/** An order of a previous run that may still execute. */
+export interface OpenOrder {
+  readonly clOrdId: string;
+  readonly strategy?: string;
+  readonly instId: string;
+}
