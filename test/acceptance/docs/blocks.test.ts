@@ -74,7 +74,7 @@ describe("Code blocks of the documentation", () => {
   it("that are tests of strategies pass", async () => {
     write(
       "vitest.config.ts",
-      `import base from "../../vitest.config.ts";\nexport default { resolve: base.resolve, test: { root: ${JSON.stringify(place)}, include: ["**/*.test.ts"], isolate: false, maxWorkers: 1 } };\n`,
+      `import base from "../../vitest.config.ts";\nexport default { resolve: base.resolve, test: { root: ${JSON.stringify(place)}, include: ["**/*.test.ts"], isolate: false, maxWorkers: 1, testTimeout: 60_000 } };\n`,
     );
     expect(files.filter(({ path }) => path.endsWith(".test.ts"))).not.toEqual([]);
     expect(told(await run(["node_modules/vitest/vitest.mjs", "run", "--config", "out/doc-blocks/vitest.config.ts"]))).toBe("");

@@ -10,6 +10,7 @@ import { backtest, paper, type RunReport, runBacktest } from "../../../src/backt
 import {
   abs,
   add,
+  type CandleHistory,
   type Config,
   compare,
   definePlugin,
@@ -106,6 +107,21 @@ describe("The breakout of the page on stops", () => {
   });
 });
 
+describe("The strategy of the page on positions", () => {
+  it("takes its profit each time, and never holds more than one entry", async () => {
+    const { default: takeProfit } = await load<{ readonly default: (options: object) => Config["strategies"][number] }>(
+      "concepts/positions/strategies/take-profit.ts",
+    );
+    const run = await ranWith({
+      service: backtest({ fixture: "test/fixtures/demo" }),
+      strategies: [takeProfit({ instId: "BTC-USDT-SWAP", profit: "0.1" })],
+    });
+    expectClean(run, "take-profit");
+    expect(run.fills.filter(({ side }) => side === "sell").length).toBeGreaterThan(2);
+    for (const { position } of run.fills) expect(compare(position, "0.01")).toBeLessThanOrEqual(0);
+  });
+});
+
 describe("Pairs", () => {
   it("opens and closes both legs together, one bought and one sold, of about the same value", async () => {
     const run = await ran("cookbook/pairs/config/pairs.ts");
@@ -134,6 +150,10 @@ describe("The market maker", () => {
     expect(new Set(run.fills.map(({ side }) => side))).toEqual(new Set(["buy", "sell"]));
     for (const { position } of run.fills) expect(compare(abs(position), "0.03")).toBeLessThanOrEqual(0);
     expect(run.fills.length).toBeGreaterThan(10);
+    const { default: config } = await load<{ readonly default: Config }>("cookbook/market-maker/config/skewed-maker.ts");
+    const strict = await ranWith({ ...config, strategies: config.strategies.map((one) => one.with?.({ most: "0.01" }) ?? one) });
+    expect(strict.fills.length).toBeGreaterThan(10);
+    for (const { position } of strict.fills) expect(compare(abs(position), "0.01")).toBeLessThanOrEqual(0);
   });
 });
 
@@ -160,16 +180,24 @@ describe("The grid", () => {
 });
 
 describe("History at the start", () => {
-  it("decides from the first bar on where the recording has a past, and trades", async () => {
+  it("makes the average ready with the first bar, and without a source after twenty", async () => {
     const { default: aboveAverage } = await load<{ readonly default: (options: object) => Config["strategies"][number] }>(
       "cookbook/history/strategies/above-average.ts",
     );
-    const report = await runBacktest({
-      service: backtest({ fixture: "test/fixtures/demo", warmUpMs: 1_200_000 }),
-      strategies: [aboveAverage({ instId: "BTC-USDT-SWAP", bars: 10 })],
-    });
-    expect(report.perStrategy["above-average"]).toMatchObject({ state: "running", rejected: 0 });
-    expect(report.fills).toBeGreaterThan(2);
+    const cheap: CandleHistory = (_, barMs, __, to, count) =>
+      Array.from({ length: count }, (___, index) => {
+        const openedAt = (Math.floor(to / barMs) - count + index) * barMs;
+        return { openedAt, open: "10", high: "10", low: "10", close: "10", volume: "1" };
+      });
+    const config: Config = {
+      service: backtest({ fixture: "test/fixtures/demo" }),
+      strategies: [aboveAverage({ instId: "BTC-USDT-SWAP" })],
+    };
+    const [ready, late] = [await ranWith({ ...config, history: cheap }), await ranWith(config)];
+    expectClean(ready, "above-average");
+    const minutes = ({ report, fills }: Ran): number => ((fills[0]?.at ?? 0) - Date.parse(report.fixture.startAt)) / 60_000;
+    expect(minutes(ready)).toBeLessThan(1.1);
+    expect(minutes(late)).toBeGreaterThan(19);
   });
 });
 
