@@ -1,8 +1,8 @@
 /** Stops of strategies in the engine: on quotes, on trades and on bars alone, with money counted by hand. */
 import { concat, NEVER, type Observable, of, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { defineStrategy, type Protect, type Wanted, type WantedOrder } from "../../../src/index.ts";
-import { testStrategy } from "../../../src/testing.ts";
+import { definePlugin, defineStrategy, type Protect, stopLoss, type Wanted, type WantedOrder } from "../../../src/index.ts";
+import { testPlugin, testStrategy } from "../../../src/testing.ts";
 
 const btc = "BTC-USDT-SWAP";
 const options = { type: "object", additionalProperties: false, properties: {} } as const;
@@ -65,6 +65,28 @@ describe("A stop in the engine under test", () => {
     await t.advanceTo("00:04:30");
     expect(t.position(btc)).toBe("0");
     expect(t.events.filter(({ type }) => type === "protection.triggered")).toMatchObject([{ px: "59500", triggerPx: "59500" }]);
+    await t.stop();
+  });
+
+  it("is of the strategy that asked for it, beside another that holds the opposite, and their sum is the account's", async () => {
+    const short: WantedOrder = { slot: "short", instId: btc, side: "sell", ordType: "market", qty: "0.3" };
+    const other = defineStrategy({
+      name: "other",
+      options,
+      desired: () => concat(of([short, stopLoss(btc, { percent: "2" })]), NEVER),
+    })({});
+    const nothing = definePlugin({ name: "nothing", options, setup: () => undefined })({});
+    const t = await testPlugin(nothing, { strategies: [wanting(concat(of([long({ stopLoss: "59000" })]), NEVER)), other] });
+    t.feed(`00:00:01 quote ${btc} 60000 x 5 / 60000.1 x 5`);
+    await t.advance(2_000);
+    expect(t.position(btc)).toBe("-0.2");
+    t.feed(`00:00:03 quote ${btc} 59000 x 5 / 59000.1 x 5`);
+    await t.advance(2_000);
+    // The long one is closed although the account as a whole is short; the short one stays.
+    expect(t.position(btc)).toBe("-0.3");
+    t.feed(`00:00:05 quote ${btc} 61200 x 5 / 61200.1 x 5`);
+    await t.advance(2_000);
+    expect(t.position(btc)).toBe("0");
     await t.stop();
   });
 });
