@@ -19,7 +19,7 @@ import { compare, isPositive } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
-import { type Remainder, remainderOf } from "./remainder.ts";
+import { canceledElsewhere, endingOf, type Remainder, remainderOf } from "./remainder.ts";
 import { filledOf } from "./risk/exposure-entry.ts";
 import type { Rest, Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
@@ -43,8 +43,6 @@ const waitMsMax = 5_000;
 const firstRetryMs = 250;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
-
-const canceledElsewhere = "canceled by another client or by the service";
 
 interface Wait {
   readonly mark: string;
@@ -194,7 +192,8 @@ export class Exits {
 
   #follow(slot: Slot, order: TrackedOrder, { kind, qty }: Extract<Remainder, { kind: "rest" | "exit" | "early" }>): void {
     const now = this.#clock.now();
-    const { mark, reason } = order;
+    const { mark } = order;
+    const reason = endingOf(order);
     const before = slot.rest?.mark === mark ? slot.rest.vain : 0;
     const vain = kind === "early" || isPositive(filledOf(order, this.#rules)) ? 0 : before + 1;
     const at = kind === "rest" ? now : kind === "early" ? Number.POSITIVE_INFINITY : now + pauseMs(vain);

@@ -77,3 +77,9 @@ const differs = ({ filledQty, instrument, order: { qty } }: Ending, left: string
     ? `${told}, and the service calls the order filled`
     : `${told}; the rest of ${left} is below the smallest order (${instrument.minSize ?? instrument.lotSize})`;
 };
+
+export const canceledElsewhere = "canceled by another client or by the service";
+
+/** How an order ended that did not do all it should, in words. */
+export const endingOf = ({ phase, reason }: Pick<TrackedOrder, "phase" | "reason">): string =>
+  phase === "canceled" ? canceledElsewhere : phase === "filled" ? "only a part was executed" : reason;

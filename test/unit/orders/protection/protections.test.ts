@@ -170,6 +170,18 @@ describe("A stop-loss of an order", () => {
     expect(rig.journalled("position.protected")).toHaveLength(1);
   });
 
+  it("that the service cancels for want of a book is placed again, and the reason is told", () => {
+    const rig = long({ stopLoss: "59000" });
+    rig.venue.quote(swap, 590_000, 0, 590_001, 100, rig.clock.now());
+    rig.price("59000");
+    rig.run(2_000);
+    expect(position(rig)).toBe("0.01");
+    expect(rig.journalled("position.unprotected")).toMatchObject([{ qty: "0.01", reason: "canceled by another client or by the service" }]);
+    market(rig, 590_000);
+    rig.run(10_000);
+    expect(position(rig)).toBe("0");
+  });
+
   it("outlives the wanted order, and moves with it", () => {
     const rig = long({ stopLoss: "59000" });
     rig.want();
