@@ -21,7 +21,9 @@ export const mayWait = ({ wish: before, order, queued }: Slot, wish: WantedOrder
   if (sameWish(before, wish)) return true;
   if (order === undefined) return queued !== undefined && isAlike(before, wish);
   if (queued !== undefined) return false;
-  return isResting(order) ? order.cancelClass !== undefined : !isOver(order);
+  if (!isResting(order)) return !isOver(order);
+  // What an exit waits for goes before other replacements.
+  return order.cancelClass !== undefined && (order.cancelClass !== "place" || wish.reduceOnly !== true);
 };
 
 /** Both would wait in the same queue. */

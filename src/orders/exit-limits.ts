@@ -10,6 +10,7 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
 import { add, compare, isPositive, isZero, neg, sub } from "../decimal.ts";
 import type { ExitLimit } from "./exit-size.ts";
+import { isReplaced } from "./plan.ts";
 import type { Positions } from "./positions.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
@@ -123,7 +124,9 @@ export class ExitLimits {
   #leaves(order: TrackedOrder): boolean {
     if (isOver(order) || order.phase === "unknown" || order.denials > 0) return false;
     const slot = this.#slots.of(order);
-    return order.cancelClass === "cancel" || order.cancelClass === "emergency" || slot?.wish === undefined || slot.order !== order;
+    if (slot?.wish === undefined || slot.order !== order) return true;
+    // The order that replaces it leaves before whatever waits for its cancel.
+    return order.cancelClass === "emergency" || (order.cancelClass === "cancel" && !isReplaced(order));
   }
 
   #others(strategy: string): readonly string[] {

@@ -145,7 +145,7 @@ export class OrderFlow {
         if (order !== undefined) cancellation.recall(order);
         return;
       case "cancel":
-        if (order !== undefined) cancellation.request(order, urgencyOf(mode, step.reason, order, wish), step.reason);
+        if (order !== undefined) cancellation.request(order, urgencyOf(mode, step.reason, wish), step.reason);
         return;
       case "nothing":
     }

@@ -10,12 +10,14 @@ import type { Mode } from "./risk/trading-mode.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import { isSettled, type Specified, type WantedOrder, wishMark } from "./wanted-order.ts";
 
+type CancelReason = "unwanted" | "replaced" | "more than is held";
+
 type Step =
   | { readonly kind: "nothing" }
   | { readonly kind: "place" }
   | { readonly kind: "unqueue" }
   | { readonly kind: "keep-cancel-off" }
-  | { readonly kind: "cancel"; readonly reason: "unwanted" | "replaced" | "more than is held" };
+  | { readonly kind: "cancel"; readonly reason: CancelReason };
 
 interface SlotView {
   readonly wish: WantedOrder | undefined;
@@ -73,15 +75,14 @@ const fits = (wish: WantedOrder, order: TrackedOrder, specify: (wish: WantedOrde
 const sameSize = (wish: WantedOrder, { wish: was, spec }: TrackedOrder, sz: string): boolean =>
   was === undefined ? equal(sz, spec.sz) : was.qty === wish.qty && was.notional === wish.notional && was.sz === wish.sz;
 
+/** It is being canceled for what its slot wants instead. */
+export const isReplaced = ({ reason }: TrackedOrder): boolean => (reason as CancelReason) === "replaced";
+
 /**
- * A replacement needs ordinary quota for its placement anyway, unless one exit replaces another; an order that is not wanted is an exit.
+ * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one that keeps an exit
+ * from being placed.
  */
-export const urgencyOf = (
-  mode: Mode,
-  reason: "unwanted" | "replaced" | "more than is held",
-  { spec }: TrackedOrder,
-  wish: WantedOrder | undefined,
-): ActionClass => {
+export const urgencyOf = (mode: Mode, reason: CancelReason, wish: WantedOrder | undefined): ActionClass => {
   if (mode === "halted") return "emergency";
-  return reason === "replaced" && !(spec.reduceOnly && wish?.reduceOnly === true) ? "place" : "cancel";
+  return reason === "replaced" && wish?.reduceOnly !== true ? "place" : "cancel";
 };

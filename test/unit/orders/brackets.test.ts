@@ -120,6 +120,14 @@ describe("A stop that replaces a take-profit of another slot", () => {
     expect(rig.phases("sl")).toEqual(["sent", "filled"]);
   });
 
+  it("does not wait for the cancel of a take-profit that another one replaces", () => {
+    const rig = long("0.006");
+    rig.want(takeProfit("0.005"), stop);
+    rig.run(1);
+    expect(rig.phases("tp").at(-1)).toBe("canceling");
+    expect(rig.phases("sl")).toEqual(["sent"]);
+  });
+
   it("is forgotten when the strategy wants nothing any more", () => {
     const rig = long();
     rig.want(takeProfit(), stop);
@@ -215,6 +223,51 @@ describe("A resting exit that the service forgets", () => {
     expect(rig.phases("tp").at(-1)).toBe("absent");
     expect(rig.resting()).toEqual([]);
     expect(rig.journalled("position.unprotected")).toMatchObject([{ slot: "tp", qty: "0.01", reason: "the service forgot it" }]);
+  });
+});
+
+describe("A replaced order while only the reserve is left of the quota", () => {
+  const many = Array.from(
+    { length: 150 },
+    (_, index) => ({ slot: `s${index}`, instId: swap, side: "buy", ordType: "ioc", px: "50000", qty: "0.01" }) as const,
+  );
+
+  /** Long 0.01, with an order that rests; placements wait for the next minute. */
+  const usedUp = (resting: WantedOrder): Rig => {
+    const rig = ready({ limits: true, rules: { openPerStrategy: 400 } });
+    show(rig, 600_000, 600_001);
+    rig.want(entry);
+    rig.run(1_000);
+    rig.want(entry, resting, ...many);
+    rig.run(24_000);
+    const before = rig.count("placeOrder");
+    rig.run(1_000);
+    expect(rig.count("placeOrder")).toBe(before);
+    return rig;
+  };
+
+  it.each<[string, Partial<WantedOrder>, string]>([
+    ["another price", { px: "61500" }, "live"],
+    ["the market", { ordType: "market" }, "filled"],
+  ])("leaves where an exit is to be moved to %s, and the exit follows", (_, change, phase) => {
+    const rig = usedUp(takeProfit());
+    const before = rig.count("placeOrder");
+    const { px: _px, ...priceless } = takeProfit();
+    rig.want(entry, { ...priceless, ...change }, ...many);
+    rig.run(1_000);
+    expect(rig.phases("tp").slice(-4)).toEqual(["canceling", "canceled", "sent", phase]);
+    expect(rig.count("placeOrder")).toBe(before + 1);
+  });
+
+  it("waits where it is no exit, until an exit is wanted in its place", () => {
+    const { reduceOnly: _, ...plain } = takeProfit();
+    const rig = usedUp(plain);
+    rig.want(entry, { ...plain, px: "61500" }, ...many);
+    rig.run(500);
+    expect(rig.phases("tp")).toEqual(["sent", "live"]);
+    rig.want(entry, takeProfit(), ...many);
+    rig.run(500);
+    expect(rig.phases("tp").slice(-4)).toEqual(["canceling", "canceled", "sent", "live"]);
   });
 });
 
