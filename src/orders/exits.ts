@@ -141,9 +141,11 @@ export class Exits {
       for (const slot of [...this.#waits.keys()]) if (slot.order === undefined) this.#owner.consider(slot);
     }
     // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
-    if (this.#retries.size === 0 || isVain(order, filledOf(order, this.#rules))) return;
+    if (this.#retries.size === 0) return;
+    const hasChanged = !isVain(order, filledOf(order, this.#rules));
     for (const slot of this.#retries) {
       const { rest } = slot;
+      if (!hasChanged && rest?.lacksRoom !== true) continue;
       // What lacked room knows at once whether there is some now; what the service rejected has to ask.
       const soon = this.#clock.now() + (rest?.lacksRoom === true ? 0 : retryMs);
       const isDue = rest === undefined || rest.at === Number.POSITIVE_INFINITY || soon >= rest.at;

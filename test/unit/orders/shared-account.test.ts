@@ -277,6 +277,17 @@ describe("Exits of one strategy beside each other", () => {
     expect(rejections(rig)).toEqual([]);
   });
 
+  it("take the place of one that executed nothing, as soon as that is known", () => {
+    const rig = desk({ profile: inBase });
+    want(rig, "b", entry("buy", "0.05"));
+    want(rig, "a", entry("buy", "0.01"));
+    show(rig, 600_000, 0);
+    rig.orderManager.want("a", [exit("sell"), takeProfit()]);
+    rig.run(100);
+    expect(rig.phases("out").at(-1)).toBe("canceled");
+    expect(rig.resting()).toEqual(["sell 61000"]);
+  });
+
   it("count an order of unknown outcome with all it may execute", () => {
     const rig = desk({ profile: inBase });
     want(rig, "b", entry("sell", "0.01"));
