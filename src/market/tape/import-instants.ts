@@ -49,6 +49,22 @@ export const microsecondsOf = (text: string): number | undefined => {
   return date === null ? undefined : calendarOf(date);
 };
 
+const epochDigits = { s: [10, 1_000], ms: [13, 1], us: [16, 0.001], ns: [-1, 0], dates: [-1, 0] } as const;
+
+/** Milliseconds of a count in whole units of today's length: most cells, without a pattern. Undefined for all others. */
+export const epochIn = (unit: EpochUnit | "dates", text: string): number | undefined => {
+  const [length, factor] = epochDigits[unit];
+  if (text.length !== length) return undefined;
+  let count = 0;
+  for (let index = 0; index < length; index++) {
+    const digit = text.charCodeAt(index) - 48;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    count = count * 10 + digit;
+  }
+  // A quotient, as in `instantOf`.
+  return factor === 0.001 ? count / 1_000 : count * factor;
+};
+
 const shifted = (whole: string, fraction: string, shift: number): string =>
   shift < 0 ? whole.slice(0, shift) : whole + fraction.slice(0, shift).padEnd(shift, "0");
 

@@ -15,7 +15,8 @@ const scientific = /^(\d+)\.?(\d*)e([+-]?\d{1,3})$/i;
 /** `1.2e-7` as `0.00000012`, `.5` as `0.5`, `7.` as `7`; any other text as it is, to be refused or not by who reads it. */
 export const plainDigits = (text: string): string => {
   const last = text.charCodeAt(text.length - 1);
-  if (text.charCodeAt(0) !== 46 && last !== 46 && !/e/i.test(text)) return text;
+  // Most texts are these; a pattern would cost as much as reading the number.
+  if (text.charCodeAt(0) !== 46 && last !== 46 && !text.includes("e") && !text.includes("E")) return text;
   const match = scientific.exec(text);
   if (match === null) return text.replace(/^\.(?=\d)/, "0.").replace(/\.$/, "");
   const [, whole = "", fraction = "", exponent = "0"] = match;

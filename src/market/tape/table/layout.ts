@@ -5,6 +5,7 @@
  * Not here: the layouts that are known (layouts.ts), finding the one of a file (detect.ts).
  */
 import { parseHuman } from "../../../contract/validate.ts";
+import { messageOf, SluiceError } from "../../../errors.ts";
 
 /** What a column means. Which ones a layout must have follows from its rows: `rolesOf`. */
 export type Role =
@@ -100,4 +101,15 @@ const schema = {
 };
 
 /** A layout that a user wrote, or `USAGE` with all that is wrong with it. */
-export const checkedLayout = (value: unknown, place: string): Layout => parseHuman<Layout>(schema, value, place, "USAGE");
+export const checkedLayout = (value: unknown, place: string): Layout => {
+  const layout = parseHuman<Layout>(schema, value, place, "USAGE");
+  try {
+    RegExp(layout.contracts ?? "");
+  } catch (error) {
+    throw new SluiceError(
+      "USAGE",
+      `${place}.contracts: ${JSON.stringify(layout.contracts)} is no regular expression (${messageOf(error)}).`,
+    );
+  }
+  return layout;
+};

@@ -9,7 +9,7 @@ import { readInstId } from "../../../contract/inst-id.ts";
 import { SluiceError } from "../../../errors.ts";
 import type { TextPart } from "../byte-source.ts";
 import { type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
-import { type EpochUnit, instantOf, microsecondsOf, unitNames, unitOf } from "../import-instants.ts";
+import { type EpochUnit, epochIn, instantOf, microsecondsOf, unitNames, unitOf } from "../import-instants.ts";
 import type { Series } from "../tape.ts";
 import { BarRows } from "./bar-rows.ts";
 import { isBlank, plainDigits } from "./cell-kinds.ts";
@@ -83,12 +83,17 @@ class TableReader {
   #names: readonly string[] | undefined;
   #unit: EpochUnit | "dates" | undefined;
   #contract: Parsed | undefined;
+  /** Which symbols count contracts. */
+  #contracts: RegExp | undefined;
+  /** The row at hand: one object for all, because an object for each costs more than reading it. */
+  readonly #values: CurrentRow;
   #isContracts = false;
   rows = 0;
 
   constructor(file: string, options: TableOptions) {
     this.#file = file;
     this.#options = options;
+    this.#values = new CurrentRow();
     const { contractSize } = options;
     if (contractSize !== undefined) this.#contract = parseDecimal(contractSize, "contract size", 0, "contractSize");
   }
@@ -124,6 +129,8 @@ class TableReader {
       columns.time = columns.exchangeTime;
     }
     this.#columns = columns;
+    if (found.contracts !== undefined) this.#contracts = new RegExp(found.contracts);
+    this.#values.levelsOf = plan.levels;
     this.#names = this.#sample[0]?.names;
     const data = this.#sample.slice(plan.skip);
     const order = new RowOrder(this.#file, found.rows === "candles" ? 0 : disorderMs, this.#timesOf(data, plan));
@@ -152,33 +159,31 @@ class TableReader {
     if (row.names !== this.#names) this.#findColumns(row);
     else if (cells.length !== plan.width) throw importInvalid(this.#file, line, `${cells.length} cells; ${widthOf(plan)}.`);
     this.rows++;
-    const columns = this.#columns;
     if (!this.#isWanted(cells)) return;
+    const columns = this.#columns;
     const isBars = plan.layout.rows === "candles";
-    const text = (role: Role): string => cells[columns[role] ?? -1] ?? "";
-    if (isBars && isBlank(text("open")) && isBlank(text("close"))) {
+    if (isBars && isBlank(cells[columns.open ?? -1] ?? "") && isBlank(cells[columns.close ?? -1] ?? "")) {
       this.#options.note("rows without prices, dropped");
       return;
     }
-    const contracts = plan.layout.contracts !== undefined && this.#countsContracts(cells, plan.layout.contracts, line);
-    const volume: Role = contracts && isBars && columns.baseVolume !== undefined ? "baseVolume" : "volume";
-    const values: RowValues = {
-      at: this.#instant(timeText(cells, columns.time, plan.clock), line),
-      line,
-      endAt: columns.endTime === undefined ? undefined : instantOf(text("endTime"), this.#file, line),
-      unit: volume === "baseVolume" ? undefined : this.#contract,
-      cell: (role) => (role === "volume" ? plainDigits(text(volume)) : numbers.has(role) ? plainDigits(text(role)) : text(role)),
-      levels: (side) => levelsOf(plan, cells, side),
-    };
+    const contracts = plan.layout.contracts !== undefined && this.#countsContracts(cells, line);
+    const values = this.#values;
+    const isBase = contracts && isBars && columns.baseVolume !== undefined;
+    values.cells = cells;
+    values.columns = isBase ? { ...columns, volume: columns.baseVolume } : columns;
+    values.at = this.#instant(timeText(cells, columns.time, plan.clock), line);
+    values.line = line;
+    values.endAt = columns.endTime === undefined ? undefined : instantOf(cells[columns.endTime] ?? "", this.#file, line);
+    values.unit = isBase ? undefined : this.#contract;
     sink.push(values);
   }
 
-  #countsContracts(cells: readonly string[], pattern: string, line: number): boolean {
+  #countsContracts(cells: readonly string[], line: number): boolean {
     if (this.#isContracts) return true;
     const { symbol, exchange, baseVolume } = this.#columns;
     const name = symbol === undefined ? this.#options.instrument : (cells[symbol] ?? "");
     const subject = exchange === undefined ? name : `${cells[exchange] ?? ""}:${name}`;
-    if (!new RegExp(pattern).test(subject)) return false;
+    if (this.#contracts?.test(subject) !== true) return false;
     if (this.#contract === undefined && baseVolume === undefined) {
       const remedy = "Say how much base currency one contract is: --contract-size 0.01 (1 where the file counts base currency)";
       throw importInvalid(this.#file, line, `quantities of ${subject} count contracts. ${remedy}.`);
@@ -188,6 +193,8 @@ class TableReader {
   }
 
   #instant(text: string, line: number): number {
+    const quick = this.#unit === undefined ? undefined : epochIn(this.#unit, text);
+    if (quick !== undefined) return quick;
     const at = instantOf(text, this.#file, line);
     const unit = unitOf(text) ?? "dates";
     this.#unit ??= unit;
@@ -231,7 +238,19 @@ class TableReader {
 }
 
 /** Roles whose cells are decimals. */
-const numbers: ReadonlySet<Role> = new Set<Role>(["open", "high", "low", "close", "price", "qty", "bid", "bidQty", "ask", "askQty"]);
+const numbers: ReadonlySet<Role> = new Set<Role>([
+  "open",
+  "high",
+  "low",
+  "close",
+  "volume",
+  "price",
+  "qty",
+  "bid",
+  "bidQty",
+  "ask",
+  "askQty",
+]);
 
 const timeText = (cells: readonly string[], place: number | undefined, clock: number | undefined): string => {
   const date = cells[place ?? -1] ?? "";
@@ -242,10 +261,26 @@ const timeText = (cells: readonly string[], place: number | undefined, clock: nu
 
 const widthOf = ({ header, width }: Plan): string => (header === undefined ? `rows before it have ${width}` : `the header names ${width}`);
 
-/** Levels that are there, without those of quantity zero. */
-const levelsOf = ({ levels }: Plan, cells: readonly string[], side: 1 | -1): readonly (readonly [string, string])[] =>
-  levels.flatMap((level) => {
-    const [px, qty] = side === 1 ? [cells[level.bid], cells[level.bidQty]] : [cells[level.ask], cells[level.askQty]];
-    if (px === undefined || qty === undefined || isBlank(px) || isBlank(qty) || Number(qty) === 0) return [];
-    return [[plainDigits(px), plainDigits(qty)] as const];
-  });
+/** A row, by what its columns mean. */
+class CurrentRow implements RowValues {
+  at = 0;
+  line = 0;
+  endAt: number | undefined;
+  unit: Parsed | undefined;
+  cells: readonly string[] = [];
+  columns: Plan["columns"] = {};
+  levelsOf: Plan["levels"] = [];
+
+  readonly cell = (role: Role): string => {
+    const text = this.cells[this.columns[role] ?? -1] ?? "";
+    return numbers.has(role) ? plainDigits(text) : text;
+  };
+
+  /** Levels that are there, without those of quantity zero. */
+  readonly levels = (side: 1 | -1): readonly (readonly [string, string])[] =>
+    this.levelsOf.flatMap((level) => {
+      const [px, qty] = side === 1 ? [this.cells[level.bid], this.cells[level.bidQty]] : [this.cells[level.ask], this.cells[level.askQty]];
+      if (px === undefined || qty === undefined || isBlank(px) || isBlank(qty) || Number(qty) === 0) return [];
+      return [[plainDigits(px), plainDigits(qty)] as const];
+    });
+}

@@ -253,6 +253,9 @@ describe("sluice import", () => {
     const words = [join(dir, "data.csv"), "--instrument", "BTC-USDT", "--explain", "--layout"];
     expect((await run([...words, join(dir, "mine.json")])).outText).toContain("layout: mine (mine), CSV");
     await expect(run([...words, join(dir, "wrong.json")])).rejects.toThrow(/layout is not valid:.*rows/s);
+    await expect(explainImport({ file: join(dir, "data.csv"), layout: { ...layout, rows: "trades", contracts: "(" } })).rejects.toThrow(
+      /layout.contracts: "\(" is no regular expression/,
+    );
     await expect(run([...words, join(dir, "none.json")])).rejects.toThrow(/--layout: .*none.json cannot be read/);
   });
 });
