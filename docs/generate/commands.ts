@@ -33,17 +33,20 @@ const argumentRow = (argument: Argument): string[] => [
   argument.description,
 ];
 
-const section = (command: Command): string => {
+/** Of a command that has others below it, a section for each of these as well. */
+const section = (command: Command, above = ""): string => {
   const rows = [
     ...command.registeredArguments.map(argumentRow),
     ...command.options.flatMap(optionRow),
     [code("-h, --help"), "print the command's help"],
   ];
+  const name = `${above}${command.name()}`;
   return [
-    `## sluice ${command.name()}`,
+    `##${above === "" ? "" : "#"} sluice ${name}`,
     command.description(),
-    `${"```"}sh\nsluice ${command.name()} ${command.usage()}\n${"```"}`,
+    `${"```"}sh\nsluice ${name} ${command.usage()}\n${"```"}`,
     table(["Argument or option", "Meaning"], rows),
+    ...command.commands.map((below) => section(below, `${name} `)),
   ].join("\n\n");
 };
 
@@ -66,6 +69,6 @@ export const commandsPage = async (): Promise<string> => {
       ],
     ),
     "With `--json`, stdout carries JSON and nothing else; what is said to people goes to stderr. `NO_COLOR=1` takes colour away, and `SLUICE_DEBUG=1` adds stacks to messages.",
-    ...program.commands.map(section),
+    ...program.commands.map((command) => section(command)),
   ].join("\n\n");
 };

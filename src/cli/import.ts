@@ -20,8 +20,11 @@ export interface ImportParts {
   readonly clock?: Clock;
 }
 
+/** Patterns of file names and their instruments; an empty pattern stands for all files. */
+type Instruments = readonly (readonly [string, string])[];
+
 interface Given {
-  readonly instrument: readonly (readonly [string, string])[];
+  readonly instrument?: Instruments;
   readonly out?: string;
   readonly explain?: true;
   readonly market?: "spot" | "swap";
@@ -45,7 +48,7 @@ export const addImportCommand = (program: Command, io: CliIo, parts: ImportParts
       "Turn recordings (websocket messages, or bars, trades, best prices or books as CSV or JSON) into a fixture, or add them to one.",
     )
     .argument("<files...>", "recordings: files, folders, or patterns such as 'data/BTCUSDT-1m-*.zip'")
-    .option("--instrument <id>", "instrument of all files, or of some: 'BTCUSDT-*=BTC-USDT-SWAP'; else from their names", instrumentOf, [])
+    .option("--instrument <id>", "instrument of all files, or of some: 'BTCUSDT-*=BTC-USDT-SWAP'; else from their names", instrumentOf)
     .addOption(new Option("--market <kind>", "what names such as BTCUSDT mean").choices(["spot", "swap"]))
     .option("--out <dir>", "folder of the fixture; what it holds stays")
     .option("--explain", "say how the files would be read and show their first rows; write nothing")
@@ -70,7 +73,7 @@ export const addImportCommand = (program: Command, io: CliIo, parts: ImportParts
 };
 
 /** `PATTERN=ID`, or `ID` for all. */
-const instrumentOf = (text: string, before: Given["instrument"]): Given["instrument"] => {
+const instrumentOf = (text: string, before: Instruments = []): Instruments => {
   const split = text.lastIndexOf("=");
   if (split === 0 || split === text.length - 1) throw new InvalidArgumentError("Write ID or PATTERN=ID.");
   return [...before, [text.slice(0, Math.max(0, split)), text.slice(split + 1)]];
@@ -82,7 +85,7 @@ const runImport = async (
   io: CliIo,
   { clock = createSystemClock() }: ImportParts,
 ): Promise<void> => {
-  const { json, layout, instrument: instruments, out, explain, force, ...rest } = given;
+  const { json, layout, instrument: instruments = [], out, explain, force, ...rest } = given;
   const line = transientLine(io, clock);
   const stop = new AbortController();
   const startedAt = clock.now();

@@ -65,6 +65,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["compare", async () => (await import("./compare.ts")).addCompareCommand],
   ["guard", async () => (await import("./guard.ts")).addGuardCommand],
   ["import", async () => (await import("./import.ts")).addImportCommand],
+  ["data", async () => (await import("./data.ts")).addDataCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
   ["check", async () => (await import("./check.ts")).addCheckCommand],
@@ -149,7 +150,7 @@ const say = (io: CliIo, message: string): void => {
 const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "import", "generate", "venue", "check"];
+const withoutFiles = ["init", "import", "data", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
 

@@ -28,7 +28,8 @@ export const usageProblem = async (argv: readonly string[]): Promise<string | un
   const program: Command = await programOf(argv, capturedIo(), {});
   if (program.commands.every((command) => command.name() !== argv[0]) && !/^(-V|--version|-h|--help|help)$/.test(argv[0] ?? ""))
     return `there is no command "${argv[0]}"`;
-  for (const command of program.commands) command.action(() => undefined);
+  const leaves = program.commands.flatMap((command) => (command.commands.length === 0 ? [command] : command.commands));
+  for (const command of leaves) command.action(() => undefined);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return undefined;

@@ -1,0 +1,213 @@
+/**
+ * `sluice data`: lists, shows, checks, cuts and merges fixtures.
+ *
+ * Invariants: with `--json` exactly one JSON document goes to stdout; a fixture is changed by none of them, and written only where `--out` says.
+ * Not here: how windows are cut (backtest/sweep/cut.ts), how tapes are joined (market/tape/tape-join.ts).
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Command } from "commander";
+import { cutTape } from "../backtest/sweep/cut.ts";
+import { parseInstId } from "../contract/inst-id.ts";
+import { didYouMean, messageOf, SluiceError } from "../errors.ts";
+import { checkWritable, type FixtureManifest, readFixture, readManifest, writeFixture } from "../market/tape/fixture.ts";
+import { type FixtureFinding, findingsOf } from "../market/tape/fixture-findings.ts";
+import { microsecondsOf } from "../market/tape/import-instants.ts";
+import { createNotes } from "../market/tape/read-recording.ts";
+import { createTape, type Tape } from "../market/tape/tape.ts";
+import { joinTapes } from "../market/tape/tape-join.ts";
+import { grouped, minuteOf } from "../report/number-format.ts";
+import { fixtureSummary } from "./fixture-summary.ts";
+import type { CliIo } from "./io.ts";
+
+interface Flags {
+  readonly json?: true;
+}
+
+interface WriteFlags extends Flags {
+  readonly out: string;
+  readonly force?: boolean;
+}
+
+interface CutFlags extends WriteFlags {
+  readonly from?: string;
+  readonly to?: string;
+  readonly instrument?: readonly string[];
+}
+
+export const addDataCommand = (program: Command, io: CliIo): void => {
+  const data = program.command("data").description("List, show, check, cut and merge fixtures.");
+  data
+    .command("ls")
+    .description("List the fixtures in a folder and those below it.")
+    .argument("[dir]", "folder", ".")
+    .option("--json", "print one JSON document")
+    .action((dir: string, flags: Flags) => {
+      list(dir, flags, io);
+    });
+  data
+    .command("show")
+    .description("Show what a fixture holds, by its manifest.")
+    .argument("<dir>", "the fixture")
+    .option("--json", "print one JSON document")
+    .action((dir: string, { json }: Flags) => {
+      const manifest = readManifest(dir);
+      io.out(`${fixtureSummary({ fixture: dir, ...manifest }, json === true)}${json === true ? "" : `  ${manifest.source}\n`}`);
+    });
+  data
+    .command("check")
+    .description("Read fixtures to their ends: damaged files, impossible prices, gaps. Ends with 1 where there is a problem.")
+    .argument("<dirs...>", "the fixtures")
+    .option("--json", "print one JSON document")
+    .action((dirs: readonly string[], flags: Flags) => {
+      check(dirs, flags, io);
+    });
+  addWriters(data, io);
+};
+
+const addWriters = (data: Command, io: CliIo): void => {
+  data
+    .command("cut")
+    .description("Write a part of a fixture as a fixture of its own.")
+    .argument("<dir>", "the fixture")
+    .requiredOption("--out <dir>", "folder of the new fixture")
+    .option("--from <instant>", "first instant, such as 2024-01-01 or 2024-01-01T12:00:00Z")
+    .option("--to <instant>", "the instant at which it ends; nothing at or after it is in it, and of bars none that ends later")
+    .option("--instrument <id...>", "these instruments only")
+    .option("--force", "replace the fixture that --out holds")
+    .option("--json", "print one JSON document")
+    .action((dir: string, flags: CutFlags) => {
+      cut(dir, flags, io);
+    });
+  data
+    .command("merge")
+    .description(
+      "Write several fixtures as one. Rows of one instrument and time may be in one of them only; bars also twice, if they are the same.",
+    )
+    .argument("<dirs...>", "the fixtures")
+    .requiredOption("--out <dir>", "folder of the new fixture")
+    .option("--force", "replace the fixture that --out holds")
+    .option("--json", "print one JSON document")
+    .action((dirs: readonly string[], flags: WriteFlags) => {
+      merge(dirs, flags, io);
+    });
+};
+
+interface Listed {
+  readonly fixture: string;
+  readonly manifest?: FixtureManifest;
+  readonly problem?: string;
+}
+
+const depthMax = 6;
+
+const fixturesUnder = (dir: string, depth = 0): readonly Listed[] => {
+  if (existsSync(join(dir, "manifest.json"))) return [listed(dir)];
+  if (depth === depthMax) return [];
+  return readdirSync(dir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(({ name }) => fixturesUnder(join(dir, name), depth + 1));
+};
+
+const listed = (fixture: string): Listed => {
+  try {
+    return { fixture, manifest: readManifest(fixture) };
+  } catch (error) {
+    return { fixture, problem: messageOf(error) };
+  }
+};
+
+const list = (dir: string, { json }: Flags, io: CliIo): void => {
+  if (!existsSync(dir)) throw new SluiceError("USAGE", `${dir}: there is no such folder.`);
+  const found = fixturesUnder(dir);
+  if (json === true)
+    io.out(`${JSON.stringify(found.map(({ fixture, manifest, problem }) => ({ fixture, ...manifest, ...(problem && { problem }) })))}\n`);
+  else
+    io.out(
+      found.length === 0
+        ? `No fixture in ${dir}. Make one with \`sluice import\` or \`sluice generate\`.\n`
+        : `${found.map(lineOf).join("\n")}\n`,
+    );
+};
+
+const lineOf = ({ fixture, manifest, problem = "" }: Listed): string => {
+  if (manifest === undefined) return `${fixture}  ${problem}`;
+  const held = manifest.instruments.map(({ instId }) => {
+    const kinds = manifest.series.filter((series) => series.instId === instId).map(({ kind }) => kind);
+    return `${instId} (${[...new Set(kinds)].join(", ")})`;
+  });
+  return `${fixture}  ${minuteOf(manifest.startAt)} to ${minuteOf(manifest.endAt)}  ${grouped(manifest.rows)} rows  ${held.join(", ")}`;
+};
+
+const check = (dirs: readonly string[], { json }: Flags, io: CliIo): void => {
+  const checked = dirs.map((fixture) => {
+    const { tape, manifest } = readFixture(fixture);
+    return { fixture, rows: manifest.rows, contentHash: manifest.contentHash, findings: findingsOf(tape) };
+  });
+  if (json === true) io.out(`${JSON.stringify(checked)}\n`);
+  else
+    for (const { fixture, rows, findings } of checked)
+      io.out([`${fixture}: ${grouped(rows)} rows, files as written`, ...findings.map(findingLine), ""].join("\n"));
+  const problems = checked.flatMap(({ fixture, findings }) =>
+    findings.filter(({ kind }) => kind === "problem").map(({ what }) => `${fixture}: ${what}`),
+  );
+  if (problems.length > 0) throw new SluiceError("FIXTURE_INVALID", "There are problems in the data:", problems);
+};
+
+const findingLine = ({ series, kind, what, count, firstAt }: FixtureFinding): string =>
+  `  ${kind}: ${series}: ${what}: ${grouped(count)} (first ${firstAt})`;
+
+const cut = (dir: string, { out, from, to, instrument, force = false, json }: CutFlags, io: CliIo): void => {
+  checkWritable(out, { force });
+  const { tape, manifest } = readFixture(dir);
+  const chosen = instrument === undefined ? tape : only(tape, instrument, dir);
+  // The end of a window is not in it; the last rows of a recording are.
+  const window = { fromAt: instantOf("--from", from) ?? chosen.startAt, toAt: instantOf("--to", to) ?? chosen.endAt + 1 };
+  const part = cutTape(chosen, window);
+  if (part.length === 0)
+    throw new SluiceError(
+      "USAGE",
+      `${dir}: nothing in it lies from ${from ?? "its start"} to ${to ?? "its end"}; it holds ${manifest.startAt} to ${manifest.endAt}.`,
+    );
+  const source = `Part of ${basename(dir)}: ${manifest.source}`;
+  io.out(
+    fixtureSummary(
+      { fixture: out, ...writeFixture(out, part, { source, ...(manifest.feed && { feed: manifest.feed }) }, { force }) },
+      json === true,
+    ),
+  );
+};
+
+const instantOf = (option: string, text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  const us = microsecondsOf(text);
+  if (us !== undefined) return us / 1_000;
+  throw new SluiceError("USAGE", `${option}: "${text}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`);
+};
+
+const only = ({ instruments, series }: Tape, wanted: readonly string[], dir: string): Tape => {
+  const known = instruments.map(({ instId }) => instId);
+  for (const instId of wanted) {
+    parseInstId(instId, "--instrument");
+    if (!known.includes(instId))
+      throw new SluiceError("USAGE", `${dir} holds no ${instId}.${didYouMean(instId, known)} It holds ${known.join(", ")}.`);
+  }
+  const kept = instruments.filter(({ instId }) => wanted.includes(instId));
+  const ofKept = series.filter(({ instrument }) => wanted.includes(known[instrument] ?? ""));
+  return createTape(
+    kept,
+    ofKept.map((one) => ({ ...one, instrument: kept.findIndex(({ instId }) => instId === known[one.instrument]) })),
+  );
+};
+
+const merge = (dirs: readonly string[], { out, force = false, json }: WriteFlags, io: CliIo): void => {
+  if (dirs.length < 2) throw new SluiceError("USAGE", "Name two fixtures or more.");
+  checkWritable(out, { force });
+  const fixtures = dirs.map((dir) => ({ name: dir, ...readFixture(dir) }));
+  const { note, list: notes } = createNotes();
+  for (const { manifest } of fixtures) for (const { what, count } of manifest.notes) note(what, count);
+  const tape = joinTapes(fixtures, { overlap: "same", note });
+  const source = [...new Set(fixtures.map(({ manifest }) => manifest.source))].join(" ");
+  io.out(fixtureSummary({ fixture: out, ...writeFixture(out, tape, { source, notes: notes() }, { force }) }, json === true));
+};
