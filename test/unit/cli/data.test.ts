@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { readFixture, writeFixture } from "../../../src/market/tape/fixture.ts";
-import { type Column, createTape, type SeriesKind, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
+import { type Column, createTape, type Series, type SeriesKind, seriesOf, type Tape } from "../../../src/market/tape/tape.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -233,6 +233,31 @@ describe("sluice data merge", () => {
     // Counts of 0.5 and of 0.2, in counts of 0.1.
     expect(closes(out)).toEqual([...numbers(1, 5, 5), ...numbers(5, 9, 2)]);
     expect(closes(out, 1)).toEqual(numbers(1, 5));
+  });
+
+  it("keeps marks and rules what they are in a finer step", async () => {
+    const terms = (px: number, at: number) => [
+      seriesOf("change", 0, Float64Array.of(start + at), [Float64Array.of(2), Float64Array.of(3), Uint8Array.of(1)]),
+      // So many whole ticks, and a quarter of one.
+      seriesOf("mark", 0, Float64Array.of(start + at), [Float64Array.of(px), Float64Array.of(250_000_000)]),
+    ];
+    const one = stored(createTape([btc], [...terms(10, 0), bars(1, 3)]));
+    const finer = { instId: "BTC-USDT", tickSize: "0.1", lotSize: "0.2" };
+    const other = stored(createTape([finer], [...terms(70, minute), bars(5, 7)]));
+    const out = join(home, "terms");
+    await sluice("merge", one, other, "--out", out);
+    const [change, mark] = readFixture(out).tape.series as [Extract<Series, { kind: "change" }>, Extract<Series, { kind: "mark" }>];
+    expect(readFixture(out).manifest.instruments).toEqual([{ instId: "BTC-USDT", tickSize: "0.1", lotSize: "0.2" }]);
+    // Rules of a tick of 1 and a lot of 3, then of 0.2 and 0.6.
+    expect([[...change.tick], [...change.lot]]).toEqual([
+      [10, 2],
+      [15, 3],
+    ]);
+    // 10.25 ticks of 0.5 are 5.125, which are 51.25 of 0.1; 70.25 stay.
+    expect([[...mark.px], [...mark.part]]).toEqual([
+      [51, 70],
+      [250_000_000, 250_000_000],
+    ]);
   });
 
   it("takes bars that are the same once, and refuses others of the same time", async () => {

@@ -36,6 +36,7 @@ const usual = {
     "start",
     "start_time",
     "start_at",
+    "mts",
   ],
   open: ["open", "o", "open_price", "price_open"],
   high: ["high", "h", "high_price", "price_high"],

@@ -219,6 +219,9 @@ class TableReader {
     const found = [...this.#symbols].sort().join(", ");
     if (wanted !== undefined && this.#symbols.size > 0 && !this.#symbols.has(wanted))
       throw new SluiceError("IMPORT_INVALID", `${this.#file}: no row is of symbol "${wanted}"; found ${found}.`);
+    const symbol = wanted ?? [...this.#symbols][0];
+    if (symbol !== undefined && !isAbout(symbol, this.#options.instrument))
+      this.#options.note(`rows of ${symbol} taken as ${this.#options.instrument}`, this.rows);
     if (wanted === undefined && this.#symbols.size > 1)
       throw new SluiceError("IMPORT_INVALID", `${this.#file}: the file holds several symbols (${found}). Choose one with --symbol.`);
   }
@@ -236,6 +239,15 @@ class TableReader {
     this.#names = row.names;
   }
 }
+
+/** Whether a symbol, in whatever spelling, begins with the base currency of the instrument. */
+const isAbout = (symbol: string, instrument: string): boolean => {
+  const plain = symbol
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, "")
+    .replace(/^XBT/, "BTC");
+  return plain.startsWith(readInstId(instrument)?.base ?? "");
+};
 
 /** Roles whose cells are decimals. */
 const numbers: ReadonlySet<Role> = new Set<Role>([

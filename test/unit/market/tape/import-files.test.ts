@@ -119,6 +119,57 @@ describe("Several files", () => {
   });
 });
 
+describe("Files of trades", () => {
+  const trades = (rows: readonly (readonly [number, number])[]): string =>
+    ["time,price,size,side", ...rows.map(([ms, px]) => `${start + ms},${px},1,buy`)].join("\n");
+  const pricesOf = async (options: Readonly<Record<string, string>>): Promise<readonly number[]> => {
+    const { tape } = readFixture((await importAll(folder(options), { instrument: "BTC-USDT" })).fixture);
+    const [series] = tape.series;
+    return series?.kind === "trade" ? [...series.px] : [];
+  };
+
+  it("may meet at an instant, and must not overlap", async () => {
+    expect(
+      await pricesOf({
+        "b.csv": trades([
+          [0, 1],
+          [5, 2],
+        ]),
+        "a.csv": trades([
+          [5, 3],
+          [9, 4],
+        ]),
+      }),
+    ).toEqual([1, 2, 3, 4]);
+    await expect(
+      pricesOf({
+        "a.csv": trades([
+          [0, 1],
+          [5, 2],
+        ]),
+        "b.csv": trades([
+          [4, 3],
+          [9, 4],
+        ]),
+      }),
+    ).rejects.toThrow(/a.csv and b.csv both hold rows from 2024-01-01T00:00:00.004Z/);
+  });
+
+  it("that come newest first keep the order of those of one instant", async () => {
+    expect(
+      await pricesOf({
+        "a.csv": trades([
+          [9, 5],
+          [5, 4],
+          [5, 3],
+          [5, 2],
+          [0, 1],
+        ]),
+      }),
+    ).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
 describe("A fixture that is there", () => {
   const made = async (): Promise<string> => (await importAll(folder({ "a.csv": bars(0, 10) }), { instrument: "BTC-USDT" })).fixture;
   const add = (out: string, content: string, options: Partial<ImportMarketOptions> = {}) =>

@@ -383,6 +383,17 @@ describe("Files of trades are read in the layout of", () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
+  it("any, and told where their symbol is not the instrument that was named", async () => {
+    const text = "symbol,time,price,size,side\nETHUSDT,1704067200000,1,1,buy\n";
+    expect((await read(text)).meta.notes).toEqual([{ what: "rows of ETHUSDT taken as BTC-USDT-SWAP", count: 1 }]);
+    expect((await read(text.replace("ETH", "XBT"))).meta.notes).toEqual([]);
+  });
+
+  it("any, whatever stands in their quoted cells", async () => {
+    const text = 'time,note,price,size,side\n1704067200000,"one, ""two""\nand three",1,1,buy\n1704067200001,"",2,1,sell\n';
+    expect(texts((await read(text)).tape, "trade", 1, "tickSize")).toEqual(["1", "2"]);
+  });
+
   it("any, without repeated rows, and without those of no side or size", async () => {
     const text =
       "id,timestamp,price,volume,side\n1,1704067200000,1,1,buy\n1,1704067200000,1,1,buy\n2,1704067200000,1,1,buy\n3,1704067200001,1,0,buy\n4,1704067200002,1,1,unknown\n";
