@@ -44,21 +44,31 @@ const between = (random: Random, from: number, to: number): number => from + (to
 /** Judges and counts; the user's own calls and the stranger's pass through here alike. */
 const countedMeter = ({ truth, meter, counter }: Pick<Stage, "truth" | "meter" | "counter">): Meter => ({
   judge: (at, caller, weight) => {
-    const foreign = caller.key === "stranger";
+    const foreign = caller.key === "stranger" || caller.copy === true;
     const verdict = meter.judge(at, caller, weight);
-    if (verdict.accepted) counter.accepted(truth.now(), weight, foreign, caller.key);
+    if (verdict.accepted) counter.accepted(truth.now(), weight, foreign, caller.key.split(" ")[0]);
     else if (!foreign) counter.refused(truth.now());
     if (verdict.blocksForMs > 0) counter.blocked(truth.now(), verdict.blocksForMs);
     return verdict;
   },
 });
 
-const engineOf = (stage: Stage, name: string, createLimiter: CreateLimiter): Load => {
-  const { scenario, truth, machine, meter, counter } = stage;
+const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter: CreateLimiter): Load => {
+  const { truth, machine, meter, counter } = stage;
   const random = stage.random.fork(name);
-  const caller: Caller = { ip: "home", key: name };
+  const owner = scenario.userEach ? name : "user";
+  const users = Array.from({ length: scenario.users }, (_, index) => (index === 0 ? owner : `${owner}-${index}`));
+  const callerOf = (user: string): Caller => ({ ip: "home", key: user === owner ? name : `${name} ${user}`, user });
   const dateOffMs = between(stage.random.fork("date"), -scenario.dateOffMsMax, scenario.dateOffMsMax);
-  const wire = createWire({ truth, machine, meter, legMs: scenario.legMs, dateOffMs, random: random.fork("wire") });
+  const wire = createWire({
+    truth,
+    machine,
+    meter,
+    legMs: scenario.legMs,
+    dateOffMs,
+    faults: scenario.faults,
+    random: random.fork("wire"),
+  });
   const limiterRandom = random.fork("limiter");
   return createLoad({
     scenario,
@@ -70,12 +80,14 @@ const engineOf = (stage: Stage, name: string, createLimiter: CreateLimiter): Loa
       createLimiter({
         clock: machine.clock,
         random: limiterRandom,
-        probe: (_kind, weight) => wire.send(caller, weight, () => undefined),
+        probe: (_kind, weight) => wire.send(callerOf(owner), weight, () => undefined),
         meanWeight: scenario.mix.reduce((sum, { share, weight }) => sum + share * weight, 0),
         urgentPerMinute: scenario.urgentPerMinute,
+        sliding: scenario.faults.sliding,
         truth: { now: () => truth.now(), nextLegMs: () => wire.nextLegMs() },
       }),
-    send: (weight, judged) => wire.send(caller, weight, judged),
+    send: (user, weight, judged) => wire.send(callerOf(user), weight, judged),
+    users,
   });
 };
 
@@ -87,12 +99,34 @@ const poisson = (truth: VirtualClock, random: Random, meanMs: number, run: () =>
   });
 };
 
+/** As a time daemon does it: two minutes fast, three minutes right, two minutes slow, three minutes right. */
+const slew = (truth: VirtualClock, machine: Machine, ppm: number): void => {
+  const parts = [
+    [ppm, 120_000],
+    [0, 180_000],
+    [-ppm, 120_000],
+    [0, 180_000],
+  ] as const;
+  const turn = (index: number): void => {
+    const [rate, forMs] = parts[index % parts.length] as (typeof parts)[number];
+    machine.drift(rate);
+    truth.setTimer(truth.now() + forMs, () => turn(index + 1));
+  };
+  turn(0);
+};
+
 const troubleOn = ({ scenario, truth, machine, meter, counter, random }: Stage, loads: readonly Load[]): void => {
   if (scenario.strangerPerMinute > 0) {
     poisson(truth, random.fork("stranger"), 60_000 / scenario.strangerPerMinute, () => {
-      meter.judge(truth.now(), { ip: "elsewhere", key: "stranger" }, 10);
+      meter.judge(truth.now(), { ip: "elsewhere", key: "stranger", user: "user" }, 10);
     });
   }
+  if (scenario.neighbourPerMinute > 0) {
+    poisson(truth, random.fork("neighbour"), 60_000 / scenario.neighbourPerMinute, () => {
+      meter.judge(truth.now(), { ip: "home", key: "stranger", user: "neighbour" }, 0);
+    });
+  }
+  if (scenario.slewPpm > 0) slew(truth, machine, scenario.slewPpm);
   if (scenario.restartEveryMs > 0) {
     const restart = (): void => {
       machine.restart();
@@ -121,17 +155,19 @@ export const runCell = async ({ scenario, seed, minutes, createLimiter, onClock 
   const random = createRandom(`quota bench ${seed}`);
   const setting = random.fork("setting");
   const truth = createVirtualClock(day + 60_000 * setting.next());
-  const counter = createCounter(truth.now(), minutes, scenario.binding);
+  const counter = createCounter(truth.now(), minutes, scenario.binding, scenario.faults.changes);
   const machine = createMachine({
     truth,
     random: random.fork("timers"),
     skewMs: between(setting, -scenario.skewMsMax, scenario.skewMsMax),
-    driftPpm: between(setting, -50, 50),
+    driftPpm: scenario.driftPpm ?? between(setting, -50, 50),
     stopsAsleep: seed % 2 === 1,
   });
   onClock?.(machine.clock);
-  const stage: Stage = { scenario, truth, machine, meter: countedMeter({ truth, meter: createMeter(), counter }), counter, random };
-  const loads = Array.from({ length: scenario.engines }, (_, index) => engineOf(stage, `engine-${index}`, createLimiter));
+  const meter = countedMeter({ truth, meter: createMeter(scenario.faults, truth.now()), counter });
+  const stage: Stage = { scenario, truth, machine, meter, counter, random };
+  const loads = Array.from({ length: scenario.engines }, (_, index) => engineOf(stage, scenario, `engine-${index}`, createLimiter));
+  if (scenario.beside !== undefined) loads.push(engineOf(stage, { ...scenario, ...scenario.beside }, "beside", createLimiter));
   for (const load of loads) load.start();
   troubleOn(stage, loads);
   const settle = (): Promise<void> =>

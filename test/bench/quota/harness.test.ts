@@ -6,6 +6,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../../src/random.ts";
+import { scenarios } from "./all-scenarios.ts";
 import { runCell } from "./cell.ts";
 import type { CreateLimiter } from "./limiter.ts";
 import { createMachine } from "./machine.ts";
@@ -14,7 +15,7 @@ import { optionsFrom } from "./options.ts";
 import { runAll } from "./pool.ts";
 import { configurations } from "./reference.ts";
 import { contendersOf, roster } from "./roster.ts";
-import { type Scenario, scenarios } from "./scenarios.ts";
+import type { Scenario } from "./scenarios.ts";
 import { createCounter, figuresOf, quantile, type Tally } from "./tally.ts";
 import { checksOf } from "./targets.ts";
 
@@ -23,13 +24,13 @@ const run = (id: string, name: string, seed = 1, minutes = 2): Promise<Tally> =>
   runCell({ scenario: scenario(id), seed, minutes, createLimiter: configurations[name] as CreateLimiter });
 
 describe("The bench meter", () => {
-  const home = { ip: "home", key: "a" };
+  const home = { ip: "home", key: "a", user: "user" };
 
   it("admits ten calls of a key in a second and an eleventh in the next", () => {
     const meter = createMeter();
     for (let i = 0; i < 10; i++) expect(meter.judge(999, home, 1).accepted).toBe(true);
     expect(meter.judge(999, home, 1).accepted).toBe(false);
-    expect(meter.judge(999, { ip: "home", key: "b" }, 1).accepted).toBe(true);
+    expect(meter.judge(999, { ...home, key: "b" }, 1).accepted).toBe(true);
     expect(meter.judge(1_000, home, 1).accepted).toBe(true);
   });
 
@@ -37,7 +38,7 @@ describe("The bench meter", () => {
     const meter = createMeter();
     for (let second = 0; second < 12; second++) for (let i = 0; i < 10; i++) meter.judge(second * 1_000, home, 10);
     expect(meter.judge(20_000, home, 1)).toMatchObject({ accepted: false, blocksForMs: 40_000 });
-    expect(meter.judge(59_999, { ip: "elsewhere", key: "b" }, 1)).toMatchObject({ accepted: false, blocksForMs: 0 });
+    expect(meter.judge(59_999, { ...home, ip: "elsewhere", key: "b" }, 1)).toMatchObject({ accepted: false, blocksForMs: 0 });
     expect(meter.judge(60_000, home, 1)).toMatchObject({ accepted: true, uidUsed: 1 });
   });
 
@@ -54,7 +55,7 @@ describe("The bench meter", () => {
     expect(meter.judge(1_000, home, 1)).toMatchObject({ accepted: true, ipRemaining: 1188, keyRemaining: 9, uidUsed: 11 });
     for (let i = 12; i < 1200; i++) meter.judge(1_000, home, 1);
     expect(meter.judge(2_000, home, 1).accepted).toBe(false);
-    expect(meter.judge(2_000, { ip: "elsewhere", key: "a" }, 1).accepted).toBe(true);
+    expect(meter.judge(2_000, { ...home, ip: "elsewhere" }, 1).accepted).toBe(true);
   });
 });
 
@@ -79,6 +80,22 @@ describe("The simulated client machine", () => {
     truth.advanceTo(2_000_000);
     expect(ran).toEqual(instants.toSorted((a, b) => a - b));
     expect(clock.now() - truth.now()).toBeCloseTo(250 + 50, 6);
+  });
+
+  it("drifts otherwise from the moment it is told to, without a step", () => {
+    const { truth, machine } = machineOn(false);
+    truth.advanceTo(2_000_000);
+    machine.drift(500);
+    expect(machine.clock.now()).toBeCloseTo(2_000_250, 6);
+    truth.advanceTo(3_000_000);
+    expect(machine.clock.now()).toBeCloseTo(3_000_750, 6);
+    let ranAt = 0;
+    machine.clock.setTimer(4_000_750, () => {
+      ranAt = machine.clock.now();
+    });
+    truth.advanceTo(4_100_000);
+    expect(ranAt).toBeGreaterThan(4_000_750);
+    expect(ranAt).toBeLessThan(4_000_752);
   });
 
   it.each([
@@ -147,6 +164,7 @@ describe("The bench count", () => {
       byEngine: {},
       urgentMs: [],
       burstMs: [],
+      placedMs: [],
     });
     expect(checksOf("A", figures).filter(({ passed }) => !passed)).toHaveLength(2);
   });

@@ -20,7 +20,9 @@ export interface Task {
   readonly kind: CallKind;
   readonly weight: number;
   readonly urgent: boolean;
-  /** Never settles when the answer is lost. */
+  /** Whose quota it is; limiters that know of one user only need not look. */
+  readonly user: string;
+  /** Never settles when the process is restarted; rejects when no answer comes in time. */
   send(): Promise<Answer>;
 }
 
@@ -43,6 +45,8 @@ export interface Bench {
   /** What a user would know of his own calls: their mean weight. */
   readonly meanWeight: number;
   readonly urgentPerMinute: number;
+  /** The service is known, and said, to count the last minute and the last second, not minutes and seconds of a clock. */
+  readonly sliding: boolean;
   readonly truth: Truth;
 }
 

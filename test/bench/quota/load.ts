@@ -19,7 +19,9 @@ export interface LoadOptions {
   readonly random: Random;
   readonly counter: Counter;
   readonly createLimiter: () => Limiter;
-  readonly send: (weight: number, judged: (verdict: Verdict) => void) => Promise<Answer>;
+  readonly send: (user: string, weight: number, judged: (verdict: Verdict) => void) => Promise<Answer>;
+  /** Who calls, in turn. */
+  readonly users: readonly string[];
 }
 
 export interface Load {
@@ -33,6 +35,7 @@ export interface Load {
 interface Call {
   readonly kind: CallKind;
   readonly weight: number;
+  readonly user: string;
   readonly urgent: boolean;
   readonly submittedAt: number;
   readonly sleptBefore: number;
@@ -55,10 +58,11 @@ const drawCall = (mix: readonly Share[], random: Random): Share => {
   return mix[0] as Share;
 };
 
-export const createLoad = ({ scenario, truth, machine, random, counter, createLimiter, send }: LoadOptions): Load => {
+export const createLoad = ({ scenario, truth, machine, random, counter, createLimiter, send, users }: LoadOptions): Load => {
   const mixes = random.fork("mix");
   const urgents = random.fork("urgent");
   const open = new Set<Call>();
+  let calls = 0;
   let limiter: Limiter;
 
   const judge = (call: Call, verdict: Verdict): void => {
@@ -71,6 +75,7 @@ export const createLoad = ({ scenario, truth, machine, random, counter, createLi
     if (call.state === "accepted") return;
     call.state = "accepted";
     if (call.urgent) counter.urgent(call.submittedAt, truth.now() - call.submittedAt - (machine.slept() - call.sleptBefore));
+    if (call.burst !== undefined) counter.placed(call.submittedAt, truth.now() - call.submittedAt);
     if (call.burst !== undefined && --call.burst.left === 0) counter.burst(call.burst.startedAt, truth.now() - call.burst.startedAt);
   };
   const submit = (call: Call): void => {
@@ -79,19 +84,23 @@ export const createLoad = ({ scenario, truth, machine, random, counter, createLi
       kind: call.kind,
       weight: call.weight,
       urgent: call.urgent,
+      user: call.user,
       send: () => {
         call.state = "flying";
-        return send(call.weight, (verdict) => judge(call, verdict));
+        return send(call.user, call.weight, (verdict) => judge(call, verdict));
       },
     };
     void limiter.submit(task).then(() => {
       open.delete(call);
-      if (!call.urgent && call.burst === undefined) more();
+      // It was lost on its way: an urgent call is made again, of the others there are more.
+      if (call.state !== "accepted" && call.urgent) submit(call);
+      else if (!call.urgent && call.burst === undefined) more();
     });
   };
   const callOf = (share: Share, urgent: boolean, burst: Burst | undefined): Call => ({
     kind: share.kind,
     weight: share.weight,
+    user: users[calls++ % users.length] as string,
     urgent,
     submittedAt: truth.now(),
     sleptBefore: machine.slept(),
@@ -99,7 +108,9 @@ export const createLoad = ({ scenario, truth, machine, random, counter, createLi
     state: "waiting",
   });
   const more = (): void => submit(callOf(drawCall(scenario.mix, mixes), false, undefined));
-  const urgent = (): void => submit(callOf({ share: 1, kind: "cancel", weight: 15 }, true, undefined));
+  const urgent = (): void => {
+    for (let i = 0; i < scenario.urgentAtOnce; i++) submit(callOf({ share: 1, kind: "cancel", weight: 15 }, true, undefined));
+  };
 
   /** Runs client code at random or regular instants of true time, whatever the client's process goes through meanwhile. */
   const recur = (nextMs: () => number, run: () => void): void => {

@@ -23,6 +23,8 @@ export interface Machine {
   readonly clock: Clock;
   sleep(ms: number): void;
   stepWall(ms: number): void;
+  /** From now on the steady clock is fast by so many parts per million. */
+  drift(ppm: number): void;
   /** Forgets every timer and answer of the process so far. */
   restart(): void;
   asleep(): boolean;
@@ -36,7 +38,9 @@ export interface Machine {
 
 export const createMachine = ({ truth, random, skewMs, driftPpm, stopsAsleep }: MachineOptions): Machine => {
   const startAt = truth.now();
-  const rate = 1 + driftPpm / 1e6;
+  let rate = 1 + driftPpm / 1e6;
+  let ratedAt = startAt;
+  let ratedMs = 0;
   const lateness = Array.from({ length: 1024 }, () => 0.01 + 0.18 * random.next());
   let stoppedMs = 0;
   let sleptMs = 0;
@@ -45,8 +49,8 @@ export const createMachine = ({ truth, random, skewMs, driftPpm, stopsAsleep }: 
   let life = 0;
   let touched = false;
 
-  const now = (): number => startAt + skewMs + (truth.now() - startAt) * rate - stoppedMs;
-  const truthOf = (at: number): number => startAt + (at - startAt - skewMs + stoppedMs) / rate;
+  const now = (): number => startAt + skewMs + ratedMs + (truth.now() - ratedAt) * rate - stoppedMs;
+  const truthOf = (at: number): number => ratedAt + (at - startAt - skewMs - ratedMs + stoppedMs) / rate;
   // Timers due in one millisecond share a wake-up, as in an event loop, and keep the order of their instants within it.
   const wakeFor = (at: number): number => {
     const due = Math.max(at, now());
@@ -93,6 +97,11 @@ export const createMachine = ({ truth, random, skewMs, driftPpm, stopsAsleep }: 
       sleptMs += ms;
       // Set at once rather than at waking: no client code can look at the clock in between.
       if (stopsAsleep) stoppedMs += ms;
+    },
+    drift: (ppm) => {
+      ratedMs += (truth.now() - ratedAt) * rate;
+      ratedAt = truth.now();
+      rate = 1 + ppm / 1e6;
     },
     stepWall: (ms) => {
       wallStepMs += ms;

@@ -1,14 +1,18 @@
 /**
- * The service as the bench models it: three layers of fixed windows on the service's own clock.
+ * The service as the bench models it: three layers of windows on the service's own clock.
  *
  * Invariants: a request passes ip, key and uid in this order or is refused; a refused request counts against its address
  * only; the call that would carry the user over its weight is refused and blocks the user to the end of the minute.
  * Not here: anything of `src`; this is a second opinion and shares no code with the limiter under test.
  */
+import { asDescribed, type ServiceFaults } from "./service-faults.ts";
 
 export interface Caller {
   readonly ip: string;
   readonly key: string;
+  readonly user: string;
+  /** Not the application's doing: a request that arrived twice. */
+  readonly copy?: boolean;
 }
 
 export interface Verdict {
@@ -22,62 +26,107 @@ export interface Verdict {
 }
 
 export interface Meter {
-  /** One user stands behind all callers. `at` never falls. */
+  /** `at` never falls. */
   judge(at: number, caller: Caller, weight: number): Verdict;
 }
 
 const minuteMs = 60_000;
 const secondMs = 1_000;
-const ipMax = 1200;
-const keyMax = 10;
-const weightMax = 1200;
+const limits = { ip: 1200, key: 10, uid: 1200 };
 
+/** What one scope has used of a window. */
 interface Count {
-  window: number;
-  used: number;
+  used(at: number): number;
+  add(at: number, units: number): void;
+  /** True when nothing more of the scope is accepted before the window's end. */
+  blocked(at: number): boolean;
+  /** Returns for how long. */
+  block(at: number): number;
 }
 
-const countIn = (counts: Map<string, Count>, name: string, window: number): Count => {
-  const known = counts.get(name);
-  if (known !== undefined && known.window === window) return known;
-  const fresh = { window, used: 0 };
-  counts.set(name, fresh);
-  return fresh;
-};
-
-export const createMeter = (): Meter => {
-  const addresses = new Map<string, Count>();
-  const keys = new Map<string, Count>();
-  let minute = -1;
-  let weightUsed = 0;
-  let blocked = false;
+const fixedCount = (windowMs: number, fromMs: number): Count => {
+  let window = Number.NaN;
+  let used = 0;
+  let isBlocked = false;
   const enter = (at: number): void => {
-    const current = Math.floor(at / minuteMs);
-    if (current === minute) return;
-    minute = current;
-    weightUsed = 0;
-    blocked = false;
+    const current = Math.floor((at - fromMs) / windowMs);
+    if (current === window) return;
+    window = current;
+    used = 0;
+    isBlocked = false;
   };
   return {
-    judge: (at, caller, weight) => {
+    used: (at) => {
       enter(at);
-      const address = countIn(addresses, caller.ip, minute);
-      const key = countIn(keys, caller.key, Math.floor(at / secondMs));
-      address.used += 1;
-      const passes = address.used <= ipMax && key.used < keyMax;
-      const crosses = passes && !blocked && weightUsed + weight > weightMax;
-      const accepted = passes && !blocked && !crosses;
-      if (crosses) blocked = true;
+      return used;
+    },
+    add: (at, units) => {
+      enter(at);
+      used += units;
+    },
+    blocked: (at) => {
+      enter(at);
+      return isBlocked;
+    },
+    block: (at) => {
+      enter(at);
+      isBlocked = true;
+      return (window + 1) * windowMs + fromMs - at;
+    },
+  };
+};
+
+/** Nothing blocks for a window that has no end: the call that is too much is refused by itself. */
+const slidingCount = (windowMs: number): Count => {
+  const calls: { readonly at: number; readonly units: number }[] = [];
+  let used = 0;
+  return {
+    used: (at) => {
+      while (calls.length > 0 && (calls[0] as { at: number }).at <= at - windowMs) used -= (calls.shift() as { units: number }).units;
+      return used;
+    },
+    add: (at, units) => {
+      calls.push({ at, units });
+      used += units;
+    },
+    blocked: () => false,
+    block: () => 1,
+  };
+};
+
+/** A service with the limits of the description from `startAt` on, but for its faults. */
+export const createMeter = (faults: ServiceFaults = asDescribed, startAt = 0): Meter => {
+  const counts = new Map<string, Count>();
+  const countOf = (name: string, windowMs: number, fromMs: number): Count => {
+    let count = counts.get(name);
+    if (count === undefined) {
+      count = faults.sliding ? slidingCount(windowMs) : fixedCount(windowMs, fromMs);
+      counts.set(name, count);
+    }
+    return count;
+  };
+  const limitAt = (layer: keyof typeof limits, at: number): number =>
+    faults.changes.findLast((change) => change.layer === layer && at - startAt >= change.atMs)?.max ?? limits[layer];
+  return {
+    judge: (at, { ip, key, user }, weight) => {
+      const address = countOf(`ip ${ip}`, minuteMs, faults.minuteFromMs);
+      const second = countOf(`key ${key}`, secondMs, faults.secondFromMs);
+      const minute = countOf(`uid ${user}`, minuteMs, faults.minuteFromMs);
+      address.add(at, 1);
+      const passes = address.used(at) <= limitAt("ip", at) && second.used(at) < limitAt("key", at);
+      const crosses = passes && !minute.blocked(at) && minute.used(at) + weight > limitAt("uid", at);
+      const accepted = passes && !minute.blocked(at) && !crosses;
+      const blocksForMs = crosses ? minute.block(at) : 0;
       if (accepted) {
-        key.used += 1;
-        weightUsed += weight;
+        second.add(at, 1);
+        minute.add(at, weight);
       }
       return {
         accepted,
-        ipRemaining: Math.max(0, ipMax - address.used),
-        keyRemaining: keyMax - key.used,
-        uidUsed: weightUsed,
-        blocksForMs: crosses ? (minute + 1) * minuteMs - at : 0,
+        ipRemaining: Math.max(0, limitAt("ip", at) - address.used(at)),
+        keyRemaining: Math.max(0, limitAt("key", at) - second.used(at)),
+        uidUsed: minute.used(at),
+        blocksForMs,
       };
     },
   };

@@ -6,8 +6,9 @@
  */
 import { parseArgs } from "node:util";
 import { SluiceError } from "../../../src/errors.ts";
+import { scenarios } from "./all-scenarios.ts";
 import { type Contender, contendersOf, roster } from "./roster.ts";
-import { scenarios } from "./scenarios.ts";
+import { troubles } from "./troubles.ts";
 
 export interface Options {
   readonly scenarios: readonly string[];
@@ -28,10 +29,11 @@ const wholeOf = (name: string, text: string): number => {
 
 const scenariosOf = (text: string): string[] => {
   const sweep = Object.keys(scenarios).filter((id) => /^S\d/.test(id));
-  const ids = text.split(",").flatMap((id) => (id === "all" ? Object.keys(scenarios) : id === "sweep" ? sweep : [id]));
+  const groups: Readonly<Record<string, readonly string[]>> = { all: Object.keys(scenarios), sweep, troubles: Object.keys(troubles) };
+  const ids = text.split(",").flatMap((id) => groups[id] ?? [id]);
   for (const id of ids) {
     if (scenarios[id] === undefined) {
-      throw usage(`--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep and all.`);
+      throw usage(`--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles and all.`);
     }
   }
   return ids;

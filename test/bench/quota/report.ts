@@ -4,9 +4,10 @@
  * Invariants: progress goes to stderr and results to stdout; with --json stdout holds one JSON document; the exit code is 1 when
  * ours misses a required figure.
  */
+
+import { scenarios } from "./all-scenarios.ts";
 import type { Options } from "./options.ts";
 import { runAll } from "./pool.ts";
-import { scenarios } from "./scenarios.ts";
 import { type Row, tableOf } from "./table.ts";
 import { addTallies, figuresOf, type Tally } from "./tally.ts";
 import { type Check, checksOf } from "./targets.ts";

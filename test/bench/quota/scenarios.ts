@@ -4,6 +4,7 @@
  * Invariants: every limiter meets the same seeds, so the same mix, urgent calls, strangers, sleeps and clock errors.
  */
 import type { CallKind } from "./limiter.ts";
+import { asDescribed, type ServiceFaults } from "./service-faults.ts";
 import type { LegMs } from "./wire.ts";
 
 export interface Share {
@@ -15,21 +16,36 @@ export interface Share {
 export interface Scenario {
   readonly title: string;
   /** The layer that binds; utilisation is given for it. */
-  readonly binding: "uid" | "key";
+  readonly binding: "uid" | "key" | "ip";
   readonly mix: readonly Share[];
   readonly load:
     | { readonly kind: "saturated"; readonly outstanding: number }
     | { readonly kind: "bursts"; readonly size: number; readonly everyMs: number };
   readonly urgentPerMinute: number;
+  /** Urgent calls come in groups of so many. */
+  readonly urgentAtOnce: number;
   readonly legMs: LegMs;
   /** Calls of weight 10 by a program nobody told us of, on the same user. */
   readonly strangerPerMinute: number;
+  /** Requests of another user from the same address. */
+  readonly neighbourPerMinute: number;
   readonly restartEveryMs: number;
   readonly dateOffMsMax: number;
   readonly skewMsMax: number;
+  /** Of the client's steady clock; within 50 either way when left out. */
+  readonly driftPpm?: number;
+  /** A time daemon turns the steady clock forth and back by so much; 0 for none. */
+  readonly slewPpm: number;
   /** Sleeps of 1 s to 10 min and steps of the calendar by an hour, one of them every four minutes on average. */
   readonly upsets: boolean;
   readonly engines: number;
+  /** Each engine has a user of its own; they share an address. */
+  readonly userEach: boolean;
+  /** Users of each engine, with a key each. */
+  readonly users: number;
+  /** What another engine of ours on the same user does. */
+  readonly beside?: Pick<Scenario, "mix" | "load">;
+  readonly faults: ServiceFaults;
 }
 
 const trading: readonly Share[] = [
@@ -39,22 +55,28 @@ const trading: readonly Share[] = [
   { share: 0.15, kind: "positions", weight: 5 },
 ];
 
-const weightBound: Scenario = {
+export const weightBound: Scenario = {
   title: "bound by weight: 50 trading calls always waiting",
   binding: "uid",
   mix: trading,
   load: { kind: "saturated", outstanding: 50 },
   urgentPerMinute: 6,
+  urgentAtOnce: 1,
   legMs: { kind: "usual" },
   strangerPerMinute: 0,
+  neighbourPerMinute: 0,
   restartEveryMs: 0,
   dateOffMsMax: 0,
   skewMsMax: 300,
+  slewPpm: 0,
   upsets: false,
   engines: 1,
+  userEach: false,
+  users: 1,
+  faults: asDescribed,
 };
 
-const keyBound: Scenario = {
+export const keyBound: Scenario = {
   ...weightBound,
   title: "bound by the key: 50 queries of weight 1 always waiting",
   binding: "key",
@@ -68,7 +90,8 @@ const sweepOf = (jitterMs: number): Scenario => ({
   legMs: { kind: "uniform", from: 5, to: 5 + jitterMs },
 });
 
-export const scenarios: Readonly<Record<string, Scenario>> = {
+/** The loads of the comparison. */
+export const comparison: Readonly<Record<string, Scenario>> = {
   A: weightBound,
   B: keyBound,
   C: { ...weightBound, title: "A and a stranger on the same user, 24 calls of weight 10 a minute", strangerPerMinute: 24 },

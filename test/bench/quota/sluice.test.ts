@@ -4,9 +4,10 @@
  * Not here: the required figures, which need more seeds than a test has time for (run.mjs).
  */
 import { describe, expect, it } from "vitest";
+import { scenarios } from "./all-scenarios.ts";
 import { runCell } from "./cell.ts";
 import type { CreateLimiter } from "./limiter.ts";
-import { type Scenario, scenarios } from "./scenarios.ts";
+import type { Scenario } from "./scenarios.ts";
 import { configurations } from "./sluice.ts";
 import { figuresOf } from "./tally.ts";
 

@@ -2,7 +2,7 @@ import { createContract } from "../../../src/contract/contract.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { ActionClass } from "../../../src/journal/events.ts";
-import type { Ending } from "../../../src/scheduler/action.ts";
+import type { Account, Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
@@ -16,15 +16,21 @@ const endpoints: Readonly<Record<CallKind, EndpointName>> = {
   positions: "positions",
   instruments: "instruments",
 };
-const account = { uid: "user", ip: "home", keys: ["key"] };
+const accounts = new Map<string, Account>();
+const accountOf = (user: string): Account => {
+  const account = accounts.get(user) ?? { uid: user, ip: "home", keys: [`key of ${user}`] };
+  accounts.set(user, account);
+  return account;
+};
 
 const classOf = ({ urgent, kind }: Task): ActionClass => (urgent ? "emergency" : kind === "place" || kind === "cancel" ? "place" : "read");
 
 const create =
   (reserve: Partial<ReservePolicy>): CreateLimiter =>
-  ({ clock }: Bench) => {
+  ({ clock, sliding }: Bench) => {
     const journal = new EventLog(() => clock.now());
-    const ledger = createLedger({ layers: layersOf(createContract()), reserve, startedAt: clock.now() });
+    const contract = createContract(sliding ? { limits: { anchor: "sliding" } } : {});
+    const ledger = createLedger({ layers: layersOf(contract), reserve, startedAt: clock.now() });
     const tasks = new WeakMap<object, Task>();
     const scheduler = createScheduler({
       clock,
@@ -43,7 +49,9 @@ const create =
     });
     const submit = (task: Task): Promise<void> =>
       new Promise((resolve, reject) => {
-        const request = { endpoint: endpoints[task.kind], method: "GET", path: "", query: {}, body: undefined, key: "key" } as const;
+        const account = accountOf(task.user);
+        const [key = ""] = account.keys;
+        const request = { endpoint: endpoints[task.kind], method: "GET", path: "", query: {}, body: undefined, key } as const;
         tasks.set(request, task);
         const { endpoint } = request;
         const done = (ending: Ending): void => {

@@ -20,6 +20,8 @@ export interface Tally {
   readonly urgentMs: readonly number[];
   /** From the moment of a burst to the acceptance of its last call. */
   readonly burstMs: readonly number[];
+  /** What each call of a burst waited. */
+  readonly placedMs: readonly number[];
 }
 
 export interface Counter {
@@ -32,11 +34,14 @@ export interface Counter {
   slept(from: number, until: number): void;
   urgent(submittedAt: number, waitedMs: number): void;
   burst(startedAt: number, ms: number): void;
+  placed(submittedAt: number, waitedMs: number): void;
   total(): Tally;
 }
 
 const minuteMs = 60_000;
-const capacityPerMinute = { uid: 1200, key: 600 } as const;
+const capacityPerMinute = { uid: 1200, key: 600, ip: 1200 } as const;
+/** A key's limit is of a second. */
+const windowsPerMinute = { uid: 1, key: 60, ip: 1 } as const;
 
 interface Minute {
   own: number;
@@ -46,14 +51,25 @@ interface Minute {
   awake: boolean;
 }
 
-export const createCounter = (startAt: number, minutes: number, binding: Scenario["binding"]): Counter => {
+export const createCounter = (
+  startAt: number,
+  minutes: number,
+  binding: Scenario["binding"],
+  changes: Scenario["faults"]["changes"] = [],
+): Counter => {
   const from = Math.ceil(startAt / minuteMs) * minuteMs;
   const rows: Minute[] = Array.from({ length: minutes }, () => ({ own: 0, foreign: 0, refused: 0, blockedMs: 0, awake: true }));
   const urgentMs: number[] = [];
   const burstMs: number[] = [];
+  const placedMs: number[] = [];
   const byEngine: Record<string, number> = {};
   const rowAt = (at: number): Minute | undefined => rows[Math.floor((at - from) / minuteMs)];
   const until = from + minutes * minuteMs;
+  const capacityOf = (row: Minute): number => {
+    const endsAt = from + (rows.indexOf(row) + 1) * minuteMs;
+    const change = changes.findLast(({ atMs, layer }) => layer === binding && startAt + atMs < endsAt);
+    return change === undefined ? capacityPerMinute[binding] : change.max * windowsPerMinute[binding];
+  };
   return {
     from,
     until,
@@ -61,7 +77,7 @@ export const createCounter = (startAt: number, minutes: number, binding: Scenari
       const row = rowAt(at);
       if (row === undefined) return;
       const units = binding === "uid" ? weight : 1;
-      if (foreign) row.foreign += binding === "uid" ? weight : 0;
+      if (foreign) row.foreign += units;
       else {
         row.own += units;
         byEngine[engine] = (byEngine[engine] ?? 0) + units;
@@ -87,6 +103,9 @@ export const createCounter = (startAt: number, minutes: number, binding: Scenari
     burst: (startedAt, ms) => {
       if (startedAt >= from && startedAt < until) burstMs.push(ms);
     },
+    placed: (submittedAt, waitedMs) => {
+      if (submittedAt >= from && submittedAt < until) placedMs.push(waitedMs);
+    },
     total: () => {
       const awake = rows.filter((row) => row.awake);
       return {
@@ -95,10 +114,11 @@ export const createCounter = (startAt: number, minutes: number, binding: Scenari
         minutesBlocked: rows.filter((row) => row.blockedMs > 0).length,
         blockedMs: rows.reduce((sum, row) => sum + row.blockedMs, 0),
         used: awake.reduce((sum, row) => sum + row.own, 0),
-        usable: awake.reduce((sum, row) => sum + capacityPerMinute[binding] - row.foreign, 0),
+        usable: awake.reduce((sum, row) => sum + capacityOf(row) - row.foreign, 0),
         byEngine,
         urgentMs,
         burstMs,
+        placedMs,
       };
     },
   };
@@ -117,6 +137,7 @@ export const addTallies = (tallies: readonly Tally[]): Tally => {
     byEngine: { most: sum(({ byEngine }) => Math.max(0, ...Object.values(byEngine))) },
     urgentMs: tallies.flatMap((tally) => tally.urgentMs),
     burstMs: tallies.flatMap((tally) => tally.burstMs),
+    placedMs: tallies.flatMap((tally) => tally.placedMs),
   };
 };
 
@@ -132,6 +153,7 @@ export interface Figures {
   readonly urgentMsMax: number;
   readonly burstMsP50: number;
   readonly burstMsP99: number;
+  readonly placedMsP99: number;
 }
 
 /** The smallest value that at least `share` of the values do not exceed; NaN of nothing. */
@@ -151,4 +173,5 @@ export const figuresOf = (tally: Tally): Figures => ({
   urgentMsMax: quantile(tally.urgentMs, 1),
   burstMsP50: quantile(tally.burstMs, 0.5),
   burstMsP99: quantile(tally.burstMs, 0.99),
+  placedMsP99: quantile(tally.placedMs, 0.99),
 });

@@ -9,7 +9,7 @@ import { register } from "tsx/esm/api";
 register();
 const { installAmbient } = await import("./ambient.ts");
 const { runCell } = await import("./cell.ts");
-const { scenarios } = await import("./scenarios.ts");
+const { scenarios } = await import("./all-scenarios.ts");
 const ambient = installAmbient();
 const { configurations } = await import(workerData.module);
 const createLimiter = configurations[workerData.configuration];

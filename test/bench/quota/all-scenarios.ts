@@ -1,0 +1,5 @@
+/** Every scenario of the bench by its id: those of the comparison, then the troubles. */
+import { comparison, type Scenario } from "./scenarios.ts";
+import { troubles } from "./troubles.ts";
+
+export const scenarios: Readonly<Record<string, Scenario>> = { ...comparison, ...troubles };
