@@ -17,7 +17,8 @@ describe("Round-trip times", () => {
     ["a quicker one lowers the high mark by a fifth of a millisecond", [40], 40, 59.8],
     ["less than a millisecond quicker, by a fifth of that", [59.5], 59.5, 59.9],
     ["as slow as the high mark changes nothing there", [60], 60, 60],
-    ["the low mark follows slower answers by a hundredth", [40, 140], 41, 59.8 + 0.2 * 19],
+    ["the low mark follows slower answers by a hundredth", [40, 80], 40.4, 59.8 + 0.2 * 19],
+    ["of fifty milliseconds at most", [40, 140], 40.5, 59.8 + 0.2 * 19],
     ["and quicker ones at once", [40, 140, 7], 7, 59.8 + 0.2 * 19 - 0.2],
   ])("%s", (_, answers, low, high) => {
     const marks = marksAfter(...answers);
@@ -26,14 +27,19 @@ describe("Round-trip times", () => {
   });
 
   it("plan for no more than 200 ms, and fall again from where they really are", () => {
-    const slow = Array.from({ length: 60 }, () => 1_000);
+    const slow = [10, ...Array.from({ length: 60 }, () => 1_000)];
     expect(marksAfter(...slow).high).toBe(200);
     const trips = new RoundTripTime();
     for (const ms of slow) trips.observe(ms);
-    // 60 steps of 3.8 from 60 are 288: 440 steps of a fifth down is where the plan begins to fall.
+    // 60 steps of 3.8 from 59.8 are 287.8: 439 steps of a fifth down is where the plan begins to fall.
     let steps = 0;
     for (; trips.high === 200; steps++) trips.observe(10);
-    expect(steps).toBe(441);
+    expect(steps).toBe(440);
+  });
+
+  it("plan for half more than the shortest where every answer is slow", () => {
+    expect(marksAfter(...Array.from({ length: 120 }, () => 300)).high).toBeCloseTo(300, 0);
+    expect(marksAfter(300, ...Array.from({ length: 300 }, () => 5_000)).high).toBeCloseTo(1.5 * (300 + 300 * 0.5), 9);
   });
 
   it("settle where about one answer in twenty is slower, when slow ones are much slower", () => {
