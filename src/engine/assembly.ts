@@ -61,7 +61,7 @@ export const assemble = (
   if (durable !== undefined) journal.on(durable.noted, durable.note);
   const notices: EventNotices = createNotices(journal, onError);
   const elementWeight = contract.profile.weights.perCancelElement;
-  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
+  const ledger = createLedger({ layers: limits ? layers : [], reserve: { elementWeight, ...reserve }, startedAt: clock.now(), onAnomaly });
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
   const written = durable === undefined ? service.transport : durable.interceptor(service.transport);
   const transport = startWatch.interceptor(written);

@@ -11,14 +11,12 @@ import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import { exitCost, exitReserve, pacedShare, type ReservePolicy } from "./reserve.ts";
 import type { RoundTripTime } from "./round-trip-time.ts";
-import type { ServerClock } from "./server-clock.ts";
 
 /** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
 export type Rank = "emergency" | "exit" | "ordinary";
 
 interface AllowancesOptions {
   readonly policy: ReservePolicy;
-  readonly clock: ServerClock;
   readonly trips: Pick<RoundTripTime, "low" | "high">;
   readonly startedAt: number;
   /** The gauge of a user's weight, if there is one. */
@@ -34,6 +32,9 @@ interface User {
 
 /** Wider than this, one call a second is spent on narrowing the clock. */
 const clockWidthMs = 45;
+/** Nor can it be narrowed below the time a call takes there and back. */
+const tripsWide = 1.5;
+const lookEvery = 5;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
 const foreignRisk = 0.005;
 const foreignRiskAtEnd = 0.05;
@@ -53,7 +54,6 @@ const exitRateLeast = 1 / 15_000;
 
 export class Allowances {
   readonly #policy: ReservePolicy;
-  readonly #clock: ServerClock;
   readonly #trips: AllowancesOptions["trips"];
   readonly #weightOf: AllowancesOptions["weightOf"];
   readonly #users = new Map<string, User>();
@@ -64,9 +64,8 @@ export class Allowances {
   #rateAt = Number.NaN;
   #rate = 0;
 
-  constructor({ policy, clock, trips, startedAt, weightOf }: AllowancesOptions) {
+  constructor({ policy, trips, startedAt, weightOf }: AllowancesOptions) {
     this.#policy = policy;
-    this.#clock = clock;
     this.#trips = trips;
     this.#weightOf = weightOf;
     this.#lastExitAt = startedAt;
@@ -149,9 +148,9 @@ export class Allowances {
       const fewest = Math.min(kept, capacity - 1);
       if (least) return () => fewest;
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
-      return (endAt, _startAt, at) => this.#ordinaryKey(capacity, kept, weight, at, endAt);
+      return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept, weight, at, endAt));
     }
-    if (unit !== "weight") return () => kept;
+    if (unit !== "weight") return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept);
     const user = this.#userOf(gauge.scope);
     return (endAt, startAt, at) => this.#ordinaryWeight(gauge, user, charge.weight, at, endAt, startAt, least);
   }
@@ -162,7 +161,7 @@ export class Allowances {
     const { capacity, windowMs, header } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const rate = at === this.#rateAt ? this.#rate : this.#exitRateAt(at);
-    const wanted = exitReserve(policy, remMs, user.openOrders, rate);
+    const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, user.openOrders, rate));
     // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
     const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
     const { foreign } = user;
@@ -170,15 +169,20 @@ export class Allowances {
     const margin = others === 0 ? 0 : others * (least ? yieldMore : yielding(gauge, at, remMs));
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
-    const free = capacity - reserve - margin - careful - policy.probeUnits;
+    const free = Math.min(gauge.paced(at), capacity - reserve - margin - careful - policy.probeUnits);
     return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
   }
 
-  #ordinaryKey(capacity: number, kept: number, weight: LimitWindow | undefined, at: number, endAt: number): number {
-    const width = this.#clock.hi(at) - this.#clock.lo(at);
+  #ordinaryKey(gauge: LimitWindow, kept: number, weight: LimitWindow | undefined, at: number, endAt: number): number {
+    const { capacity } = gauge.spec;
+    const width = gauge.widthMs(at);
     if (at < endAt - width - this.#trips.high || this.#weightBinds(weight, at, kept)) return kept;
     // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
-    return width > clockWidthMs && at < endAt - width / 2 - this.#trips.low / 2 ? capacity - 1 : capacity;
+    const { low, high } = this.#trips;
+    const finestMs = high < low * tripsWide ? Math.max(clockWidthMs, low * tripsWide) : clockWidthMs;
+    // Counts that lag never make it narrow: a look now and then keeps it from becoming wide.
+    if (gauge.lags && Math.floor(endAt / gauge.spec.windowMs) % lookEvery !== 0) return capacity;
+    return width > finestMs && at < endAt - width / 2 - this.#trips.low / 2 ? capacity - 1 : capacity;
   }
 
   /** Weight will run out before the key's seconds do, so its kept slots cost nothing and stay free for exits. */
@@ -207,6 +211,13 @@ export class Allowances {
     return user;
   }
 }
+
+/** Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which tells more of the end. */
+const lentWithin = (widthMs: number, remMs: number, lendMs: number, reserve: (remMs: number) => number): number => {
+  const stretchMs = lendMs + widthMs;
+  if (remMs >= stretchMs || widthMs <= 0) return reserve(remMs);
+  return (reserve(stretchMs) * Math.max(0, remMs - lendMs)) / widthMs;
+};
 
 const othersMargin = (user: User, foreign: ForeignUsage, capacity: number, weight: number, at: number, remMs: number): number => {
   if (remMs <= 0) return 0;

@@ -36,6 +36,8 @@ interface LedgerOptions {
   /** Nothing leaves for so long after a start: calls of a previous run may still be landing. */
   readonly quietMs?: number;
   readonly startedAt: number;
+  /** Told when what was taken for certain turned out wrong: a name, and in words what. */
+  readonly onAnomaly?: (what: string, detail: string) => void;
 }
 
 const single: Verdict = { granted: true, elements: 1 };
@@ -63,13 +65,13 @@ class LayeredLedger {
   #epoch = 0;
   #disturbedAt: number;
 
-  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt }: LedgerOptions) {
+  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly }: LedgerOptions) {
     this.#quietMs = quietMs;
     this.#disturbedAt = startedAt;
     this.clock = createServerClock(clock);
     const policy: ReservePolicy = { ...defaultReserve, ...reserve };
     const weightOf = (uid: string): LimitWindow | undefined => this.#windows.get(`uid:${uid}`);
-    this.#allowances = new Allowances({ policy, clock: this.clock, trips: this.#trips, startedAt, weightOf });
+    this.#allowances = new Allowances({ policy, trips: this.#trips, startedAt, weightOf });
     this.#routes = new Routes({
       layers: layers.map(withArrivingName),
       windows: this.#windows,
@@ -78,6 +80,7 @@ class LayeredLedger {
       allowances: this.#allowances,
       weights: this.#weights,
       quietUntil: startedAt + quietMs,
+      onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`),
     });
   }
 
@@ -154,7 +157,10 @@ class LayeredLedger {
     if (holdMs !== undefined) return this.#hold(standing, receivedAt + holdMs);
     standing.strikes = 0;
     // An answer that may be of two minutes does not tell where the current one stands.
-    if (!standing.warm && !(told && this.clock.known && this.#minutesPossible(ticket, receivedAt) > 1)) {
+    if (
+      !standing.warm &&
+      !(told && windows.some(({ ambiguous, spec }) => ambiguous && spec.header !== undefined && spec.scope !== "key"))
+    ) {
       standing.warmUp();
       this.turns++;
     }
@@ -261,20 +267,13 @@ class LayeredLedger {
     return this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements);
   }
 
-  #minutesPossible({ route, sentAt }: Ticket, receivedAt: number): number {
-    // Layers the service does not tell the use of have no part in it.
-    const windowMs = Math.max(...route.windows.map(({ spec }) => (spec.header === undefined ? 0 : spec.windowMs)));
-    const first = Math.floor((sentAt + this.clock.lo(receivedAt)) / windowMs);
-    return Math.floor((receivedAt + this.clock.hi(receivedAt)) / windowMs) - first + 1;
-  }
-
   /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
-  #strike({ charge, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
+  #strike({ charge, parts, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
     if (standing.strike(sentAt, now) && charge.uid !== undefined) this.#allowances.noteRefusal(charge.uid, now);
     let until = now;
     const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
-    for (const gauge of windows) {
-      const near = gauge.used(now) >= gauge.spec.capacity * 0.97;
+    for (const [index, gauge] of windows.entries()) {
+      const near = gauge.used(now) >= gauge.spec.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
       const whole = standing.strikes > 1 || probe || near;
       if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
     }

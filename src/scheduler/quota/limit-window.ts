@@ -1,13 +1,10 @@
 /**
- * One scope of one layer with its windows laid on the client's time: may a call leave now, and if not, when to ask again.
+ * One scope of one layer with its windows: may a call leave now, and if not, when to ask again; where an answer belongs.
  *
- * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
- * clock, then by the service's own numbers, and in every window that remains possible when neither decides.
+ * Not here: windows fixed on a clock (fixed-window.ts), windows that begin anywhere (rolling-window.ts).
  */
 
 import type { LayerSpec } from "./layers.ts";
-import type { ServerClock } from "./server-clock.ts";
-import { WindowUsage } from "./window-usage.ts";
 
 /** Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`. */
 export type Ceiling = (endAt: number, startAt: number, at: number) => number;
@@ -51,161 +48,15 @@ export interface LimitWindow {
   readonly open: number;
   /** Units of the window's use that are not ours. */
   foreign(now: number): number;
+  /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
+  widthMs(at: number): number;
+  /** Units that may be used by `at` of a window whose end is unknown, spent evenly; infinite where it is known. */
+  paced(at: number): number;
+  /** A call of `units` answered at `at` may have been too much for a window that was taken for over. */
+  isRisky(units: number, at: number): boolean;
+  /** The last answer may be of two windows. */
+  readonly ambiguous: boolean;
+  /** Its counts are those from before the call they came with, so that a single call does not tell whether a window has begun. */
+  readonly lags: boolean;
   windowEndsAt(now: number): number;
-}
-
-interface Heard {
-  sentAt: number;
-  receivedAt: number;
-  used: number;
-}
-
-const heardKept = 16;
-
-/** Windows fixed on the service's clock. */
-export class FixedWindow implements LimitWindow {
-  readonly spec: LayerSpec;
-  readonly scope: string;
-  begun = 0;
-  readonly #clock: ServerClock;
-  readonly #usage = new WindowUsage();
-  readonly #heard: Heard[] = [];
-  #oldest = 0;
-
-  constructor(spec: LayerSpec, scope: string, clock: ServerClock) {
-    this.spec = spec;
-    this.scope = scope;
-    this.#clock = clock;
-  }
-
-  get open(): number {
-    return this.#usage.open;
-  }
-
-  blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
-    const clock = this.#clock;
-    const usage = this.#usage;
-    const { capacity, windowMs } = this.spec;
-    // Whatever window it is, it cannot hold more than this.
-    if (!clock.known) return usage.open + units > capacity ? now + windowMs : undefined;
-    const lo = clock.lo(now);
-    const first = Math.floor((now + lo) / windowMs);
-    if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
-    const last = Math.max(Math.floor((now + clock.hi(now)) / windowMs), Math.min(usage.newest, first + 2));
-    for (let index = first; index <= last; index++) {
-      const startAt = index * windowMs - lo;
-      if (usage.used(index) + units > ceiling(startAt + windowMs, startAt, now)) return startAt + windowMs;
-    }
-    // A window not begun yet holds what is in flight already; it must hold this call as well.
-    return usage.open + units > capacity ? now + windowMs : undefined;
-  }
-
-  room(now: number, floor: Ceiling): number {
-    const clock = this.#clock;
-    const usage = this.#usage;
-    const { capacity, windowMs } = this.spec;
-    let room = capacity - usage.open;
-    if (!clock.known) return room;
-    const lo = clock.lo(now);
-    const first = Math.floor((now + lo) / windowMs);
-    if (first <= usage.closedThrough) return 0;
-    const last = Math.max(Math.floor((now + clock.hi(now)) / windowMs), Math.min(usage.newest, first + 2));
-    for (let index = first; index <= last; index++) {
-      const startAt = index * windowMs - lo;
-      room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
-    }
-    return room;
-  }
-
-  begin(units: number, now: number): WindowTicket {
-    this.begun += units;
-    const clock = this.#clock;
-    const first = clock.known ? Math.floor((now + clock.lo(now)) / this.spec.windowMs) : 0;
-    const { reported, unheard } = this.#usage.begin(first, units);
-    return { units, first, knownThen: reported, unheardThen: unheard };
-  }
-
-  again({ units, first }: WindowTicket): void {
-    this.begun += units;
-    this.#usage.begin(first, units);
-  }
-
-  end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
-    if (used !== undefined && counted) this.#learnBoundary(sentAt, receivedAt, used);
-    const clock = this.#clock;
-    const usage = this.#usage;
-    const { units, first: began } = ticket;
-    const { windowMs } = this.spec;
-    let first = Math.max(began, clock.known ? Math.floor((sentAt + clock.lo(sentAt)) / windowMs) : 0);
-    let last = clock.known ? Math.max(first, Math.floor((receivedAt + clock.hi(receivedAt)) / windowMs)) : first;
-    if (used !== undefined && counted && first < last) {
-      // In the window it was sent in, the count could only have grown by this call.
-      if (used < ticket.knownThen + units) first++;
-      else if (last === first + 1 && used > usage.used(last) + units) last = first;
-    }
-    const told = used !== undefined && first === last;
-    usage.end(began, first, last, units, told);
-    return told ? usage.report(first, used, first === began ? ticket.unheardThen : 0) : 0;
-  }
-
-  lose({ units, first }: WindowTicket, now: number): void {
-    this.#usage.end(first, first, this.#clock.known ? Math.max(first, this.#latest(now)) : first, units);
-  }
-
-  undo({ units, first }: WindowTicket): void {
-    this.#usage.undo(first, units);
-  }
-
-  shut(at: number): number {
-    const usage = this.#usage;
-    usage.closedThrough = Math.max(usage.closedThrough, this.#latest(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
-    return this.#gate(usage.closedThrough + 1, at);
-  }
-
-  reset(): void {
-    this.#usage.reset();
-    this.#heard.length = 0;
-    this.#oldest = 0;
-  }
-
-  used(now: number): number {
-    return this.#usage.used(this.#clock.known ? this.#latest(now) : 0);
-  }
-
-  foreign(now: number): number {
-    return this.#usage.seesOthers ? this.#usage.foreign(this.#clock.known ? this.#latest(now) : 0) : 0;
-  }
-
-  windowEndsAt(now: number): number {
-    return this.#clock.known ? this.#gate(this.#latest(now) + 1, now) : now;
-  }
-
-  #latest(at: number): number {
-    return Math.floor((at + this.#clock.hi(at)) / this.spec.windowMs);
-  }
-
-  /** First instant from which a call surely lands in window `index` or later. */
-  #gate(index: number, at: number): number {
-    return index * this.spec.windowMs - this.#clock.lo(at);
-  }
-
-  #learnBoundary(sentAt: number, receivedAt: number, used: number): void {
-    const heard = this.#heard;
-    let after = Number.NEGATIVE_INFINITY;
-    for (let index = 0; index < heard.length; index++) {
-      const other = heard[index] as Heard;
-      // Sent after the other's answer was in, and yet the count did not rise: a window began in between.
-      if (other.receivedAt < sentAt && other.used >= used && other.sentAt > after) after = other.sentAt;
-    }
-    const { windowMs } = this.spec;
-    if (receivedAt - after < windowMs * 0.9) this.#clock.observeBoundary(after, receivedAt, windowMs);
-    const oldest = heard[this.#oldest];
-    if (oldest === undefined) heard[this.#oldest] = { sentAt, receivedAt, used };
-    else {
-      oldest.sentAt = sentAt;
-      oldest.receivedAt = receivedAt;
-      oldest.used = used;
-    }
-    this.#oldest = (this.#oldest + 1) % heardKept;
-  }
 }

@@ -12,6 +12,8 @@ export class RollingWindow implements LimitWindow {
   readonly scope: string;
   begun = 0;
   open = 0;
+  readonly ambiguous = false;
+  readonly lags = false;
   readonly #windowMs: number;
   /** Units that leave the count at an instant; unanswered ones have none yet. */
   readonly #leaving: { readonly at: number; readonly units: number }[] = [];
@@ -78,6 +80,18 @@ export class RollingWindow implements LimitWindow {
 
   foreign(): number {
     return 0;
+  }
+
+  widthMs(): number {
+    return 0;
+  }
+
+  isRisky(): boolean {
+    return false;
+  }
+
+  paced(): number {
+    return Number.POSITIVE_INFINITY;
   }
 
   windowEndsAt(now: number): number {

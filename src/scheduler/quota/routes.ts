@@ -5,8 +5,10 @@
  * one: a burst would otherwise hold thousands of equal ones.
  */
 import type { Allowances, Rank } from "./allowance.ts";
+import { CountLag } from "./count-lag.ts";
+import { FixedWindow, type OnMisread } from "./fixed-window.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
-import { type Ceiling, FixedWindow, type LimitWindow, type WindowTicket } from "./limit-window.ts";
+import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { ProbeState } from "./probe-state.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import type { ServerClock } from "./server-clock.ts";
@@ -59,6 +61,7 @@ interface RoutesOptions {
   readonly driftPpm: number;
   readonly allowances: Allowances;
   readonly weights: Weights;
+  readonly onMisread?: OnMisread;
   /** Nothing leaves before. */
   readonly quietUntil: number;
 }
@@ -68,6 +71,7 @@ export class Routes {
   dateless = false;
   readonly #options: RoutesOptions;
   readonly #weights: Weights;
+  readonly #lag = new CountLag();
   readonly #standings = new Map<string, ProbeState>();
   #known = new WeakMap<Charge, Route>();
   #quietUntil: number;
@@ -132,8 +136,8 @@ export class Routes {
     const name = `${spec.name}:${scope}`;
     let gauge = windows.get(name);
     if (gauge === undefined) {
-      const isFixed = spec.anchor === "wall_clock" && !this.dateless;
-      gauge = isFixed ? new FixedWindow(spec, scope, clock) : new RollingWindow(spec, scope, driftPpm);
+      const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
+      gauge = isFixed ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.onMisread) : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
     }
     return gauge;

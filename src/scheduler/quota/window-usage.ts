@@ -22,7 +22,11 @@ interface Slot {
   open: number;
   /** Use the service reported beyond all of ours, answered or not. */
   foreign: number;
+  /** Use taken over from a window that turned out to run on: nobody's in particular. */
+  adopted: number;
 }
+
+export type WindowCounts = Readonly<Pick<Slot, "settled" | "reported" | "unheard">>;
 
 /** Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told. */
 interface Departure {
@@ -59,6 +63,21 @@ export class WindowUsage {
       if (slot.index === index) known = Math.max(slot.settled, slot.reported + slot.unheard - slot.included);
     }
     return known + inFlight;
+  }
+
+  /** Unanswered weight that left when `index` was the earliest it could reach. */
+  openIn(index: number): number {
+    return this.#slots.findLast((slot) => slot.index === index)?.open ?? 0;
+  }
+
+  /** The service told a count of window `index`. */
+  heard(index: number): boolean {
+    return (this.#slots.findLast((slot) => slot.index === index)?.reported ?? 0) > 0;
+  }
+
+  /** What is known of window `index`, apart from what is not answered. */
+  countsOf(index: number): WindowCounts {
+    return this.#slot(index);
   }
 
   foreign(index: number): number {
@@ -122,11 +141,18 @@ export class WindowUsage {
     slot.reported = Math.max(slot.reported, used);
     // A request from before a reset may bring more than there is.
     slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
-    const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign);
+    const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign - slot.adopted);
     if (fresh === 0) return 0;
     slot.foreign += fresh;
     this.seesOthers = true;
     return fresh;
+  }
+
+  /** Window `index` is the one in which `used` was counted before, whoever used it. */
+  adopt(index: number, used: number): void {
+    const slot = this.#slot(index);
+    slot.reported = Math.max(slot.reported, used);
+    slot.adopted = Math.max(slot.adopted, used - slot.settled - slot.foreign);
   }
 
   /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */
@@ -144,7 +170,7 @@ export class WindowUsage {
     while (position > 0 && (slots[position - 1] as Slot).index > index) position--;
     const near = slots[position - 1];
     if (near !== undefined && near.index === index) return near;
-    const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0 };
+    const slot: Slot = { index, settled: 0, reported: 0, unheard: 0, included: 0, open: 0, foreign: 0, adopted: 0 };
     slots.splice(position, 0, slot);
     this.newest = Math.max(this.newest, index);
     if (slots.length > windowsMax) this.#forgetOldest();

@@ -15,6 +15,9 @@ const refusals = (perHour: number): Target => ({ figure: "refusedPerHour", atMos
 const noRefusals = refusals(0);
 const utilisation = (pct: number): Target => ({ figure: "utilisationPct", atLeast: pct });
 const urgentP99 = (ms: number): Target => ({ figure: "urgentMsP99", atMost: ms });
+/** Scenarios in which it is easily misread where windows begin. */
+const misreadable = (ids: readonly string[], most: Target): Record<string, readonly Target[]> =>
+  Object.fromEntries(ids.map((id) => [id, [most, utilisation(97), { figure: "urgentMsP99", atMost: 1_000 }]]));
 const urgentP50 = (ms: number): Target => ({ figure: "urgentMsP50", atMost: ms });
 
 export const targets: Readonly<Record<string, readonly Target[]>> = {
@@ -34,6 +37,16 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   S500: [noRefusals],
   S900: [noRefusals],
   S1500: [noRefusals],
+  ...misreadable(["anchor", "anchor-odd", "date-up", "date-late", "date-steps", "date-first", "date-some", "dateless"], refusals(2)),
+  ...misreadable(["anchor-odd-key", "date-up-key", "date-edges-key", "date-steps-key", "date-first-key", "dateless-key"], noRefusals),
+  "date-edges": [refusals(3), utilisation(97), urgentP99(1_000)],
+  "date-late-key": [noRefusals, utilisation(97)],
+  behind: [refusals(2), utilisation(85), urgentP99(1_000)],
+  "behind-key": [refusals(2), utilisation(85), urgentP99(1_000)],
+  "path-200": [noRefusals, utilisation(98)],
+  "path-400": [noRefusals, utilisation(93)],
+  "path-long": [noRefusals, utilisation(97)],
+  ...misreadable(["drift", "drift-key", "drift-slow", "drift-slow-key", "slew", "slew-key"], refusals(2)),
 };
 
 export interface Check {

@@ -14,6 +14,7 @@ const places: Readonly<Record<string, Partial<Plan>>> = {
   "ignores what the service says is used": { spentBefore: 1_150, outstanding: 15 },
   "starts warm": { spentBefore: 1_150, outstanding: 15 },
   "takes a refusal for a success": { strangerPerMinute: 110, outstanding: 15 },
+  "one call too many for a key's second": { mix: "light", outstanding: 40, keysPerUser: 1 },
   "sees windows begin 7 ms early": { network: "near", mix: "light", outstanding: 40, keysPerUser: 1 },
 };
 

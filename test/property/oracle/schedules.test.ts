@@ -2,8 +2,9 @@
  * The exhaustive small model: where random lives crowd the edges, this leaves out nothing within its bound.
  */
 import { describe, expect, it } from "vitest";
+import { FixedWindow } from "../../../src/scheduler/quota/fixed-window.ts";
 import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
-import { FixedWindow, type LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
+import type { LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 import { type Model, survey } from "./schedules.ts";
 
@@ -68,6 +69,15 @@ const faulty =
       reset: () => real.reset(),
       used: (now) => real.used(now),
       foreign: (now) => real.foreign(now),
+      widthMs: (at) => real.widthMs(at),
+      paced: (at) => real.paced(at),
+      isRisky: (units, at) => real.isRisky(units, at),
+      get ambiguous() {
+        return real.ambiguous;
+      },
+      get lags() {
+        return real.lags;
+      },
       windowEndsAt: (now) => real.windowEndsAt(now),
     };
     return Object.assign(whole, change(real));

@@ -5,8 +5,9 @@
  * state leaks from one to the next.
  */
 
+import { FixedWindow } from "../../../src/scheduler/quota/fixed-window.ts";
 import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
-import { FixedWindow, type LimitWindow, type WindowTicket } from "../../../src/scheduler/quota/limit-window.ts";
+import type { LimitWindow, WindowTicket } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../src/scheduler/quota/server-clock.ts";
 import { fixedClock } from "../../support/harness/fixed-clock.ts";
 

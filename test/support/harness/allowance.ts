@@ -3,7 +3,6 @@ import { Allowances } from "../../../src/scheduler/quota/allowance.ts";
 import type { Charge, LayerSpec } from "../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow } from "../../../src/scheduler/quota/limit-window.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
-import { fixedClock } from "./fixed-clock.ts";
 
 export const startedAt = 1_000_000;
 /** One exit in fifteen seconds is expected even where none was asked for. */
@@ -36,10 +35,16 @@ export interface Use {
   readonly open?: number;
   readonly endsAt?: number;
   readonly scope?: string;
+  readonly width?: number;
+  readonly paced?: number;
+  readonly lags?: boolean;
 }
 
 /** A gauge that says what it is told to. */
-export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, endsAt = 0, scope = "u" }: Use = {}): LimitWindow => {
+export const gaugeOf = (
+  spec: LayerSpec,
+  { used = 0, foreign = 0, open = 0, endsAt = 0, scope = "u", width = 0, paced = Number.POSITIVE_INFINITY, lags = false }: Use = {},
+): LimitWindow => {
   const none = (): never => {
     throw new Error("Ceilings only look.");
   };
@@ -59,12 +64,18 @@ export const gaugeOf = (spec: LayerSpec, { used = 0, foreign = 0, open = 0, ends
     used: () => used,
     open,
     foreign: () => foreign,
+    widthMs: () => width,
+    paced: () => paced,
+    isRisky: () => false,
+    ambiguous: false,
+    lags,
     windowEndsAt: () => endsAt,
   };
 };
 
 export interface Scene {
   readonly policy?: Partial<ReservePolicy>;
+  /** Bounds of the offset between the service's clock and ours, for gauges to be as wide as. */
   readonly lo?: number;
   readonly hi?: number;
   readonly low?: number;
@@ -72,11 +83,10 @@ export interface Scene {
   readonly weight?: LimitWindow | undefined;
 }
 
-export const stage = ({ policy: given = {}, lo = 0, hi = 0, low = 10, high = 40, weight }: Scene = {}): Allowances => {
-  const clock = fixedClock(lo, hi);
+export const stage = ({ policy: given = {}, low = 10, high = 40, weight }: Scene = {}): Allowances => {
   const trips = { low, high, observe: () => undefined };
   const weightOf = (uid: string): LimitWindow | undefined => (uid === "u" ? weight : undefined);
-  return new Allowances({ policy: { ...policy, ...given }, clock, trips, startedAt, weightOf });
+  return new Allowances({ policy: { ...policy, ...given }, trips, startedAt, weightOf });
 };
 
 /** What an ordinary call may use with `remMs` of the window to go, of which `intoMs` have passed. */

@@ -103,8 +103,12 @@ describe("The allowance of exits and emergencies:", () => {
 
 describe("In a key's second the allowance", () => {
   /** Slots an ordinary call may use with `remMs` of the second to go. */
-  const slots = (scene: Scene, remMs: number, what: Charge = charge, gauge = gaugeOf(second)): number =>
-    stage(scene).of(gauge, what, "ordinary")(startedAt + remMs, startedAt + remMs - 1_000, startedAt);
+  const slots = (
+    scene: Scene,
+    remMs: number,
+    what: Charge = charge,
+    gauge = gaugeOf(second, { width: (scene.hi ?? 0) - (scene.lo ?? 0) }),
+  ): number => stage(scene).of(gauge, what, "ordinary")(startedAt + remMs, startedAt + remMs - 1_000, startedAt);
 
   it.each<[string, Scene, number, number]>([
     ["two slots are kept for exits", {}, 500, 8],

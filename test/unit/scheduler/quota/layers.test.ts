@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { type Charge, extraOf, type LayerSpec, layersOf, touchedBy, unitsOf } from "../../../../src/scheduler/quota/layers.ts";
-import { FixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { layerStates } from "../../../../src/scheduler/quota/quota-state.ts";
 import { createServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 

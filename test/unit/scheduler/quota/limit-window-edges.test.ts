@@ -1,7 +1,8 @@
 /** Fixed windows to the millisecond and to the unit: what proves a boundary, where an answer belongs, and when to ask again. */
 import { describe, expect, it } from "vitest";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { type Ceiling, FixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { Ceiling, LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 
 const spec: LayerSpec = { name: "key", scope: "key", unit: "requests", capacity: 10, windowMs: 1_000, anchor: "wall_clock", banMs: 0 };
@@ -152,10 +153,12 @@ describe("Before the service's time is known,", () => {
     expect(look(gauge, 9_000)).toEqual({ used: 7, foreign: 4, windowEndsAt: 9_000, open: 0 });
     gauge.lose(gauge.begin(2, 9_000), 9_500);
     expect([gauge.used(9_500), gauge.open, gauge.begun]).toEqual([9, 0, 5]);
+    // A calendar that is told later does not end it: a count that falls does.
     bounds.known = true;
     bounds.lo = bounds.hi = -8_500;
-    expect(gauge.used(9_000)).toBe(9);
-    expect(gauge.used(9_500)).toBe(0);
+    expect(gauge.used(9_500)).toBe(9);
+    gauge.end(gauge.begin(1, 9_600), 9_600, 9_650, 1, true);
+    expect(gauge.used(9_700)).toBe(1);
   });
 
   it("what is blocked may ask again in a window's time", () => {
@@ -210,12 +213,12 @@ describe("An answer is placed in a window:", () => {
   });
 });
 
-describe("An answer of one window", () => {
-  it("belongs to it, however low its count", () => {
+describe("A count that fell", () => {
+  it("begins another window, whatever the calendar says", () => {
     const { call, usedIn } = stage();
     call(100, 110, 1);
     call(200, 210, 0);
-    expect(usedIn(0, 1)).toEqual([2, 0]);
+    expect(usedIn(0, 1)).toEqual([1, 1]);
   });
 });
 

@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/random.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { FixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 

@@ -1,8 +1,9 @@
 /** What a call that has to wait is told, on a minute of which forty of a hundred units are used at its tenth second. */
 import { describe, expect, it } from "vitest";
 import { earliestFit } from "../../../../src/scheduler/quota/allowance.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import { type Ceiling, FixedWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { Ceiling } from "../../../../src/scheduler/quota/limit-window.ts";
 import { retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 

@@ -17,7 +17,7 @@ const stage = (specs: readonly LayerSpec[] = layers) => {
   const windows = new Map<string, LimitWindow>();
   const weights = new Weights();
   const trips = { low: 10, high: 60 };
-  const allowances = new Allowances({ policy: defaultReserve, clock, trips, startedAt: 0, weightOf: () => undefined });
+  const allowances = new Allowances({ policy: defaultReserve, trips, startedAt: 0, weightOf: () => undefined });
   const routes = new Routes({ layers: specs, windows, clock, driftPpm: 0, allowances, weights, quietUntil: 500 });
   return { routes, windows, weights };
 };
@@ -50,13 +50,15 @@ describe("Quota routes", () => {
     expect([after.standing.blockedUntil(1_999), windows.size]).toEqual([2_000, 3]);
   });
 
-  it("lead to windows that begin anywhere where the service tells no time", () => {
+  it("lead to windows that begin anywhere where the service tells neither time nor use", () => {
     const { routes, windows } = stage();
     const charge = chargeOf(1);
     const before = routes.of(charge);
     routes.withoutDates();
     const after = routes.of(charge);
-    expect(after.windows.map((gauge) => gauge instanceof RollingWindow)).toEqual([true, true, true]);
+    expect(after.windows.map((gauge) => gauge instanceof RollingWindow)).toEqual(
+      after.windows.map(({ spec }) => spec.header === undefined),
+    );
     expect([after.standing === before.standing, windows.size]).toEqual([true, 3]);
   });
 

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../../src/scheduler/quota/ledger.ts";
-import { FixedWindow, type LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
 import { WindowUsage } from "../../../../src/scheduler/quota/window-usage.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 

@@ -79,7 +79,7 @@ export const canaries: readonly Canary[] = [
   { name: "generations seen in use are used again", file: slots, find: "if (used >= this.#generation) this.#generation = used + 1 + unseenMax;", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ ...uid, scope: "uid",`, put: `{ ...uid, capacity: uid.capacity * 2, scope: "uid",`, seed: 1 },
   { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `{ ...key, scope: "key",`, put: `{ ...key, capacity: key.capacity * 10, scope: "key",`, seed: 21 },
-  { name: "a lost request is not counted", file: "src/scheduler/quota/limit-window.ts", find: "this.#usage.end(first, first, this.#clock.known ? Math.max(first, this.#latest(now)) : first, units);", put: "this.#usage.undo(first, units);", seed: 41 },
+  { name: "a lost request is not counted", file: "src/scheduler/quota/fixed-window.ts", find: "this.#usage.end(first, first, Math.max(first, this.#phase.last(now)), units);", put: "this.#usage.undo(first, units);", seed: 41 },
   { name: "a lost request hides in what was told before it", file: "src/scheduler/quota/window-usage.ts", find: "slot.reported + slot.unheard - slot.included", put: "slot.reported", config: "brimful", seed: 25 },
   { name: "the service's clock is ours", file: "src/scheduler/quota/server-clock.ts", find: "let lo = Number.NEGATIVE_INFINITY;\n", put: "let lo = Number.NEGATIVE_INFINITY;\n    if (stamps !== undefined) return 0;\n", seed: 1 },
   { name: "nothing is kept for exits", file: "src/scheduler/quota/reserve.ts", find: "if (remMs <= policy.lendMs) return 0;", put: "if (remMs >= 0) return 0;", seed: 2 },

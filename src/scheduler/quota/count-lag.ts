@@ -1,0 +1,67 @@
+/**
+ * Whether answers carry the counts from before their own call, as a service does that reads them late.
+ *
+ * Invariants: only requests are compared, whose size is certain, in windows where every answer told a count and none is missing;
+ * one observation proves nothing, and a lag once found needs many to be denied. What others used says nothing either way.
+ */
+import type { LayerSpec } from "./layers.ts";
+import type { WindowCounts } from "./window-usage.ts";
+
+const proofsNeeded = 4;
+/** A count of the window before may by chance look right. */
+const denialWeight = 1 / 8;
+const denialsNeeded = 16;
+
+export class CountLag {
+  /** A count is the one before the call it came with. */
+  lagging = false;
+  /** Rises when `lagging` changes. */
+  turns = 0;
+  #proofs = 0;
+  #denials = 0;
+
+  /** A window of which nothing is under way counts `landed` requests of ours for certain, and the highest count told is `told`. */
+  observe(landed: number, told: number): void {
+    if (landed < 2) return;
+    if (told === landed - 1) {
+      this.#proofs++;
+      this.#denials = 0;
+    } else if (told === landed) {
+      this.#denials++;
+      this.#proofs = Math.max(0, this.#proofs - denialWeight);
+    }
+    if (this.lagging ? this.#denials < denialsNeeded : this.#proofs < proofsNeeded) return;
+    this.lagging = !this.lagging;
+    this.turns++;
+    this.#proofs = 0;
+    this.#denials = 0;
+  }
+}
+
+/** A long window may hold a misplaced call, and look otherwise to its end. */
+const windowMsMax = 10_000;
+
+/** Units of the newest window whose answers told the count of another, and what its counts say of a lag. */
+export class StaleCounts {
+  readonly #lag: CountLag;
+  readonly #compares: boolean;
+  #window = Number.NaN;
+  #units = 0;
+
+  constructor(lag: CountLag, { unit, windowMs }: LayerSpec) {
+    this.#lag = lag;
+    this.#compares = unit === "requests" && windowMs < windowMsMax;
+  }
+
+  /** An answer of `window` told the count of another one. */
+  note(window: number, units: number): void {
+    this.#units = (this.#window === window ? this.#units : 0) + units;
+    this.#window = window;
+  }
+
+  /** Nothing of `window` is under way. */
+  observe(window: number, { settled, reported, unheard }: WindowCounts): void {
+    const stale = this.#window === window ? this.#units : 0;
+    if (this.#compares && unheard === stale) this.#lag.observe(settled, this.#lag.lagging ? reported - 1 : reported);
+  }
+}

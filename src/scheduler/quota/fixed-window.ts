@@ -1,0 +1,298 @@
+/**
+ * One scope of one layer with its windows laid on the client's time.
+ *
+ * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
+ * clock, then by the service's own numbers, and in every window that remains possible when neither decides; a window that only
+ * the calendar says has begun is entered by one call, unless the window before holds the others too.
+ * Not here: where windows begin (window-phase.ts), what is used of them (window-usage.ts).
+ */
+import { CountDoubt } from "./count-doubt.ts";
+import { CountLag, StaleCounts } from "./count-lag.ts";
+import { HeardCounts } from "./heard-counts.ts";
+import type { LayerSpec } from "./layers.ts";
+import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+import { OpenEnd } from "./open-end.ts";
+import type { ServerClock } from "./server-clock.ts";
+import { WindowEntry } from "./window-entry.ts";
+import { WindowPhase } from "./window-phase.ts";
+import { WindowUsage } from "./window-usage.ts";
+
+/** Windows seen to begin as expected, after which a count that did not fall is rather laid to other clients. */
+const proofsSure = 3;
+/** Part of a window after whose beginning others may have used as much as the window before. */
+const earlyShare = 0.1;
+const spanShare = 0.9;
+
+/** Told in words what was misread, of which layer. */
+export type OnMisread = (layer: string, what: string) => void;
+
+export class FixedWindow implements LimitWindow {
+  readonly spec: LayerSpec;
+  readonly scope: string;
+  begun = 0;
+  ambiguous = false;
+  readonly #clock: ServerClock;
+  readonly #onMisread: OnMisread;
+  readonly #phase: WindowPhase;
+  readonly #usage = new WindowUsage();
+  readonly #heard = new HeardCounts();
+  readonly #doubt: CountDoubt;
+  readonly #openEnd: OpenEnd;
+  readonly #lag: CountLag;
+  #lagTurns: number;
+  readonly #stale: StaleCounts;
+  readonly #entry: WindowEntry;
+  #landedAt = 0;
+
+  /** Scopes of one service learn together whether its counts lag; `onMisread` is told what windows were wrongly taken for. */
+  constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), onMisread: OnMisread = () => undefined) {
+    this.spec = spec;
+    this.scope = scope;
+    this.#clock = clock;
+    this.#onMisread = onMisread;
+    this.#lag = lag;
+    this.#lagTurns = lag.turns;
+    this.#phase = new WindowPhase(spec.windowMs, clock);
+    this.#stale = new StaleCounts(lag, spec);
+    this.#doubt = new CountDoubt(spec.capacity);
+    this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
+    this.#entry = new WindowEntry({ spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt });
+  }
+
+  get open(): number {
+    return this.#usage.open;
+  }
+
+  get lags(): boolean {
+    return this.#lag.lagging;
+  }
+
+  widthMs(at: number): number {
+    return this.#phase.widthMs(at);
+  }
+
+  paced(at: number): number {
+    const { since } = this.#phase.openEnded ?? {};
+    return since === undefined ? Number.POSITIVE_INFINITY : this.#openEnd.paced(at, since);
+  }
+
+  blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
+    const phase = this.#phase;
+    const usage = this.#usage;
+    const { capacity, windowMs } = this.spec;
+    // Whatever window it is, it cannot hold more than this.
+    if (!phase.known) return usage.open + units > capacity ? now + windowMs : undefined;
+    if (phase.openEnded !== undefined) return this.#blockedInOpenEnd(units, now, ceiling);
+    const first = phase.first(now);
+    if (first <= usage.closedThrough) return phase.begins(usage.closedThrough + 1, now);
+    const latest = phase.last(now);
+    const last = Math.max(latest, Math.min(usage.newest, first + 2));
+    for (let index = first; index <= last; index++) {
+      const startAt = phase.begins(index, now);
+      if (usage.used(index) + units > ceiling(startAt + windowMs, startAt, now)) return startAt + windowMs;
+    }
+    const entersAt = first === latest ? this.#entry.blockedUntil(first, units, now) : undefined;
+    if (entersAt !== undefined) return entersAt;
+    // A window not begun yet holds what is in flight already; it must hold this call as well.
+    return usage.open + units > capacity ? now + windowMs : undefined;
+  }
+
+  room(now: number, floor: Ceiling): number {
+    const phase = this.#phase;
+    const usage = this.#usage;
+    const { capacity, windowMs } = this.spec;
+    let room = capacity - usage.open;
+    if (!phase.known) return room;
+    if (phase.openEnded !== undefined || this.#doubt.open) return 0;
+    const first = phase.first(now);
+    if (first <= usage.closedThrough || this.#entry.isUnproved(first, now)) return 0;
+    const last = Math.max(phase.last(now), Math.min(usage.newest, first + 2));
+    for (let index = first; index <= last; index++) {
+      const startAt = phase.begins(index, now);
+      room = Math.min(room, floor(startAt + windowMs, startAt, now) - usage.used(index));
+    }
+    return room;
+  }
+
+  begin(units: number, now: number): WindowTicket {
+    this.begun += units;
+    const phase = this.#phase;
+    const first = phase.first(now);
+    this.#doubt.noteBegun(now);
+    if (phase.openEnded !== undefined) this.#openEnd.noteBegun(now, phase.openEnded.since);
+    else this.#entry.noteBegun(first, now);
+    const { reported, unheard } = this.#usage.begin(first, units);
+    return { units, first, knownThen: reported, unheardThen: unheard };
+  }
+
+  again({ units, first }: WindowTicket): void {
+    this.begun += units;
+    this.#usage.begin(first, units);
+  }
+
+  end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
+    const phase = this.#phase;
+    const usage = this.#usage;
+    const { units, first: began } = ticket;
+    // No calendar was told: one window runs until a count falls.
+    if (!phase.known) this.#runOn(began, receivedAt);
+    this.#landedAt = receivedAt;
+    if (this.#lagTurns !== this.#lag.turns) this.#learnAnew(receivedAt);
+    if (used !== undefined && counted) this.#learnBoundary(sentAt, receivedAt, used);
+    const { lagging } = this.#lag;
+    let first = Math.max(began, phase.first(sentAt));
+    let last = Math.max(first, phase.last(receivedAt));
+    let heardTo = last;
+    if (used !== undefined && counted && first < last) {
+      // In the window it was sent in, the count could only have grown by this call.
+      if (used < ticket.knownThen + (lagging ? 0 : units)) heardTo = Math.max(++first, last);
+      else if (!lagging && last === first + 1 && used > usage.used(last) + units) {
+        // It may be an earlier life's use of the new one, too: it proves nothing.
+        if (usage.heard(first)) heardTo = first;
+        last = first;
+      }
+    }
+    this.ambiguous = first !== last;
+    this.#doubt.noteEnded(sentAt);
+    if (used === undefined) {
+      usage.end(began, first, last, units);
+      return 0;
+    }
+    const isTold = first === last && !this.#isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
+    if (counted && first !== last) this.#heard.hear(sentAt, receivedAt, used, first, last);
+    usage.end(began, first, last, units, isTold);
+    if (!isTold) return 0;
+    const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
+    if (lagging) usage.adopt(first, used + units);
+    if (usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, usage.countsOf(first));
+    return fresh;
+  }
+
+  lose({ units, first }: WindowTicket, now: number): void {
+    this.#doubt.noteEnded(now);
+    this.#usage.end(first, first, Math.max(first, this.#phase.last(now)), units);
+  }
+
+  undo({ units, first }: WindowTicket): void {
+    this.#doubt.noteEnded(Number.POSITIVE_INFINITY);
+    this.#usage.undo(first, units);
+  }
+
+  isRisky(units: number, at: number): boolean {
+    const phase = this.#phase;
+    const latest = phase.last(at);
+    if (phase.openEnded !== undefined) return this.#usage.used(latest) + units > this.spec.capacity;
+    return this.#entry.isUnproved(latest, at) && (this.#heard.top?.used ?? 0) + this.#usage.used(latest) > this.spec.capacity;
+  }
+
+  shut(at: number): number {
+    const usage = this.#usage;
+    const phase = this.#phase;
+    const latest = phase.last(at);
+    // It was entered by the calendar alone: perhaps it has not begun.
+    if (phase.openEnded === undefined && this.#entry.isUnproved(latest, at)) {
+      this.#runOn(latest, at, this.#heard.top?.used);
+      this.#onMisread(this.spec.name, "a window was refused that should have begun; its beginning is looked for");
+    }
+    if (phase.openEnded !== undefined && this.#openEnd.looks) return Math.max(this.#openEnd.riskAt, at + 1);
+    usage.closedThrough = Math.max(usage.closedThrough, phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
+    return phase.begins(usage.closedThrough + 1, at);
+  }
+
+  reset(): void {
+    this.#usage.reset();
+    this.#phase.forget();
+    this.#heard.forget();
+    this.#doubt.forget();
+  }
+
+  used(now: number): number {
+    return this.#usage.used(this.#phase.last(now));
+  }
+
+  foreign(now: number): number {
+    return this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0;
+  }
+
+  windowEndsAt(now: number): number {
+    return this.#phase.known ? Math.max(now, this.#phase.begins(this.#phase.last(now) + 1, now)) : now;
+  }
+
+  /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */
+  #blockedInOpenEnd(units: number, now: number, ceiling: Ceiling): number | undefined {
+    const usage = this.#usage;
+    const { windowMs } = this.spec;
+    let { index, since } = this.#phase.openEnded as { readonly index: number; readonly since: number };
+    // Whatever was counted a window's length ago is so no longer.
+    if (usage.open === 0 && now - this.#landedAt >= windowMs) {
+      index++;
+      since = now;
+      this.#phase.runOn(index, now);
+      this.#openEnd.enter(now, 0);
+    }
+    if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);
+    const most = ceiling(since + windowMs, since, now);
+    return this.#openEnd.blockedUntil(usage.used(index) + units, most, { landedAt: this.#landedAt, since, now, isAlone: usage.open === 0 });
+  }
+
+  #runOn(index: number, at: number, used = 0): void {
+    this.#phase.runOn(index, at);
+    // What was heard before is of the same window under another number.
+    this.#heard.renumber(index);
+    if (used > 0) this.#usage.adopt(index, used);
+    this.#doubt.forget();
+    this.#openEnd.enter(at, this.#usage.used(index));
+  }
+
+  /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
+  #isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
+    const heard = this.#heard;
+    const { lagging } = this.#lag;
+    const ours = this.#usage.used(window);
+    const isFirst = heard.isFirst(window, sentAt);
+    const known = { before: heard.topBefore(window), top: heard.top, isFirst, lags: lagging };
+    const judgement = counted ? this.#doubt.judge({ window, used, sentAt, receivedAt, ours }, known) : "believed";
+    if (judgement === "confirmed") this.#settle(window, used, receivedAt);
+    if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
+    const isStale = judgement === "doubted" || (lagging && isFirst && used + units > ours);
+    if (isStale) this.#stale.note(window, units);
+    return isStale;
+  }
+
+  /** A second count went on from the window before: others used as much, or the window has not begun, which is nearer when it is young. */
+  #settle(window: number, used: number, at: number): void {
+    const ageMs = at - this.#phase.begins(window, at);
+    if (this.#phase.proofs < proofsSure || ageMs <= this.spec.windowMs * earlyShare) {
+      this.#runOn(window, at, used);
+      this.#onMisread(this.spec.name, "a window that should have begun went on counting; its beginning is looked for");
+    }
+  }
+
+  /** What was learned from counts was misread. */
+  #learnAnew(at: number): void {
+    this.#lagTurns = this.#lag.turns;
+    this.#heard.forget();
+    this.#runOn(this.#phase.last(at), at);
+    if (this.#lag.lagging) this.#onMisread(this.spec.name, "counts are those from before the call they come with");
+  }
+
+  #learnBoundary(sentAt: number, receivedAt: number, used: number): void {
+    const { lagging } = this.#lag;
+    const fall = this.#heard.fallTo(used, sentAt, lagging);
+    if (fall === undefined) return;
+    const { windowMs, scope, unit } = this.spec;
+    // What one layer was told says nothing of another's windows; the calendar goes with the finest.
+    if (scope === "key" && receivedAt - fall.afterAt < windowMs * spanShare) {
+      this.#clock.observeBoundary(fall.afterAt, receivedAt, windowMs);
+    }
+    // A call may weigh nothing.
+    if (fall.used === used && (unit === "weight" || lagging)) return;
+    if (!this.#phase.fell(fall.afterAt, receivedAt, fall.first, fall.last)) {
+      this.#onMisread(this.spec.name, "a window began where none was expected; from now on its counts are believed");
+    }
+    if (this.#phase.openEnded === undefined) return;
+    // A window began, but who knows when.
+    this.#heard.drop();
+    this.#openEnd.enter(receivedAt, 0);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Spending in a window whose end is not known: evenly, and once it is full with a look now and then whether it has ended.
+ *
+ * Invariants: looks come at growing intervals where they may be refused; one comes when the window must have ended.
+ */
+
+/** A look that may be refused is risked after so long, in parts of a window, and then at longer intervals. */
+const riskShare = 1 / 54;
+const riskGrowth = 5;
+/** Where there is room for it, a look costs no more than what it weighs. */
+const lookShare = 1 / 20;
+const burstShare = 0.02;
+/** Shorter windows end before it is worth it to look. */
+const looksMsLeast = 10_000;
+
+interface Instants {
+  /** When the last call was answered. */
+  readonly landedAt: number;
+  /** Since when the window has been taken to run on. */
+  readonly since: number;
+  readonly now: number;
+  /** No other call is under way. */
+  readonly isAlone: boolean;
+}
+
+export class OpenEnd {
+  readonly #capacity: number;
+  readonly #windowMs: number;
+  #usedThen = 0;
+  #riskAt = 0;
+  #riskGapMs = 0;
+
+  constructor(capacity: number, windowMs: number) {
+    this.#capacity = capacity;
+    this.#windowMs = windowMs;
+  }
+
+  /** Whether it is looked for the end at all before a window's length is over. */
+  get looks(): boolean {
+    return this.#windowMs >= looksMsLeast;
+  }
+
+  get riskAt(): number {
+    return this.#riskAt;
+  }
+
+  enter(at: number, used: number): void {
+    this.#usedThen = used;
+    this.#riskGapMs = this.#windowMs * riskShare;
+    this.#riskAt = at + this.#riskGapMs;
+    this.#riskGapMs *= riskGrowth;
+  }
+
+  /** Most units that may be used by `at` of the window that has run on since `since`. */
+  paced(at: number, since: number): number {
+    return this.#usedThen + Math.max(1, this.#capacity * burstShare) + (this.#capacity * (at - since)) / this.#windowMs;
+  }
+
+  /** When a call may ask again that would make `used` of the window where `most` may be used; undefined when it may leave. */
+  blockedUntil(used: number, most: number, { landedAt, since, now, isAlone }: Instants): number | undefined {
+    if (used <= most) return undefined;
+    if (!this.looks || used <= this.#capacity / 2 || !isAlone) return Math.max(since, now) + this.#windowMs;
+    const looksAt = used <= this.#capacity ? Math.min(this.#riskAt, landedAt + this.#windowMs * lookShare) : this.#riskAt;
+    return now >= looksAt ? undefined : looksAt;
+  }
+
+  noteBegun(now: number, since: number): void {
+    if (now < this.#riskAt) return;
+    // A window's length after it was found to run it has ended.
+    this.#riskAt = Math.max(now + 1, Math.min(now + this.#riskGapMs, since + this.#windowMs));
+    this.#riskGapMs *= riskGrowth;
+  }
+}
