@@ -205,6 +205,30 @@ describe("sluice data cut", () => {
     expect(readFixture(out).manifest.contentHash).toBe(readFixture(dir).manifest.contentHash);
   });
 
+  it("keeps the last trade where no end is named, and leaves out what lies at an end that is", async () => {
+    const dir = stored(
+      createTape(
+        [btc],
+        [
+          series(
+            "trade",
+            [0, 5, 9].map((ms) => start + ms),
+            [
+              [1, 10, 1],
+              [1, 11, 1],
+              [1, 12, 1],
+            ],
+          ),
+        ],
+      ),
+    );
+    const out = join(home, "trades");
+    await sluice("cut", dir, "--out", out, "--from", "2024-01-01");
+    expect(readFixture(out).manifest.contentHash).toBe(readFixture(dir).manifest.contentHash);
+    await sluice("cut", dir, "--out", out, "--force", "--to", "2024-01-01T00:00:00.009Z");
+    expect(readFixture(out).tape.series.map(({ at }) => [...at])).toEqual([[start, start + 5]]);
+  });
+
   it.each([
     [["--from", "yesterday"], /--from: "yesterday" is not an instant in UTC/],
     [["--from", "2025-01-01"], /nothing in it lies from 2025-01-01 to its end; it holds 2024-01-01T00:01:00.000Z to/],
