@@ -53,7 +53,8 @@ const single = [
   "resumed", "an emergency cancel left", "several orders were canceled by one call", "an exit had to wait", "a look by id was needed", 
   "a read had to wait", "a look had to wait", "a placement had to wait", "an action was dropped", "reducing", "a change while pushes were cut", "a change while pushes were silent",
   "an answer lost after a placement was executed", "a dead process's placement was executed", "a placement was executed after its sender gave up",
-  "a fill while its order was unknown",
+  "a fill while its order was unknown", "a stop was due", "a protection closed",
+  "a stopLoss was triggered", "a takeProfit was triggered", "a trailing was triggered",
 ] as const;
 
 const endpoints = ["placeOrder", "cancelBatch", "getOrder", "pendingOrders", "orderHistory", "instruments"] as const;

@@ -29,6 +29,7 @@ import { SimulatedDisk } from "./faulty-disk.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import { Network } from "./network.ts";
 import { Oracle } from "./oracle.ts";
+import { ProtectionOracle } from "./protection-oracle.ts";
 import { Pushes } from "./pushes.ts";
 import { QuotaInvariants } from "./quota-invariants.ts";
 
@@ -114,6 +115,7 @@ export class Environment {
   readonly network: Network;
   readonly pushes: ReadonlyMap<string, Pushes>;
   readonly oracle: Oracle;
+  readonly protections: ProtectionOracle;
   readonly quota: QuotaInvariants;
   readonly marks: CoverageMarks;
   readonly violations: Violation[] = [];
@@ -169,9 +171,12 @@ export class Environment {
       halted: () => this.disk.halted,
       fail: this.fail,
     });
+    this.protections = this.#protectionOracle(faults);
+    venue.onFill(this.protections.fill);
     venue.onOrder((uid, record) => {
       this.tell(`at the service ${record.clOrdId || record.ordId} is ${record.state}, filled ${record.accFillSz || "0"} of ${record.sz}`);
       this.oracle.order(uid, record);
+      this.protections.order(record);
     });
   }
 
@@ -185,6 +190,31 @@ export class Environment {
     this.violations.push({ invariant, at: this.time.now() - this.startAt, text });
     this.tell(`VIOLATION ${invariant}: ${text}`);
   };
+
+  #protectionOracle(faults: readonly Fault[]): ProtectionOracle {
+    const { ids, time, tape, marks, venue, coarser } = this;
+    const stepOf = (instId: string, step: "tickSize" | "lotSize"): number =>
+      Number(tape.instruments.find((instrument) => instrument.instId === instId)?.[step] ?? "0");
+    return new ProtectionOracle({
+      ids,
+      now: () => time.now(),
+      every: (ms, run) => {
+        const again = (): void => {
+          run();
+          time.setTimer(time.now() + ms, again);
+        };
+        time.setTimer(time.now() + ms, again);
+      },
+      amnesia: () => this.amnesia,
+      isCalm: faults.length === 0,
+      closed: (instId) => this.refusal !== undefined || !venue.lists(instId),
+      isCoarse: (instId) => coarser.has(instId),
+      tickOf: (instId) => stepOf(instId, "tickSize"),
+      lotOf: (instId) => stepOf(instId, "lotSize"),
+      mark: marks.mark,
+      fail: this.fail,
+    });
+  }
 
   #networkOver(latency: Latency, timeoutMs: number): Network {
     const { time, marks, service } = this;

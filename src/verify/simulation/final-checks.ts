@@ -10,6 +10,7 @@ import type { OrderRecord } from "../../contract/schemas.ts";
 import { abs, add, compare, sub } from "../../decimal.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";
 import type { Environment } from "./environment.ts";
+import { checkHoldings } from "./holdings-check.ts";
 import type { Play } from "./play.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -79,6 +80,8 @@ const compareWanted = (environment: Environment, process: SimulatedProcess): voi
   for (const [strategy, set] of process.wanted) {
     if (process.held.has(strategy)) continue;
     for (const wanted of set) {
+      // An exit of the strategy's own stands back while what is protected is being closed.
+      if (wanted.reduceOnly === true && environment.protections.isHeld(strategy, wanted.instId)) continue;
       const name = `${strategy} ${wanted.slot}`;
       const record = live.get(name);
       if (
@@ -96,7 +99,9 @@ const compareWanted = (environment: Environment, process: SimulatedProcess): voi
     ![...process.wanted.keys()].some((strategy) => name.startsWith(`${strategy} `));
   for (const entry of live) {
     const [name, { clOrdId, instId }] = entry;
-    if (instTypeOf(instId) === "SPOT" || byHand(entry)) continue;
+    if (instTypeOf(instId) === "SPOT" || byHand(entry) || environment.protections.mayRest(clOrdId, instId)) continue;
+    // An order waits for its slot: a run whose strategy begins elsewhere never names it.
+    if (environment.protections.books.length > 0 && !process.named.has(name)) continue;
     environment.fail("I10", `"${name}" (${clOrdId}) is live at the service and is not wanted`);
   }
 };
@@ -113,11 +118,15 @@ export const checkQuiet = async (environment: Environment, process: SimulatedPro
     return;
   }
   for (const [clOrdId, phase] of process.watched.phases) {
-    if (phase === "unknown" || phase === "sent") environment.fail("I11", `${clOrdId} (${environment.oracle.slotOf(clOrdId)}) is ${phase}`);
+    // An exit that the market does not take is sent again and again.
+    const isRetried = phase === "sent" && environment.protections.isExit(clOrdId);
+    if (phase === "unknown" || (phase === "sent" && !isRetried))
+      environment.fail("I11", `${clOrdId} (${environment.oracle.slotOf(clOrdId)}) is ${phase}`);
   }
   if (environment.violations.length > 0) return;
   await comparePending(environment, process, play);
   if (environment.violations.length === 0 && process.watched.mode === "active") compareWanted(environment, process);
+  if (environment.violations.length === 0) checkHoldings(environment, process);
 };
 
 /** After a stop that cancels: what can be canceled is gone. */

@@ -17,6 +17,9 @@ export const invariants = {
   I13: "orders of others are left alone",
   I14: "a strategy does not fail and the engine reports no fault of its own",
   I15: "time goes on: nothing is done over and over at one instant",
+  I16: "a position is never left without the stop that protects it",
+  I17: "a stop closes no more than its entries executed, and never opens or turns a position",
+  I18: "what strategies hold is what their orders executed, and together the account's position",
 } as const;
 
 export type Invariant = keyof typeof invariants;

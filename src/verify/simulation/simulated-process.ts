@@ -7,12 +7,14 @@
 import { tap } from "rxjs";
 import type { ServiceSpec } from "../../client/service-port.ts";
 import { limitedStatus } from "../../contract/limits.ts";
+import type { PlaceBody } from "../../contract/schemas.ts";
 import type { WireRequest } from "../../contract/transport.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import type { Strategy } from "../../host/strategy.ts";
 import type { Event } from "../../journal/events.ts";
 import { createFeed, type Feed } from "../../market/feed.ts";
-import type { WantedOrder } from "../../orders/wanted-order.ts";
+import type { Position } from "../../orders/positions.ts";
+import type { Wanted, WantedOrder } from "../../orders/wanted-order.ts";
 import type { Environment } from "./environment.ts";
 import type { CrashMoment } from "./fault.ts";
 import type { DiskStep, DiskUser } from "./faulty-disk.ts";
@@ -55,7 +57,11 @@ export class SimulatedProcess {
   readonly begun: Promise<void>;
   /** What each strategy wanted last. */
   readonly wanted = new Map<string, readonly WantedOrder[]>();
+  /** Strategy and slot of every order that was wanted. */
+  readonly named = new Set<string>();
   readonly slots = new SlotHistory(this.wanted);
+  /** What each strategy holds of an instrument, by the engine. */
+  readonly positions = new Map<string, (instId: string) => Position>();
   /** Strategies that may not trade as they like, by a rule of the config. */
   readonly held = new Set<string>();
   state: "starting" | "running" | "stopping" | "over" = "starting";
@@ -76,7 +82,7 @@ export class SimulatedProcess {
     this.number = options.number;
     this.clock = new ProcessClock(time, () => calendar.offsetMs);
     this.watched = oracle.born(options.number, time.now());
-    const strategies = config.strategies.map((strategy) => watching(strategy, this.wanted));
+    const strategies = config.strategies.map((strategy) => this.#watching(strategy));
     const plugins = options.plugins ? config.plugins : [];
     this.engine = createEngine(
       {
@@ -175,7 +181,7 @@ export class SimulatedProcess {
   }
 
   #sender(): Sender {
-    const { oracle, quota, marks, tell, uidOf } = this.#environment;
+    const { oracle, protections, quota, marks, tell, uidOf } = this.#environment;
     return {
       clock: this.clock,
       sent: (request) => {
@@ -185,6 +191,7 @@ export class SimulatedProcess {
         this.watched.forbidden = this.#environment.refusal ?? (this.#journalFailed ? "the journal has failed" : undefined);
         quota.left(request);
         oracle.sent(this.watched, uidOf(request.key), request);
+        if (endpoint === "placeOrder") protections.sent(body as PlaceBody);
         if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1) marks.mark("several orders were canceled by one call");
         if (endpoint === "placeOrder") this.#meets("as an order leaves");
       },
@@ -202,7 +209,7 @@ export class SimulatedProcess {
   }
 
   #onEvent(event: Event): void {
-    const { marks, oracle, tell } = this.#environment;
+    const { marks, oracle, protections, tell } = this.#environment;
     this.#options.log(event);
     this.#checkProgress(event);
     if (event.type === "order.changed") {
@@ -212,9 +219,31 @@ export class SimulatedProcess {
     } else if (event.type !== "action.sent" && event.type !== "action.answered") tell(`#${this.number} ${event.type} ${detailOf(event)}`);
     marks.event(event, this.watched);
     oracle.event(this.watched, event);
+    protections.event(this.watched, event);
     this.slots.note(event);
     // What it wanted when it failed or was stopped is not what it wants.
     if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed") this.held.add(event.strategy);
+  }
+
+  #watching(strategy: Strategy): Strategy {
+    const { name } = strategy;
+    const note = (set: readonly Wanted[]): void => {
+      const isOrder = (one: Wanted): one is WantedOrder => "slot" in one;
+      const orders = set.filter(isOrder);
+      this.wanted.set(name, orders);
+      for (const { slot } of orders) this.named.add(`${name} ${slot}`);
+      this.#environment.protections.wants(this, name, set);
+    };
+    const forget = (): void => void this.wanted.delete(name);
+    return {
+      ...strategy,
+      start: (context) => {
+        this.positions.set(name, context.position);
+        const streams = strategy.start(context);
+        if (streams.desired === undefined) return streams;
+        return { ...streams, desired: streams.desired.pipe(tap({ next: note, error: forget, complete: forget })) };
+      },
+    };
   }
 
   /** What is done over and over while no time passes would never end by itself: the scenario ends instead. */
@@ -226,28 +255,6 @@ export class SimulatedProcess {
     this.engine.stop().catch(() => undefined);
   }
 }
-
-const watching = (strategy: Strategy, wanted: Map<string, readonly WantedOrder[]>): Strategy => ({
-  ...strategy,
-  start: (context) => {
-    const streams = strategy.start(context);
-    if (streams.desired === undefined) return streams;
-    return {
-      ...streams,
-      desired: streams.desired.pipe(
-        tap({
-          next: (set) =>
-            wanted.set(
-              strategy.name,
-              set.filter((one) => "slot" in one),
-            ),
-          error: () => wanted.delete(strategy.name),
-          complete: () => wanted.delete(strategy.name),
-        }),
-      ),
-    };
-  },
-});
 
 const briefly = ({ body, query }: WireRequest): string => {
   if (Array.isArray(body)) return body.map((element: { ordId?: string; clOrdId?: string }) => element.ordId ?? element.clOrdId).join(" ");

@@ -28,6 +28,8 @@ export class SlotHistory {
       this.#lasts.set(name, "refused");
       this.#settle(name, this.#markNow(event.strategy, event.slot));
     }
+    // What an entry has not executed is withdrawn with it.
+    if (event.type === "protection.triggered") this.#settle(`${event.strategy} ${event.name}`, this.#markNow(event.strategy, event.name));
     if (event.type !== "order.changed") return;
     const { strategy, slot, clOrdId, phase } = event;
     const name = `${strategy} ${slot}`;
