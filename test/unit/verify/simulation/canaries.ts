@@ -11,11 +11,14 @@ export interface Canary {
   /** A seed that caught it: tried first. */
   readonly seed?: number;
   /** The strategies that meet it, where those that keep the quota busy leave too much of it for their exits. */
-  readonly config?: "brimful";
+  readonly config?: "brimful" | "protected";
   /** Part of the suite. */
   readonly quick?: true;
 }
 
+const protection = "src/orders/protection/protection.ts";
+const protections = "src/orders/protection/protections.ts";
+const heldProtection = "src/orders/protection/held-protection.ts";
 const gateway = "src/client/parse-response.ts";
 const rejections = "src/contract/rejections.ts";
 const placements = "src/orders/placement.ts";
@@ -61,7 +64,7 @@ export const canaries: readonly Canary[] = [
   { name: "nothing is flushed", file: store, find: "await this.#file.sync();", put: "", seed: 1 },
   { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "", seed: 191 },
   { name: "whoever comes during a flush shares it", file: store, find: "return this.#next;\n", put: "return this.#flushing;\n", seed: 2 },
-  { name: "what an earlier life sent is not looked for", file: "src/engine/engine.ts", find: "if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);", put: "", seed: 90 },
+  { name: "what an earlier life sent is not looked for", file: "src/engine/engine-lifecycle.ts", find: "if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);", put: "", seed: 90 },
   { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) this.#adopt(record);", put: "", seed: 12 },
   { name: "orders of others are cancelled", file: arrivals, find: "} else this.#foreign.take(record, previous);", put: `} else if (previous === undefined) this.#cancellation.request(foundOrder(record, this.#options.clock, this.#options.contract.profile), "cancel", "");`, seed: 8 },
   { name: "the last record wins", file: orderStore, find: "const state = byState(next, known) > 0 ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = byState(next, known) > 0 ? next : known;", seed: 24 },
@@ -87,5 +90,16 @@ export const canaries: readonly Canary[] = [
   { name: "a halt ends with its process", file: "src/engine/recovery.ts", find: `if (strategy === "") setMode(accounts, mode, reason);`, put: `if (strategy === "") continue;`, seed: 4 },
   { name: "what waits for the disk leaves after a halt", file: durable, find: "if (reason === undefined) return;", put: `if (reason !== "") return;`, seed: 6 },
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, this.#bornAt)", put: "order.sentAt", seed: 2 },
-  { name: "a stop leaves everything running", file: "src/engine/engine.ts", find: "parts.lifetime.end();", put: "", seed: 25 },
+  { name: "protections are not restored after a crash", file: "src/engine/recovery.ts", find: "if (kept.length > 0) orderManager.restore(kept, own);", put: "", config: "protected" },
+  { name: "fills of a previous run are booked twice", file: "src/orders/positions.ts", find: "for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });", put: "void open;", config: "protected" },
+  { name: "partial fills are not protected", file: protections, find: "else if (isPositive(filled)) this.#entryOf", put: "else if (isPositive(filled) && isOver(order)) this.#entryOf", config: "protected" },
+  { name: "a trailing stop begins anew after a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.hit = hit;\n    void extreme;", config: "protected", seed: 2 },
+  { name: "what was triggered is forgotten by a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.#extreme = extreme;\n    void hit;", config: "protected" },
+  { name: "what protects an entry is not written down with it", file: durable, find: "...(planned !== undefined && { planned })", put: "", config: "protected" },
+  { name: "a stop leaves before the last run's orders are known", file: protections, find: "this.#changed.size > 0 && !this.#isRecovering", put: "this.#changed.size > 0", config: "protected", seed: 2 },
+  { name: "a refused stop is settled", file: "src/orders/refusals.ts", find: "if (slot.reserved) this.#lookAgain(slot);", put: "", config: "protected", seed: 20 },
+  { name: "a price that comes during a halt triggers nothing", file: protections, find: "if (!one.see(range)) return;", put: "if (this.#owner.isHalted(one.protection.name.strategy) || !one.see(range)) return;", config: "protected" },
+  { name: "a stop that was triggered is not sent", file: heldProtection, find: `closing.want("market")`, put: `closing.want("none")`, config: "protected", seed: 2 },
+  { name: "a stop closes what others hold", file: "src/orders/exit-size.ts", find: "const free = toStep(isAlone ? held : sub(held, promised), steps.lotSize, \"down\");", put: "const free = String(Number(held) + 1);", config: "protected" },
+  { name: "a stop leaves everything running", file: "src/engine/engine-lifecycle.ts", find: "parts.lifetime.end();", put: "", seed: 25 },
 ];

@@ -2,9 +2,11 @@
 import { simulate } from "../../../../src/verify/simulation/simulate.ts";
 import busy from "../../../support/configs/busy-quota.ts";
 import brimful from "../../../support/configs/full-quota.ts";
+import guarded from "../../../support/configs/protected-positions.ts";
 
 const [first = "1", seeds = "200", minutes = "4", config = "busy"] = process.argv.slice(2);
-const { failures } = await simulate(config === "brimful" ? brimful : busy, {
+const configs: Readonly<Record<string, unknown>> = { brimful, protected: guarded };
+const { failures } = await simulate(configs[config] ?? busy, {
   first: Number(first),
   seeds: Number(seeds),
   minutes: Number(minutes),

@@ -39,8 +39,16 @@ const breakCopy = (canary: Canary | undefined): string => {
   return copy;
 };
 
+/** Of a protected position some minutes pass before its stop is due. */
+const minutesOf = (canary: Canary | undefined): number => (canary?.config === "protected" ? 10 : 4);
+
 /** Seeds from `first` on; undefined when none of them notices. */
-export const hunt = async (canary: Canary | undefined, first: number, seeds: number, minutes = 4): Promise<Catch | undefined> => {
+export const hunt = async (
+  canary: Canary | undefined,
+  first: number,
+  seeds: number,
+  minutes = minutesOf(canary),
+): Promise<Catch | undefined> => {
   const copy = breakCopy(canary);
   try {
     const args = [
