@@ -69,11 +69,14 @@ const sidebar = [
   ]),
 ];
 
+const base = process.env.DOCS_BASE ?? "/";
+
 export default defineConfig({
   title: "Sluice",
   description: "Automated trading in TypeScript in which the API quota is a safety resource",
   lang: "en",
-  base: process.env.DOCS_BASE ?? "/",
+  base,
+  head: [["link", { rel: "icon", type: "image/svg+xml", href: `${base}favicon.svg` }]],
   srcExclude: ["node_modules/**"],
   appearance: true,
   cleanUrls: false,
@@ -81,6 +84,7 @@ export default defineConfig({
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   markdown: { theme: { light: "github-light", dark: "github-dark" } },
   themeConfig: {
+    logo: "/favicon.svg",
     search: { provider: "local" },
     outline: [2, 3],
     sidebar,
