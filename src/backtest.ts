@@ -48,8 +48,15 @@ export { explainImport, type ImportMarketOptions, importMarket, type WrittenFixt
 export type { Layout as MarketLayout } from "./market/tape/table/layout.ts";
 export { createTape, type Tape } from "./market/tape/tape.ts";
 export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";
-export type { RunDetails } from "./report/details.ts";
-export type { LiquidationReport, RunReport, StrategyReport } from "./report/report.ts";
+export type { Coverage } from "./report/coverage.ts";
+export type { FillDetail, OrderLife, PositionLine, RunDetails } from "./report/details.ts";
+export type { Drawdown, EquityPoint } from "./report/equity.ts";
+export type { PriceLine } from "./report/price-lines.ts";
+export type { QuotaMinute } from "./report/quota-minutes.ts";
+export type { MoreRejections, RejectionReason } from "./report/rejection-reasons.ts";
+export type { LiquidationReport, Liquidity, OpenOrders, PositionReport, RunReport, StrategyReport } from "./report/report.ts";
 export { reportText } from "./report/report-text.ts";
+export type { Returns } from "./report/returns.ts";
 export { tearsheet } from "./report/tearsheet.ts";
+export type { TradeReport } from "./report/trades.ts";
 export type { FillVolume, Queue } from "./venue/queue-model.ts";

@@ -14,13 +14,23 @@ export type { EndpointName, InputOf, RecordOf } from "./contract/endpoints.ts";
 export { formatInstId, type InstId, parseInstId } from "./contract/inst-id.ts";
 export { environments, layers, paging, websocketLimits } from "./contract/limits.ts";
 export { profileRows } from "./contract/overrides.ts";
-export { defaultProfile, type Profile, type ProfileOverrides } from "./contract/profile.ts";
+export { defaultProfile, type OrdType, type Profile, type ProfileOverrides, type Side } from "./contract/profile.ts";
 export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, OrderState, PositionRecord } from "./contract/schemas.ts";
 export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
-export type { Config, ConfigInput, QuotaConfig, WatchdogConfig } from "./host/config.ts";
-export type { Estimate, PlannedAction, PluginContext, PositionEnding, QuotaState, StrategyContext } from "./host/context.ts";
+export type { Config, ConfigInput, JournalConfig, QuotaConfig, WatchdogConfig } from "./host/config.ts";
+export type {
+  Estimate,
+  PlannedAction,
+  PluginContext,
+  PositionEnding,
+  QuotaState,
+  StrategyContext,
+  StreamsOfState,
+  StreamsOfUser,
+  Whom,
+} from "./host/context.ts";
 export {
   defineConfig,
   definePlugin,
@@ -32,18 +42,24 @@ export {
   type StrategyNaming,
 } from "./host/define.ts";
 export type { LeverageConfig } from "./host/leverage-config.ts";
+export type { RestartPolicy } from "./host/restart-policy.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { EventMap } from "./journal/event-map.ts";
-export type { Event, EventType } from "./journal/events.ts";
+export type { Event, EventType, OrderPhase } from "./journal/events.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
-export type { BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
+export type { BookLevel, BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";
 export type { OrderUpdate } from "./orders/order-update.ts";
 export type { Position } from "./orders/positions.ts";
 export { bracket, oco, type ProtectionOptions, stopLoss, takeProfit, trailingStop } from "./orders/protection/builders.ts";
 export type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./orders/protection/protect.ts";
+export type { RuleSet } from "./orders/risk/pre-trade-checks.ts";
+export type { RiskRules } from "./orders/risk/risk-limits.ts";
 export type { Snapshot } from "./orders/state/polled-resource.ts";
-export type { OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
+export type { Freshness } from "./orders/state/resources.ts";
+export type { Cross, OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
+export type { Random } from "./random.ts";
 export type { LayerSpec } from "./scheduler/quota/layers.ts";
+export type { LayerState } from "./scheduler/quota/quota-state.ts";
 export { fromFolder } from "./verify/session/folder-history.ts";

@@ -5,6 +5,7 @@
  */
 import { assert } from "./errors.ts";
 
+/** A source of chance that can be repeated: the same seed gives the same numbers. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;

@@ -7,7 +7,7 @@
 import { MarkdownPageEvent } from "../node_modules/typedoc-plugin-markdown/dist/index.js";
 
 const repeated =
-  /^(#{3,6}) (Parameters|Returns|Type Parameters|Type Declaration|Extends|Extended by|Overrides|Inherited from|Default Value)\n/;
+  /^(#{4,6}) (Parameters|Returns|Type Parameters|Type Declaration|Extends|Extended by|Overrides|Inherited from|Default Value)\n/;
 
 /** A table with words has a column for them. */
 const saysMore = (section) => /^\| .*Description/m.test(section);
@@ -22,6 +22,12 @@ const elsewhere = {
   "### ErrorCode": "[Error codes](/reference/errors) has every code with its meaning.",
   "### errorCodes": "[Error codes](/reference/errors) has every code with its meaning.",
   "### defaultProfile": "[Service profile](/reference/profile) has every row.",
+  "### Event": "[Events](/reference/events) has every type with its fields.",
+  "### OrderPhase": "[Fields and units](/reference/fields#orderphase) says what each phase means.",
+  "### OrderRecord": "[Fields and units](/reference/fields#orderrecord) has every field.",
+  "### PositionRecord": "[Fields and units](/reference/fields#positionrecord) has every field.",
+  "### BalanceRecord": "[Fields and units](/reference/fields#balancerecord) has every field.",
+  "### InstrumentRecord": "[Fields and units](/reference/fields#instrumentrecord) has every field.",
   "### Config": "[Configuration](/reference/configuration) has every key with its bounds and default.",
 };
 
@@ -33,6 +39,11 @@ const linked = (entry) => {
   return `${words.trimEnd()}\n\n${link}\n\n`;
 };
 
+/** A type that nobody reads as a whole. */
+const longMax = 1_000;
+const withoutLongTypes = (line) =>
+  line.startsWith("| ") && line.length > longMax ? line.replace(/ \| \\\{ .*\\\} \| /, " | `object` | ") : line;
+
 const shortened = (text) =>
   text
     .split(/(?=^#{1,6} )/m)
@@ -43,6 +54,7 @@ const shortened = (text) =>
     .join("")
     .split("\n")
     .filter((line) => !isInnerPart(line))
+    .map(withoutLongTypes)
     .join("\n")
     .replaceAll(/ \| - \|$/gm, " | |")
     .replaceAll(/(\s*\|? "[A-Z_]{3,}"){8,}/g, " ErrorCode")

@@ -17,6 +17,7 @@ const row = <T>(value: T, gap: string, why: string): Row<T> => ({ value, gap, wh
 export type SzUnit = "quote_notional" | "base" | "contracts";
 export type FeeSign = "negative_is_cost" | "positive_is_cost";
 export type Anchor = "wall_clock" | "first_request" | "sliding";
+/** Side of an order. */
 export type Side = "buy" | "sell";
 export type MarginMode = "cross" | "isolated";
 /** A limit besides the three of the description. */
@@ -34,6 +35,7 @@ export interface ExtraLayer {
   /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
   readonly banMs: number;
 }
+/** Order type. `post_only` is rejected where it would take, `ioc` keeps what it gets at once, `fok` takes all or nothing. */
 export type OrdType = "limit" | "market" | "post_only" | "ioc" | "fok";
 
 /** The service profile as shipped: every assumption about the service with its value, the gap it fills, and why. */

@@ -57,6 +57,7 @@ export interface Estimate {
   readonly waitMs: number;
 }
 
+/** The account's state as streams: the present value on subscription, polled only while subscribed, never an error. */
 export interface StreamsOfState {
   /** Instruments that the service lists, by id. */
   readonly instruments$: Observable<Snapshot<ReadonlyMap<string, InstrumentRecord>>>;

@@ -79,6 +79,7 @@ export interface WantedOrder {
   readonly tag?: string;
 }
 
+/** What becomes of a post-only order that would take: see `WantedOrder.cross`. */
 export type Cross = "touch" | "skip" | "reject";
 
 /** What a set holds that a strategy wants: orders, and protections of whole positions. */

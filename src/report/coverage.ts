@@ -26,6 +26,7 @@ export interface SeriesCoverage {
   readonly quotedPercent?: string;
 }
 
+/** What a recording holds of what strategies asked for, and its gaps. */
 export interface Coverage {
   /** Shortest stretch without rows that counts as a gap; two bars where bars are longer. */
   readonly gapMs: number;

@@ -18,6 +18,7 @@ import type { EquityPoint } from "./equity.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
 
+/** One execution of a backtest. */
 export interface FillDetail {
   readonly at: number;
   /** Empty where no strategy placed the order. */
@@ -32,6 +33,7 @@ export interface FillDetail {
   readonly liquidity: "maker" | "taker";
 }
 
+/** One order of a backtest and the phases it went through. */
 export interface OrderLife {
   readonly clOrdId: string;
   readonly strategy: string;
@@ -46,6 +48,7 @@ export interface OrderLife {
   readonly reason?: string;
 }
 
+/** Position in one instrument over time, in base currency. */
 export interface PositionLine {
   readonly instId: string;
   /** Of all strategies together, after each fill. */

@@ -7,11 +7,13 @@
 import { compare, div, isPositive, mul, sub } from "../decimal.ts";
 import { assert } from "../errors.ts";
 
+/** Equity at an instant, milliseconds since the epoch. */
 export interface EquityPoint {
   readonly at: number;
   readonly equity: string;
 }
 
+/** The deepest falls of the equity. */
 export interface Drawdown {
   /** Deepest fall below an earlier high, in currency; "0" when equity never fell. */
   readonly max: string;

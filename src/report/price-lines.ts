@@ -7,6 +7,7 @@
 import { div, type Grid, grid } from "../decimal.ts";
 import type { Series, SeriesKind, Tape } from "../market/tape/tape.ts";
 
+/** Prices of one instrument over time, for pictures. */
 export interface PriceLine {
   readonly instId: string;
   readonly of: "quote" | "trade" | "candle";

@@ -7,6 +7,7 @@
  */
 import type { Event } from "../journal/events.ts";
 
+/** Use of the quota in one minute. */
 export interface QuotaMinute {
   /** When it began, milliseconds since the epoch. */
   readonly at: number;

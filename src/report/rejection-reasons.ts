@@ -7,6 +7,7 @@
  */
 import type { Event } from "../journal/events.ts";
 
+/** Why orders were refused or rejected, and how many. */
 export interface RejectionReason {
   readonly count: number;
   /** `engine`: refused before it cost quota; `service`: rejected by the service. */

@@ -9,6 +9,7 @@
 import { approximate, div, fromApproximate, isPositive, mul, sub } from "../decimal.ts";
 import type { EquityPoint } from "./equity.ts";
 
+/** Return, volatility and ratios of a run. */
 export interface Returns {
   /** What volatility and ratios are scaled to: 365 days, or the run itself where it is shorter than seven. */
   readonly per: "year" | "run";

@@ -9,6 +9,7 @@
 import { add, compare, div, isZero, mul, sub, sum } from "../decimal.ts";
 import { closedTrades, type Holding } from "../orders/average-cost.ts";
 
+/** Statistics of closed trades, after costs. */
 export interface TradeReport {
   /** Closed: those that neither won nor lost included. */
   readonly count: number;
