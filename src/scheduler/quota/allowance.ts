@@ -9,7 +9,7 @@
 import { ForeignUsage } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
-import { exitCost, exitReserve, pacedShare, type ReservePolicy } from "./reserve.ts";
+import { exitCallsOf, exitCost, exitReserve, pacedShare, type ReservePolicy } from "./reserve.ts";
 import type { RoundTripTime } from "./round-trip-time.ts";
 
 /** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
@@ -35,6 +35,8 @@ const clockWidthMs = 45;
 /** Nor can it be narrowed below the time a call takes there and back. */
 const tripsWide = 1.5;
 const lookEvery = 5;
+/** In shorter windows a few slots serve the exits; in longer ones what is gone is gone for long. */
+const longMs = 10_000;
 /** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
 const foreignRisk = 0.005;
 const foreignRiskAtEnd = 0.05;
@@ -83,8 +85,8 @@ export class Allowances {
 
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
   reserved(gauge: LimitWindow, at: number, endAt: number): number {
-    const { capacity, unit } = gauge.spec;
-    if (unit !== "weight") return Math.max(0, this.#policy.keySlots);
+    const { capacity, unit, windowMs } = gauge.spec;
+    if (unit !== "weight") return windowMs < longMs ? Math.max(0, this.#policy.keySlots) : Math.round(this.#exitCalls(gauge, at, endAt));
     const free = this.#ordinaryWeight(gauge, this.#userOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at, false);
     return Math.max(0, Math.round(capacity - free));
   }
@@ -141,7 +143,7 @@ export class Allowances {
   }
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
-    const { capacity, scope, unit } = gauge.spec;
+    const { capacity, scope, unit, windowMs } = gauge.spec;
     // However few there are, ordinary actions get one.
     const kept = Math.max(1, capacity - this.#policy.keySlots);
     if (scope === "key") {
@@ -150,9 +152,23 @@ export class Allowances {
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept, weight, at, endAt));
     }
-    if (unit !== "weight") return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept);
+    if (unit !== "weight") {
+      if (windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept);
+      return (endAt, _startAt, at) => Math.min(gauge.paced(at), capacity - this.#exitCalls(gauge, at, endAt));
+    }
     const user = this.#userOf(gauge.scope);
     return (endAt, startAt, at) => this.#ordinaryWeight(gauge, user, charge.weight, at, endAt, startAt, least);
+  }
+
+  /** Requests that ordinary actions leave of a long window, for the exits of all who share it. */
+  #exitCalls(gauge: LimitWindow, at: number, endAt: number): number {
+    const { capacity, windowMs } = gauge.spec;
+    const remMs = Math.max(0, Math.min(endAt - at, windowMs));
+    const rate = this.#exitRateAt(at);
+    let open = 0;
+    for (const { openOrders } of this.#users.values()) open += openOrders;
+    const wanted = lentWithin(gauge.widthMs(at), remMs, this.#policy.lendMs, (ms) => exitCallsOf(this.#policy, ms, open, rate));
+    return Math.min(wanted, capacity / 2);
   }
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */

@@ -1,6 +1,13 @@
 /** How much is held back for exits, in numbers worked out by hand. */
 import { describe, expect, it } from "vitest";
-import { defaultReserve, exitCost, exitReserve, pacedShare, type ReservePolicy } from "../../../../src/scheduler/quota/reserve.ts";
+import {
+  defaultReserve,
+  exitCallsOf,
+  exitCost,
+  exitReserve,
+  pacedShare,
+  type ReservePolicy,
+} from "../../../../src/scheduler/quota/reserve.ts";
 
 const policy: ReservePolicy = {
   exitWeight: 10,
@@ -12,6 +19,16 @@ const policy: ReservePolicy = {
   probeUnits: 2,
   spending: "burst",
 };
+
+describe("Requests held back for exits", () => {
+  it.each([
+    ["one at hand and those expected", 10_000, 0, 1 / 10_000, 1 + 1 + 3],
+    ["or as many as cancel all that rests", 10_000, 200, 1 / 10_000, 10],
+    ["are lent in the end", 400, 200, 1 / 10_000, 0],
+  ])("%s", (_, remMs, open, rate, calls) => {
+    expect(exitCallsOf({ ...defaultReserve, ordersPerExit: 20 }, remMs, open, rate)).toBe(calls);
+  });
+});
 
 describe("The reserve for exits", () => {
   it.each<[string, Partial<ReservePolicy>, number, number, number, number]>([
