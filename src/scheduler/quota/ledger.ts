@@ -256,7 +256,8 @@ class LayeredLedger {
       told = true;
       this.#allowances.noteUse(gauge.scope, receivedAt, probe ? 0 : fresh);
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
-      this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, gauge.open === 0, extraOf(charge, elements));
+      const isAlone = gauge.open === 0 && !gauge.ambiguous && !gauge.lags;
+      this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, extraOf(charge, elements));
     }
     return told;
   }

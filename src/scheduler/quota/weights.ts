@@ -32,7 +32,10 @@ export class Weights {
     if (before !== undefined) before.since++;
   }
 
-  /** The answer of a call whose elements weigh `extra`: the service's count is `used` now; teaches when it was `alone` under way. */
+  /**
+   * The answer of a call whose elements weigh `extra`: the service's count is `used` now; teaches when it was `alone` under way.
+   * Answers overtake each other, so it is compared with the highest count of the window.
+   */
   noteUsed(uid: string, endpoint: EndpointName, used: number, window: number, alone: boolean, extra = 0): void {
     const before = this.#last.get(uid);
     if (before === undefined) {
@@ -42,7 +45,7 @@ export class Weights {
     const serial = alone && before.since === 1 && before.window === window;
     const difference = serial ? used - before.used - extra : 0;
     if (difference > 0 && difference <= weightMax) this.#learn(endpoint, difference);
-    before.used = used;
+    before.used = before.window === window ? Math.max(before.used, used) : used;
     before.window = window;
     before.since = 0;
   }

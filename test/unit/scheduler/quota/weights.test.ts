@@ -22,6 +22,20 @@ describe("Learned weights", () => {
     expect(weights.charged("getOrder", 5)).toBe(7);
   });
 
+  it("are not taught by answers that overtook each other", () => {
+    const weights = new Weights();
+    // Two placements of 10, the later one's answer first, then a cancel of 15: three times over.
+    for (const start of [0, 35, 70]) {
+      weights.noteSent("u");
+      weights.noteSent("u");
+      weights.noteUsed("u", "placeOrder", start + 20, 1, false);
+      weights.noteUsed("u", "placeOrder", start + 10, 1, false);
+      weights.noteSent("u");
+      weights.noteUsed("u", "cancelBatch", start + 35, 1, true);
+    }
+    expect(weights.learned.get("cancelBatch")).toBe(15);
+  });
+
   it("never make a call cheaper than it is said to be", () => {
     const weights = new Weights();
     serial(weights, [0, 2, 4, 6]);
