@@ -4,7 +4,7 @@
  * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
  * clock, then by the service's own numbers, and in every window that remains possible when neither decides; a window that only
  * the calendar says has begun is entered by one call, unless the window before holds the others too.
- * Not here: where windows begin (window-phase.ts), what is used of them (window-usage.ts).
+ * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
 import { CountDoubt } from "./count-doubt.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
@@ -138,8 +138,8 @@ export class FixedWindow implements LimitWindow {
     if (!phase.known) this.#runOn(began, receivedAt);
     this.#landedAt = receivedAt;
     if (this.#lagTurns !== this.#lag.turns) this.#learnAnew(receivedAt);
-    if (used !== undefined && counted) this.#learnBoundary(sentAt, receivedAt, used);
     const { lagging } = this.#lag;
+    if (used !== undefined && counted) this.#learnBoundary(sentAt, receivedAt, used);
     let first = Math.max(began, phase.first(sentAt));
     let last = Math.max(first, phase.last(receivedAt));
     let heardTo = last;
@@ -162,6 +162,8 @@ export class FixedWindow implements LimitWindow {
     if (counted && first !== last) this.#heard.hear(sentAt, receivedAt, used, first, last);
     usage.end(began, first, last, units, isTold);
     if (!isTold) return 0;
+    // Of a key's second, what is not ours is the limit's doing rather than others'.
+    if (counted && this.spec.scope === "key" && this.spec.header?.kind === "remaining") usage.learnMissing(first, used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
     if (usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, usage.countsOf(first));
@@ -186,7 +188,6 @@ export class FixedWindow implements LimitWindow {
   }
 
   shut(at: number): number {
-    const usage = this.#usage;
     const phase = this.#phase;
     const latest = phase.last(at);
     // It was entered by the calendar alone: perhaps it has not begun.
@@ -195,8 +196,9 @@ export class FixedWindow implements LimitWindow {
       this.#onMisread(this.spec.name, "a window was refused that should have begun; its beginning is looked for");
     }
     if (phase.openEnded !== undefined && this.#openEnd.looks) return Math.max(this.#openEnd.riskAt, at + 1);
-    usage.closedThrough = Math.max(usage.closedThrough, phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs));
-    return phase.begins(usage.closedThrough + 1, at);
+    const banned = phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs);
+    this.#usage.closedThrough = Math.max(this.#usage.closedThrough, banned);
+    return phase.begins(this.#usage.closedThrough + 1, at);
   }
 
   reset(): void {
@@ -237,7 +239,6 @@ export class FixedWindow implements LimitWindow {
 
   #runOn(index: number, at: number, used = 0): void {
     this.#phase.runOn(index, at);
-    // What was heard before is of the same window under another number.
     this.#heard.renumber(index);
     if (used > 0) this.#usage.adopt(index, used);
     this.#doubt.forget();

@@ -48,19 +48,21 @@ export class WindowUsage {
   open = 0;
   /** The newest window anything is known of. */
   newest = Number.NEGATIVE_INFINITY;
+  /** The part of the capacity that the service has not got, as its answers tell. */
+  missing = 0;
   /** Of some window more was reported than is ours. */
   seesOthers = false;
 
   /** Weight that may be counted in window `index` by the service: answered, reported and everything still in flight. */
   used(index: number): number {
     let inFlight = this.#carried;
-    let known = 0;
+    let known = this.missing;
     const slots = this.#slots;
     for (let position = 0; position < slots.length; position++) {
       const slot = slots[position] as Slot;
       if (slot.index > index) break;
       inFlight += slot.open;
-      if (slot.index === index) known = Math.max(slot.settled, slot.reported + slot.unheard - slot.included);
+      if (slot.index === index) known = Math.max(slot.settled + this.missing, slot.reported + slot.unheard - slot.included);
     }
     return known + inFlight;
   }
@@ -141,7 +143,7 @@ export class WindowUsage {
     slot.reported = Math.max(slot.reported, used);
     // A request from before a reset may bring more than there is.
     slot.included = Math.max(slot.included, Math.min(unheard, slot.unheard));
-    const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign - slot.adopted);
+    const fresh = Math.max(0, used - slot.settled - this.open - slot.foreign - slot.adopted - this.missing);
     if (fresh === 0) return 0;
     slot.foreign += fresh;
     this.seesOthers = true;
@@ -153,6 +155,12 @@ export class WindowUsage {
     const slot = this.#slot(index);
     slot.reported = Math.max(slot.reported, used);
     slot.adopted = Math.max(slot.adopted, used - slot.settled - slot.foreign);
+  }
+
+  /** What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at most what has not landed for certain. */
+  learnMissing(index: number, used: number): void {
+    const { settled } = this.#slot(index);
+    this.missing = Math.max(0, used - settled - this.open, Math.min(this.missing, used - settled));
   }
 
   /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */

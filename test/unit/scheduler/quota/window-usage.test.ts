@@ -3,6 +3,42 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { WindowUsage } from "../../../../src/scheduler/quota/window-usage.ts";
 
+describe("What is missing of a limit", () => {
+  it("is at least what cannot be ours, and at most what has not landed for certain", () => {
+    const usage = new WindowUsage();
+    const answered = (told: number): void => {
+      usage.begin(1, 1);
+      usage.end(1, 1, 1, 1, true);
+      usage.learnMissing(1, told);
+    };
+    // One of ours, and six are used of ten: five of them are not there.
+    answered(6);
+    expect([usage.missing, usage.used(1), usage.used(2)]).toEqual([5, 6, 5]);
+    usage.begin(1, 3);
+    usage.learnMissing(1, 8);
+    expect(usage.missing).toBe(5);
+    // What is under way may be in the count.
+    usage.learnMissing(1, 4);
+    expect(usage.missing).toBe(3);
+  });
+
+  it("is nobody's use", () => {
+    const usage = new WindowUsage();
+    usage.begin(1, 1);
+    usage.end(1, 1, 1, 1, true);
+    usage.learnMissing(1, 6);
+    expect(usage.report(1, 6)).toBe(0);
+    expect(usage.report(1, 8)).toBe(2);
+  });
+
+  it("comes back as soon as an answer tells of it", () => {
+    const usage = new WindowUsage();
+    usage.learnMissing(1, 5);
+    usage.learnMissing(2, 0);
+    expect(usage.missing).toBe(0);
+  });
+});
+
 interface Request {
   readonly began: number;
   readonly weight: number;
