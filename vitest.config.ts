@@ -48,6 +48,7 @@ export default defineConfig({
   test: {
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Left to itself it keeps a core free, which is half of a small machine; much of the suite waits for processes of its own.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: Sequencer },
