@@ -75,7 +75,7 @@ const names = ["a", "b", "c"] as const;
 const step = fc.record({
   who: fc.constantFrom(...names),
   kind: fc.constantFrom(...kinds),
-  ms: fc.constantFrom(0, 1, 20, 45, 90, 400, 3_000),
+  ms: fc.constantFrom(0, 20, 45, 90, 400, 400, 3_000),
   mid: fc.integer({ min: -40, max: 40 }),
   lots: fc.constantFrom(3, 7, 100_000),
   fault: fc.constantFrom(undefined, undefined, undefined, "request", "answer", "late"),
@@ -121,7 +121,7 @@ describe("Exits of strategies that share an account", () => {
       fc.constantFrom<Side>("buy", "sell"),
     );
     fc.assert(
-      fc.property(fc.array(step, { minLength: 2, maxLength: 12 }), sides, fc.boolean(), (steps, directions, push) => {
+      fc.property(fc.array(step, { minLength: 6, maxLength: 20 }), sides, fc.boolean(), (steps, directions, push) => {
         const rig = ready({ push, profile: { order: { szUnit: { SPOT: unit, SWAP: unit } } } });
         const { held, faults: wrong, exits, netted: withoutFlag } = books(rig);
         const side = (who: string): Side => directions[names.indexOf(who as "a")] as Side;
@@ -153,7 +153,7 @@ describe("Exits of strategies that share an account", () => {
         executed += exits();
         netted += withoutFlag();
       }),
-      { numRuns: 100 },
+      { numRuns: 80 },
     );
     expect(executed).toBeGreaterThan(netted);
     expect(netted).toBeGreaterThan(100);
