@@ -130,7 +130,7 @@ export class OrderFlow {
     const { order, settledMark } = slot;
     const isFree = order === undefined || isOver(order);
     const waits = isFree && wish !== undefined && !isSettled(wish, settledMark) && this.#holds(slot, wish);
-    const isExcess = order !== undefined && isResting(order) && this.exitLimits.isExcess(order);
+    const isExcess = order !== undefined && order.wantedQty !== "" && this.exitLimits.isExcess(order);
     const view = { wish, order, queued: slot.queued !== undefined, settledMark, mayPlace: mayPlace(mode, wish) && !waits, isExcess };
     const step = planSlot(view, this.#specify);
     if (wish !== undefined && order !== undefined && isResting(order) && step.kind !== "cancel") order.mark = wishMark(wish);
@@ -197,7 +197,7 @@ export class OrderFlow {
   weigh(order: TrackedOrder): void {
     if (!order.unweighed) return;
     const slot = this.slots.of(order);
-    const mayStay = slot?.order === order && !this.exitLimits.isExcess(order);
+    const mayStay = slot?.order === order && (order.wantedQty === "" || !this.exitLimits.isExcess(order));
     weigh(order, mayStay ? this.#wishOf(slot) : undefined, this.#specify);
   }
 

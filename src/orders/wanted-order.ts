@@ -40,8 +40,9 @@ export interface WantedOrder {
   readonly sz?: string;
   /**
    * An exit: it reduces what this strategy holds by its own fills, and never opens or turns a position of its own. No more is sent than
-   * the strategy holds, whatever the size says. Where it holds nothing the order waits unsent until it does. Only where the strategy has
-   * never traded the instrument, and no other strategy holds it, the service decides: a position may be older than the journal.
+   * the strategy holds, whatever the size says. Where it holds nothing the order waits unsent until it does; one that is placed by hand
+   * is refused. Only where the strategy has never traded the instrument, and no other strategy holds it, the service decides: a position
+   * may be older than the journal.
    *
    * Where other strategies hold the opposite and the account's net position does not cover the order, it is sent without the service's
    * reduce-only flag. Then what other orders of the strategy may still reduce on this side is subtracted first. Orders of the same side
