@@ -31,7 +31,7 @@ export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState,
       if (windows.size < keyWindowsLeast) return;
       isKeyTold = true;
       windows.clear();
-      const detail = `another program uses the key "${scope}": they share its requests a second, and each may be refused. Give each program a key of its own.`;
+      const detail = `another program uses the key "${scope}", or the key has fewer requests a second than its profile says: requests may be refused. Give each program a key of its own, or set the layer's capacity.`;
       journal.append({ type: "anomaly", what: "shared.key", detail });
       return;
     }

@@ -195,7 +195,7 @@ export class FixedWindow implements LimitWindow {
       this.#runOn(latest, at, this.#heard.top?.used);
       this.#onMisread(this.spec.name, "a window was refused that should have begun; its beginning is looked for");
     }
-    if (phase.openEnded !== undefined && this.#openEnd.looks) return Math.max(this.#openEnd.riskAt, at + 1);
+    if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
     const banned = phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs);
     this.#usage.closedThrough = Math.max(this.#usage.closedThrough, banned);
     return phase.begins(this.#usage.closedThrough + 1, at);
@@ -213,7 +213,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   foreign(now: number): number {
-    return this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0;
+    return Math.max(this.#usage.missing, this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
   windowEndsAt(now: number): number {
@@ -278,8 +278,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   #learnBoundary(sentAt: number, receivedAt: number, used: number): void {
-    const { lagging } = this.#lag;
-    const fall = this.#heard.fallTo(used, sentAt, lagging);
+    this.#openEnd.accept();
+    const fall = this.#heard.fallTo(used, sentAt, this.#lag.lagging);
     if (fall === undefined) return;
     const { windowMs, scope, unit } = this.spec;
     // What one layer was told says nothing of another's windows; the calendar goes with the finest.
@@ -287,7 +287,7 @@ export class FixedWindow implements LimitWindow {
       this.#clock.observeBoundary(fall.afterAt, receivedAt, windowMs);
     }
     // A call may weigh nothing.
-    if (fall.used === used && (unit === "weight" || lagging)) return;
+    if (fall.used === used && (unit === "weight" || this.#lag.lagging)) return;
     if (!this.#phase.fell(fall.afterAt, receivedAt, fall.first, fall.last)) {
       this.#onMisread(this.spec.name, "a window began where none was expected; from now on its counts are believed");
     }

@@ -46,7 +46,7 @@ export interface LimitWindow {
   used(now: number): number;
   /** Units of calls that are not answered yet. */
   readonly open: number;
-  /** Units of the window's use that are not ours. */
+  /** Units of the window's use that are not ours, or that the limit is lower: the two cannot be told apart. */
   foreign(now: number): number;
   /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
   widthMs(at: number): number;

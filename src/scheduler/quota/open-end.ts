@@ -29,6 +29,8 @@ export class OpenEnd {
   #usedThen = 0;
   #riskAt = 0;
   #riskGapMs = 0;
+  /** How long the last refused look was waited for. */
+  #refusedMs = 0;
 
   constructor(capacity: number, windowMs: number) {
     this.#capacity = capacity;
@@ -40,14 +42,10 @@ export class OpenEnd {
     return this.#windowMs >= looksMsLeast;
   }
 
-  get riskAt(): number {
-    return this.#riskAt;
-  }
-
   enter(at: number, used: number): void {
     this.#usedThen = used;
     this.#riskGapMs = this.#windowMs * riskShare;
-    this.#riskAt = at + this.#riskGapMs;
+    this.#riskAt = at + Math.max(this.#riskGapMs, this.#refusedMs);
     this.#riskGapMs *= riskGrowth;
   }
 
@@ -62,6 +60,20 @@ export class OpenEnd {
     if (!this.looks || used <= this.#capacity / 2 || !isAlone) return Math.max(since, now) + this.#windowMs;
     const looksAt = used <= this.#capacity ? Math.min(this.#riskAt, landedAt + this.#windowMs * lookShare) : this.#riskAt;
     return now >= looksAt ? undefined : looksAt;
+  }
+
+  /** A call was refused at `at`: the next look, later after each one in a row and after a window's length at the latest. */
+  refuse(at: number): number {
+    if (at >= this.#riskAt) {
+      this.#refusedMs = Math.min(this.#windowMs, Math.max(this.#windowMs * riskShare, this.#refusedMs * riskGrowth));
+      this.#riskAt = at + this.#refusedMs;
+    }
+    return this.#riskAt;
+  }
+
+  /** A call was counted. */
+  accept(): void {
+    this.#refusedMs = 0;
   }
 
   noteBegun(now: number, since: number): void {
