@@ -80,8 +80,7 @@ const compareWanted = (environment: Environment, process: SimulatedProcess): voi
   for (const [strategy, set] of process.wanted) {
     if (process.held.has(strategy)) continue;
     for (const wanted of set) {
-      // An exit of the strategy's own stands back while what is protected is being closed.
-      if (wanted.reduceOnly === true && environment.protections.isHeld(strategy, wanted.instId)) continue;
+      if (wanted.reduceOnly === true && environment.protections.mayWait(strategy, wanted.instId)) continue;
       const name = `${strategy} ${wanted.slot}`;
       const record = live.get(name);
       if (

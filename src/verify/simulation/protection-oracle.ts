@@ -6,6 +6,7 @@
  * Not here: arithmetic (protected-position.ts), what is compared after quiet (holdings-check.ts).
  */
 import type { Subscription } from "rxjs";
+import { isActive } from "../../contract/order-states.ts";
 import type { OrderRecord, PlaceBody } from "../../contract/schemas.ts";
 import type { Event } from "../../journal/events.ts";
 import type { Market, Quote } from "../../market/market-data.ts";
@@ -86,6 +87,8 @@ export class ProtectionOracle {
   /** Orders whose fills the process does not know yet, by the service's id: strategy and instrument, and executed size. */
   readonly #unknownFills = new Map<string, { readonly book: string; readonly filled: number }>();
   readonly #exits = new Set<string>();
+  /** Closing orders that are over at the service. */
+  readonly #ended = new Set<string>();
   /** Price at which a closing order was sized, by client order id. */
   readonly #sizedAt = new Map<string, number>();
   #process: ProtectingEngine | undefined;
@@ -144,8 +147,9 @@ export class ProtectionOracle {
   }
 
   /** A record of the service changed. */
-  order({ clOrdId, ordId, instId, accFillSz }: OrderRecord): void {
+  order({ clOrdId, ordId, instId, accFillSz, state }: OrderRecord): void {
     const owner = this.#ownerOf(clOrdId);
+    if (owner?.closes === true && !isActive(state)) this.#ended.add(clOrdId);
     if (owner === undefined || accFillSz === "" || Number(accFillSz) === 0) return;
     this.#unknownFills.set(ordId, { book: `${owner.strategy} ${instId}`, filled: Number(accFillSz) });
   }
@@ -178,9 +182,11 @@ export class ProtectionOracle {
     return this.#exits.has(clOrdId);
   }
 
-  /** Something of it is held and protected. */
-  isHeld(strategy: string, instId: string): boolean {
-    return [...(this.#books.get(`${strategy} ${instId}`)?.covers.values() ?? [])].some(({ qty }) => qty > 0);
+  /** An exit of the strategy's own waits: what it would reduce is being closed, or is too little. */
+  mayWait(strategy: string, instId: string): boolean {
+    const book = this.#books.get(`${strategy} ${instId}`);
+    const isLess = (net: number): boolean => Math.abs(net) < this.#options.lotOf(instId) || this.#options.isCoarse(instId);
+    return book !== undefined && (isLess(book.net) || [...book.covers.values()].some(({ qty }) => qty > 0));
   }
 
   /** It is the take-profit of something that is held. */
@@ -265,7 +271,8 @@ export class ProtectionOracle {
     if (now() < Math.max(this.#limitedUntil, this.#closedUntil.get(instId) ?? 0)) return true;
     if (watched.mode === "halted" || isCoarse(instId) || qty < lotOf(instId)) return true;
     for (const [clOrdId, phase] of watched.phases) {
-      if (onItsWay.includes(phase) && this.#ownerOf(clOrdId)?.strategy === strategy) return true;
+      // A take-profit that has ended unseen is looked for before the stop leaves.
+      if ((onItsWay.includes(phase) || this.#ended.has(clOrdId)) && this.#ownerOf(clOrdId)?.strategy === strategy) return true;
     }
     return false;
   }
