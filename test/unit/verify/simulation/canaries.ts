@@ -92,7 +92,7 @@ export const canaries: readonly Canary[] = [
   { name: "a calendar tells what may still be on its way", file: resolve, find: "Math.max(order.sentAt, this.#bornAt)", put: "order.sentAt", seed: 2 },
   { name: "protections are not restored after a crash", file: "src/engine/recovery.ts", find: "if (kept.length > 0) orderManager.restore(kept, own);", put: "", config: "protected", seed: 2 },
   { name: "fills of a previous run are booked twice", file: "src/orders/positions.ts", find: "for (const [clOrdId, [filled, value, cost]] of Object.entries(open)) book.open.set(clOrdId, { filled, value, cost });", put: "void open;", config: "protected" },
-  { name: "partial fills are not protected", file: protections, find: "else if (isPositive(filled)) this.#entryOf", put: "else if (isPositive(filled) && isOver(order)) this.#entryOf", config: "protected", seed: 112 },
+  { name: "partial fills are not protected", file: protections, find: "else if (isPositive(filled)) this.#entryOf", put: "else if (isPositive(filled) && isOver(order)) this.#entryOf", config: "protected" },
   { name: "a trailing stop begins anew after a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.hit = hit;\n    void extreme;", config: "protected", seed: 2 },
   { name: "what was triggered is forgotten by a crash", file: protection, find: "    this.#extreme = extreme;\n    this.hit = hit;", put: "    this.#extreme = extreme;\n    void hit;", config: "protected", seed: 8 },
   { name: "what protects an entry is not written down with it", file: durable, find: "...(planned !== undefined && { planned })", put: "", config: "protected", seed: 7 },
