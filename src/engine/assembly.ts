@@ -22,7 +22,7 @@ import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltWith, setMode } from "./trading-state.ts";
-import { createUserAccounts } from "./user-accounts.ts";
+import { createUserAccounts } from "./user-account.ts";
 import type { Dial } from "./watchdog/ipc.ts";
 import type { IpcAddress } from "./watchdog/ipc-address.ts";
 import { type WatchdogClient, watchdogClientOf } from "./watchdog-client.ts";

@@ -5,15 +5,15 @@
  * starts; a stop may come while it starts, and then nothing starts after it.
  * Not here: what is started (engine.ts, assembly.ts).
  */
-import { lastValueFrom, type Subject, type Subscription, takeUntil } from "rxjs";
-import { after } from "../clock/clock.ts";
+import { filter, lastValueFrom, map, Observable, type Subject, type Subscription, startWith, take, takeUntil } from "rxjs";
+import { after, type Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
+import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
-import { drained } from "./drain.ts";
 import { initialSync } from "./initial-sync.ts";
 import { setLeverage } from "./leverage.ts";
 import { holdAsBefore, recall } from "./recovery.ts";
@@ -154,3 +154,23 @@ export class EngineLifecycle {
     return this.#state === "stopped";
   }
 }
+
+const isOpenQuestion = ({ phase }: TrackedOrder): boolean => phase === "sent" || phase === "unknown";
+
+/** Resolves when every order's fate is known, or after `ms`. Nothing is sent for it that would not be sent anyway. */
+const drained = async (accounts: readonly UserAccount[], clock: Clock, ms: number): Promise<void> => {
+  if (ms <= 0) return;
+  const questions = (): number =>
+    accounts.reduce((count, { orderManager }) => count + orderManager.orders().filter(isOpenQuestion).length, 0);
+  const changed$ = new Observable<undefined>((subscriber) => {
+    for (const { orderManager } of accounts) subscriber.add(orderManager.listen(() => subscriber.next(undefined)));
+  });
+  const none$ = changed$.pipe(
+    startWith(undefined),
+    map(questions),
+    filter((count) => count === 0),
+    take(1),
+    takeUntil(after(clock, ms)),
+  );
+  await lastValueFrom(none$, { defaultValue: 0 });
+};

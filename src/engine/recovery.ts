@@ -12,7 +12,7 @@ import type { OrdType, Side } from "../contract/profile.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Recovered } from "./journal-port.ts";
 import { setMode } from "./trading-state.ts";
-import type { UserAccounts } from "./user-accounts.ts";
+import type { UserAccounts } from "./user-account.ts";
 
 interface Heir {
   readonly accounts: UserAccounts;

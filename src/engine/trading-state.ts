@@ -10,7 +10,7 @@ import type { Whom } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import { type CancelResult, cancelAll } from "../orders/manual-orders.ts";
 import type { Mode } from "../orders/risk/trading-mode.ts";
-import type { UserAccounts } from "./user-accounts.ts";
+import type { UserAccounts } from "./user-account.ts";
 
 /** No new orders, and every order that is not over is taken back first of all, those under way included. */
 export const haltWith =

@@ -9,6 +9,7 @@ import { createGateway, type Gateway } from "../client/gateway.ts";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
+import { didYouMean, SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -34,7 +35,7 @@ export interface UserAccount {
   readonly orderManager: OrderManager;
 }
 
-export interface UserAccountParts {
+interface UserAccountParts {
   readonly config: CheckedConfig;
   readonly contract: Contract;
   readonly service: OpenService;
@@ -52,7 +53,7 @@ export interface UserAccountParts {
 }
 
 /** `instruments` is the list to use, where another account reads it already. */
-export const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
+const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
   const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
   const { clock } = service;
   const gateway = createGateway({ clock, contract, scheduler, journal, user });
@@ -131,4 +132,35 @@ export const streamsOf = (
     equity$: until(equityStream(clock, orderManager.positions)),
     quota$: until(quota$),
   };
+};
+
+/** Accounts of all users of a service, at least one. */
+export interface UserAccounts {
+  readonly first: UserAccount;
+  readonly all: readonly UserAccount[];
+  /** The user's branch, the first one's where none is named. */
+  readonly of: (uid: string | undefined, asker: string) => UserAccount;
+}
+
+/**
+ * One for each user, the first of them reading the products for all. A strategy that names a user the service does not have is refused
+ * before anything is asked.
+ */
+export const createUserAccounts = (parts: UserAccountParts, { users }: OpenService): UserAccounts => {
+  const [user, ...others] = users;
+  if (user === undefined) throw new SluiceError("CONFIG_INVALID", "config.service opened without a user. Give it at least one.");
+  const first = createUserAccount(parts, user);
+  const all = [first, ...others.map((other) => createUserAccount(parts, other, first.resources.instruments))];
+  const byUid = new Map(all.map((account) => [account.user.uid, account]));
+  const of = (uid: string | undefined, asker: string): UserAccount => {
+    const account = uid === undefined ? first : byUid.get(uid);
+    if (account !== undefined) return account;
+    const uids = [...byUid.keys()];
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `${asker}: the service has no user "${uid}"; it has ${uids.join(", ")}.${didYouMean(uid ?? "", uids)}`,
+    );
+  };
+  for (const { name, user: uid } of parts.config.strategies) of(uid, `strategy "${name}"`);
+  return { first, all, of };
 };

@@ -4,13 +4,14 @@
  * Invariants: options are checked and completed with defaults before any code of the author runs; one schema is the type, the
  * validation and the defaults; what is returned is data, distinguished by `kind`, never by class.
  */
+
+import { pathToFileURL } from "node:url";
 import type { JSONSchema } from "json-schema-to-ts";
 import type { Observable } from "rxjs";
 import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
-import { fileOf } from "./caller-file.ts";
 import { type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 import { type Isolation, isolationDefaults, type Plugin, type Strategy } from "./strategy.ts";
@@ -153,4 +154,18 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
 export const defineConfig = <C extends ConfigInput>(config: C): C => {
   if (typeof config !== "function") checkConfig(config);
   return config;
+};
+
+const here = new URL(".", import.meta.url).href;
+const place = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()\s][^()]*?):\d+:\d+\)?$/;
+
+/** File of the caller as an address to import, files of this room, of the platform and of installed packages passed over. */
+const fileOf = ({ stack = "" }: Error): string | undefined => {
+  for (const line of stack.split("\n")) {
+    const found = place.exec(line.trim())?.[1];
+    if (found === undefined || found.startsWith("node:")) continue;
+    const address = (found.startsWith("file:") ? found : pathToFileURL(found).href).replace(/\?.*$/, "");
+    if (!address.startsWith(here) && !address.includes("/node_modules/")) return address;
+  }
+  return undefined;
 };

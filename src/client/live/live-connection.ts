@@ -11,6 +11,7 @@ import { websocketLimits } from "../../contract/limits.ts";
 import type { Transport } from "../../contract/transport.ts";
 import type { ServiceEnv } from "../service-port.ts";
 import { HttpTransport } from "../transport/http.ts";
+import { socketUrlOf } from "../transport/service-address.ts";
 import { createServiceTime } from "../transport/service-time.ts";
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
@@ -22,7 +23,6 @@ import type { KnownUser } from "./key-material.ts";
 import { createLiveMarket, type LiveMarket } from "./live-market.ts";
 import type { OrderPushes } from "./order-pushes.ts";
 import { toBaseFor } from "./quantities.ts";
-import { socketUrlOf } from "./socket-url.ts";
 
 interface ConnectionOptions {
   readonly baseUrl: string;

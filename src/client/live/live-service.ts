@@ -13,14 +13,13 @@ import type { Environment } from "../../contract/limits.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
-import { readBaseUrl } from "../transport/base-url.ts";
+import { checkSocketUrl, readBaseUrl } from "../transport/service-address.ts";
 import type { OpenSocket } from "../transport/socket.ts";
 import { type Anomalies, createAnomalies } from "./anomalies.ts";
 import { type KnownUser, type LiveKey, type LiveUsers, readUsers } from "./key-material.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
 import { confirmationPath, confirms, readConfirmation } from "./size-unit-confirmation.ts";
-import { checkSocketUrl } from "./socket-url.ts";
 
 /** Options of the live service. Times are milliseconds. */
 export interface LiveOptions {

@@ -17,8 +17,8 @@ import { authHeaderNames, queryText } from "../../contract/signing.ts";
 import type { Transport, WireRequest } from "../../contract/transport.ts";
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { usualHeaders } from "./answer-body.ts";
-import { type Origin, readBaseUrl } from "./base-url.ts";
 import { codeOf, type ExchangeSetting, HttpExchange, unwritable } from "./http-exchange.ts";
+import { type Origin, readBaseUrl } from "./service-address.ts";
 import type { ServiceTime } from "./service-time.ts";
 import type { Signer } from "./sign.ts";
 

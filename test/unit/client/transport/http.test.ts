@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { readBaseUrl } from "../../../../src/client/transport/base-url.ts";
+import { readBaseUrl } from "../../../../src/client/transport/service-address.ts";
 import { createServiceTime } from "../../../../src/client/transport/service-time.ts";
 import { readTimestamp } from "../../../../src/contract/signing.ts";
 import { type Answer, httpText, type RawServer, startRawServer } from "../../../support/harness/raw-server.ts";

@@ -1,8 +1,8 @@
 /**
- * Where the service is, read from a config and refused when it could send credentials astray.
+ * Where the service is and where its WebSocket is opened, read from a config and refused when it could send credentials astray.
  *
- * Invariants: a scheme, a host and a port, nothing else; a connection that is not encrypted leaves this machine only where that
- * was asked for; a text that holds a user name or a password is not repeated in the message that refuses it.
+ * Invariants: a scheme, a host and a port, and for the WebSocket a path, nothing else; a connection that is not encrypted leaves this
+ * machine only where that was asked for; a text that holds a user name or a password is not repeated in the message that refuses it.
  */
 import { SluiceError } from "../../errors.ts";
 
@@ -38,4 +38,21 @@ export const readBaseUrl = (text: string, plainAllowed = false): Origin => {
     );
   }
   return { secure, hostname, port: url.port === "" ? (secure ? 443 : 80) : Number(url.port) };
+};
+
+/** The same host as `baseUrl`, at the profile's path. */
+export const socketUrlOf = (baseUrl: string, path: string): string => `${new URL(baseUrl).origin.replace(/^http/, "ws")}${path}`;
+
+/** Checks the address of a WebSocket as given. */
+export const checkSocketUrl = (text: string): void => {
+  const refuse = (why: string): never => {
+    throw new SluiceError("CONFIG_INVALID", `The address of the WebSocket ${why}; write one such as "wss://api.example.com/ws/v1".`);
+  };
+  if (!URL.canParse(text)) refuse("is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "wss:" && url.protocol !== "ws:") refuse(`begins with ${url.protocol}`);
+  if (url.hash !== "") refuse("has a fragment");
+  // The same rules as for requests: no password in it, and nothing unencrypted beyond this machine.
+  const { username, password } = url;
+  readBaseUrl(`${url.protocol === "wss:" ? "https:" : "http:"}//${username === "" && password === "" ? "" : "user@"}${url.host}`);
 };
