@@ -7,7 +7,7 @@
  * funding is charged to holders of a position, and which price whole levels will show is not known beforehand.
  * Not here: what is made of it (player.ts, batched-rows.ts).
  */
-import { isActive } from "../contract/order-states.ts";
+import { isActive } from "../contract/schemas.ts";
 import type { Series, Tape } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";

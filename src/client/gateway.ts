@@ -17,8 +17,8 @@ import type { Account, Action, Ending } from "../scheduler/action.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { decode, encode, inputProblem } from "./codec.ts";
 import type { Outcome } from "./outcome.ts";
+import { unlistedIn, unlistedText } from "./outcome.ts";
 import { SharedRead } from "./shared-read.ts";
-import { unlistedIn, unlistedText } from "./unlisted.ts";
 
 export interface CallOptions {
   readonly class: ActionClass;

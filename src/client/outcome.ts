@@ -5,6 +5,10 @@
  * something `rejected` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`, and
  * a record that cannot be read stands in the way of its own order only (`hiddenIn`).
  */
+import type { EndpointName } from "../contract/endpoints.ts";
+import type { Profile } from "../contract/profile.ts";
+import { elementVerdict } from "../contract/rejections.ts";
+import type { ElementResult } from "../contract/schemas.ts";
 
 export interface Ids {
   readonly ordId?: string | undefined;
@@ -49,8 +53,7 @@ export const hiddenIn = (
   });
 
 /** The service does not let these keys do it, or does not know them. */
-export const isDenied = (outcome: Outcome<unknown>): boolean =>
-  outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
+const isDenied = (outcome: Outcome<unknown>): boolean => outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
 
 /** The service said no to the call as a whole, whether or not that proves that it was not executed. */
 export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
@@ -69,3 +72,34 @@ export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done
       return "refused by a rate limit";
   }
 };
+
+/** The answer's own no with a code that is on no list of rejections (contract/rejections.ts), be it of the call or of one of its elements. */
+export const unlistedIn = (endpoint: EndpointName, outcome: Outcome<unknown>, profile: Profile): Unlisted | undefined => {
+  if (outcome.kind === "unknown") return outcome.unlisted;
+  if (outcome.kind !== "done" || (endpoint !== "placeOrder" && endpoint !== "cancelBatch")) return undefined;
+  for (const { sCode, sMsg } of outcome.records as readonly ElementResult[]) {
+    if (sCode !== "0" && elementVerdict(profile, sCode) === "unlisted") return { status: 200, code: sCode, msg: sMsg };
+  }
+  return undefined;
+};
+
+/** In words, with the row of the profile to add the code to. */
+export const unlistedText = (endpoint: EndpointName, { status, code, msg }: Unlisted, { answers }: Profile): string => {
+  const known = [200, answers.orderErrorStatus, answers.badRequestStatus].includes(status);
+  const row = known ? "" : `, or if orders are rejected with status ${status}, set profile.answers.orderErrorStatus`;
+  return `${endpoint}: the service answered with status ${status} and code ${code} ("${msg}"), which is on no list of rejections, so the outcome is found out by looking, which takes a minute. If it means that nothing was executed, add "${code}" to profile.answers.rejectionCodes${row}`;
+};
+
+/** One reading of a part of the service's state: the value, or why there is none. */
+export type Reading<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "failed"; readonly problem: string; readonly denied?: true }
+  /** It was not needed any more when it could have left: nothing is known that was not known before. */
+  | { readonly kind: "withdrawn" };
+
+/** A read that did not bring the value, as its outcome says. */
+export const failedReading = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done" }>): Reading<never> => ({
+  kind: "failed",
+  problem: whyNot(outcome),
+  ...(isDenied(outcome) && { denied: true }),
+});

@@ -9,9 +9,9 @@
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
 import { limitedStatus, limitHeaders } from "../contract/limits.ts";
-import { readState } from "../contract/order-states.ts";
 import type { Profile } from "../contract/profile.ts";
 import { verdictOn } from "../contract/rejections.ts";
+import { readState } from "../contract/schemas.ts";
 import type { WireResponse } from "../contract/transport.ts";
 import { wireProblems } from "../contract/validate.ts";
 import type { Ids, Outcome } from "./outcome.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: nothing assumed about the service is written anywhere else; a user may override any value, and an override that
  * names no row or has another type is refused. Gap ids: G… where the description says "not shown", H… where it is silent.
- * Not here: what the description does say (endpoints.ts, limits.ts, order-states.ts).
+ * Not here: what the description does say (endpoints.ts, limits.ts, schemas.ts).
  */
 
 export interface Row<T> {

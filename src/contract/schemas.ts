@@ -5,6 +5,7 @@
  * Fields the description does not show (gaps G2, G8–G11) are the profile's default spelling; readers map aliases first.
  */
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
+import type { Profile } from "./profile.ts";
 
 /** Deferred inference: a bare `FromSchema` in generic code makes the compiler expand every possible schema. */
 export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never;
@@ -247,3 +248,15 @@ export const instrumentsQuery = {
 export const balanceQuery = { type: "object", additionalProperties: false, properties: { currency: text } } as const satisfies JSONSchema;
 
 export const positionsQuery = { type: "object", additionalProperties: false, properties: { instId } } as const satisfies JSONSchema;
+
+/** It rests; the other two states are final. */
+export const isActive = (state: OrderState): boolean => state === "live" || state === "partially_filled";
+
+/** Later states win over earlier ones when two records of one order disagree. */
+export const rank: Readonly<Record<OrderState, number>> = { live: 0, partially_filled: 1, filled: 2, canceled: 2 };
+
+/** One of the four states, an alias's state, or undefined for an unknown word, which is never read as one of the four. */
+export const readState = (word: string, profile: Profile): OrderState | undefined => {
+  const state = profile.order.stateAliases[word] ?? word;
+  return (orderStates as readonly string[]).includes(state) ? (state as OrderState) : undefined;
+};

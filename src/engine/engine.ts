@@ -21,7 +21,7 @@ import { type OnEvent, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { createOrders } from "../orders/manual-orders.ts";
-import type { OrderUpdate } from "../orders/order-update.ts";
+import type { OrderUpdate } from "../orders/tracked-order.ts";
 import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";

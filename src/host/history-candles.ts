@@ -7,8 +7,8 @@
  */
 import { add, compare, isDecimal } from "../decimal.ts";
 import type { HistoryCandle } from "../market/history.ts";
+import { candleOf } from "../market/history.ts";
 import type { Candle } from "../market/market-data.ts";
-import { candleOf } from "../market/text-candle.ts";
 
 interface Piece {
   readonly openedAt: number;

@@ -5,8 +5,10 @@
  * is read (host/market-history.ts).
  * Not here: recordings as a source (recorded-history.ts), the seam between history and live.
  */
+
+import { approximate, plain } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
-import type { HistoryOptions, Quote, Trade } from "./market-data.ts";
+import type { Candle, HistoryOptions, Quote, Trade } from "./market-data.ts";
 
 /**
  * A finished bar as a source gives it. Instants are whole milliseconds since the epoch; prices and volume are decimal text.
@@ -69,3 +71,25 @@ export const historyCount = (what: string, options: HistoryOptions | undefined, 
 };
 
 const invalid = (what: string, problem: string): SluiceError => new SluiceError("CONFIG_INVALID", `${what}: ${problem}`);
+
+/** A bar in decimal text, as bars are built and told. */
+export interface TextBar {
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+  readonly volume: string;
+}
+
+/** The object that strategies receive of a bar: frozen, in the shortest exact spelling, with the fields of a recorded market's. */
+export const candleOf = (instId: string, at: number, barMs: number, bar: TextBar): Candle => {
+  const [open, high, low, close, volume] = [bar.open, bar.high, bar.low, bar.close, bar.volume].map(plain) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const [openFloat, highFloat, lowFloat, closeFloat] = [open, high, low, close].map(approximate) as [number, number, number, number];
+  return Object.freeze({ instId, at, openedAt: at - barMs, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat });
+};

@@ -5,8 +5,9 @@
  * engine traded is only counted, once for all of them; one that came and went while it traded is reported with its end.
  * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
  */
-import { isActive } from "../contract/order-states.ts";
+
 import type { OrderRecord } from "../contract/schemas.ts";
+import { isActive } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 
 export interface ForeignOrders {

@@ -10,8 +10,8 @@ import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import type { OrderManager } from "./order-manager.ts";
-import type { OrderUpdate } from "./order-update.ts";
 import type { Refusal } from "./refusals.ts";
+import type { OrderUpdate } from "./tracked-order.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 

@@ -7,11 +7,10 @@
  */
 import type { EventLog } from "../journal/event-log.ts";
 import type { OrderPhase } from "../journal/events.ts";
-import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
-import { isOver, type TrackedOrder } from "./tracked-order.ts";
+import { isOver, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 
 /** What follows from transitions besides publication. */
 interface LifecycleOwner {

@@ -13,7 +13,6 @@ import type { BookedPosition } from "../journal/holdings.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import { OrderFlow, type OrderFlowOptions } from "./order-flow.ts";
 import type { UpdateListener } from "./order-lifecycle.ts";
-import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Positions } from "./positions.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
@@ -23,7 +22,7 @@ import { createOrderThrottle } from "./risk/order-throttle.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
 import { type Mode, mayPlace } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
-import { isResting, type TrackedOrder } from "./tracked-order.ts";
+import { isResting, type OrderUpdate, type TrackedOrder, updateOf } from "./tracked-order.ts";
 import { type OrderSpec, type WantedOrder, wishMark } from "./wanted-order.ts";
 
 interface OrderManagerOptions extends OrderFlowOptions {

@@ -7,8 +7,8 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
-import { isActive } from "../contract/order-states.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
+import { isActive } from "../contract/schemas.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ClientOrderIds } from "./client-order-id.ts";

@@ -5,9 +5,8 @@
  * counts as open until there is evidence.
  */
 import type { Clock } from "../clock/clock.ts";
-import { isActive } from "../contract/order-states.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
-import type { OrderRecord } from "../contract/schemas.ts";
+import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
@@ -124,4 +123,36 @@ export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, 
   order.record = record;
   order.reason = "adopted";
   return order;
+};
+
+/** One order of a strategy at one moment, frozen and made once for all who listen: its phase, and what was executed so far. */
+export interface OrderUpdate {
+  /** Name of the strategy in the config. */
+  readonly strategy: string;
+  /** Slot of the wanted order. */
+  readonly slot: string;
+  /** Client order id, given by Sluice. */
+  readonly clOrdId: string;
+  /** Empty until the service gave it. */
+  readonly ordId: string;
+  /** Where the order stands in its life; `refused` when it was never sent. */
+  readonly phase: OrderPhase | "refused";
+  /** What was sent, in the service's words; undefined when nothing was. */
+  readonly spec: OrderSpec | undefined;
+  /** It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before (`filledQty`). */
+  readonly isFinal: boolean;
+  /** Executed so far, in base currency whatever the service's sizes count; "0" while nothing was. */
+  readonly filledQty: string;
+  /** Price of that on average, as the service tells it; empty while nothing was executed. */
+  readonly avgPx: string;
+  /** The service's record as last seen. */
+  readonly record: OrderRecord | undefined;
+  /** Why it ended or was refused, in words; empty where there is nothing to say. */
+  readonly reason: string;
+}
+
+export const updateOf = (order: TrackedOrder, filledQty: string): OrderUpdate => {
+  const { strategy, slot, clOrdId, ordId, phase, spec, record, reason } = order;
+  const avgPx = filledQty === "0" ? "" : (record?.avgPx ?? "");
+  return Object.freeze({ strategy, slot, clOrdId, ordId, phase, isFinal: isOver(order), filledQty, avgPx, spec, record, reason });
 };

@@ -11,7 +11,7 @@ import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
 import type { Tape } from "../market/tape/tape.ts";
-import type { OrderUpdate } from "../orders/order-update.ts";
+import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
 import type { EquityPoint } from "./equity.ts";

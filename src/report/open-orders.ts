@@ -4,9 +4,9 @@
  * Invariants: an order is known from its first active record to its first final one; what is left of it is exact.
  */
 import { instTypeOf } from "../contract/inst-id.ts";
-import { isActive } from "../contract/order-states.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
+import { isActive } from "../contract/schemas.ts";
 import { add, isPositive, mul, sub } from "../decimal.ts";
 import type { OpenOrders } from "./report.ts";
 

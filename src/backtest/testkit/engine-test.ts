@@ -8,8 +8,8 @@
 import type { OpenService, ServiceEnv } from "../../client/service-port.ts";
 import { letPromisesSettle } from "../../clock/microtasks.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { isActive } from "../../contract/order-states.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
+import { isActive } from "../../contract/schemas.ts";
 import { add, compare, decimal, sub } from "../../decimal.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { SluiceError } from "../../errors.ts";

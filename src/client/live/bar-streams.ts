@@ -7,9 +7,9 @@
  */
 import { plain } from "../../decimal.ts";
 import { checkBarLength } from "../../market/bar-length.ts";
+import { candleOf } from "../../market/history.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { Candle } from "../../market/market-data.ts";
-import { candleOf } from "../../market/text-candle.ts";
 import type { InstrumentParts } from "./instrument-parts.ts";
 import { LiveBars, minuteMs } from "./live-bars.ts";
 import type { MarketRecords } from "./records.ts";

@@ -8,7 +8,7 @@
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { add, compare } from "../../decimal.ts";
-import type { TextBar } from "../../market/text-candle.ts";
+import type { TextBar } from "../../market/history.ts";
 
 export const minuteMs = 60_000;
 

@@ -7,15 +7,13 @@
  */
 import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap } from "rxjs";
 import type { CallOptions, Gateway } from "../../client/gateway.ts";
-import { hiddenIn, type Outcome, whyNot } from "../../client/outcome.ts";
+import { failedReading, hiddenIn, type Outcome, type Reading, whyNot } from "../../client/outcome.ts";
 import { type WalkOptions, walkOrders } from "../../client/paging.ts";
 import type { Clock } from "../../clock/clock.ts";
-import { isActive } from "../../contract/order-states.ts";
-import type { OrderRecord } from "../../contract/schemas.ts";
+import { isActive, type OrderRecord } from "../../contract/schemas.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 import type { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
-import { failedReading, type Reading } from "./reading.ts";
 
 interface OrderListsOptions {
   readonly clock: Clock;

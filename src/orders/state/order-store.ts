@@ -5,8 +5,9 @@
  * and replies gives the same record, a final state stays final and filled size never falls; finished orders are kept up to a bound.
  * Not here: whose orders they are (orders/), reading listings (order-lists.ts).
  */
-import { isActive, rank } from "../../contract/order-states.ts";
+
 import type { OrderRecord } from "../../contract/schemas.ts";
+import { isActive, rank } from "../../contract/schemas.ts";
 import { abs, compare } from "../../decimal.ts";
 
 /** `previous` is what was known of the order before. */

@@ -7,8 +7,8 @@
  * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
+import type { Reading } from "../../client/outcome.ts";
 import type { Clock, Timer } from "../../clock/clock.ts";
-import type { Reading } from "./reading.ts";
 
 /** A part of the service's state as last known, and whether it can be trusted. */
 export interface Snapshot<T> {

@@ -7,6 +7,7 @@
 import { distinctUntilChanged, map, type Observable } from "rxjs";
 import type { Gateway } from "../../client/gateway.ts";
 import type { Outcome } from "../../client/outcome.ts";
+import { failedReading, type Reading } from "../../client/outcome.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
@@ -16,7 +17,6 @@ import type { EventLog } from "../../journal/event-log.ts";
 import { OrderLists } from "./order-lists.ts";
 import { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
-import { failedReading, type Reading } from "./reading.ts";
 
 /** Milliseconds a value may be old while it is subscribed, by resource. */
 export interface Freshness {

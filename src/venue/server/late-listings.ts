@@ -11,9 +11,9 @@ import type { Contract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import { instTypeOf } from "../../contract/inst-id.ts";
 import { paging } from "../../contract/limits.ts";
-import { isActive } from "../../contract/order-states.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
+import { isActive } from "../../contract/schemas.ts";
 import { isZero } from "../../decimal.ts";
 import type { Venue, VenueResponse } from "../venue.ts";
 

@@ -7,8 +7,8 @@
  */
 import { filter, firstValueFrom, fromEvent, map, merge, take } from "rxjs";
 import type { Unlisted } from "../../client/outcome.ts";
+import { unlistedIn, unlistedText } from "../../client/outcome.ts";
 import { parseResponse } from "../../client/parse-response.ts";
-import { unlistedIn, unlistedText } from "../../client/unlisted.ts";
 import { after } from "../../clock/clock.ts";
 import { parseInstId } from "../../contract/inst-id.ts";
 import type { Side } from "../../contract/profile.ts";

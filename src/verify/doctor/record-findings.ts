@@ -5,9 +5,9 @@
  */
 
 import { parseResponse } from "../../client/parse-response.ts";
-import { readState } from "../../contract/order-states.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
+import { readState } from "../../contract/schemas.ts";
 import { type Raw, type Reply, wordOf } from "../probe/reply.ts";
 import { type Answer, doneOr } from "./answer.ts";
 import type { ExaminationState } from "./examination.ts";

@@ -6,8 +6,8 @@
  * Not here: the state after quiet (final-checks.ts), quota (quota-invariants.ts), slots that hold two orders (surplus-check.ts), what the invariants are called (invariants.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
-import { isActive } from "../../contract/order-states.ts";
 import type { CancelBody, OrderRecord, PlaceBody } from "../../contract/schemas.ts";
+import { isActive } from "../../contract/schemas.ts";
 import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { compare } from "../../decimal.ts";
 import type { Event, EventOf } from "../../journal/events.ts";

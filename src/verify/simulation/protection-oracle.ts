@@ -6,8 +6,8 @@
  * Not here: arithmetic (protected-position.ts), what is compared after quiet (holdings-check.ts).
  */
 import type { Subscription } from "rxjs";
-import { isActive } from "../../contract/order-states.ts";
 import type { OrderRecord, PlaceBody } from "../../contract/schemas.ts";
+import { isActive } from "../../contract/schemas.ts";
 import type { Event } from "../../journal/events.ts";
 import type { Market, Quote } from "../../market/market-data.ts";
 import type { ClientOrderIds } from "../../orders/client-order-id.ts";

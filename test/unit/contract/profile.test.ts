@@ -1,9 +1,8 @@
 /** What a user may override, and how a slip of the pen is answered. */
 import { describe, expect, it } from "vitest";
-import { isActive, rank, readState } from "../../../src/contract/order-states.ts";
 import { profileRows, resolveProfile } from "../../../src/contract/overrides.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
-import { orderStates } from "../../../src/contract/schemas.ts";
+import { isActive, orderStates, rank, readState } from "../../../src/contract/schemas.ts";
 import type { SluiceError } from "../../../src/errors.ts";
 
 const issuesOf = (overrides: unknown): readonly string[] => {

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { withHistory } from "../../../src/host/market-history.ts";
 import type { CandleHistory, HistoryCandle, HistorySource } from "../../../src/market/history.ts";
+import { candleOf } from "../../../src/market/history.ts";
 import { HotStream } from "../../../src/market/hot-stream.ts";
 import type { Candle, Market, Trade } from "../../../src/market/market-data.ts";
-import { candleOf } from "../../../src/market/text-candle.ts";
 import { createStage, instId as listed } from "../../support/harness/live-market.ts";
 
 const instId = "BTC-USDT-SWAP";
