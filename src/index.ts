@@ -19,7 +19,9 @@ export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, Order
 export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
+
 export type { Config, ConfigInput, JournalConfig, QuotaConfig, WatchdogConfig } from "./host/config.ts";
+export type { LeverageConfig } from "./host/config-schema.ts";
 export type {
   Estimate,
   PlannedAction,
@@ -41,8 +43,8 @@ export {
   type StrategyDefinition,
   type StrategyNaming,
 } from "./host/define.ts";
-export type { LeverageConfig } from "./host/leverage-config.ts";
 export type { RestartPolicy } from "./host/restart-policy.ts";
+
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { EventMap } from "./journal/event-map.ts";
@@ -57,9 +59,9 @@ export type { RuleSet } from "./orders/risk/pre-trade-checks.ts";
 export type { RiskRules } from "./orders/risk/risk-limits.ts";
 export type { Snapshot } from "./orders/state/polled-resource.ts";
 export type { Freshness } from "./orders/state/resources.ts";
+export type { OrderUpdate } from "./orders/tracked-order.ts";
 export type { Cross, OrderSpec, Wanted, WantedOrder } from "./orders/wanted-order.ts";
 export type { Random } from "./random.ts";
-export type { OrderUpdate } from "./orders/tracked-order.ts";
 export type { LayerSpec } from "./scheduler/quota/layers.ts";
 export type { LayerState } from "./scheduler/quota/quota-state.ts";
 export { fromFolder } from "./verify/session/folder-history.ts";

@@ -16,7 +16,6 @@ import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
 import { initialSync } from "./initial-sync.ts";
 import { setLeverage } from "./leverage.ts";
-import { holdAsBefore, recall } from "./recovery.ts";
 import { detectStalls } from "./stall-detector.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
@@ -128,13 +127,13 @@ export class EngineLifecycle {
       await durable?.close();
       throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
     }
-    if (recovered !== undefined) holdAsBefore(accounts, names(config.strategies), recovered);
+    if (recovered !== undefined) durable?.recovery.holdAsBefore(accounts, names(config.strategies), recovered);
     beating.start();
     service.start();
     if (service.realTime === true || service.watchful === true) startWatch.begin();
     for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
     await setLeverage(clock, accounts.all, config.leverage);
-    if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);
+    if (recovered !== undefined) durable?.recovery.recall({ accounts, journal, clock }, recovered);
     if (service.watchful === true) this.#stalls = detectStalls({ clock, journal, accounts: accounts.all });
     await ready?.();
   }

@@ -27,9 +27,8 @@ import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
 import { EngineLifecycle, LateCode, names } from "./engine-lifecycle.ts";
-import { monitorForeignUsage } from "./foreign-usage-monitor.ts";
 import { positionsOf } from "./position-streams.ts";
-import { watchSharedAccess } from "./shared-access.ts";
+import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { type Switches, switchesOf } from "./trading-state.ts";
 import { streamsOf, type UserAccount } from "./user-account.ts";
 

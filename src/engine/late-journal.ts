@@ -12,12 +12,14 @@ import type { EventOf } from "../journal/events.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { JournalParts, Noted, PlacementJournal, Recovered } from "./journal-port.ts";
 
-type Code = typeof import("./placement-journal.ts");
+type Code = typeof import("./placement-journal.ts") & typeof import("./recovery.ts");
 let code: Code | undefined;
 
 /** Once loaded, it is there for every engine of the process, without a wait. */
 export const loadJournalCode = async (): Promise<void> => {
-  code ??= await import("./placement-journal.ts");
+  if (code !== undefined) return;
+  const [journal, recovery] = await Promise.all([import("./placement-journal.ts"), import("./recovery.ts")]);
+  code = { ...journal, ...recovery };
 };
 
 export class LateJournal implements PlacementJournal {
@@ -34,9 +36,14 @@ export class LateJournal implements PlacementJournal {
   }
 
   open(): Promise<Recovered> {
-    if (code === undefined) throw new SluiceError("ENGINE_STATE", "The journal's code is not loaded. Await engine.load() first.");
-    this.#journal = code.placementJournal(this.#config, this.#parts);
+    this.#journal = this.recovery.placementJournal(this.#config, this.#parts);
     return this.#journal.open();
+  }
+
+  /** What becomes of that. */
+  get recovery(): Code {
+    if (code !== undefined) return code;
+    throw new SluiceError("ENGINE_STATE", "The journal's code is not loaded. Await engine.load() first.");
   }
 
   readonly interceptor: Interceptor = (next) => {

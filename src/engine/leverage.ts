@@ -10,7 +10,7 @@ import { type Outcome, whyNot } from "../client/outcome.ts";
 import { after, type Clock } from "../clock/clock.ts";
 import type { InputOf } from "../contract/endpoints.ts";
 import { SluiceError } from "../errors.ts";
-import type { LeverageConfig } from "../host/leverage-config.ts";
+import type { LeverageConfig } from "../host/config-schema.ts";
 import type { UserAccount } from "./user-account.ts";
 
 const answerMsMax = 90_000;

@@ -1,13 +1,15 @@
 /**
- * Shared access: warns when another program uses this engine's key, or another engine its instance name.
+ * Shared access: warns when another program uses this engine's key, or another engine its instance name, and tells what other clients
+ * of the user or the address use of the quota.
  *
- * Invariants: each is reported once, in an event that says what to do; an order that a previous run sent and that lands late is no
- * second engine.
+ * Invariants: nothing waits for a warning; a shared key or name is reported once, in an event that says what to do; an order that a
+ * previous run sent and that lands late is no second engine.
  * Not here: what the quota and the order manager do about it: they count and adopt what they see.
  */
 import type { QuotaState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventOf } from "../journal/events.ts";
+import type { Ledger } from "../scheduler/quota/ledger.ts";
 
 /** Seconds in which the service counted more requests of a key than we sent, before it is told. */
 const keyWindowsLeast = 3;
@@ -50,5 +52,26 @@ export const watchSharedAccess = (journal: EventLog, quotaNow: () => QuotaState,
     if (event.type === "engine.started") tradesSince = event.at;
     else if (event.type === "action.answered" && !isKeyTold) takeAnswer();
     else if (event.type === "order.changed" && !isInstanceTold) takeOrder(event);
+  });
+};
+
+/** Part of a window's capacity from which on others are worth a word. */
+const toldShare = 0.1;
+/** The windows are looked at this often at most. */
+const lookMs = 1_000;
+
+/** Reports use by other clients once a window and layer. */
+export const monitorForeignUsage = (journal: EventLog, ledger: Pick<Ledger, "othersUse">): void => {
+  const told = new Map<string, number>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  journal.on(["action.answered"], ({ at }) => {
+    if (at - lookedAt < lookMs) return;
+    lookedAt = at;
+    for (const { layer, scope, foreign, capacity, windowEndsAt } of ledger.othersUse(at)) {
+      const name = `${layer} ${scope}`;
+      if (foreign < capacity * toldShare || told.get(name) === windowEndsAt) continue;
+      told.set(name, windowEndsAt);
+      journal.append({ type: "quota.otherClients", layer, used: foreign });
+    }
   });
 };

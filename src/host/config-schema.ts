@@ -3,8 +3,31 @@
  *
  * Not here: what its keys mean and the checks that span several of them (config.ts).
  */
+
+import type { MarginMode } from "../contract/profile.ts";
 import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
-import { leverageSchema } from "./leverage-config.ts";
+
+/**
+ * By instrument: a leverage from 1 up, decimal text such as "5", alone or with the margin mode. It is set for every user before
+ * anything is traded (one call of weight 5 each); a rejection ends the start.
+ */
+export type LeverageConfig = Readonly<Record<string, string | { readonly lever: string; readonly mgnMode?: MarginMode }>>;
+
+const lever = { type: "string", pattern: "^[1-9]\\d*(\\.\\d+)?$", maxLength: 10 } as const;
+
+/** The instruments are swaps, as leverage exists for contracts only; whether a leverage is allowed, the service decides at the start. */
+const leverageSchema = {
+  type: "object",
+  default: {},
+  propertyNames: { pattern: "-SWAP$" },
+  additionalProperties: {
+    type: ["string", "object"],
+    pattern: lever.pattern,
+    additionalProperties: false,
+    required: ["lever"],
+    properties: { lever, mgnMode: { type: "string", enum: ["cross", "isolated"] } },
+  },
+} as const;
 
 const positive = { type: "number", exclusiveMinimum: 0 } as const;
 const whole = { type: "integer", minimum: 0 } as const;

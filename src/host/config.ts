@@ -14,9 +14,9 @@ import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import type { Freshness } from "../orders/state/resources.ts";
 import type { LayerSpec } from "../scheduler/quota/layers.ts";
 import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
+import type { LeverageConfig } from "./config-schema.ts";
 import { configSchema, moneyLimits } from "./config-schema.ts";
 import { historySourceOf } from "./history-reader.ts";
-import type { LeverageConfig } from "./leverage-config.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 

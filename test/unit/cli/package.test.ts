@@ -45,6 +45,16 @@ const link = (from: string, to: string): void => {
   symlinkSync(from, to, "junction");
 };
 
+/** Prints the address of every module of the package as it is loaded. */
+const countingLoader = `import { register } from "node:module";
+const hooks = \`import { writeSync } from "node:fs";
+export const load = (url, context, next) => {
+  if (url.includes("/sluice/dist/")) writeSync(1, url + "\\\\n");
+  return next(url, context);
+};\`;
+register("data:text/javascript," + encodeURIComponent(hooks));
+`;
+
 /** A program that uses every entry, and exports what it defines with its declarations. */
 const consumer = `import { map, type Observable } from "rxjs";
 import { createEngine, defineConfig, defineStrategy, type EventMap, type Quote } from "sluice";
@@ -132,6 +142,15 @@ describe("A package packed from an unbuilt clone", () => {
       'const { createEngine, defineStrategy } = await import("sluice"); console.log(typeof createEngine, typeof defineStrategy);';
     writeFileSync(join(project, "program.mjs"), program);
     expect(await run(process.execPath, ["program.mjs"], project)).toEqual({ code: 0, out: "function function\n", err: "" });
+  });
+
+  it("loads at most 148 of its modules for whoever imports it, and the rest when an engine needs it", async () => {
+    writeFileSync(join(project, "count.mjs"), countingLoader);
+    const { code, out } = await run(process.execPath, ["--import", "./count.mjs", "-e", 'await import("sluice")'], project);
+    const loaded = out.trim().split("\n");
+    expect([code, loaded.length > 100]).toEqual([0, true]);
+    const advice = "import what only some configs need by import(), as src/engine/engine-lifecycle.ts does (LateCode), or types alone";
+    expect(loaded.length, advice).toBeLessThanOrEqual(148);
   });
 
   it("runs a backtest of a config and a strategy of one's own, written in TypeScript", async () => {

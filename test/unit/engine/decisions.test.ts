@@ -5,7 +5,7 @@ import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { monitorForeignUsage } from "../../../src/engine/foreign-usage-monitor.ts";
+import { monitorForeignUsage } from "../../../src/engine/shared-access.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { Event } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
