@@ -19,7 +19,6 @@ export type { BalanceRecord, ElementResult, InstrumentRecord, OrderRecord, Order
 export { abs, add, approximate, compare, div, fromApproximate, isDecimal, isPositive, mul, neg, sub, sum, toStep } from "./decimal.ts";
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts";
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
-
 export type { Config, ConfigInput, JournalConfig, QuotaConfig, WatchdogConfig } from "./host/config.ts";
 export type { LeverageConfig } from "./host/config-schema.ts";
 export type {
@@ -44,7 +43,6 @@ export {
   type StrategyNaming,
 } from "./host/define.ts";
 export type { RestartPolicy } from "./host/restart-policy.ts";
-
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { EventMap } from "./journal/event-map.ts";

@@ -171,3 +171,7 @@ type Values<G> = { readonly [K in keyof G]: G[K] extends Row<infer T> ? T : neve
 export type Profile = { readonly [G in keyof ProfileTable]: Values<ProfileTable[G]> };
 /** What a user may write under `profile` in a config: any part of the values. */
 export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };
+
+/** What `sz` counts, in words. */
+export const szUnitWords = ({ SPOT, SWAP }: Profile["order"]["szUnit"]): string =>
+  `${SPOT.replace("_", " ")} for spot and ${SWAP.replace("_", " ")} for swaps`;

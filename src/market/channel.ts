@@ -8,8 +8,8 @@ import { checkBarLength } from "./bar-length.ts";
 import { Bars } from "./bars.ts";
 import { BookTrack, type BookTrackOptions } from "./book-track.ts";
 import { HotStream } from "./hot-stream.ts";
+import type { Print } from "./last-quotes.ts";
 import type { Quote, Trade } from "./market-data.ts";
-import type { Print } from "./prints.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
 import { QuoteView, type Scale, TradeView } from "./views.ts";
 

@@ -14,7 +14,7 @@ import { parseInstId } from "../contract/inst-id.ts";
 import { assert, didYouMean, SluiceError } from "../errors.ts";
 import type { Bars } from "./bars.ts";
 import { Channel, type Route } from "./channel.ts";
-import type { PrintedMarket } from "./prints.ts";
+import type { PrintedMarket } from "./last-quotes.ts";
 import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
 

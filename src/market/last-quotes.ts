@@ -1,8 +1,11 @@
 /**
- * The price a market order would meet, as far as the market data tells.
+ * Prices that the engine follows: what a market order would meet, as far as the market data tells, and what was traded.
  *
  * Invariants: an instrument is watched from the first question about it; one that the market does not know has no price.
+ * Not here: the streams of strategies (market-data.ts).
  */
+
+import { map, type Observable } from "rxjs";
 import type { Market, Quote } from "./market-data.ts";
 
 export class LastQuotes {
@@ -48,3 +51,21 @@ export class LastQuotes {
     }
   }
 }
+
+/** A traded price, or those of a bar that has closed. Decimal text. */
+export interface Print {
+  readonly px: string;
+  readonly low: string;
+  readonly high: string;
+  /** When the first of them was traded at the earliest, on the engine's clock. */
+  readonly since: number;
+}
+
+/** A market that has prints of its own. */
+export interface PrintedMarket extends Market {
+  prints(instId: string): Observable<Print>;
+}
+
+/** From trades or, where a recording has none, from bars. */
+export const printsOf = (market: Market | PrintedMarket, instId: string): Observable<Print> =>
+  "prints" in market ? market.prints(instId) : market.trades(instId).pipe(map(({ px, at }) => ({ px, low: px, high: px, since: at })));

@@ -6,7 +6,7 @@
  */
 import type { OnAnomaly } from "../transport/socket-channel.ts";
 
-export interface Anomalies {
+interface Anomalies {
   readonly note: OnAnomaly;
   /** How many there were of each kind. */
   readonly counts: ReadonlyMap<string, number>;
@@ -14,8 +14,8 @@ export interface Anomalies {
 
 const toldInFull = 10;
 
-export const createAnomalies = (tell: OnAnomaly): Anomalies => {
-  const counts = new Map<string, number>();
+/** Counts on in `counts`, where it is given. */
+export const createAnomalies = (tell: OnAnomaly, counts = new Map<string, number>()): Anomalies => {
   return {
     counts,
     note: (what, detail) => {

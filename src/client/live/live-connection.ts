@@ -1,13 +1,17 @@
 /**
  * The connection to the service over the network: requests, channels and market data, wired together.
  *
- * Invariants: nothing is opened before `start`, and nothing is left when `close` has resolved.
- * Not here: requests (client/transport/http.ts), channels (client/transport/socket-pool.ts), market data (live-market.ts), the service
+ * Invariants: nothing is opened before `start`, and nothing is left when `stop` has resolved.
+ * Not here: requests (client/transport/http.ts), channels (client/transport/socket-pool.ts), market data (live-market.ts), pushes
+ * (order-pushes.ts), the service
  * as an engine sees it (live-service.ts), which loads this file when it is going to be used.
  */
+import { resolve } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
+import { afterArrivals } from "../../clock/system-clock.ts";
 import type { Contract } from "../../contract/contract.ts";
-import { websocketLimits } from "../../contract/limits.ts";
+import { type Environment, websocketLimits } from "../../contract/limits.ts";
+import { szUnitWords } from "../../contract/profile.ts";
 import type { Transport } from "../../contract/transport.ts";
 import type { ServiceEnv } from "../service-port.ts";
 import { HttpTransport } from "../transport/http.ts";
@@ -16,47 +20,55 @@ import { createServiceTime } from "../transport/service-time.ts";
 import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer } from "../transport/sign.ts";
 import { type OpenSocket, openWebSocket } from "../transport/socket.ts";
 import { type Login, SocketPool } from "../transport/socket-pool.ts";
-import type { Anomalies } from "./anomalies.ts";
+import { createAnomalies } from "./anomalies.ts";
 import { noteEndings } from "./endpoint-endings.ts";
 import { createInstrumentCache } from "./instrument-cache.ts";
 import type { KnownUser } from "./key-material.ts";
 import { createLiveMarket, type LiveMarket } from "./live-market.ts";
-import type { OrderPushes } from "./order-pushes.ts";
+import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
 import { toBaseFor } from "./quantities.ts";
+import { confirmationPath, confirms, readConfirmation } from "./size-unit-confirmation.ts";
 
-interface ConnectionOptions {
+/** Where a service is, as far as its orders depend on it. */
+interface Placed {
+  readonly environment: Environment;
   readonly baseUrl: string;
+  /** The file, where it is not the usual one. */
+  readonly confirmation?: string;
+}
+
+interface ConnectionOptions extends Placed {
   readonly wsUrl?: string;
   readonly timeoutMs?: number;
+  readonly push?: boolean;
   readonly clock: Clock;
   readonly users: readonly KnownUser[];
   /** The address this machine calls from. */
   readonly ip: string;
   readonly env: ServiceEnv;
-  readonly anomalies: Anomalies;
+  /** How many there were of each kind, counted on. */
+  readonly anomalies: Map<string, number>;
   /** What opens a socket instead of the network. */
   readonly openSocket: OpenSocket | undefined;
-}
-
-/** Whose orders are pushed, over which of its keys; polled where there is none. */
-interface PushedUser {
-  readonly uid: string;
-  readonly reader: string | undefined;
-  readonly pushes: OrderPushes;
 }
 
 export interface LiveConnection {
   readonly transport: Transport;
   readonly market: LiveMarket;
+  /** Of each user, in the order given. */
+  readonly pushes: readonly Pick<OrderPushes, "pushes$" | "pushing$">[];
+  /** Why no order may be sent. */
+  readonly refusal: string | undefined;
   readonly counts: () => { readonly requests: number; readonly sockets: number; readonly subscriptions: number };
-  start(pushed: readonly PushedUser[]): void;
-  close(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
 }
 
 export const connect = (options: ConnectionOptions): LiveConnection => {
-  const { baseUrl, timeoutMs, clock, users, env, anomalies } = options;
+  const { baseUrl, timeoutMs, clock, users, env, push = true } = options;
   const { contract, onError } = env;
   const { profile } = contract;
+  const anomalies = createAnomalies(env.onAnomaly, options.anomalies);
   const time = createServiceTime(clock);
   const signers = signersOf(contract, users, env.faultyKeys === true);
   const http = new HttpTransport({
@@ -90,18 +102,25 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     onError,
   });
   const loginOf = (uid: string, signer: Signer): Login => ({ name: uid, arg: () => signer.login(time.wallNow()) });
+  const pushes = users.map(() => createOrderPushes({ contract, onAnomaly: anomalies.note, onError, afterArrivals }));
   return {
     transport: listed.watch(noteEndings(anomalies.note)(http.transport)),
     market,
+    pushes,
+    refusal: unitRefusal(options, contract),
     counts: () => ({ requests: http.open(), sockets: pool.counts().sockets, subscriptions: pool.counts().subscriptions }),
-    start: (pushed) => {
-      for (const { uid, reader, pushes } of pushed) {
-        const signer = reader === undefined ? undefined : signers.get(reader);
-        if (signer !== undefined) pushes.start(pool, loginOf(uid, signer));
-      }
+    start: () => {
+      users.forEach(({ uid, keys }, index) => {
+        // Over the first key that may read orders.
+        const reader = keys.find(({ permissions }) => permissions.includes(contract.endpoints.pendingOrders.permission));
+        const signer = push && reader !== undefined ? signers.get(reader.name) : undefined;
+        if (signer !== undefined) pushes[index]?.start(pool, loginOf(uid, signer));
+      });
       pool.start();
     },
-    close: async () => {
+    stop: async () => {
+      market.stop();
+      for (const one of pushes) one.stop();
       await Promise.all([pool.close(), http.close()]);
     },
   };
@@ -114,4 +133,12 @@ const signersOf = ({ profile }: Contract, users: readonly KnownUser[], faulty: b
     for (const fault of faulty ? keyFaults : []) signers.set(faultyName(name, fault), createFaultySigner(profile, credentials, fault));
   }
   return signers;
+};
+
+/** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */
+const unitRefusal = ({ environment, baseUrl, confirmation = confirmationPath }: Placed, contract: Contract): string | undefined => {
+  if (environment !== "mainnet" || contract.stated("order.szUnit")) return undefined;
+  const { szUnit } = contract.profile.order;
+  if (confirms({ baseUrl, szUnit }, readConfirmation(resolve(confirmation)))) return undefined;
+  return `On mainnet no order is sent before it is known what sz counts: it is assumed to be ${szUnitWords(szUnit)}. Run \`sluice doctor\` against the testnet, which writes ${confirmation}, or state it: profile: { order: { szUnit: { SPOT: "${szUnit.SPOT}", SWAP: "${szUnit.SWAP}" } } }.`;
 };

@@ -3,23 +3,22 @@
  *
  * Invariants: nothing is loaded or opened before `load` and `start`, and nothing is left when `stop` has resolved; on mainnet no order
  * may be sent before the unit of `sz` was stated or confirmed; orders are pushed where the private channel works and polled where not.
- * Not here: what is opened (live-connection.ts), pushes (order-pushes.ts).
+ * Not here: what is loaded and opened (live-connection.ts).
  */
-import { resolve } from "node:path";
+import { EMPTY, Observable, type Subscriber, skip } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
-import { afterArrivals, createSystemClock } from "../../clock/system-clock.ts";
+import { createSystemClock } from "../../clock/system-clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Environment } from "../../contract/limits.ts";
+import { szUnitWords } from "../../contract/profile.ts";
+import type { OrderRecord } from "../../contract/schemas.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
 import { checkSocketUrl, readBaseUrl } from "../transport/service-address.ts";
 import type { OpenSocket } from "../transport/socket.ts";
-import { type Anomalies, createAnomalies } from "./anomalies.ts";
 import { type KnownUser, type LiveKey, type LiveUsers, readUsers } from "./key-material.ts";
 import type { LiveConnection } from "./live-connection.ts";
-import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
-import { confirmationPath, confirms, readConfirmation } from "./size-unit-confirmation.ts";
 
 /** Options of the live service. Times are milliseconds. */
 export interface LiveOptions {
@@ -101,20 +100,18 @@ export const live = ({ keys, users: given, clock, openSocket, ...options }: Live
 
 const open = (
   options: Checked,
-  users: readonly KnownUser[],
+  known: readonly KnownUser[],
   env: ServiceEnv,
   clock: Clock,
   openSocket: OpenSocket | undefined,
 ): OpenLive => {
-  const { push = true } = options;
   const { contract } = env;
-  const anomalies = createAnomalies(env.onAnomaly);
-  const pushed = users.map((user) => pushesOf(user, push, env, anomalies));
-  const refusal = refusalOf(options, contract);
+  const anomalies = new Map<string, number>();
+  const users = known.map((user) => new PushedUser(user));
   let connection: LiveConnection | undefined;
   const connected = (): LiveConnection => {
     if (connection !== undefined) return connection;
-    throw new SluiceError("ENGINE_STATE", "The service is not loaded. Await its load() before anything is asked of it.");
+    throw new SluiceError("ENGINE_STATE", unloaded);
   };
   return {
     clock,
@@ -128,60 +125,94 @@ const open = (
       candles: (instId, barMs) => connected().market.candles(instId, barMs),
       lastPx: (instId) => connected().market.lastPx(instId),
     },
-    users: pushed.map(({ user }) => user),
-    ordersRefused: () => refusal,
+    users,
+    ordersRefused: () => (connection === undefined ? unloaded : connection.refusal),
     watchful: true,
     realTime: true,
     assumptions: assumptionsOf(options, contract),
-    anomalies: anomalies.counts,
+    anomalies,
     counts: () => connection?.counts() ?? { requests: 0, sockets: 0, subscriptions: 0 },
     load: async () => {
       // What only defines a service, such as a test of its strategies, does not pay for sockets and signatures.
       const { connect } = await import("./live-connection.ts");
-      connection ??= connect({ ...options, clock, users, ip, env, anomalies, openSocket });
+      if (connection !== undefined) return;
+      const made = connect({ ...options, clock, users: known, ip, env, anomalies, openSocket });
+      users.forEach((user, index) => {
+        user.begin(made.pushes[index] as PushedStreams);
+      });
+      connection = made;
     },
     start: () => {
-      connected().start(pushed);
+      connected().start();
     },
     stop: async () => {
-      connection?.market.stop();
-      for (const { pushes } of pushed) pushes.stop();
-      await connection?.close();
+      await connection?.stop();
+      for (const user of users) user.end();
     },
   };
 };
 
-/** A user and what is pushed to it: over the first key that may read orders. */
-const pushesOf = (
-  { uid, keys }: KnownUser,
-  push: boolean,
-  { contract, onError }: ServiceEnv,
-  anomalies: Anomalies,
-): { readonly user: ServiceUser; readonly uid: string; readonly reader: string | undefined; readonly pushes: OrderPushes } => {
-  const reader = keys.find(({ permissions }) => permissions.includes(contract.endpoints.pendingOrders.permission));
-  const pushes = createOrderPushes({ contract, onAnomaly: anomalies.note, onError, afterArrivals });
-  const grants = keys.map(({ name, permissions }) => ({ name, permissions }));
-  const user = { uid, ip, keys: grants, pushes$: pushes.pushes$, pushing$: pushes.pushing$ };
-  return { user, uid, reader: push ? reader?.name : undefined, pushes };
-};
+const unloaded = "The service is not loaded. Await its load() before anything is asked of it.";
 
-/** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */
-const refusalOf = ({ environment, baseUrl, confirmation = confirmationPath }: Checked, contract: Contract): string | undefined => {
-  if (environment !== "mainnet" || contract.stated("order.szUnit")) return undefined;
-  const { szUnit } = contract.profile.order;
-  const path = resolve(confirmation);
-  if (confirms({ baseUrl, szUnit }, readConfirmation(path))) return undefined;
-  return `On mainnet no order is sent before it is known what sz counts: it is assumed to be ${spelled(szUnit)}. Run \`sluice doctor\` against the testnet, which writes ${confirmation}, or state it: profile: { order: { szUnit: { SPOT: "${szUnit.SPOT}", SWAP: "${szUnit.SWAP}" } } }.`;
-};
+type PushedStreams = Pick<ServiceUser, "pushes$" | "pushing$">;
 
-const spelled = ({ SPOT, SWAP }: { readonly SPOT: string; readonly SWAP: string }): string =>
-  `${SPOT.replace("_", " ")} for spot and ${SWAP.replace("_", " ")} for swaps`;
+/** A user, and what will be pushed to it. */
+class PushedUser implements ServiceUser {
+  readonly uid: string;
+  readonly ip = ip;
+  readonly keys: ServiceUser["keys"];
+  readonly #pushes = new LateStream<OrderRecord>();
+  readonly #pushing = new LateStream<boolean>(false);
+  readonly pushes$ = this.#pushes.stream;
+  readonly pushing$ = this.#pushing.stream;
+
+  constructor({ uid, keys }: KnownUser) {
+    this.uid = uid;
+    this.keys = keys.map(({ name, permissions }) => ({ name, permissions }));
+  }
+
+  begin({ pushes$, pushing$ }: PushedStreams): void {
+    this.#pushes.begin(pushes$);
+    this.#pushing.begin(pushing$);
+  }
+
+  end(): void {
+    this.#pushes.begin(EMPTY);
+    this.#pushing.begin(EMPTY);
+  }
+}
+
+/** A stream that is there before its source: whoever subscribes earlier is handed over to the source, having been told the first value. */
+class LateStream<T> {
+  readonly #waiting = new Set<Subscriber<T>>();
+  readonly stream: Observable<T>;
+  #source: Observable<T> | undefined;
+
+  /** `first` is what the source begins with, where it begins with something. */
+  constructor(first?: T) {
+    this.stream = new Observable((subscriber) => {
+      if (this.#source !== undefined) return this.#source.subscribe(subscriber);
+      if (first !== undefined) subscriber.next(first);
+      this.#waiting.add(subscriber);
+      return () => this.#waiting.delete(subscriber);
+    });
+    this.begin = (source) => {
+      if (this.#source !== undefined) return;
+      this.#source = source;
+      const rest = first === undefined ? source : source.pipe(skip(1));
+      for (const subscriber of this.#waiting) subscriber.add(rest.subscribe(subscriber));
+      this.#waiting.clear();
+    };
+  }
+
+  readonly begin: (source: Observable<T>) => void;
+}
 
 const assumptionsOf = ({ environment, push = true }: Checked, contract: Contract): readonly string[] => {
   const { order, websocket } = contract.profile;
   return [
     `${environment}: real orders over the network`,
-    `sz counts ${spelled(order.szUnit)} (${contract.stated("order.szUnit") ? "stated" : "assumed"}); fee sign: ${order.feeSign.replaceAll("_", " ")}`,
+    `sz counts ${szUnitWords(order.szUnit)} (${contract.stated("order.szUnit") ? "stated" : "assumed"}); fee sign: ${order.feeSign.replaceAll("_", " ")}`,
     `quantities of market data count ${websocket.szUnit.replace("_", " ")}; the volume of whole minutes is as the service tells it`,
     push ? "order records are pushed while the private channel is whole, and polled otherwise" : "order records are polled",
     "fields, channels and messages the description does not show are those of the profile",
