@@ -12,7 +12,7 @@ import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
-import { type ConfigInput, checkConfig } from "./config.ts";
+import { type Config, type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 import { type Isolation, isolationDefaults, type Plugin, type Strategy } from "./strategy.ts";
 
@@ -150,8 +150,11 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   };
 };
 
+/** A key that no config has does not compile. */
+type WithKnownKeys<C> = C extends (...args: never) => unknown ? unknown : { readonly [K in Exclude<keyof C, keyof Config>]: never };
+
 /** Types a config, and checks it where it is written, so that an error names its file. */
-export const defineConfig = <C extends ConfigInput>(config: C): C => {
+export const defineConfig = <C extends ConfigInput>(config: C & WithKnownKeys<C>): C => {
   if (typeof config !== "function") checkConfig(config);
   return config;
 };

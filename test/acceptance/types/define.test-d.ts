@@ -1,6 +1,7 @@
 /** What an author's editor knows: options come from the schema, in the definition and in the config. */
 import { NEVER, of } from "rxjs";
-import { definePlugin, defineStrategy } from "sluice";
+import { defineConfig, definePlugin, defineStrategy } from "sluice";
+import { backtest } from "sluice/backtest";
 import { describe, expectTypeOf, it } from "vitest";
 
 const maker = defineStrategy({
@@ -67,5 +68,16 @@ describe("options in a config", () => {
     defineStrategy({ name: "odd", options, desired: () => of([{ ...order, px: 1 }]) });
     // @ts-expect-error: an order has a slot
     defineStrategy({ name: "odd", options, desired: () => of([{ instId: "BTC-USDT", side: "buy" as const }]) });
+  });
+});
+
+describe("a config", () => {
+  it("has known keys only, as a value and as a function", () => {
+    const service = backtest({ fixture: "test/fixtures/demo" });
+    const strategies = [maker({ instId: "BTC-USDT" })];
+    void (() => defineConfig({ service, strategies, plugins: [], instance: "a" }));
+    void (() => defineConfig(({ command }) => ({ service, strategies, instance: command })));
+    // @ts-expect-error: it is `plugins`
+    void (() => defineConfig({ service, strategies, plugin: [] }));
   });
 });
