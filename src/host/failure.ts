@@ -17,6 +17,18 @@ export const aTimer = Symbol("timer");
 /** Stands for the call that starts a strategy or plugin. */
 export const itsStart = Symbol("start");
 
+/** Where a failure happened, and what was being handled; each undefined where it is not known. */
+export type Occasion = Pick<Failure, "place" | "handling">;
+
+/** Of errors that stand for what was thrown in another thread. */
+const elsewhere = new WeakMap<Error, Occasion>();
+
+/** The error, noted as thrown there. */
+export const thrownAt = <E extends Error>(error: E, occasion: Occasion): E => {
+  elsewhere.set(error, occasion);
+  return error;
+};
+
 /** Numbers failures by name, and passes each on. */
 export class FailureLog {
   readonly #counts = new Map<string, number>();
@@ -30,9 +42,8 @@ export class FailureLog {
     const count = (this.#counts.get(`${kind} ${name}`) ?? 0) + 1;
     this.#counts.set(`${kind} ${name}`, count);
     if (this.#tell === undefined) return;
-    const [place, given] = [placeOf(error), described(handling.value)];
-    const known = { ...(place !== undefined && { place }), ...(given !== undefined && { handling: given }) };
-    this.#tell({ kind, name, message: messageOf(error), at, ...known, count });
+    const occasion = (error instanceof Error ? elsewhere.get(error) : undefined) ?? occasionOf(error);
+    this.#tell({ kind, name, message: messageOf(error), at, ...occasion, count });
   }
 }
 
@@ -45,6 +56,11 @@ export const failureText = ({ name, message, at, place, handling: given, count }
     ...(count === 1 ? [] : [`failed ${count} times`]),
   ];
   return `${name}: ${message}\n      ${parts.join(", ")}`;
+};
+
+const occasionOf = (error: unknown): Occasion => {
+  const [place, given] = [placeOf(error), described(handling.value)];
+  return { ...(place !== undefined && { place }), ...(given !== undefined && { handling: given }) };
 };
 
 const described = (value: unknown): string | undefined => {

@@ -5,6 +5,7 @@
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
+import type { Occasion } from "./failure.ts";
 
 /** What the thread is started with. */
 export interface IsolatedFacts {
@@ -51,6 +52,6 @@ export type FromThread =
   | { readonly kind: "subscribe"; readonly stream: number; readonly path: StreamPath; readonly args: readonly unknown[] }
   | { readonly kind: "unsubscribe"; readonly stream: number }
   | { readonly kind: "want"; readonly wanted: readonly Wanted[] }
-  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string; readonly occasion?: Occasion }
   /** `completed`: its streams have ended. */
   | { readonly kind: "pong"; readonly completed: boolean };

@@ -11,6 +11,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import { EventLog } from "../journal/event-log.ts";
 import type { WantedProtection } from "../orders/protection/protect.ts";
+import { FailureLog, type Occasion } from "./failure.ts";
 import { createIsolatedContext, type IsolatedContext } from "./isolated-context.ts";
 import type { FromThread, IsolatedFacts, ToThread } from "./isolation-messages.ts";
 import type { Strategy } from "./strategy.ts";
@@ -61,9 +62,14 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
   const clock = clockFrom(now);
   const journal = new EventLog(() => clock.now());
   journal.attach((event) => {
-    if (event.type === "strategy.failed") say({ kind: "failed", message: event.message });
+    if (event.type === "strategy.failed") say({ kind: "failed", message: event.message, occasion });
   });
-  const host = createStrategyHost(clock, journal);
+  // Noted before the event.
+  let occasion: Occasion = {};
+  const failures = new FailureLog(({ place, handling }) => {
+    occasion = { ...(place !== undefined && { place }), ...(handling !== undefined && { handling }) };
+  });
+  const host = createStrategyHost(clock, journal, undefined, false, failures);
   const context = createIsolatedContext({ name, clock, seed, listed, say });
   let protects: readonly WantedProtection[] = [];
   host.start(strategy, context.parts, {

@@ -15,6 +15,7 @@ import { messageOf, SluiceError } from "../errors.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { StrategyContext } from "./context.ts";
 import { outside } from "./execution-context.ts";
+import { type Occasion, thrownAt } from "./failure.ts";
 import type { FromThread, IsolatedFacts, StreamPath, ToThread } from "./isolation-messages.ts";
 import { streamPaths } from "./isolation-messages.ts";
 import type { Isolation, Strategy } from "./strategy.ts";
@@ -93,10 +94,10 @@ class IsolatedThread {
     );
   }
 
-  #fail(why: string): void {
+  #fail(why: string, occasion: Occasion = {}): void {
     if (this.life.closed) return;
     this.life.unsubscribe();
-    this.#wanted.error(new SluiceError("STRATEGY_FAILED", why));
+    this.#wanted.error(thrownAt(new SluiceError("STRATEGY_FAILED", why), occasion));
   }
 
   #ping(send: (message: ToThread) => void): void {
@@ -124,7 +125,7 @@ class IsolatedThread {
         this.#wanted.next(message.wanted);
         return;
       case "failed":
-        this.#fail(message.message);
+        this.#fail(message.message, message.occasion);
         return;
       case "pong":
         this.#unanswered = 0;

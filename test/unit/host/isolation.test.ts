@@ -11,7 +11,7 @@ import type { FromThread } from "../../../src/host/isolation-messages.ts";
 import type { RestartPolicy } from "../../../src/host/restart-policy.ts";
 import type { Strategy } from "../../../src/host/strategy.ts";
 import { createStrategyHost } from "../../../src/host/strategy-host.ts";
-import { createEngine } from "../../../src/index.ts";
+import { createEngine, type Failure } from "../../../src/index.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import type { OrderUpdate } from "../../../src/orders/tracked-order.ts";
@@ -123,6 +123,23 @@ describe.concurrent("A strategy in a thread of its own", () => {
     expect(placed).toEqual([{ slot: "hand", instId: "BTC-USDT-SWAP", side: "buy", px: "7", qty: "0.01" }]);
     expect(listeners()).toBe(0);
   });
+
+  it("that throws is told with its own file and line and what it was handling", async () => {
+    const failures: Failure[] = [];
+    const engine = createEngine(
+      { service: paper({ instruments: [swap] }), strategies: [isolated("throws")] },
+      { onFailure: (failure) => failures.push(failure) },
+    );
+    stops.push(() => void engine.stop());
+    await engine.start();
+    await waitFor(() => failures.length > 0);
+    expect(failures[0]).toMatchObject({
+      name: "moody",
+      place: expect.stringMatching(/test\/unit\/host\/isolated\/moody\.ts:\d+:\d+$/),
+      handling: "a timer",
+    });
+    await engine.stop();
+  }, 30_000);
 
   it("that grows without end fails by name, and nobody else notices", async () => {
     const { failure, until, wants } = hosted(isolated("grows", { answerMs: 15_000, heapMb: 40 }));

@@ -43,6 +43,10 @@ export default defineStrategy({
           ),
         );
       }
+      case "throws":
+        return then(() => {
+          throw new Error("a bad day");
+        });
       case "loops":
         return then(() => {
           for (;;) Math.hypot(1, 2);
