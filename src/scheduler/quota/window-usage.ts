@@ -92,14 +92,14 @@ export class WindowUsage {
     const newest = this.#slots[this.#slots.length - 1];
     if (newest !== undefined && newest.index === first) {
       newest.open += weight;
+      this.#prune(first);
       return newest;
     }
     const slot = this.#slot(first);
     // A window older than all that are kept is forgotten at once; its weight would be lost with it.
     if (first < (this.#slots[0] as Slot).index) this.#carried += weight;
     else slot.open += weight;
-    // Whatever leaves from now on cannot land before `first`.
-    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
+    this.#prune(first);
     return slot;
   }
 
@@ -183,6 +183,11 @@ export class WindowUsage {
     this.newest = Math.max(this.newest, index);
     if (slots.length > windowsMax) this.#forgetOldest();
     return slot;
+  }
+
+  /** Whatever leaves from now on cannot land before `first`. */
+  #prune(first: number): void {
+    while (this.#slots.length > keptWindows && (this.#slots[0] as Slot).index < first - 1) this.#forgetOldest();
   }
 
   #forgetOldest(): void {
