@@ -144,14 +144,14 @@ const cases: readonly (readonly [name: string, code: 1 | 2, argv: () => readonly
   [
     "rows out of order",
     1,
-    () => ["import", file("order.csv", bars(row("2") + row("1"))), "--out", "order", "--instrument", "BTC-USDT-SWAP"],
+    () => ["import", file("order.csv", bars(row("2") + row("1") + row("3"))), "--out", "order", "--instrument", "BTC-USDT-SWAP"],
     ["order.csv", "3"],
   ],
   [
     "a recording with an exponent",
     1,
     () => ["import", file("exp.csv", bars(row("1", "1e3"))), "--out", "exp", "--instrument", "BTC-USDT-SWAP"],
-    ["exp.csv", '"1e3"'],
+    ["exp.csv:2", "1000,101,100,100.5"],
   ],
 ];
 

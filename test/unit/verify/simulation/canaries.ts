@@ -64,7 +64,7 @@ export const canaries: readonly Canary[] = [
   { name: "nothing is flushed", file: store, find: "await this.#file.sync();", put: "", seed: 1 },
   { name: "a torn end stays where it is", file: store, find: "await disk.truncate(name, bytes);", put: "", seed: 191 },
   { name: "whoever comes during a flush shares it", file: store, find: "return this.#next;\n", put: "return this.#flushing;\n", seed: 2 },
-  { name: "what an earlier life sent is not looked for", file: "src/engine/engine-lifecycle.ts", find: "if (recovered !== undefined) recall({ accounts, journal, clock }, recovered);", put: "", seed: 90 },
+  { name: "what an earlier life sent is not looked for", file: "src/engine/engine-lifecycle.ts", find: "if (recovered !== undefined) durable?.recovery.recall({ accounts, journal, clock }, recovered);", put: "", seed: 90 },
   { name: "what a life found at the service is not taken over", file: arrivals, find: "if (isActive(record.state)) this.#adopt(record);", put: "", seed: 12 },
   { name: "orders of others are cancelled", file: arrivals, find: "} else this.#foreign.take(record, previous);", put: `} else if (previous === undefined) this.#cancellation.request(foundOrder(record, this.#options.clock, this.#options.contract.profile), "cancel", "");`, seed: 8 },
   { name: "the last record wins", file: orderStore, find: "const state = byState(next, known) > 0 ? next : known;", put: "if (next.ordId !== '') return isSame(next, known) ? known : next;\n  const state = byState(next, known) > 0 ? next : known;", seed: 24 },
