@@ -94,6 +94,10 @@ const tableOf = ({ place, doc, fields, schema, defaults = {} }: Parts): KeyTable
   }),
 });
 
+/** A table of the fields of one type. */
+const tableOfType = (place: string, file: string, type: string, schema: unknown): KeyTable =>
+  tableOf({ place, doc: docOf(file, type), fields: fieldsOf(file, type), schema: schema as Schema });
+
 const config = configSchema as unknown as Schema;
 const inConfig = (...path: readonly string[]): Schema => path.reduce((schema, name) => propertiesOf(schema)[name] as Schema, config);
 const fieldsOf = (path: string, ...names: readonly string[]): readonly Field[] => names.flatMap((name) => interfaceOf(path, name).fields);
@@ -127,12 +131,7 @@ export const keyTables = (): readonly KeyTable[] => [
     schema: inConfig("quota"),
     defaults: { ...defaultReserve },
   }),
-  tableOf({
-    place: "quota.layers[]",
-    doc: docOf("src/scheduler/quota/layers.ts", "LayerSpec"),
-    fields: fieldsOf("src/scheduler/quota/layers.ts", "LayerSpec"),
-    schema: layerSchema(),
-  }),
+  tableOfType("quota.layers[]", "src/scheduler/quota/layers.ts", "LayerSpec", layerSchema()),
   tableOf({
     place: "freshness",
     doc: docOf("src/orders/state/resources.ts", "Freshness"),
@@ -140,12 +139,7 @@ export const keyTables = (): readonly KeyTable[] => [
     schema: inConfig("freshness"),
     defaults: { ...defaultFreshness },
   }),
-  tableOf({
-    place: "journal",
-    doc: docOf(places, "JournalConfig"),
-    fields: fieldsOf(places, "JournalConfig"),
-    schema: inConfig("journal"),
-  }),
+  tableOfType("journal", places, "JournalConfig", inConfig("journal")),
   tableOf({
     place: "supervision",
     doc: "When a strategy that fails is started again. Without it, a failed strategy stays stopped.",
@@ -159,36 +153,11 @@ export const keyTables = (): readonly KeyTable[] => [
     schema: inConfig("watchdog"),
     defaults: { ...watchdogDefaults },
   }),
-  tableOf({
-    place: "backtest and paper",
-    doc: docOf("src/backtest/backtest-service.ts", "EmbeddedOptions"),
-    fields: fieldsOf("src/backtest/backtest-service.ts", "EmbeddedOptions"),
-    schema: backtestSchema as unknown as Schema,
-  }),
-  tableOf({
-    place: "backtest",
-    doc: docOf("src/backtest/backtest-service.ts", "BacktestOptions"),
-    fields: fieldsOf("src/backtest/backtest-service.ts", "BacktestOptions"),
-    schema: backtestSchema as unknown as Schema,
-  }),
-  tableOf({
-    place: "paper",
-    doc: docOf("src/backtest/backtest-service.ts", "PaperOptions"),
-    fields: fieldsOf("src/backtest/backtest-service.ts", "PaperOptions"),
-    schema: paperSchema as unknown as Schema,
-  }),
-  tableOf({
-    place: "fees",
-    doc: docOf("src/venue/fee-tiers.ts", "Fees"),
-    fields: fieldsOf("src/venue/fee-tiers.ts", "Fees"),
-    schema: feesSchema as unknown as Schema,
-  }),
-  tableOf({
-    place: "live",
-    doc: docOf("src/client/live/live-service.ts", "LiveOptions"),
-    fields: fieldsOf("src/client/live/live-service.ts", "LiveOptions"),
-    schema: liveSchema as unknown as Schema,
-  }),
+  tableOfType("backtest and paper", "src/backtest/backtest-service.ts", "EmbeddedOptions", backtestSchema),
+  tableOfType("backtest", "src/backtest/backtest-service.ts", "BacktestOptions", backtestSchema),
+  tableOfType("paper", "src/backtest/backtest-service.ts", "PaperOptions", paperSchema),
+  tableOfType("fees", "src/venue/fee-tiers.ts", "Fees", feesSchema),
+  tableOfType("live", "src/client/live/live-service.ts", "LiveOptions", liveSchema),
   tableOf({
     place: "Naming a strategy",
     doc: "The second argument of a strategy in a config. A plugin takes `as` alone.",

@@ -9,7 +9,7 @@ import { Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Side } from "../contract/profile.ts";
 import { isDecimal, isPositive } from "../decimal.ts";
-import { type Print, printsOf } from "../market/last-quotes.ts";
+import { type Print, printOf, printsOf } from "../market/last-quotes.ts";
 import type { Market } from "../market/market-data.ts";
 import type { TriggerPrices } from "../orders/protection/price-triggers.ts";
 import type { Trigger } from "../orders/protection/protect.ts";
@@ -71,6 +71,6 @@ export class PriceWatch implements TriggerPrices {
   }
 
   #now(px: string): Print {
-    return { px, low: px, high: px, since: this.#clock.now() };
+    return printOf(px, this.#clock.now());
   }
 }

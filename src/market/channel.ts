@@ -8,7 +8,7 @@ import { checkBarLength } from "./bar-length.ts";
 import { Bars } from "./bars.ts";
 import { BookTrack, type BookTrackOptions } from "./book-track.ts";
 import { HotStream } from "./hot-stream.ts";
-import type { Print } from "./last-quotes.ts";
+import { type Print, printOf } from "./last-quotes.ts";
 import type { Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
 import { QuoteView, type Scale, TradeView } from "./views.ts";
@@ -172,8 +172,7 @@ class TradeRoute implements Route {
   }
 
   #print(row: number, at: number): void {
-    const px = this.#scale.tick.format(this.#series.px[row] as number);
-    this.#prints.next({ px, low: px, high: px, since: at });
+    this.#prints.next(printOf(this.#scale.tick.format(this.#series.px[row] as number), at));
   }
 
   #build(row: number, at: number): void {

@@ -61,6 +61,9 @@ export interface Print {
   readonly since: number;
 }
 
+/** One price, traded or quoted at `at`. */
+export const printOf = (px: string, at: number): Print => ({ px, low: px, high: px, since: at });
+
 /** A market that has prints of its own. */
 export interface PrintedMarket extends Market {
   prints(instId: string): Observable<Print>;
@@ -68,4 +71,4 @@ export interface PrintedMarket extends Market {
 
 /** From trades or, where a recording has none, from bars. */
 export const printsOf = (market: Market | PrintedMarket, instId: string): Observable<Print> =>
-  "prints" in market ? market.prints(instId) : market.trades(instId).pipe(map(({ px, at }) => ({ px, low: px, high: px, since: at })));
+  "prints" in market ? market.prints(instId) : market.trades(instId).pipe(map(({ px, at }) => printOf(px, at)));

@@ -11,22 +11,15 @@ import { isDecimal } from "../../decimal.ts";
 import { excerpt, SluiceError } from "../../errors.ts";
 import { BestPrices } from "./import-best.ts";
 import { BookChain } from "./import-book.ts";
-import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
+import { importInvalid, parseDecimal } from "./import-decimals.ts";
 import { type Axis, type Dated, exchangeAxis } from "./import-exchange.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
 import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
 import type { Terms } from "./import-terms.ts";
 import { createInstants, linesInOrder, receiveTimes } from "./import-times.ts";
+import type { Note, ReaderOptions } from "./reader-options.ts";
 
-export type Note = (what: string, count?: number) => void;
-
-interface MessageOptions {
-  readonly symbol?: string | undefined;
-  readonly disorderMs: number;
-  readonly axis: "receive" | "exchange";
-  readonly prices: DecimalPool;
-  readonly quantities: DecimalPool;
-  readonly note: Note;
+interface MessageOptions extends ReaderOptions {
   /** Where marks and funding go. */
   readonly terms: Terms;
 }

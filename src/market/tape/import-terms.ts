@@ -13,6 +13,7 @@ import { excerpt, SluiceError } from "../../errors.ts";
 import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
 import { instantOf } from "./import-instants.ts";
+import type { Note } from "./reader-options.ts";
 import { markParts, rateStep, type Series, seriesOf } from "./tape.ts";
 
 interface Term {
@@ -37,8 +38,6 @@ export interface Terms {
   readonly marks: TermValue[];
   readonly changes: TermRules[];
 }
-
-type Note = (what: string, count?: number) => void;
 
 export const noTerms = (): Terms => ({ funding: [], marks: [], changes: [] });
 

@@ -8,9 +8,10 @@
 import { SluiceError } from "../../../errors.ts";
 import { type DecimalColumn, type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { type VolumeColumn, volumeColumn } from "../import-volumes.ts";
+import type { Note } from "../reader-options.ts";
 import { type Series, seriesOf } from "../tape.ts";
 import type { RowOrder } from "./row-order.ts";
-import { inOrder, type Note, type RowSink, type RowValues } from "./row-sink.ts";
+import { inOrder, type RowSink, type RowValues } from "./row-sink.ts";
 
 interface BarOptions {
   readonly file: string;

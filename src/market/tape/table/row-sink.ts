@@ -5,8 +5,6 @@ import type { Parsed } from "../import-decimals.ts";
 import type { Column, Series } from "../tape.ts";
 import type { Role } from "./layout.ts";
 
-export type Note = (what: string, count?: number) => void;
-
 /** A row whose instant was read. */
 export interface RowValues {
   readonly at: number;

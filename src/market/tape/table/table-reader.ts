@@ -8,31 +8,26 @@
 import { readInstId } from "../../../contract/inst-id.ts";
 import { SluiceError } from "../../../errors.ts";
 import type { TextPart } from "../byte-source.ts";
-import { type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
+import { importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { type EpochUnit, epochIn, instantOf, microsecondsOf, unitNames, unitOf } from "../import-instants.ts";
+import type { ReaderOptions } from "../reader-options.ts";
 import type { Series } from "../tape.ts";
 import { BarRows } from "./bar-rows.ts";
 import { isBlank, plainDigits } from "./cell-kinds.ts";
 import { type Plan, planFor } from "./detect.ts";
 import type { Layout, Role } from "./layout.ts";
 import { RowOrder } from "./row-order.ts";
-import type { Note, RowSink, RowValues } from "./row-sink.ts";
+import type { RowSink, RowValues } from "./row-sink.ts";
 import { eachRecord, type Row, type TextFormat } from "./text-rows.ts";
 import { LevelRows, QuoteRows, TradeRows } from "./trade-rows.ts";
 
-interface TableOptions {
+interface TableOptions extends ReaderOptions {
   readonly instrument: string;
   readonly layout?: string | Layout | undefined;
   readonly timestamp?: "open" | "close" | undefined;
   readonly lotSize?: string | undefined;
   /** Base currency in one contract, as decimal text. */
   readonly contractSize?: string | undefined;
-  readonly symbol?: string | undefined;
-  readonly disorderMs: number;
-  readonly axis: "receive" | "exchange";
-  readonly prices: DecimalPool;
-  readonly quantities: DecimalPool;
-  readonly note: Note;
   /** After each piece of the file; what it throws ends the reading. */
   readonly onRead?: ((bytes: number, rows: number) => void) | undefined;
 }

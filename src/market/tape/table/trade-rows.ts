@@ -7,10 +7,11 @@
  */
 import { append, growing, held } from "../import-columns.ts";
 import { type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
+import type { Note } from "../reader-options.ts";
 import { type Series, seriesOf } from "../tape.ts";
 import { flagOf, isBlank, sideOf } from "./cell-kinds.ts";
 import type { RowOrder } from "./row-order.ts";
-import { inOrder, type Note, type RowSink, type RowValues, times } from "./row-sink.ts";
+import { inOrder, type RowSink, type RowValues, times } from "./row-sink.ts";
 
 interface RowsOptions {
   readonly file: string;
