@@ -8,17 +8,14 @@
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
-import { add, compare, isPositive, isZero, neg, sub } from "../decimal.ts";
-import type { ExitLimit } from "./exit-size.ts";
+import { add, compare, isPositive, isZero, sub } from "../decimal.ts";
+import { against, type ExitLimit } from "./exit-size.ts";
 import { isReplaced } from "./plan.ts";
 import type { Positions } from "./positions.ts";
 import type { Exposure } from "./risk/exposure.ts";
 import { type EntrySource, exposureEntryOf } from "./risk/exposure-entry.ts";
 import type { Slots } from "./slots.ts";
 import { isOver, isResting, type TrackedOrder } from "./tracked-order.ts";
-
-/** What an order of this side reduces is positive. */
-const against = (side: Side, position: string): string => (side === "sell" ? position : neg(position));
 
 export class ExitLimits {
   readonly #slots: Pick<Slots, "orders" | "of">;

@@ -6,8 +6,9 @@
  * goes without the flag, and what it is given to spend at the market cannot buy or sell more while the price moves by up to 2 %.
  * Not here: where the figures come from (exit-limits.ts), how long an exit waits (exits.ts).
  */
+import type { Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { compare, equal, isPositive, sub, toStep } from "../decimal.ts";
+import { compare, equal, isPositive, neg, sub, toStep } from "../decimal.ts";
 import type { OrderSpec, Specified } from "./wanted-order.ts";
 
 /** What bounds the exits of one strategy, instrument and side. Base currency, decimal text. */
@@ -33,6 +34,9 @@ export interface Lack {
   readonly of: "position" | "room";
   readonly reason: string;
 }
+
+/** Of a position, what an order of this side reduces: positive where it does. */
+export const against = (side: Side, position: string): string => (side === "sell" ? position : neg(position));
 
 type Steps = Pick<InstrumentRecord, "lotSize" | "minSize">;
 

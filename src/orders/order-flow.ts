@@ -275,7 +275,7 @@ export class OrderFlow {
 
   /** The wanted order of a slot as far as it counts now. */
   #wishOf(slot: Slot): WantedOrder | undefined {
-    if (slot.reserved) return this.modes.mode === "halted" ? undefined : slot.wish;
+    if (slot.reserved) return this.isHalted() ? undefined : slot.wish;
     return this.protections.withdraws(slot) ? undefined : this.modes.wishWithin(slot.strategy, slot.wish);
   }
 

@@ -6,20 +6,21 @@
  * Not here: what orders add and take (protection.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { compare, isPositive, isZero, neg, sub } from "../../decimal.ts";
+import { compare, isPositive, isZero, sub } from "../../decimal.ts";
+import { against } from "../exit-size.ts";
 import type { Protection } from "./protection.ts";
 
 /** `protections` of one strategy and instrument, oldest first; `qty` of the position in base currency, negative short. */
 export const fitCoverage = (protections: readonly Protection[], { qty, avgPx }: { readonly qty: string; readonly avgPx: string }): void => {
   for (const side of ["sell", "buy"] as const) {
-    const against = side === "sell" ? qty : neg(qty);
-    let left = isPositive(against) ? against : "0";
+    const reducible = against(side, qty);
+    let left = isPositive(reducible) ? reducible : "0";
     for (const one of [...protections].reverse()) {
       if (one.name.scope !== "order" || one.side !== side) continue;
       if (compare(one.qty, left) > 0) one.qty = left;
       left = sub(left, one.qty);
     }
-    if (!isPositive(against)) continue;
+    if (!isPositive(reducible)) continue;
     for (const one of protections) {
       if (one.name.scope !== "position") continue;
       if (isFor(one.name, side)) one.cover(side, left, avgPx);

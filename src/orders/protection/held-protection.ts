@@ -6,11 +6,11 @@
  * Not here: which there are (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
-import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { compare, isPositive } from "../../decimal.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
+import { leastQty } from "../exit-size.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import { ClosingOrder } from "./closing-order.ts";
@@ -19,7 +19,6 @@ import type { PriceRange, Protection } from "./protection.ts";
 
 export interface HeldProtectionOptions {
   readonly clock: Clock;
-  readonly contract: Contract;
   readonly journal: EventLog;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** A protection changed: for the next run. */
@@ -154,7 +153,7 @@ export class HeldProtection {
     const { qty, protect, hit, name } = this.protection;
     if (!isPositive(qty) || (isEmpty(protect) && hit === undefined)) return false;
     const instrument = this.#options.instruments().get(name.instId);
-    return instrument === undefined || (compare(qty, instrument.lotSize) >= 0 && compare(qty, instrument.minSize ?? "0") >= 0);
+    return instrument === undefined || compare(qty, leastQty(instrument)) >= 0;
   }
 
   /** How far a trailing stop came is not lost because no further price came. */

@@ -136,6 +136,9 @@ export const isEmpty = ({ stopLoss, takeProfit, trailing }: Protect): boolean =>
 export const sameProtect = (a: Protect | undefined, b: Protect | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && fields.every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field])));
 
+/** Side of the order that closes what an entry opens. */
+export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
+
 /** `a` is worse than `b` for a position that `exit` closes, or equal. */
 export const isAtOrBeyond = (exit: Side, a: string, b: string): boolean => (exit === "sell" ? compare(a, b) <= 0 : compare(a, b) >= 0);
 
@@ -172,7 +175,7 @@ export const misplacedProtect = (entry: Side, protect: Protect, px: string | und
   if (px === undefined) return undefined;
   const { stopLoss, takeProfit } = protect;
   const [low, high] = entry === "buy" ? ["below", "above"] : ["above", "below"];
-  const exit: Side = entry === "buy" ? "sell" : "buy";
+  const exit = exitOf(entry);
   const isLoss = (level: string): boolean => !isAtOrBeyond(exit, px, level);
   const isProfit = (level: string): boolean => !isAtOrBeyond(exit, level, px);
   if (typeof stopLoss === "string" && !isLoss(stopLoss)) return `protect.stopLoss ${stopLoss} of a ${entry} at ${px} must lie ${low} it`;

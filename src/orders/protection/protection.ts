@@ -32,6 +32,15 @@ interface EntryFill {
   readonly value: string;
 }
 
+/** Prices of a protection as long as its entry, side and words stay the same. */
+interface Levels {
+  readonly protect: Protect;
+  readonly side: Side;
+  readonly tick: string;
+  readonly stopPx: string | undefined;
+  readonly takeProfitPx: string | undefined;
+}
+
 type Name = Pick<ProtectionRecord, "strategy" | "name" | "instId" | "scope" | "exitSlot">;
 
 export class Protection {
@@ -51,6 +60,8 @@ export class Protection {
   #entryQty = "0";
   #entryValue = "0";
   #extreme: string | undefined;
+  /** Looked at with every price: worked out again only when the entry has changed. */
+  #levels: Levels | undefined;
   /** Orders of a previous run that may have executed and are not found yet: until then nothing held is no end. */
   readonly #awaited = new Set<string>();
   /** Executed quantity and its value of orders that are not over, by client order id. */
@@ -70,18 +81,16 @@ export class Protection {
     return averageOf(this.#entryValue, this.#entryQty);
   }
 
-  /** An entry order that has executed so much in all. True where it is more than before. */
-  entered({ clOrdId, filled, value }: EntryFill): boolean {
+  /** An entry order that has executed so much in all. */
+  entered({ clOrdId, filled, value }: EntryFill): void {
     const [before, valueBefore] = this.#counted.get(clOrdId) ?? ["0", "0"];
     const more = sub(filled, before);
-    if (!isPositive(more)) return false;
+    if (!isPositive(more)) return;
     this.#counted.set(clOrdId, [filled, value]);
     // What was closed takes the average price with it.
     this.#beginWhenFlat();
     this.qty = add(this.qty, more);
-    this.#entryQty = add(this.#entryQty, more);
-    this.#entryValue = add(this.#entryValue, sub(value, valueBefore));
-    return true;
+    this.#enter(add(this.#entryQty, more), add(this.#entryValue, sub(value, valueBefore)));
   }
 
   /** An order that closes it has executed so much in all; the increase is returned. */
@@ -101,8 +110,7 @@ export class Protection {
     else this.#beginWhenFlat();
     this.side = side;
     this.qty = qty;
-    this.#entryQty = qty;
-    this.#entryValue = mul(qty, avgPx);
+    this.#enter(qty, mul(qty, avgPx));
   }
 
   /** The order's record has come, and what it executed is counted. */
@@ -121,11 +129,11 @@ export class Protection {
   }
 
   stopPx(tick: string): string | undefined {
-    return stopPxOf(this.side, this.protect, this.avgPx, tick);
+    return this.#levelsAt(tick).stopPx;
   }
 
   takeProfitPx(tick: string): string | undefined {
-    return takeProfitPxOf(this.side, this.protect, this.avgPx, tick);
+    return this.#levelsAt(tick).takeProfitPx;
   }
 
   /** Where the trailing stop stands; undefined before it is active. */
@@ -168,8 +176,7 @@ export class Protection {
    */
   restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {
     this.qty = qty;
-    this.#entryQty = entryQty;
-    this.#entryValue = entryValue;
+    this.#enter(entryQty, entryValue);
     this.#extreme = extreme;
     this.hit = hit;
     this.inherited = true;
@@ -182,11 +189,26 @@ export class Protection {
       if (value === "0") this.qty = add(this.qty, filled);
       else {
         this.qty = sub(this.qty, filled);
-        this.#entryQty = sub(this.#entryQty, filled);
-        this.#entryValue = sub(this.#entryValue, value);
+        this.#enter(sub(this.#entryQty, filled), sub(this.#entryValue, value));
       }
     }
     if (!isPositive(this.qty)) this.qty = "0";
+  }
+
+  #enter(qty: string, value: string): void {
+    this.#entryQty = qty;
+    this.#entryValue = value;
+    this.#levels = undefined;
+  }
+
+  #levelsAt(tick: string): Levels {
+    const { side, protect } = this;
+    const known = this.#levels;
+    if (known !== undefined && known.protect === protect && known.side === side && known.tick === tick) return known;
+    const { avgPx } = this;
+    const stopPx = stopPxOf(side, protect, avgPx, tick);
+    this.#levels = { protect, side, tick, stopPx, takeProfitPx: takeProfitPxOf(side, protect, avgPx, tick) };
+    return this.#levels;
   }
 
   #beginWhenFlat(): void {
@@ -194,8 +216,7 @@ export class Protection {
   }
 
   #begin(): void {
-    this.#entryQty = "0";
-    this.#entryValue = "0";
+    this.#enter("0", "0");
     this.#extreme = undefined;
     if (this.name.scope === "position") this.hit = undefined;
   }

@@ -5,6 +5,7 @@
  * covered is recorded before the order that changed it is recorded as over; what follows from a change is done after it was told.
  * Not here: arithmetic and levels (protection.ts, protect.ts), what one does when it changes (held-protection.ts), prices (price-triggers.ts).
  */
+import type { Contract } from "../../contract/contract.ts";
 import type { Side } from "../../contract/profile.ts";
 import { isPositive } from "../../decimal.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
@@ -18,10 +19,11 @@ import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
 import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
-import { isEmpty, type PositionSide, type Protect, type WantedProtection } from "./protect.ts";
+import { exitOf, isEmpty, type PositionSide, type Protect, type WantedProtection } from "./protect.ts";
 import { Protection } from "./protection.ts";
 
 interface ProtectionsOptions extends HeldProtectionOptions {
+  readonly contract: Contract;
   readonly prices: TriggerPrices;
   /** A price that has not come for so long is told; not watched where left out. */
   readonly priceSilenceMs?: number | undefined;
@@ -35,7 +37,6 @@ interface ProtectionsOwner {
 
 type Name = Protection["name"];
 
-const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", short: "buy" };
 
 export class Protections {

@@ -6,7 +6,7 @@ import { testPlugin, testStrategy } from "../../../src/testing.ts";
 
 const btc = "BTC-USDT-SWAP";
 const options = { type: "object", additionalProperties: false, properties: {} } as const;
-const wanting = (wanted$: Observable<readonly Wanted[]>) => defineStrategy({ name: "s", options, desired: () => wanted$ })({});
+const wanting = (wanted$: Observable<readonly Wanted[]>, name = "s") => defineStrategy({ name, options, desired: () => wanted$ })({});
 const long = (protect: Protect): WantedOrder => ({ slot: "long", instId: btc, side: "buy", ordType: "market", qty: "0.1", protect });
 
 describe("A stop in the engine under test", () => {
@@ -70,11 +70,7 @@ describe("A stop in the engine under test", () => {
 
   it("is of the strategy that asked for it, beside another that holds the opposite, and their sum is the account's", async () => {
     const short: WantedOrder = { slot: "short", instId: btc, side: "sell", ordType: "market", qty: "0.3" };
-    const other = defineStrategy({
-      name: "other",
-      options,
-      desired: () => concat(of([short, stopLoss(btc, { percent: "2" })]), NEVER),
-    })({});
+    const other = wanting(concat(of([short, stopLoss(btc, { percent: "2" })]), NEVER), "other");
     const nothing = definePlugin({ name: "nothing", options, setup: () => undefined })({});
     const t = await testPlugin(nothing, { strategies: [wanting(concat(of([long({ stopLoss: "59000" })]), NEVER)), other] });
     t.feed(`00:00:01 quote ${btc} 60000 x 5 / 60000.1 x 5`);
