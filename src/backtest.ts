@@ -51,6 +51,7 @@ export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture
 export type { Coverage } from "./report/coverage.ts";
 export type { FillDetail, OrderLife, PositionLine, RunDetails } from "./report/details.ts";
 export type { Drawdown, EquityPoint } from "./report/equity.ts";
+export type { PlotLine } from "./report/plot-recorder.ts";
 export type { PriceLine } from "./report/price-lines.ts";
 export type { QuotaMinute } from "./report/quota-minutes.ts";
 export type { MoreRejections, RejectionReason } from "./report/rejection-reasons.ts";

@@ -24,6 +24,7 @@ export type { LeverageConfig } from "./host/config-schema.ts";
 export type {
   Estimate,
   PlannedAction,
+  PlotOptions,
   PluginContext,
   PositionEnding,
   QuotaState,

@@ -15,6 +15,7 @@ import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import { drawdownOf, type EquityPoint, thin } from "../report/equity.ts";
 import { RestingOrders } from "../report/open-orders.ts";
+import type { PlotRecorder } from "../report/plot-recorder.ts";
 import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, type WaitedFor, waitedFor } from "../report/quota-minutes.ts";
 import { RejectionReasons } from "../report/rejection-reasons.ts";
 import { hashOf, latenciesOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
@@ -55,10 +56,11 @@ export const createReportCollector = (
   service: OpenBacktest & Detailed,
   config: CheckedConfig,
   asked: RequestedData,
+  plots: PlotRecorder,
 ): ReportCollector => {
   const heard = listen(engine, service, config, asked);
   const equity: EquityPoint[] = [];
-  const recorder = service.onDetails && recordDetails(service, engine.updates$, (clOrdId) => heard.tally.ownerOf(clOrdId));
+  const recorder = service.onDetails && recordDetails(service, engine.updates$, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
   return {
     begin: heard.begin,
     sample: (at) => {

@@ -14,6 +14,7 @@ import { type Failure, SluiceError } from "../errors.ts";
 import { type CheckedConfig, checkConfig } from "../host/config.ts";
 import { followPromises } from "../host/execution-context.ts";
 import type { Tape } from "../market/tape/tape.ts";
+import { PlotRecorder } from "../report/plot-recorder.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { RequestedData } from "../report/requested-data.ts";
 import type { BacktestSpec, OpenBacktest, ReadMarket } from "./backtest-service.ts";
@@ -47,15 +48,16 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   const elapsed = stopwatch();
   const config = checkConfig(input);
   const asked = new RequestedData();
+  const plots = new PlotRecorder();
   const failures = new Map<string, Failure>();
   const note = (failure: Failure): void => {
     failures.set(`${failure.kind} ${failure.name}`, failure);
   };
-  const { engine, service, seed } = assemble(watchedBy(asked, config), options, note);
+  const { engine, service, seed } = assemble(watchedBy(asked, plots, config), options, note);
   const promises = watchPromises();
   const unfollow = followPromises();
   try {
-    const collector = createReportCollector(engine, service, config, asked);
+    const collector = createReportCollector(engine, service, config, asked, plots);
     const warms = checkWarmUp(service);
     const halts = lastHalt(engine);
     if (warms) engine.halt(warming);
@@ -75,12 +77,19 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   }
 };
 
-/** What its strategies ask of the market is noted by name. */
-const watchedBy = (asked: RequestedData, config: CheckedConfig): CheckedConfig => ({
+/** What its strategies ask of the market and what they plot is noted by name. */
+const watchedBy = (asked: RequestedData, plots: PlotRecorder, config: CheckedConfig): CheckedConfig => ({
   ...config,
   strategies: config.strategies.map((strategy) => ({
     ...strategy,
-    start: (context) => strategy.start({ ...context, market: asked.marketOf(strategy.name, context.market) }),
+    start: (context) =>
+      strategy.start({
+        ...context,
+        market: asked.marketOf(strategy.name, context.market),
+        plot: (name, value, place) => {
+          plots.take(strategy.name, context.now(), name, value, place);
+        },
+      }),
   })),
 });
 

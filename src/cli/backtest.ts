@@ -56,7 +56,7 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
-    .option("--details <file>", "write fills, order histories, equity, positions, prices and the quota by minute as JSON")
+    .option("--details <file>", "write fills, order histories, equity, positions, prices, the quota by minute and plots as JSON")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
 };
@@ -132,7 +132,16 @@ const runAndWrite = async (run: Run, config: unknown, { html, details: file }: F
 };
 
 /** What the report alone knows. */
-const emptyDetails = ({ equity }: RunReport): RunDetails => ({ fills: [], orders: [], equity, positions: [], prices: [], minutes: [] });
+const emptyDetails = ({ equity }: RunReport): RunDetails => ({
+  fills: [],
+  orders: [],
+  equity,
+  positions: [],
+  prices: [],
+  minutes: [],
+  plots: [],
+  plotsLeftOut: 0,
+});
 
 /** Folders on the way are made. */
 const checkPlace = (file: string): void => {

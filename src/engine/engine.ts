@@ -171,6 +171,7 @@ const contextOf = (
     name,
     listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
     estimate: estimator(parts, user),
+    plot: () => undefined,
     orders: createOrders(orderManager, name, clock),
     ...positionsOf(orderManager.positions, name, clock, stopped$),
     random: random.fork(`strategy ${name}`),

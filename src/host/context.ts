@@ -57,6 +57,14 @@ export interface Estimate {
   readonly waitMs: number;
 }
 
+/** Where a plotted value is drawn. */
+export interface PlotOptions {
+  /** Values of one pane share an axis. `price` is the price chart; a pane named after the value when left out. */
+  readonly pane?: string;
+  /** The instrument that the value belongs to, where there are several. */
+  readonly instId?: string;
+}
+
 /** The account's state as streams: the present value on subscription, polled only while subscribed, never an error. */
 export interface StreamsOfState {
   /** Instruments that the service lists, by id. */
@@ -96,6 +104,13 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly listed: () => readonly InstrumentRecord[];
   /** Weight and waiting time of actions, before they are asked for. */
   readonly estimate: (actions: readonly PlannedAction[]) => Estimate;
+  /**
+   * Publishes a value, such as an indicator, under a name for the page of a backtest: `plot("rsi", 63.2)`. Costs no quota, decides nothing
+   * and never throws; what is not a finite number is a gap. Kept at the present instant where a backtest was asked for details (`--html`,
+   * `--details`, `withDetails`), at most 100,000 points a name with every extreme, and at most 64 names; live, on paper and in all other
+   * runs the value is dropped.
+   */
+  readonly plot: (name: string, value: number | string, options?: PlotOptions) => void;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
   readonly now: () => number;
   /** Seeded, so that a run can be repeated. */

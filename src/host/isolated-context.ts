@@ -70,6 +70,7 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
       position: () => refuse("position", "Watch position$ instead."),
       position$: stream("position$"),
       estimate: () => refuse("estimate", "Watch quota$ instead."),
+      plot: () => undefined,
       market: {
         trades: (...asked) => stream("market.trades", ...asked),
         quotes: (...asked) => stream("market.quotes", ...asked),

@@ -1,6 +1,6 @@
 /**
- * Everything a run did, step by step, for programs and for pictures: fills, the lives of orders, equity, positions, prices and
- * the quota of each minute.
+ * Everything a run did, step by step, for programs and for pictures: fills, the lives of orders, equity, positions, prices,
+ * the quota of each minute, and what strategies plotted.
  *
  * Invariants: kept only on request, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
  * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
@@ -15,6 +15,7 @@ import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
 import type { EquityPoint } from "./equity.ts";
+import type { PlotLine, PlotRecorder } from "./plot-recorder.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
 
@@ -55,7 +56,7 @@ export interface PositionLine {
   readonly points: readonly { readonly at: number; readonly qty: string }[];
 }
 
-/** What happened in a backtest one by one: fills, orders, equity, positions, prices and the quota by minute. See `withDetails`. */
+/** What happened in a backtest one by one: fills, orders, equity, positions, prices, the quota by minute and plots. See `withDetails`. */
 export interface RunDetails {
   readonly fills: readonly FillDetail[];
   readonly orders: readonly OrderLife[];
@@ -64,6 +65,9 @@ export interface RunDetails {
   readonly positions: readonly PositionLine[];
   readonly prices: readonly PriceLine[];
   readonly minutes: readonly QuotaMinute[];
+  /** What strategies published with `plot`, and how many values beyond the first 64 names were left out. */
+  readonly plots: readonly PlotLine[];
+  readonly plotsLeftOut: number;
 }
 
 /** What of a run details are taken from. */
@@ -83,8 +87,10 @@ export const recordDetails = (
   { clock, simulated, tape }: DetailedRun,
   updates$: Observable<OrderUpdate>,
   ownerOf: (clOrdId: string) => string | undefined,
+  plots: PlotRecorder,
 ): DetailsRecorder => {
   const fills: FillDetail[] = [];
+  plots.isOn = true;
   const lives = new Map<string, Life>();
   simulated.venue.onFill((fill) => {
     fills.push(fillOf(fill, clock.now(), ownerOf(fill.clOrdId) ?? ""));
@@ -108,6 +114,8 @@ export const recordDetails = (
       positions: positionLines(fills),
       prices: priceLines(tape),
       minutes,
+      plots: plots.lines,
+      plotsLeftOut: plots.leftOut,
     }),
   };
 };

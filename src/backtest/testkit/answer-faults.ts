@@ -17,7 +17,7 @@ interface Rejection {
   readonly msg: string;
 }
 
-export type LossKind = "request" | "answer";
+type LossKind = "request" | "answer";
 
 interface Loss {
   readonly kind: LossKind;

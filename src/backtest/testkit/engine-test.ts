@@ -17,10 +17,10 @@ import { followPromises } from "../../host/execution-context.ts";
 import type { Plugin, Strategy } from "../../host/strategy.ts";
 import type { Event } from "../../journal/events.ts";
 import type { WantedOrder } from "../../orders/wanted-order.ts";
-import { AnswerFaults, type LossKind } from "./answer-faults.ts";
+import { AnswerFaults } from "./answer-faults.ts";
 import { type CandleInput, HandMarket, type QuoteInput, type TradeInput } from "./hand-market.ts";
 import { feedText, readTime, spellTime } from "./market-text.ts";
-import { ObservedRun, type TradingMode } from "./observed-run.ts";
+import { ObservedRun, type PlottedValue, type TradingMode } from "./observed-run.ts";
 import type { TestFill, TestOrder } from "./sent-orders.ts";
 import { setupOf, type TestOptions, testStartAt } from "./test-options.ts";
 
@@ -106,6 +106,11 @@ export class EngineTest {
   /** Executions as the exchange made them, the earliest first. */
   get fills(): readonly TestFill[] {
     return [...this.#run.sent.fills];
+  }
+
+  /** What strategies published with `plot`, the earliest first. */
+  get plots(): readonly PlottedValue[] {
+    return [...this.#run.plots];
   }
 
   /** Wanted orders that were not sent, with the reason. */
@@ -215,12 +220,12 @@ export class EngineTest {
 
   /** The next `count` calls reach the exchange and are executed, but their answers are lost. */
   loseAnswers(count = 1, endpoint: EndpointName = "placeOrder"): void {
-    this.#lose("answer", count, endpoint);
+    for (let index = 0; index < count; index++) this.#faults.lose("answer", endpoint);
   }
 
   /** The next `count` calls never reach the exchange, and no answer comes. */
   loseRequests(count = 1, endpoint: EndpointName = "placeOrder"): void {
-    this.#lose("request", count, endpoint);
+    for (let index = 0; index < count; index++) this.#faults.lose("request", endpoint);
   }
 
   /** Stops the engine, with `cancel` after canceling what rests. A test that ends without it leaves nothing behind but memory. */
@@ -265,10 +270,6 @@ export class EngineTest {
     const message = this.#run.takeFailure();
     if (message === undefined) return;
     throw new SluiceError("STRATEGY_FAILED", `${message}\nIf that is part of the test, give the option failures: "record".`);
-  }
-
-  #lose(kind: LossKind, count: number, endpoint: EndpointName): void {
-    for (let index = 0; index < count; index++) this.#faults.lose(kind, endpoint);
   }
 
   #resting(slot: string): OrderRecord {

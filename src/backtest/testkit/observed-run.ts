@@ -5,6 +5,7 @@
  */
 import { tap } from "rxjs";
 import type { Engine } from "../../engine/engine.ts";
+import type { PlotOptions } from "../../host/context.ts";
 import type { Strategy } from "../../host/strategy.ts";
 import type { Event } from "../../journal/events.ts";
 import type { Wanted, WantedOrder } from "../../orders/wanted-order.ts";
@@ -13,10 +14,19 @@ import { SentOrders } from "./sent-orders.ts";
 
 export type TradingMode = "active" | "reducing" | "halted";
 
+/** A value that a strategy under test published with `plot`. */
+export interface PlottedValue extends PlotOptions {
+  readonly at: number;
+  readonly strategy: string;
+  readonly name: string;
+  readonly value: number | string;
+}
+
 export class ObservedRun {
   readonly events: Event[] = [];
   readonly sent = new SentOrders();
   readonly wanted = new Map<string, readonly WantedOrder[]>();
+  readonly plots: PlottedValue[] = [];
   mode: TradingMode = "active";
   /** Names of strategies and plugins whose failure counts. */
   readonly #failing: readonly string[];
@@ -38,11 +48,11 @@ export class ObservedRun {
     });
   }
 
-  /** The strategy, whose wanted orders are noted. */
+  /** The strategy, whose wanted orders and plots are noted. */
   watched(strategy: Strategy): Strategy {
     // The engine's own check says what a strategy is.
     if (typeof strategy?.start !== "function") return strategy;
-    const { wanted } = this;
+    const { plots, wanted } = this;
     const { name } = strategy;
     const ended = (): void => {
       wanted.delete(name);
@@ -50,7 +60,12 @@ export class ObservedRun {
     return {
       ...strategy,
       start: (context) => {
-        const streams = strategy.start(context);
+        const streams = strategy.start({
+          ...context,
+          plot: (plotted, value, options) => {
+            plots.push({ at: context.now(), strategy: name, name: plotted, value, ...options });
+          },
+        });
         if (typeof streams.desired?.pipe !== "function") return streams;
         const next = (set: readonly Wanted[]): void => {
           wanted.set(

@@ -1,5 +1,5 @@
 /** What a run leaves in its report and in its details. */
-import { concat, ignoreElements, map, merge, NEVER, of, take, timer } from "rxjs";
+import { concat, ignoreElements, map, merge, NEVER, of, take, tap, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withDetails } from "../../../src/backtest/with-details.ts";
 import { runBacktest } from "../../../src/backtest.ts";
@@ -111,6 +111,29 @@ describe("The report of three strategies", () => {
     expect(details.equity.length).toBeGreaterThan(report.equity.length);
     expect(details.prices[0]?.points.length).toBeGreaterThan(100);
     expect(details.positions[0]?.points.at(-1)?.qty).toBe(sum(report.positions.map(({ qty }) => qty)));
+  });
+
+  it("keeps what strategies plot, at the instant they do", async () => {
+    const plotting = strategy("plotting", {
+      run: ({ plot, now }) =>
+        timer(1_000, 60_000).pipe(
+          tap((round) => {
+            plot("round", round);
+            plot("text", "1.5", { pane: "price", instId: swap });
+            plot("clock", now() - (details.minutes[0]?.at ?? 0), { pane: "clock" });
+            plot("gap", Number.NaN);
+          }),
+        ),
+    });
+    const { plots, plotsLeftOut } = (await detailed(lively, [plotting])).details;
+    expect(plots.map(({ strategy: owner, name, pane, instId }) => [owner, name, pane, instId])).toEqual([
+      ["plotting", "round", "round", undefined],
+      ["plotting", "text", "price", swap],
+      ["plotting", "clock", "clock", undefined],
+    ]);
+    expect(plots[0]?.points.map(({ value }) => value)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(plots[2]?.points.every(({ at, value }) => at - value === details.minutes[0]?.at)).toBe(true);
+    expect(plotsLeftOut).toBe(0);
   });
 
   it("holds JSON only, money as text", () => {

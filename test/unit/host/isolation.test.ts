@@ -206,6 +206,12 @@ describe("The context of an isolated strategy", () => {
     expect(() => parts.market.lastPx("BTC-USDT")).toThrow("market.lastPx is not there for an isolated strategy");
   });
 
+  it("takes plots and drops them", () => {
+    const said: FromThread[] = [];
+    context((message) => said.push(message)).parts.plot("rsi", 50);
+    expect(said).toEqual([]);
+  });
+
   it("subscribes where somebody listens, each for itself, and tells when nobody does any more", () => {
     const said: FromThread[] = [];
     const { parts, hear } = context((message) => said.push(message));

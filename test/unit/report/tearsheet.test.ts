@@ -12,7 +12,16 @@ import { configOf, stored, strategy, swap } from "../../support/harness/backtest
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
 import { strategy as row, sampleReport } from "../../support/harness/sample-report.ts";
 
-const noDetails: RunDetails = { fills: [], orders: [], equity: sampleReport().equity, positions: [], prices: [], minutes: [] };
+const noDetails: RunDetails = {
+  fills: [],
+  orders: [],
+  equity: sampleReport().equity,
+  positions: [],
+  prices: [],
+  minutes: [],
+  plots: [],
+  plotsLeftOut: 0,
+};
 
 /** Names of open elements at each step; throws where one closes that is not open. */
 const walk = (page: string): readonly string[] => {

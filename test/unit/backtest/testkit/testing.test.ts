@@ -1,6 +1,6 @@
 /** `sluice/testing` as authors use it: figures are worked out by hand. */
 import { readFileSync } from "node:fs";
-import { concat, delay, from, map, NEVER, of, timer } from "rxjs";
+import { concat, delay, from, map, NEVER, of, tap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { type Candle, definePlugin, type Trade } from "../../../../src/index.ts";
 import { testPlugin, testStartAt, testStrategy } from "../../../../src/testing.ts";
@@ -336,6 +336,20 @@ describe("A test of a plugin", () => {
     const t = await testPlugin(broken({}));
     t.want([bid]);
     await expect(t.advance()).rejects.toThrow("no luck");
+    await t.stop();
+  });
+});
+
+describe("What a strategy plots", () => {
+  it("is seen by its test with the instant", async () => {
+    const t = await testStrategy(
+      strategy("plotting", {
+        run: ({ market, plot }) => market.quotes(swap).pipe(tap(({ bidPx }) => plot("bid", bidPx, { pane: "price" }))),
+      }),
+    );
+    t.quote(swap, { bidPx: "60000", askPx: "60001" });
+    await t.advance();
+    expect(t.plots).toEqual([{ at: testStartAt, strategy: "plotting", name: "bid", value: "60000", pane: "price" }]);
     await t.stop();
   });
 });
