@@ -45,6 +45,7 @@ const reviewed: Readonly<Record<string, readonly [version: string, licence: stri
   esbuild: ["0.28.2", "MIT", "of tsx: the compiler"],
   fsevents: ["2.3.3", "MIT", "of tsx, optional, macOS alone: watches files"],
   undici: ["7.30.2", "MIT", "HTTP connections, which the platform's own agent does not guard against late bytes"],
+  uplot: ["1.6.32", "MIT", "charts of a report's page: its text is written into the page, nothing of it runs here"],
   yauzl: ["3.4.0", "MIT", "zip archives of market data"],
   pend: ["1.2.0", "MIT", "of yauzl: waits for several callbacks"],
   ws: ["8.23.0", "MIT", "WebSocket, which the platform has only from Node 22 on"],
