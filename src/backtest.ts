@@ -51,6 +51,7 @@ export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture
 export type { Coverage } from "./report/coverage.ts";
 export type { FillDetail, OrderLife, PositionLine, RunDetails } from "./report/details.ts";
 export type { Drawdown, EquityPoint } from "./report/equity.ts";
+export { tearsheet } from "./report/html/tearsheet.ts";
 export type { PlotLine } from "./report/plot-recorder.ts";
 export type { PriceLine } from "./report/price-lines.ts";
 export type { QuotaMinute } from "./report/quota-minutes.ts";
@@ -58,6 +59,5 @@ export type { MoreRejections, RejectionReason } from "./report/rejection-reasons
 export type { LiquidationReport, Liquidity, OpenOrders, PositionReport, RunReport, StrategyReport } from "./report/report.ts";
 export { reportText } from "./report/report-text.ts";
 export type { Returns } from "./report/returns.ts";
-export { tearsheet } from "./report/tearsheet.ts";
 export type { TradeReport } from "./report/trades.ts";
 export type { FillVolume, Queue } from "./venue/queue-model.ts";

@@ -4,7 +4,7 @@
  * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed or no order was accepted
  * still reports, and then fails; a file that cannot be written is known before the run, which may take long.
  * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts,
- * report/tearsheet.ts).
+ * report/html/tearsheet.ts).
  */
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -17,10 +17,10 @@ import { SluiceError } from "../errors.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { RunDetails } from "../report/details.ts";
+import { tearsheet } from "../report/html/tearsheet.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
-import { tearsheet } from "../report/tearsheet.ts";
 import { unsentIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";

@@ -2,7 +2,7 @@
  * Statistics over trades and returns in words: the rows and sentences that the text report and the tearsheet share.
  *
  * Invariants: pure text from the report alone; what has no value is a dash.
- * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, tearsheet-tables.ts).
+ * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, html/summary-tables.ts).
  */
 import { isZero } from "../decimal.ts";
 import { amount, duration, grouped, percent, signed } from "./number-format.ts";

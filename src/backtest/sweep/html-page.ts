@@ -6,9 +6,9 @@
  * Not here: the scores (sweep-report.ts), their reading in words (summary.ts), markup and style (report/).
  */
 import { approximate, compare } from "../../decimal.ts";
+import { html, type Markup, nothing, raw, tableOf } from "../../report/html/markup.ts";
+import { style } from "../../report/html/style.ts";
 import { duration } from "../../report/number-format.ts";
-import { html, type Markup, nothing, raw, tableOf } from "../../report/tearsheet-html.ts";
-import { style } from "../../report/tearsheet-style.ts";
 import { type Score, scores } from "./scores.ts";
 import { spelled } from "./space.ts";
 import { judgement } from "./summary.ts";

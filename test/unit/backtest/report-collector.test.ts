@@ -6,7 +6,7 @@ import { runBacktest } from "../../../src/backtest.ts";
 import { add, compare, isZero, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Strategy } from "../../../src/index.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
-import { tearsheet } from "../../../src/report/tearsheet.ts";
+import { tearsheet } from "../../../src/report/html/tearsheet.ts";
 import { type ArenaOptions, calm, candleTape, configOf, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor, type RunReport } from "../../support/harness/generated-market.ts";
 

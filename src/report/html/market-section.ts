@@ -4,15 +4,15 @@
  * Invariants: no fill is left out: where many fall into one sliver of the picture, their lowest and highest are drawn; orders far
  * from the market are cut at the edge, so that they never flatten the price.
  */
-import { approximate, isZero } from "../decimal.ts";
-import type { FillDetail, OrderLife, PositionLine, RunDetails } from "./details.ts";
-import { counted } from "./number-format.ts";
-import type { PriceLine } from "./price-lines.ts";
-import { price } from "./run-facts.ts";
-import { html, type Markup, nothing } from "./tearsheet-html.ts";
-import type { Sheet } from "./tearsheet-money.ts";
-import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
-import { valueTicks } from "./ticks.ts";
+import { approximate, isZero } from "../../decimal.ts";
+import type { FillDetail, OrderLife, PositionLine, RunDetails } from "../details.ts";
+import { counted } from "../number-format.ts";
+import type { PriceLine } from "../price-lines.ts";
+import { price } from "../run-facts.ts";
+import { valueTicks } from "../ticks.ts";
+import type { Sheet } from "./equity-section.ts";
+import { html, type Markup, nothing } from "./markup.ts";
+import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./static-plot.ts";
 
 const instrumentsMax = 6;
 const slivers = 300;

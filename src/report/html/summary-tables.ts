@@ -3,16 +3,16 @@
  *
  * Invariants: figures are those of the report, rounded for show alone; an empty table is a sentence.
  */
-import { layers } from "../contract/limits.ts";
-import { abs, compare, div, isPositive, mul } from "../decimal.ts";
-import { gapsOf } from "./coverage-text.ts";
-import { amount, counted, duration, grouped, percent, signed } from "./number-format.ts";
-import { feeBpsOf, type RunReport } from "./report.ts";
-import { columnsFor, type Fact, moneyFacts, orderFacts, positionColumns, positionRows, strategyName } from "./run-facts.ts";
-import { figures, html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
-import type { Sheet } from "./tearsheet-money.ts";
-import { tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
-import type { TradeReport } from "./trades.ts";
+import { layers } from "../../contract/limits.ts";
+import { abs, compare, div, isPositive, mul } from "../../decimal.ts";
+import { gapsOf } from "../coverage-text.ts";
+import { amount, counted, duration, grouped, percent, signed } from "../number-format.ts";
+import { feeBpsOf, type RunReport } from "../report.ts";
+import { columnsFor, type Fact, moneyFacts, orderFacts, positionColumns, positionRows, strategyName } from "../run-facts.ts";
+import { tradeColumns, tradeFacts, tradesMeaning } from "../trade-facts.ts";
+import type { TradeReport } from "../trades.ts";
+import type { Sheet } from "./equity-section.ts";
+import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
 
 export const tiles = ({ report, places }: Sheet): Markup => {
   const { pnl, equity, drawdown, fees, volume, turnover, quota, liquidity, fills, trades, returns } = report;

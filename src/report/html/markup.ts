@@ -3,7 +3,7 @@
  *
  * Invariants: everything interpolated is escaped, except markup made here; controls and marks that reorder text are spelled out.
  */
-import { printable } from "./ansi.ts";
+import { printable } from "../ansi.ts";
 
 export interface Markup {
   readonly markup: string;

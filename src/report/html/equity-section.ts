@@ -5,15 +5,15 @@
  * its own last sample, so that the results of all periods add up to that of the run.
  */
 
-import { add, approximate, compare, div, isPositive, mul, sub } from "../decimal.ts";
-import type { FillDetail, RunDetails } from "./details.ts";
-import type { EquityPoint } from "./equity.ts";
-import { amount, duration, grouped, minuteOf, signed } from "./number-format.ts";
-import type { RunReport } from "./report.ts";
-import { figures, html, type Markup, nothing, signedCell, tableOf } from "./tearsheet-html.ts";
-import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
-import { valueTicks } from "./ticks.ts";
-import { returnFacts } from "./trade-facts.ts";
+import { add, approximate, compare, div, isPositive, mul, sub } from "../../decimal.ts";
+import type { FillDetail, RunDetails } from "../details.ts";
+import type { EquityPoint } from "../equity.ts";
+import { amount, duration, grouped, minuteOf, signed } from "../number-format.ts";
+import type { RunReport } from "../report.ts";
+import { valueTicks } from "../ticks.ts";
+import { returnFacts } from "../trade-facts.ts";
+import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
+import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./static-plot.ts";
 
 export interface Sheet {
   readonly report: RunReport;

@@ -5,15 +5,15 @@
  * Invariants: bars are of the fullest window in their stretch, so that no peak is averaged away; the limit is always in the
  * picture; a layer without waits is not drawn.
  */
-import { layers } from "../contract/limits.ts";
-import { duration, grouped, percent } from "./number-format.ts";
-import { type QuotaMinute, type WaitedFor, waitedFor } from "./quota-minutes.ts";
-import type { RunReport } from "./report.ts";
-import { delayFacts, quotaSentence, waitNames, windowNames } from "./run-facts.ts";
-import { figures, html, type Markup, tableOf } from "./tearsheet-html.ts";
-import type { Sheet } from "./tearsheet-money.ts";
-import { type Frame, path, plotOf, size, unit, xOf, yOf } from "./tearsheet-plot.ts";
-import { timeName, valueTicks } from "./ticks.ts";
+import { layers } from "../../contract/limits.ts";
+import { duration, grouped, percent } from "../number-format.ts";
+import { type QuotaMinute, type WaitedFor, waitedFor } from "../quota-minutes.ts";
+import type { RunReport } from "../report.ts";
+import { delayFacts, quotaSentence, waitNames, windowNames } from "../run-facts.ts";
+import { timeName, valueTicks } from "../ticks.ts";
+import type { Sheet } from "./equity-section.ts";
+import { figures, html, type Markup, tableOf } from "./markup.ts";
+import { type Frame, path, plotOf, size, unit, xOf, yOf } from "./static-plot.ts";
 
 export const quotaSection = (sheet: Sheet): Markup => {
   const { report } = sheet;

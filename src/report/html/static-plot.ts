@@ -3,10 +3,11 @@
  *
  * Invariants: a drawing lives on 1000 × 1000 units and is stretched to its place, so strokes do not scale and no text is inside
  * it; coordinates have at most one fraction digit; labels never overlap at 320 pixels, where minor ones are hidden.
- * Not here: what is drawn (tearsheet-money.ts, tearsheet-market.ts, tearsheet-quota.ts).
+ * Not here: what is drawn (equity-section.ts, market-section.ts, quota-section.ts).
  */
-import { html, jsonAttribute, type Markup, nothing, raw } from "./tearsheet-html.ts";
-import { timeTicks } from "./ticks.ts";
+
+import { timeTicks } from "../ticks.ts";
+import { html, jsonAttribute, type Markup, nothing, raw } from "./markup.ts";
 
 export interface Frame {
   readonly startAt: number;

@@ -5,16 +5,16 @@
  * foreign word is escaped; it can be read without its script, printed, and listened to.
  * Not here: the same for a terminal (report-text.ts), what happened (details.ts).
  */
-import type { RunDetails } from "./details.ts";
-import { counted, duration, grouped, minuteOf, placesFor, signed } from "./number-format.ts";
-import type { RunReport } from "./report.ts";
-import { html, type Markup, raw } from "./tearsheet-html.ts";
-import { marketSection } from "./tearsheet-market.ts";
-import { equitySection, type Sheet } from "./tearsheet-money.ts";
-import { quotaSection } from "./tearsheet-quota.ts";
-import { script, style } from "./tearsheet-style.ts";
-import { coverageTable, rejectionTable, resultTables, strategyTables, tiles, tradeTable } from "./tearsheet-tables.ts";
-import { warningsOf } from "./warnings.ts";
+import type { RunDetails } from "../details.ts";
+import { counted, duration, grouped, minuteOf, placesFor, signed } from "../number-format.ts";
+import type { RunReport } from "../report.ts";
+import { warningsOf } from "../warnings.ts";
+import { equitySection, type Sheet } from "./equity-section.ts";
+import { marketSection } from "./market-section.ts";
+import { html, type Markup, raw } from "./markup.ts";
+import { quotaSection } from "./quota-section.ts";
+import { script, style } from "./style.ts";
+import { coverageTable, rejectionTable, resultTables, strategyTables, tiles, tradeTable } from "./summary-tables.ts";
 
 /** A backtest's report as one HTML page that loads nothing. */
 export const tearsheet = (report: RunReport, details: RunDetails): string => {
