@@ -131,7 +131,7 @@ export const keyTables = (): readonly KeyTable[] => [
     schema: inConfig("quota"),
     defaults: { ...defaultReserve },
   }),
-  tableOfType("quota.layers[]", "src/scheduler/quota/layers.ts", "LayerSpec", layerSchema()),
+  tableOfType("quota.layers[]", "src/contract/layer-spec.ts", "LayerSpec", layerSchema()),
   tableOf({
     place: "freshness",
     doc: docOf("src/orders/state/resources.ts", "Freshness"),

@@ -19,6 +19,7 @@ import { decode, encode, inputProblem } from "./codec.ts";
 import type { Outcome } from "./outcome.ts";
 import { unlistedIn, unlistedText } from "./outcome.ts";
 import { SharedRead } from "./shared-read.ts";
+import { readInParts, type SplitRead } from "./split-read.ts";
 
 export interface CallOptions {
   readonly class: ActionClass;
@@ -76,6 +77,7 @@ interface GatewayOptions {
   readonly scheduler: Pick<Scheduler, "submit">;
   readonly journal: EventLog;
   readonly user: User;
+  readonly split?: SplitRead | undefined;
 }
 
 const unreadableMax = 1_000;
@@ -92,6 +94,7 @@ class ServiceGateway implements Gateway {
   readonly #scheduler: GatewayOptions["scheduler"];
   readonly #journal: EventLog;
   readonly #user: User;
+  readonly #split: SplitRead | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #reads = new Map<string, SharedRead<unknown>>();
   /** Records that could not be read, as they were told. */
@@ -99,12 +102,13 @@ class ServiceGateway implements Gateway {
   /** Statuses and codes on no list, reported once each. */
   readonly #unlisted = new Set<string>();
 
-  constructor({ clock, contract, scheduler, journal, user }: GatewayOptions) {
+  constructor({ clock, contract, scheduler, journal, user, split }: GatewayOptions) {
     this.contract = contract;
     this.#clock = clock;
     this.#scheduler = scheduler;
     this.#journal = journal;
     this.#user = user;
+    this.#split = split;
   }
 
   keysFor(endpoint: EndpointName): readonly string[] {
@@ -134,6 +138,11 @@ class ServiceGateway implements Gateway {
   }
 
   read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> {
+    const read = (part: InputOf<E>): Observable<Outcome<RecordOf<E>>> => this.#read(endpoint, part, options);
+    return this.#split === undefined ? read(input) : readInParts(this.#split, endpoint, input, read);
+  }
+
+  #read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> {
     const { class: kind, owner, needed = always } = options;
     const name = `${endpoint} ${kind} ${JSON.stringify(input)}`;
     const waiting = this.#reads.get(name) as SharedRead<RecordOf<E>> | undefined;

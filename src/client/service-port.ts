@@ -6,12 +6,15 @@
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
+import type { LayerSpec } from "../contract/layer-spec.ts";
+import type { ProfileOverrides } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Transport } from "../contract/transport.ts";
 import type { HistorySource } from "../market/history.ts";
 import type { Market } from "../market/market-data.ts";
 import type { Random } from "../random.ts";
 import type { User } from "./gateway.ts";
+import type { SplitRead } from "./split-read.ts";
 
 export interface ServiceEnv {
   readonly contract: Contract;
@@ -51,6 +54,8 @@ export interface OpenService {
   readonly history?: HistorySource;
   /** At least one; the first is meant where a strategy names none. Key names are unique over all of them. */
   readonly users: readonly ServiceUser[];
+  /** Reads that the service answers in parts only: the inputs that one is asked for by, each a request of its own. */
+  readonly split?: SplitRead;
   /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */
   readonly ordersRefused?: () => string | undefined;
   /** True where time passes by itself and other people's money waits: a process that stands still is then noticed. */
@@ -74,5 +79,9 @@ export interface ServiceSpec {
   readonly kind: string;
   /** Where the service is, where it is somewhere. */
   readonly baseUrl?: string;
+  /** What is known of the service beyond its description. A config's own rows win. */
+  readonly profile?: ProfileOverrides;
+  /** Its rate-limit layers, where they are not the three described. Those of a config win. */
+  readonly layers?: readonly LayerSpec[];
   open(env: ServiceEnv): OpenService;
 }

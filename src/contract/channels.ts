@@ -16,6 +16,7 @@ export const channelArg = {
   required: ["channel"],
   properties: { channel: text, instId },
 } as const satisfies JSONSchema;
+/** A channel to subscribe to, and its instrument where it has one. */
 export type ChannelArg = FromSchema<typeof channelArg>;
 
 export const loginArg = {
@@ -47,9 +48,10 @@ export const pongRequest = {
   properties: { op: { type: "string", const: "pong" } },
 } as const satisfies JSONSchema;
 
+/** What a client says over a socket. */
 export type SocketRequest =
   | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly ChannelArg[] }
-  | { readonly op: "login"; readonly args: readonly LoginArg[] }
+  | { readonly op: "login"; readonly args: readonly Readonly<Record<string, string>>[] }
   | { readonly op: "pong" };
 
 /** Quantities are counted in `websocket.szUnit`; `side` is the aggressor's; `ts` is when it happened, milliseconds. */

@@ -8,6 +8,7 @@
  */
 import type { EndpointName } from "./endpoints.ts";
 
+/** A request before it is written for the wire: an endpoint with its query or body, and the key that signs it. */
 export interface WireRequest {
   readonly endpoint: EndpointName;
   readonly method: "GET" | "POST";
@@ -19,6 +20,7 @@ export interface WireRequest {
   readonly key: string | undefined;
 }
 
+/** An answer as it was read, whatever its status. */
 export interface WireResponse {
   readonly status: number;
   /** Lower-case names. */

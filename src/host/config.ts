@@ -6,13 +6,13 @@
  */
 
 import type { ServiceSpec } from "../client/service-port.ts";
+import type { LayerSpec } from "../contract/layer-spec.ts";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
 import type { CandleHistory, HistorySource } from "../market/history.ts";
 import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
 import type { Freshness } from "../orders/state/resources.ts";
-import type { LayerSpec } from "../scheduler/quota/layers.ts";
 import type { ReservePolicy } from "../scheduler/quota/reserve.ts";
 import type { LeverageConfig } from "./config-schema.ts";
 import { configSchema, moneyLimits } from "./config-schema.ts";
@@ -125,7 +125,20 @@ export const checkConfig = (config: unknown): CheckedConfig => {
       `config.quota.${list}: no strategy is named "${lost}"; there is ${known}.${didYouMean(lost, named)}`,
     );
   }
-  return parsed;
+  return withService(parsed);
+};
+
+/** What the service brings of itself, below what the config says of it. */
+const withService = (config: CheckedConfig): CheckedConfig => {
+  const { profile = {}, layers } = config.service;
+  const own = config.profile as Readonly<Record<string, object>>;
+  const brought = profile as Readonly<Record<string, object>>;
+  const groups = [...new Set([...Object.keys(brought), ...Object.keys(own)])];
+  return {
+    ...config,
+    profile: Object.fromEntries(groups.map((group) => [group, { ...brought[group], ...own[group] }])),
+    quota: { ...(layers && { layers }), ...config.quota },
+  };
 };
 
 /** A single beat may be late or lost. */

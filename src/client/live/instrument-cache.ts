@@ -1,7 +1,8 @@
 /**
  * What the service lists, as seen in the answers that pass by: the live market needs some of it and asks for nothing itself.
  *
- * Invariants: answers are handed on untouched; nothing is said of a product before a list was seen.
+ * Invariants: answers are handed on untouched; nothing is said of a product before a list was seen; a list of one kind of product
+ * replaces those of that kind.
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
@@ -20,10 +21,13 @@ export const createInstrumentCache = (contract: Contract): InstrumentCache => {
     watch: (next) => (request, sink) => {
       const onResponse = (response: WireResponse): void => {
         const outcome = parseResponse<InstrumentRecord>("instruments", response, contract, 0);
-        if (outcome.kind === "done") listed = new Map(outcome.records.map((record) => [record.instId, record]));
+        if (outcome.kind !== "done") return;
+        const others = [...(listed?.values() ?? [])].filter((record) => instType !== undefined && record.instType !== instType);
+        listed = new Map([...others, ...outcome.records].map((record) => [record.instId, record]));
       };
-      const isWhole = request.endpoint === "instruments" && Object.keys(request.query).length === 0;
-      next(request, isWhole ? observing(sink, onResponse) : sink);
+      const { instType, ...narrower } = request.query;
+      const isList = request.endpoint === "instruments" && Object.keys(narrower).length === 0;
+      next(request, isList ? observing(sink, onResponse) : sink);
     },
     isListed: (instId) => listed?.has(instId),
     contractValue: (instId) => listed?.get(instId)?.contractValue,

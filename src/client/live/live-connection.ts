@@ -10,10 +10,11 @@ import { resolve } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
 import { afterArrivals } from "../../clock/system-clock.ts";
 import type { Contract } from "../../contract/contract.ts";
-import { type Environment, websocketLimits } from "../../contract/limits.ts";
+import type { Environment } from "../../contract/limits.ts";
 import { szUnitWords } from "../../contract/profile.ts";
 import type { Transport } from "../../contract/transport.ts";
 import type { ServiceEnv } from "../service-port.ts";
+import { type Dialect, type WholeDialect, wholeDialect } from "../transport/dialect.ts";
 import { HttpTransport } from "../transport/http.ts";
 import { socketUrlOf } from "../transport/service-address.ts";
 import { createServiceTime } from "../transport/service-time.ts";
@@ -41,6 +42,7 @@ interface ConnectionOptions extends Placed {
   readonly wsUrl?: string;
   readonly timeoutMs?: number;
   readonly push?: boolean;
+  readonly dialect?: Dialect | undefined;
   readonly clock: Clock;
   readonly users: readonly KnownUser[];
   /** The address this machine calls from. */
@@ -70,10 +72,12 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   const { profile } = contract;
   const anomalies = createAnomalies(env.onAnomaly, options.anomalies);
   const time = createServiceTime(clock);
-  const signers = signersOf(contract, users, env.faultyKeys === true);
+  const dialect = wholeDialect(options.dialect);
+  const signers = signersOf(contract, users, dialect, env.faultyKeys === true);
   const http = new HttpTransport({
     baseUrl,
     profile,
+    dialect,
     signers,
     clock,
     time,
@@ -82,12 +86,12 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   });
   const listed = createInstrumentCache(contract);
   const pool = new SocketPool({
-    url: options.wsUrl ?? socketUrlOf(baseUrl, profile.websocket.path),
+    url: (arg) => socketUrlOf(baseUrl, options.wsUrl, dialect.socketPath(arg, profile)),
     open: options.openSocket ?? openWebSocket,
     clock,
     random: env.random.fork("sockets"),
     websocket: profile.websocket,
-    limits: websocketLimits,
+    dialect,
     leave: () => env.leave(options.ip),
     onAnomaly: anomalies.note,
   });
@@ -126,11 +130,17 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   };
 };
 
-const signersOf = ({ profile }: Contract, users: readonly KnownUser[], faulty: boolean): ReadonlyMap<string, Signer> => {
+const signersOf = (
+  { profile }: Contract,
+  users: readonly KnownUser[],
+  { signer }: WholeDialect,
+  faulty: boolean,
+): ReadonlyMap<string, Signer> => {
   const signers = new Map<string, Signer>();
   for (const { name, credentials } of users.flatMap(({ keys }) => keys)) {
-    signers.set(name, createSigner(profile, credentials));
-    for (const fault of faulty ? keyFaults : []) signers.set(faultyName(name, fault), createFaultySigner(profile, credentials, fault));
+    signers.set(name, createSigner(profile, credentials, signer));
+    for (const fault of faulty ? keyFaults : [])
+      signers.set(faultyName(name, fault), createFaultySigner(profile, credentials, fault, signer));
   }
   return signers;
 };

@@ -15,6 +15,7 @@ import type { OrderRecord } from "../../contract/schemas.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
 import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
+import type { Dialect } from "../transport/dialect.ts";
 import { checkSocketUrl, readBaseUrl } from "../transport/service-address.ts";
 import type { OpenSocket } from "../transport/socket.ts";
 import { type KnownUser, type LiveKey, type LiveUsers, readUsers } from "./key-material.ts";
@@ -26,8 +27,10 @@ export interface LiveOptions {
   readonly environment: Environment;
   /** Scheme and host, such as "https://api.example.com". */
   readonly baseUrl: string;
-  /** The WebSocket, when it is not at the profile's path of the same host. */
+  /** The WebSocket, when it is not at the profile's path of the same host. A host alone is followed by the usual path. */
   readonly wsUrl?: string;
+  /** The exchange's dialect, where it is not the described service. */
+  readonly dialect?: Dialect;
   /** Keys of the one user, called "main". */
   readonly keys?: readonly LiveKey[];
   /** Keys of several users by a label of your choice; instead of `keys`. */
@@ -83,8 +86,8 @@ type Checked = Omit<LiveOptions, "keys" | "users" | "clock" | "openSocket">;
 const ip = "local";
 
 /** The service over the network: real orders. */
-export const live = ({ keys, users: given, clock, openSocket, ...options }: LiveOptions): LiveSpec => {
-  const checked = parseHuman<Checked>(liveSchema, options, "live options");
+export const live = ({ keys, users: given, clock, openSocket, dialect, ...options }: LiveOptions): LiveSpec => {
+  const checked = { ...parseHuman<Checked>(liveSchema, options, "live options"), ...(dialect && { dialect }) };
   readBaseUrl(checked.baseUrl);
   if (checked.wsUrl !== undefined) checkSocketUrl(checked.wsUrl);
   const users = readUsers(keys, given, "live options");
@@ -94,6 +97,8 @@ export const live = ({ keys, users: given, clock, openSocket, ...options }: Live
     environment,
     baseUrl,
     ...(confirmation === undefined ? {} : { confirmation }),
+    ...(dialect?.profile && { profile: dialect.profile }),
+    ...(dialect?.layers && { layers: dialect.layers }),
     open: (env) => open(checked, users, env, clock ?? createSystemClock(), openSocket),
   };
 };
@@ -126,6 +131,7 @@ const open = (
       lastPx: (instId) => connected().market.lastPx(instId),
     },
     users,
+    ...(options.dialect?.split && { split: options.dialect.split }),
     ordersRefused: () => (connection === undefined ? unloaded : connection.refusal),
     watchful: true,
     realTime: true,

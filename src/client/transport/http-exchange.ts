@@ -9,9 +9,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
-import type { ResponseSink } from "../../contract/transport.ts";
+import type { ResponseSink, WireRequest, WireResponse } from "../../contract/transport.ts";
 import { SluiceError } from "../../errors.ts";
 import { encodingOf, keptHeaders, readJson } from "./answer-body.ts";
+import type { WholeDialect } from "./dialect.ts";
 import type { ServiceTime } from "./service-time.ts";
 
 /** What all exchanges of a transport have in common. */
@@ -25,10 +26,12 @@ export interface ExchangeSetting {
   /** Status by which the service refuses a signature, whose timestamp may then have been wrong. */
   readonly authStatus: number;
   readonly underWay: Set<HttpExchange>;
+  /** What the exchange's answer says in terms of the described service. */
+  readonly answer: WholeDialect["answer"];
 }
 
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly #endpoint: EndpointName;
+  readonly #request: WireRequest;
   readonly #setting: ExchangeSetting;
   readonly #sink: ResponseSink;
   readonly #sentAt: number;
@@ -38,8 +41,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
 
-  constructor(endpoint: EndpointName, setting: ExchangeSetting, sink: ResponseSink) {
-    this.#endpoint = endpoint;
+  constructor(request: WireRequest, setting: ExchangeSetting, sink: ResponseSink) {
+    this.#request = request;
     this.#setting = setting;
     this.#sink = sink;
     this.#sentAt = setting.clock.now();
@@ -50,7 +53,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Ends it without an answer. */
   lose(why: string): void {
     const { clock } = this.#setting;
-    const error = new SluiceError("OUTCOME_UNKNOWN", `${this.#endpoint}: ${why} after ${Math.round(clock.now() - this.#sentAt)} ms.`);
+    const error = new SluiceError(
+      "OUTCOME_UNKNOWN",
+      `${this.#request.endpoint}: ${why} after ${Math.round(clock.now() - this.#sentAt)} ms.`,
+    );
     this.#end((sink) => sink.failed(error));
     this.#controller?.abort(new Error("ended"));
   }
@@ -86,13 +92,21 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const [first, ...more] = this.#chunks;
     const body = unread || first === undefined ? undefined : readJson(more.length === 0 ? first : Buffer.concat(this.#chunks));
     const headers = keptHeaders(this.#headers, this.#setting.kept);
-    this.#end((sink) => sink.response({ status, headers, body }));
+    let response: WireResponse;
+    try {
+      response = this.#setting.answer(this.#request, { status, headers, body });
+    } catch {
+      // What a dialect trips over may hold anything, so it is not repeated.
+      this.lose(`the answer of status ${status} is not of the exchange's form and was not read`);
+      return;
+    }
+    this.#end((sink) => sink.response(response));
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
     const code = codeOf(error);
     if (code === "UND_ERR_INVALID_ARG" && this.#controller === undefined)
-      this.#end((sink) => sink.failed(unwritable(this.#endpoint, code)));
+      this.#end((sink) => sink.failed(unwritable(this.#request.endpoint, code)));
     else if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
       this.lose(`the answer is larger than ${this.#setting.bodyBytesMax} bytes and was given up`);
     else this.lose(`${this.#status === 0 ? "no answer was read" : "the answer was cut"} (${code})`);

@@ -17,6 +17,7 @@ import { authHeaderNames, queryText } from "../../contract/signing.ts";
 import type { Transport, WireRequest } from "../../contract/transport.ts";
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { usualHeaders } from "./answer-body.ts";
+import type { WholeDialect } from "./dialect.ts";
 import { codeOf, type ExchangeSetting, HttpExchange, unwritable } from "./http-exchange.ts";
 import { type Origin, readBaseUrl } from "./service-address.ts";
 import type { ServiceTime } from "./service-time.ts";
@@ -25,6 +26,8 @@ import type { Signer } from "./sign.ts";
 interface HttpOptions {
   readonly baseUrl: string;
   readonly profile: Profile;
+  /** How calls are written and answers are read. */
+  readonly dialect: Pick<WholeDialect, "call" | "answer">;
   /** By the name of the key. */
   readonly signers: ReadonlyMap<string, Signer>;
   readonly clock: Clock;
@@ -68,6 +71,7 @@ export class HttpTransport {
       kept: [...new Set([...usualHeaders, ...(options.headers ?? [])])],
       authStatus: profile.answers.authStatus,
       underWay: this.#underWay,
+      answer: options.dialect.answer,
     };
     const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
     // Loaded here, as most who load the package never open a connection and it takes a tenth of a second.
@@ -98,7 +102,7 @@ export class HttpTransport {
       sink.failed(isSluiceError(error) ? error : unwritable(request.endpoint, codeOf(error)));
       return;
     }
-    this.#pool.dispatch(written, new HttpExchange(request.endpoint, this.#setting, sink));
+    this.#pool.dispatch(written, new HttpExchange(request, this.#setting, sink));
   };
 
   /** Connections that stand now, or are being made. */
@@ -117,7 +121,9 @@ export class HttpTransport {
     await Promise.all([this.#pool.destroy(), ...ended]);
   }
 
-  #written({ endpoint, method, path, query: parameters, body: value, key }: WireRequest): Dispatcher.DispatchOptions {
+  #written(request: WireRequest): Dispatcher.DispatchOptions {
+    const { endpoint, key } = request;
+    const { method, path, query: parameters, body: value } = this.#options.dialect.call(request);
     const query = queryText(parameters);
     const body = value === undefined ? "" : JSON.stringify(value);
     const headers: Record<string, string> = { accept: "application/json", "accept-encoding": "identity" };

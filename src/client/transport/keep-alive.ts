@@ -1,5 +1,6 @@
 /**
- * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), and reports a connection without a reply dead.
+ * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), or so often as the service wants it, and reports a
+ * connection without a reply dead.
  *
  * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole silence.
  */
@@ -8,6 +9,8 @@ import type { Clock, Timer } from "../../clock/clock.ts";
 interface KeepAliveOptions {
   readonly clock: Clock;
   readonly silenceMsMax: number;
+  /** Pings so often, whatever is heard; after silence only when left out. */
+  readonly everyMs: number | undefined;
   readonly ask: () => void;
   readonly dead: (reason: string) => void;
 }
@@ -19,16 +22,18 @@ export class KeepAlive {
   /** A reply needs some of the silence to arrive in. */
   readonly #askMs: number;
   #heardAt = 0;
+  #askedAt = 0;
   #timer: Timer | undefined;
 
   constructor(options: KeepAliveOptions) {
     this.#options = options;
-    this.#askMs = Math.min(idleMsMax, (options.silenceMsMax * 2) / 3);
+    this.#askMs = Math.min(options.everyMs ?? idleMsMax, (options.silenceMsMax * 2) / 3);
   }
 
   start(): void {
     this.stop();
     this.heard();
+    this.#askedAt = this.#heardAt;
     this.#look();
   }
 
@@ -43,16 +48,22 @@ export class KeepAlive {
   }
 
   #look(): void {
-    const { clock, silenceMsMax, ask, dead } = this.#options;
+    const { clock, silenceMsMax, everyMs, ask, dead } = this.#options;
+    const now = clock.now();
+    const deadAt = this.#heardAt + silenceMsMax;
     this.#timer = undefined;
-    const idleMs = clock.now() - this.#heardAt;
-    if (idleMs >= silenceMsMax) {
+    if (now >= deadAt) {
       dead(`nothing was heard for ${silenceMsMax} ms`);
       return;
     }
-    const quiet = idleMs >= this.#askMs;
-    this.#timer = clock.setTimer(this.#heardAt + (quiet ? silenceMsMax : this.#askMs), () => this.#look());
+    const isDue = now >= this.#dueAt();
+    if (isDue) this.#askedAt = now;
+    this.#timer = clock.setTimer(isDue && everyMs === undefined ? deadAt : Math.min(deadAt, this.#dueAt()), () => this.#look());
     // Last, as asking may show that there is nobody.
-    if (quiet) ask();
+    if (isDue) ask();
+  }
+
+  #dueAt(): number {
+    return (this.#options.everyMs === undefined ? this.#heardAt : this.#askedAt) + this.#askMs;
   }
 }

@@ -40,8 +40,11 @@ export const readBaseUrl = (text: string, plainAllowed = false): Origin => {
   return { secure, hostname, port: url.port === "" ? (secure ? 443 : 80) : Number(url.port) };
 };
 
-/** The same host as `baseUrl`, at the profile's path. */
-export const socketUrlOf = (baseUrl: string, path: string): string => `${new URL(baseUrl).origin.replace(/^http/, "ws")}${path}`;
+/** The address given where it names a path; else this path at the host given, or at that of `baseUrl`. */
+export const socketUrlOf = (baseUrl: string, wsUrl: string | undefined, path: string): string => {
+  const url = new URL(wsUrl ?? baseUrl.replace(/^http/, "ws"));
+  return wsUrl !== undefined && url.pathname !== "/" ? wsUrl : `${url.protocol}//${url.host}${path}`;
+};
 
 /** Checks the address of a WebSocket as given. */
 export const checkSocketUrl = (text: string): void => {

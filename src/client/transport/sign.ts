@@ -4,15 +4,16 @@
  * Invariants: what is signed is the text given, byte for byte; nothing but headers and login arguments leaves here.
  * Not here: what the signature covers (contract/signing.ts), what time it is at the service (service-time.ts).
  */
-import type { LoginArg } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { authHeaderNames, prehashOf, type SignedParts, timestampText } from "../../contract/signing.ts";
 import { type Credentials, type Seal, sealOf } from "./secrets.ts";
 
+/** What one key signs with: the headers of its requests and the arguments of its logins. */
 export interface Signer {
-  /** The four headers of a signed request, lower-case; `wallAt` is milliseconds since the Unix epoch as the service counts. */
+  /** The headers of a signed request, lower-case; `wallAt` is milliseconds since the Unix epoch as the service counts. */
   headers(parts: Omit<SignedParts, "timestamp">, wallAt: number): Readonly<Record<string, string>>;
-  login(wallAt: number): LoginArg;
+  /** The argument of a login over a socket. */
+  login(wallAt: number): Readonly<Record<string, string>>;
 }
 
 /** The one part of a signed request that is wrong on purpose, to see whether a service checks it. */
@@ -34,23 +35,27 @@ const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
   }
 };
 
-export const createSigner = (profile: Profile, credentials: Credentials): Signer => signerOf(profile, sealOf(credentials));
+/** How a dialect signs: with the seal of the credentials, which never shows the secret. */
+export type SignerOf = (seal: Seal, profile: Profile) => Signer;
+
+export const createSigner = (profile: Profile, credentials: Credentials, signer: SignerOf = signerOf): Signer =>
+  signer(sealOf(credentials), profile);
 
 /** Signs as the credentials would, with one part wrong and every part of the usual form. */
-export const createFaultySigner = (profile: Profile, credentials: Credentials, fault: KeyFault): Signer => {
+export const createFaultySigner = (profile: Profile, credentials: Credentials, fault: KeyFault, signer: SignerOf = signerOf): Signer => {
   const seal = sealOf(credentials);
   switch (fault) {
     case "secret":
-      return signerOf(profile, { ...seal, hmacSha256: (text, encoding) => seal.hmacSha256(`${text}.`, encoding) });
+      return signer({ ...seal, hmacSha256: (text, encoding) => seal.hmacSha256(`${text}.`, encoding) }, profile);
     case "key":
-      return signerOf(profile, { ...seal, apiKey: otherThan(seal.apiKey) });
+      return signer({ ...seal, apiKey: otherThan(seal.apiKey) }, profile);
     case "passphrase":
-      return signerOf(profile, { ...seal, passphrase: () => otherThan(seal.passphrase()) });
+      return signer({ ...seal, passphrase: () => otherThan(seal.passphrase()) }, profile);
     case "timestamp": {
-      const signer = signerOf(profile, seal);
+      const own = signer(seal, profile);
       return Object.freeze({
-        headers: (parts, wallAt) => signer.headers(parts, wallAt - staleMs),
-        login: (wallAt) => signer.login(wallAt - staleMs),
+        headers: (parts, wallAt) => own.headers(parts, wallAt - staleMs),
+        login: (wallAt) => own.login(wallAt - staleMs),
       } satisfies Signer);
     }
   }
@@ -62,7 +67,8 @@ const staleMs = 3_600_000;
 /** The text with another last character. */
 const otherThan = (text: string): string => `${text.slice(0, -1)}${text.endsWith("a") ? "b" : "a"}`;
 
-const signerOf = (profile: Profile, seal: Seal): Signer => {
+/** As the described service has it signed. */
+export const signerOf: SignerOf = (seal, profile) => {
   const names = authHeaderNames(profile);
   const signature = (parts: SignedParts): string => digestOf(profile, seal, prehashOf(profile, parts));
   return Object.freeze({

@@ -7,14 +7,15 @@
  * Not here: how subscriptions share connections (socket-pool.ts), what one subscription is worth (socket-channel.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
-import type { LoginArg, SocketRequest } from "../../contract/channels.ts";
+import type { SocketRequest } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
 import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
+import type { WholeDialect } from "./dialect.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
 import type { OnAnomaly, SocketChannel } from "./socket-channel.ts";
-import { channelKey, type Heard, readMessage } from "./socket-message.ts";
+import { channelKey, type Heard } from "./socket-message.ts";
 
 interface ConnectionOptions {
   readonly url: string;
@@ -22,11 +23,13 @@ interface ConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly websocket: Profile["websocket"];
+  /** How requests are said and texts are heard. */
+  readonly dialect: Pick<WholeDialect, "say" | "hear" | "sockets">;
   readonly onAnomaly: OnAnomaly;
   /** Undefined: open now; otherwise the instant to ask again. */
   readonly leave: () => number | undefined;
   /** Called for each login, as each is signed again. */
-  readonly login: (() => LoginArg) | undefined;
+  readonly login: (() => Readonly<Record<string, string>>) | undefined;
   /** A socket was opened (1) or has ended (-1). */
   readonly onSocket: (change: 1 | -1) => void;
 }
@@ -60,6 +63,7 @@ export class SocketConnection {
     this.#keepAlive = new KeepAlive({
       clock: options.clock,
       silenceMsMax: options.websocket.silenceMsMax,
+      everyMs: options.dialect.sockets.pingEveryMs,
       ask: () => this.#socket?.send("ping"),
       dead: (reason) => this.#drop(reason),
     });
@@ -111,7 +115,7 @@ export class SocketConnection {
         if (this.#socket === socket) this.#opened();
       },
       text: (text) => {
-        if (this.#socket === socket) this.#heard(readMessage(text));
+        if (this.#socket === socket) this.#text(text);
       },
       closed: (reason) => {
         onSocket(-1);
@@ -153,8 +157,15 @@ export class SocketConnection {
     this.#say({ op: "subscribe", args: wanted.map(({ arg }) => arg) });
   }
 
-  #heard(message: Heard): void {
+  #text(text: string): void {
+    const { dialect } = this.#options;
     this.#keepAlive.heard();
+    const socket = this.#socket;
+    // What one message says may end the connection.
+    for (const message of dialect.hear(text)) if (this.#socket === socket) this.#heard(message);
+  }
+
+  #heard(message: Heard): void {
     switch (message.kind) {
       case "push": {
         const { arg } = message.push;
@@ -243,6 +254,6 @@ export class SocketConnection {
   }
 
   #say(request: SocketRequest): void {
-    this.#socket?.send(JSON.stringify(request));
+    for (const text of this.#options.dialect.say(request)) this.#socket?.send(text);
   }
 }

@@ -16,6 +16,7 @@ export interface Push {
   readonly prevSeqId: number | undefined;
 }
 
+/** What a text from a socket says: an acknowledgement, a refusal, a ping, or records of a channel. */
 export type Heard =
   | { readonly kind: "push"; readonly push: Push }
   | { readonly kind: "subscribed" | "unsubscribed"; readonly arg: ChannelArg }
@@ -32,7 +33,7 @@ const textMax = 120;
 const recordsMax = 10_000;
 
 /** Foreign words as one short line. */
-const shown = (value: unknown): string => {
+export const shown = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
   const line = text.replaceAll(/\p{C}+/gu, " ");
   return line.length > textMax ? `${line.slice(0, textMax - 3)}...` : line;

@@ -2,15 +2,16 @@
  * Subscriptions packed into few connections: as many channels on one as the service allows, and one more when it is full.
  *
  * Invariants: never more connections or subscriptions than the limits say, sockets that are still closing included; a private
- * channel shares a connection only with channels of the same login; what finds no room is `refused` and let in when somebody
+ * channel shares a connection only with channels of the same login and address; what finds no room is `refused` and let in when somebody
  * leaves; nothing is opened before `start`; after `close` has resolved no socket and no timer is left.
  * Not here: what a connection does (socket-connection.ts), the numbers (contract/limits.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
-import type { ChannelArg, LoginArg } from "../../contract/channels.ts";
+import type { ChannelArg } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { assert } from "../../errors.ts";
 import type { Random } from "../../random.ts";
+import type { WholeDialect } from "./dialect.ts";
 import type { OpenSocket } from "./socket.ts";
 import { type ChannelListener, type OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { SocketConnection } from "./socket-connection.ts";
@@ -18,7 +19,7 @@ import { SocketConnection } from "./socket-connection.ts";
 /** Who asks: channels of one login share connections. `arg` is called for each login, as each is signed again. */
 export interface Login {
   readonly name: string;
-  readonly arg: () => LoginArg;
+  readonly arg: () => Readonly<Record<string, string>>;
 }
 
 interface PoolCounts {
@@ -29,12 +30,13 @@ interface PoolCounts {
 }
 
 interface SocketPoolOptions {
-  readonly url: string;
+  /** Address of the socket that offers a channel. */
+  readonly url: (arg: ChannelArg) => string;
   readonly open: OpenSocket;
   readonly clock: Clock;
   readonly random: Random;
   readonly websocket: Profile["websocket"];
-  readonly limits: { readonly connectionsPerIp: number; readonly subscriptionsPerConnection: number };
+  readonly dialect: WholeDialect;
   /** Undefined: a socket may be opened now; otherwise the instant to ask again. */
   readonly leave: () => number | undefined;
   readonly onAnomaly: OnAnomaly;
@@ -44,6 +46,12 @@ interface Subscription {
   readonly channel: SocketChannel;
   readonly login: Login | undefined;
   connection: SocketConnection | undefined;
+}
+
+/** What channels have in common that share a connection. */
+interface Place {
+  readonly url: string;
+  readonly login: Login["name"] | undefined;
 }
 
 /** A subscription as its listener knows it: `close` ends it, and nothing is told afterwards. */
@@ -56,7 +64,7 @@ const roomPauseMs = 1_000;
 
 export class SocketPool {
   readonly #options: SocketPoolOptions;
-  readonly #connections = new Map<SocketConnection, Login["name"] | undefined>();
+  readonly #connections = new Map<SocketConnection, Place>();
   /** Subscriptions without room, first come first. */
   readonly #waiting = new Set<Subscription>();
   #sockets = 0;
@@ -77,14 +85,14 @@ export class SocketPool {
   /** One subscription; a channel is subscribed once at a time for each login. The listener may be told before this returns. */
   subscribe(arg: ChannelArg, listener: ChannelListener, login?: Login): ChannelHandle {
     assert(!this.#closed, "nothing is subscribed at a closed pool");
-    const { clock, random, websocket, onAnomaly, limits } = this.#options;
+    const { clock, random, websocket, onAnomaly, dialect } = this.#options;
     const send = (op: "subscribe" | "unsubscribe", to: ChannelArg): void => subscription.connection?.send({ op, args: [to] });
     const channel = new SocketChannel({ arg, listener, clock, random, websocket, onAnomaly, send });
     assert(!this.#isTaken(channel.key, login), `${channel.key} is subscribed once`);
     const subscription: Subscription = { channel, login, connection: undefined };
     if (!this.#place(subscription)) {
       this.#waiting.add(subscription);
-      channel.full(`all ${limits.connectionsPerIp} connections are full`);
+      channel.full(`all ${dialect.sockets.connectionsPerIp} connections are full`);
     }
     return {
       get state() {
@@ -121,7 +129,7 @@ export class SocketPool {
 
   /** Finds it a connection; false where there is no room. */
   #place(subscription: Subscription): boolean {
-    const connection = this.#roomFor(subscription.login);
+    const connection = this.#roomFor(subscription);
     if (connection === undefined) return false;
     subscription.connection = connection;
     connection.add(subscription.channel);
@@ -129,22 +137,25 @@ export class SocketPool {
     return true;
   }
 
-  #roomFor(login: Login | undefined): SocketConnection | undefined {
-    const { limits, clock } = this.#options;
-    for (const [connection, name] of this.#connections) {
-      if (name === login?.name && connection.channels.size < limits.subscriptionsPerConnection) return connection;
+  #roomFor({ channel, login }: Subscription): SocketConnection | undefined {
+    const { dialect, clock } = this.#options;
+    const { connectionsPerIp, subscriptionsPerConnection } = dialect.sockets;
+    const url = this.#options.url(channel.arg);
+    for (const [connection, place] of this.#connections) {
+      if (place.url === url && place.login === login?.name && connection.channels.size < subscriptionsPerConnection) return connection;
     }
-    if (this.#connections.size >= limits.connectionsPerIp) return undefined;
+    if (this.#connections.size >= connectionsPerIp) return undefined;
     const connection = new SocketConnection({
       ...this.#options,
+      url,
       login: login?.arg,
-      leave: () => (this.#sockets >= limits.connectionsPerIp ? clock.now() + roomPauseMs : this.#options.leave()),
+      leave: () => (this.#sockets >= connectionsPerIp ? clock.now() + roomPauseMs : this.#options.leave()),
       onSocket: (change) => {
         this.#sockets += change;
         if (this.#sockets === 0) this.#settle?.();
       },
     });
-    this.#connections.set(connection, login?.name);
+    this.#connections.set(connection, { url, login: login?.name });
     return connection;
   }
 
@@ -165,7 +176,7 @@ export class SocketPool {
   }
 
   #isTaken(key: string, login: Login | undefined): boolean {
-    for (const [connection, name] of this.#connections) if (name === login?.name && connection.channels.has(key)) return true;
+    for (const [connection, place] of this.#connections) if (place.login === login?.name && connection.channels.has(key)) return true;
     return false;
   }
 }

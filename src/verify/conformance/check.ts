@@ -5,6 +5,7 @@
  * there; orders placed to look at are small, post-only, far from the market, and canceled also when the signal ends it early.
  * Not here: the rules (suite.ts), keys (check-keys.ts), what the profile assumes beyond them (../doctor/).
  */
+import { wholeDialect } from "../../client/transport/dialect.ts";
 import { createServiceTime } from "../../client/transport/service-time.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
@@ -93,7 +94,7 @@ export const check = async (url: string, given: CheckOptions = {}, surroundings:
     import("../../client/transport/socket.ts"),
   ]);
   const time = createServiceTime(clock);
-  const wire = new HttpTransport({ baseUrl: url, profile, signers, clock, time });
+  const wire = new HttpTransport({ baseUrl: url, profile, dialect: wholeDialect(), signers, clock, time });
   try {
     checkRules(given.only, rules);
     const result = await checkService({

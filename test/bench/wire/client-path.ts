@@ -5,6 +5,7 @@
  */
 import { firstValueFrom } from "rxjs";
 import { createGateway } from "../../../src/client/gateway.ts";
+import { wholeDialect } from "../../../src/client/transport/dialect.ts";
 import { HttpTransport } from "../../../src/client/transport/http.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createServiceTime } from "../../../src/client/transport/service-time.ts";
@@ -31,7 +32,7 @@ export const openPath = (baseUrl: string): Path => {
   const { profile } = contract;
   const credentials = createCredentials({ apiKey: "bench-key-0001", secretKey: "bench-secret", passphrase: "bench-pass" });
   const signers = new Map([["k1", createSigner(profile, credentials)]]);
-  const http = new HttpTransport({ baseUrl, profile, signers, clock, time: createServiceTime(clock) });
+  const http = new HttpTransport({ baseUrl, profile, dialect: wholeDialect(), signers, clock, time: createServiceTime(clock) });
   const layers = layersOf(contract).map((layer) => ({ ...layer, capacity: 900_000_000 }));
   const ledger = createLedger({ layers, startedAt: clock.now(), quietMs: 0 });
   const journal = new EventLog(() => clock.now());

@@ -1,5 +1,6 @@
 /** Sockets without a network: the test is the other side, by hand or by a simple obedient service. */
 
+import { wholeDialect } from "../../../src/client/transport/dialect.ts";
 import type { OpenSocket } from "../../../src/client/transport/socket.ts";
 import type { ChannelListener } from "../../../src/client/transport/socket-channel.ts";
 import type { Push } from "../../../src/client/transport/socket-message.ts";
@@ -71,7 +72,7 @@ export class FakeSocket {
 
   send(text: string): void {
     if (!this.isOpen) return;
-    const request: Request | string = text === "ping" ? text : (JSON.parse(text) as Request);
+    const request: Request | string = text.startsWith("{") ? (JSON.parse(text) as Request) : text;
     this.sent.push(request);
     this.answer?.(request, this);
   }
@@ -162,12 +163,12 @@ export const createRig = (options: RigOptions = {}): Rig => {
   const anomalies: string[] = [];
   const { websocket } = createContract(options.sequenced === undefined ? {} : { websocket: { sequenced: options.sequenced } }).profile;
   const pool = new SocketPool({
-    url,
+    url: () => url,
     open: network.open,
     clock,
     random,
     websocket,
-    limits,
+    dialect: wholeDialect({ name: "rig", sockets: limits }),
     leave: () => leave(clock),
     onAnomaly: (what, detail) => anomalies.push(`${what}: ${detail}`),
   });

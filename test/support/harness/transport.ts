@@ -6,6 +6,7 @@
 
 import { createGateway, type Gateway } from "../../../src/client/gateway.ts";
 import type { Outcome } from "../../../src/client/outcome.ts";
+import { wholeDialect } from "../../../src/client/transport/dialect.ts";
 import { HttpTransport } from "../../../src/client/transport/http.ts";
 import { createCredentials } from "../../../src/client/transport/secrets.ts";
 import { createServiceTime } from "../../../src/client/transport/service-time.ts";
@@ -41,7 +42,15 @@ export interface Client extends Pick<HttpTransport, "transport" | "open" | "clos
 export const createClient = (baseUrl: string, part: Partial<HttpOptions> = {}): Client => {
   const clock = createVirtualClock(startedAt);
   const signers = new Map([["k1", createSigner(contract.profile, createCredentials(canary))]]);
-  const http = new HttpTransport({ baseUrl, profile: contract.profile, signers, clock, time: createServiceTime(clock), ...part });
+  const http = new HttpTransport({
+    baseUrl,
+    profile: contract.profile,
+    dialect: wholeDialect(),
+    signers,
+    clock,
+    time: createServiceTime(clock),
+    ...part,
+  });
   return {
     transport: http.transport,
     open: http.open,

@@ -1,0 +1,53 @@
+/**
+ * Read that a service answers in parts only, such as a listing by kind of instrument: asked for part by part, and put together.
+ *
+ * Invariants: each part is a read of its own, charged and repeated as one; the whole is done when every part is, and otherwise ends as
+ * the first part that did not; listings of orders stay newest first and within the limit that was asked for, so that the oldest record
+ * of a page is still the cursor of the next.
+ */
+import { forkJoin, map, type Observable } from "rxjs";
+import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
+import { paging } from "../contract/limits.ts";
+import type { OrderRecord } from "../contract/schemas.ts";
+import type { Outcome } from "./outcome.ts";
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** The inputs that a read is made of; itself where it needs no parts. */
+export type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
+
+type Done<R> = Extract<Outcome<R>, { kind: "done" }>;
+
+export const readInParts = <E extends EndpointName>(
+  split: SplitRead,
+  endpoint: E,
+  input: InputOf<E>,
+  read: (part: InputOf<E>) => Observable<Outcome<RecordOf<E>>>,
+): Observable<Outcome<RecordOf<E>>> => {
+  const parts = split(endpoint, input as Input);
+  if (parts.length === 1) return read(parts[0] as InputOf<E>);
+  return forkJoin(parts.map((part) => read(part as InputOf<E>))).pipe(
+    map((outcomes) => {
+      const failed = outcomes.find(({ kind }) => kind !== "done");
+      return failed ?? joined(endpoint, input as Input, outcomes as Done<RecordOf<E>>[]);
+    }),
+  );
+};
+
+const joined = <R>(endpoint: EndpointName, { limit }: Input, parts: readonly Done<R>[]): Done<R> => {
+  const records = parts.flatMap((part) => part.records);
+  const unread = parts.flatMap((part) => part.unread ?? []);
+  const isPaged = endpoint === "pendingOrders" || endpoint === "orderHistory";
+  return {
+    kind: "done",
+    // As old as the oldest part: what is not in it may have come since.
+    at: Math.min(...parts.map(({ at }) => at)),
+    records: isPaged ? (newest(records as OrderRecord[], Number(limit ?? paging.limitDefault)) as R[]) : records,
+    problems: parts.flatMap(({ problems }) => problems),
+    ...(unread.length > 0 && { unread }),
+  };
+};
+
+/** Order ids grow with time, as cursors they have to. */
+const newest = (records: readonly OrderRecord[], limit: number): readonly OrderRecord[] =>
+  records.toSorted((a, b) => b.ordId.length - a.ordId.length || (b.ordId > a.ordId ? 1 : -1)).slice(0, limit);

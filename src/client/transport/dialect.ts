@@ -1,0 +1,83 @@
+/**
+ * Dialect of a service: how calls, answers and socket messages of the described service are written and read at another exchange.
+ *
+ * Invariants: pure functions of their arguments; what is above the transport (rate limiter, orders, journal, sessions) meets only the
+ * described service's requests and records; the described service is a dialect like any other, one that changes nothing.
+ * Not here: sending, deadlines, reconnecting (http.ts, socket-connection.ts), the dialects of exchanges (client/dialects/).
+ */
+import type { ChannelArg, SocketRequest } from "../../contract/channels.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import type { LayerSpec } from "../../contract/layer-spec.ts";
+import { websocketLimits } from "../../contract/limits.ts";
+import type { Profile, ProfileOverrides } from "../../contract/profile.ts";
+import type { WireRequest, WireResponse } from "../../contract/transport.ts";
+import { type SignerOf, signerOf } from "./sign.ts";
+import { type Heard, readMessage, shown } from "./socket-message.ts";
+
+/** What of a request depends on the exchange. */
+export type WrittenCall = Pick<WireRequest, "method" | "path" | "query" | "body">;
+
+/** Bounds of the service's WebSocket. */
+export interface SocketBounds {
+  readonly connectionsPerIp: number;
+  readonly subscriptionsPerConnection: number;
+  /** The client pings so often, whatever it hears; left out, it pings when nothing was heard for a while. */
+  readonly pingEveryMs?: number;
+}
+
+/**
+ * An exchange in the terms of the described service: `live({ …, dialect })` trades there. Every part but the name may be left out and is
+ * then the described service's. Functions are pure; what they throw ends the call without anything being sent.
+ */
+export interface Dialect {
+  /** Such as "okx-v5". */
+  readonly name: string;
+  /** Rows of the service profile in which the exchange differs: unit of `sz`, sign of fees, error codes. Rows of a config win over these. */
+  readonly profile?: ProfileOverrides;
+  /** Its rate-limit layers instead of the three described. `quota.layers` of a config wins. */
+  readonly layers?: readonly LayerSpec[];
+  readonly sockets?: SocketBounds;
+  /** Headers of signed requests, and the arguments of a login. The seal signs; the secret itself is not to be had. */
+  readonly signer?: SignerOf;
+  /** The read as several, each charged and sent by itself; the records of all are one answer. */
+  readonly split?: (endpoint: EndpointName, input: Readonly<Record<string, unknown>>) => readonly Readonly<Record<string, unknown>>[];
+  /** The request as the exchange takes it. */
+  readonly call?: (request: WireRequest) => WrittenCall;
+  /** Its answer as the described service would have given it: status 429 for a limit, 401 for a key that is not accepted. */
+  readonly answer?: (request: WireRequest, response: WireResponse) => WireResponse;
+  /** Path of the socket that offers a channel, where there are several. */
+  readonly socketPath?: (arg: ChannelArg, profile: Profile) => string;
+  /** The texts to send for a request over a socket. */
+  readonly say?: (request: SocketRequest) => readonly string[];
+  /** What a text from a socket says; none when it says nothing. */
+  readonly hear?: (text: string) => readonly Heard[];
+}
+
+const describedService = {
+  name: "described",
+  sockets: websocketLimits as SocketBounds,
+  signer: signerOf,
+  split: (_, input) => [input],
+  call: (request) => request,
+  answer: (_, response) => response,
+  socketPath: (_, { websocket }) => websocket.path,
+  say: (request) => [JSON.stringify(request)],
+  hear: (text) => [readMessage(text)],
+} as const satisfies Dialect;
+
+/** A dialect with every part that translates. */
+export type WholeDialect = Dialect & Required<Omit<Dialect, "profile" | "layers">>;
+
+export const wholeDialect = (dialect: Dialect = describedService): WholeDialect => {
+  const whole = { ...describedService, ...dialect };
+  return { ...whole, hear: (text) => heard(whole, text) };
+};
+
+/** A text that the dialect trips over is one that cannot be read. */
+const heard = ({ hear }: Pick<WholeDialect, "hear">, text: string): readonly Heard[] => {
+  try {
+    return hear(text);
+  } catch {
+    return [{ kind: "malformed", problem: `not of the exchange's form: ${shown(text)}` }];
+  }
+};

@@ -1,0 +1,31 @@
+/**
+ * Rate-limit layer as data: whom it counts, what it counts, how its windows begin, and which header tells of it.
+ *
+ * Not here: the three layers of the description (limits.ts), counting (scheduler/quota/).
+ */
+import type { EndpointName } from "./endpoints.ts";
+import type { Anchor } from "./profile.ts";
+
+type ScopeKind = "ip" | "uid" | "key";
+
+/** One rate-limit layer: whom it counts, what it counts, and how its windows begin. */
+export interface LayerSpec {
+  /** Name of the layer, of your choice. */
+  readonly name: string;
+  /** Whom it counts: an address, a user or a key. */
+  readonly scope: ScopeKind;
+  /** What it counts: calls, their weight, or the elements of batches. */
+  readonly unit: "requests" | "weight" | "elements";
+  /** How many of them a window holds. */
+  readonly capacity: number;
+  /** Length of a window in milliseconds. */
+  readonly windowMs: number;
+  /** When windows begin: on the service's clock, with the first request, or sliding. */
+  readonly anchor: Anchor;
+  /** Endpoints it counts; all when left out. */
+  readonly endpoints?: readonly EndpointName[];
+  /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
+  readonly banMs: number;
+  /** Header of the service's answers that tells of it, and whether it is the used or the remaining part. */
+  readonly header?: { readonly name: string; readonly kind: "used" | "remaining" };
+}
