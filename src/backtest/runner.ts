@@ -31,7 +31,8 @@ export interface RunOptions {
   /** False: the service enforces no limits and the engine keeps none, to see what they cost. */
   readonly limits?: boolean;
   readonly onProgress?: (progress: Progress) => void;
-  readonly print?: (line: string) => void;
+  /** Where `print` of plugins goes, with the plugin's name. */
+  readonly print?: (line: string, plugin?: string) => void;
 }
 
 const rowsPerTurn = 20_000;

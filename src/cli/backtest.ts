@@ -24,6 +24,7 @@ import { reportText } from "../report/report-text.ts";
 import { unsentIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";
+import { pluginLines } from "./plugin-lines.ts";
 import { progressLine } from "./run-progress.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
 
@@ -41,6 +42,7 @@ interface Flags extends GivenFlags {
   readonly compareLimits?: true;
   readonly html?: string;
   readonly details?: string;
+  readonly verbose?: true;
   readonly json?: true;
 }
 
@@ -57,6 +59,7 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
     .option("--details <file>", "write fills, order histories, equity, positions, prices, the quota by minute and plots as JSON")
+    .option("--verbose", "show every line that plugins print, instead of the first ten of each and the last")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
 };
@@ -93,12 +96,9 @@ const runOf =
   (config, options = {}) => {
     const startedAt = clock.now();
     const progress = transientLine(io, clock);
-    const print = (line: string): void => {
-      progress.clear();
-      io.err(`${printable(line)}\n`);
-    };
+    const lines = pluginLines(io, flags.verbose === true, progress.clear);
     return runBacktest(config, {
-      print,
+      print: lines.print,
       ...(flags.fixture !== undefined && { fixture: flags.fixture }),
       ...(flags.seed !== undefined && { seed: flags.seed }),
       ...(!flags.limits && { limits: false }),
@@ -108,7 +108,10 @@ const runOf =
         },
       }),
       ...options,
-    }).finally(progress.clear);
+    }).finally(() => {
+      progress.clear();
+      lines.end();
+    });
   };
 
 interface WrittenRun {

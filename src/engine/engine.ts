@@ -71,8 +71,8 @@ export interface Engine extends StreamsOfState, Switches {
 
 /** Options of `createEngine` beside the config: what a program that embeds an engine decides. */
 export interface EngineOptions extends AssemblyOptions {
-  /** Where `print` of plugins goes; nowhere by default. */
-  readonly print?: (line: string) => void;
+  /** Where `print` of plugins goes, with the plugin's name; nowhere by default. */
+  readonly print?: (line: string, plugin?: string) => void;
   /** Told of each failure of a strategy or plugin, with the place in its author's file; nothing may depend on it. */
   readonly onFailure?: (failure: Failure) => void;
   /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
@@ -122,7 +122,10 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   };
   const begin = (): void => {
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
-    for (const plugin of config.plugins) pluginHost.start(plugin, { ...face, market, now, print: options.print ?? (() => undefined) });
+    for (const plugin of config.plugins) {
+      const print = (line: string): void => options.print?.(line, plugin.name);
+      pluginHost.start(plugin, { ...face, market, now, print });
+    }
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
       const context = { ...streamsFor(account), market, now, ...contextOf(parts, strategy, account, random, stopped$) };
