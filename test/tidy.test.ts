@@ -87,6 +87,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "client",
     "client/transport",
     "orders",
+    "report",
     "host",
     "engine",
     "backtest",

@@ -4,10 +4,12 @@
  * Not here: the market and its folder (market/tape/generate-market.ts).
  */
 import type { Command } from "commander";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { generateDefaults, generateMarket, lengthBounds } from "../market/tape/generate-market.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
-import type { CliIo } from "./io.ts";
+import { type CliIo, transientLine } from "./io.ts";
 import { wholeIn } from "./option-values.ts";
+import { stepsText } from "./time-left.ts";
 
 interface Given {
   readonly out: string;
@@ -38,6 +40,12 @@ export const addGenerateCommand = (program: Command, io: CliIo): void => {
     .option("--force", "replace the fixture that --out holds")
     .option("--json", "print one JSON object")
     .action(async ({ instrument, json, ...given }: Given) => {
-      io.out(fixtureSummary(await generateMarket({ ...given, instruments: instrument }), json === true));
+      const clock = createSystemClock();
+      const [progress, startedAt] = [transientLine(io, clock), clock.now()];
+      const onProgress = (done: number, all: number): void => {
+        progress.show(() => stepsText(done, all, "minutes made", clock.now() - startedAt));
+      };
+      const written = await generateMarket({ ...given, instruments: instrument, onProgress }).finally(progress.clear);
+      io.out(fixtureSummary(written, json === true));
     });
 };

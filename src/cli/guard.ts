@@ -6,10 +6,12 @@
  * Not here: the runs (verify/compare/guard.ts), words (verify/compare/look-ahead-text.ts).
  */
 import { type Command, Option } from "commander";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { cutBounds, guard, runErrand } from "../verify/compare/guard.ts";
 import { type CliIo, transientLine } from "./io.ts";
 import { seedOf, wholeIn } from "./option-values.ts";
+import { stepsText } from "./time-left.ts";
 
 interface Flags {
   readonly fixture?: string;
@@ -36,13 +38,15 @@ export const addGuardCommand = (program: Command, io: CliIo): void => {
 const guardFile = async (path: string, { json, ...options }: Flags, io: CliIo): Promise<void> => {
   const { lookAheadText } = await import("../verify/compare/look-ahead-text.ts");
   const { fixture, cuts, seed } = options;
-  const progress = transientLine(io);
+  const clock = createSystemClock();
+  const [progress, startedAt] = [transientLine(io), clock.now()];
+  progress.show(() => `1st of ${cuts + 2} runs`);
   const report = await guard(path, {
     cuts,
     seed,
     ...(fixture !== undefined && { fixture }),
     onProgress: (done, all) => {
-      progress.show(() => `run ${done} of ${all}`);
+      progress.show(() => stepsText(done, all, "runs done", clock.now() - startedAt));
     },
   }).finally(progress.clear);
   io.out(json ? `${JSON.stringify(report)}\n` : lookAheadText(report));

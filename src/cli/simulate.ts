@@ -6,11 +6,13 @@
  * Not here: the scenarios (verify/simulation/).
  */
 import type { Command } from "commander";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { Failure } from "../verify/simulation/simulate.ts";
 import { simulate, simulateBounds, simulateDefaults, traceScenario } from "../verify/simulation/simulate-config.ts";
 import { type CliIo, transientLine } from "./io.ts";
 import { seedOf, wholeIn } from "./option-values.ts";
+import { stepsText } from "./time-left.ts";
 
 interface Flags {
   readonly seeds: number;
@@ -21,6 +23,7 @@ interface Flags {
   readonly fixture?: string;
   readonly plugins?: true;
   readonly trace?: true;
+  readonly verbose?: true;
   readonly json?: true;
 }
 
@@ -39,6 +42,7 @@ export const addSimulateCommand = (program: Command, io: CliIo): void => {
     .option("--fixture <dir>", "recorded market to use, instead of the config's")
     .option("--plugins", "let the config's plugins take part; they may write files")
     .option("--jobs <n>", "processes to use", wholeIn(simulateBounds.jobs), simulateDefaults.jobs)
+    .option("--verbose", "print the counts, and which situations were reached and which never")
     .option("--json", "print the summary as one JSON document")
     .action((path: string, flags: Flags) => simulateFile(path, flags, io));
 };
@@ -47,16 +51,17 @@ const simulateFile = async (path: string, flags: Flags, io: CliIo): Promise<void
   const { seed, json, trace } = flags;
   if (trace === true && seed === undefined) throw new SluiceError("USAGE", "--trace prints one scenario: name it with --seed.");
   if (trace === true && seed !== undefined) return printTrace(path, seed, flags, io);
-  const progress = transientLine(io);
+  const clock = createSystemClock();
+  const [progress, startedAt] = [transientLine(io, clock), clock.now()];
   const summary = await simulate(path, {
     ...sharedBy(flags),
     ...(seed === undefined ? { seeds: flags.seeds, first: flags.first, jobs: flags.jobs } : { seeds: 1, first: seed }),
     onProgress: (done, all, last) => {
-      progress.show(() => `${done} of ${all} scenarios, seed ${last}`);
+      progress.show(() => `${stepsText(done, all, "scenarios", clock.now() - startedAt)}, seed ${last}`);
     },
   }).finally(progress.clear);
   const { summaryText } = await import("../verify/simulation/summary-text.ts");
-  io.out(json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
+  io.out(json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, flags.verbose));
   failWith(summary.failures, path);
 };
 

@@ -19,6 +19,7 @@ import { counted, duration } from "../report/number-format.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf, wholeFrom, wholeIn } from "./option-values.ts";
 import { fillsOption, type GivenFlags, givenBy, warmUpOption } from "./service-options.ts";
+import { leftText } from "./time-left.ts";
 
 export interface SweepParts {
   readonly clock?: Clock;
@@ -144,8 +145,7 @@ const announcement = (
 };
 
 const progressText = ({ done, wanted, kept }: SweepProgress, elapsedMs: number): string => {
-  const left = done > kept ? `, ${duration((elapsedMs / (done - kept)) * (wanted - done))} left` : "";
-  return `${done} of ${wanted} runs${left}`;
+  return `${done} of ${wanted} runs${leftText(done - kept, wanted - kept, elapsedMs)}`;
 };
 
 const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void> => {

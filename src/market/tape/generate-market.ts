@@ -24,6 +24,8 @@ export interface GenerateMarketOptions extends WriteOptions {
   readonly quotesPerMinute?: number;
   /** First instant, ISO 8601 in UTC; default 2024-01-01. */
   readonly start?: string;
+  /** Minutes made, of how many, over all instruments. */
+  readonly onProgress?: (done: number, all: number) => void;
 }
 
 export const lengthBounds = { least: 0, most: 999_999_999 };
@@ -32,7 +34,7 @@ const text = { type: "string" };
 const rules: OptionRules = {
   required: ["out", "instruments"],
   wholes: { minutes: lengthBounds, quotesPerMinute: lengthBounds },
-  others: { out: text, instruments: { type: "array", items: text }, seed: text, start: text, force: { type: "boolean" } },
+  others: { out: text, instruments: { type: "array", items: text }, seed: text, start: text, force: { type: "boolean" }, onProgress: {} },
 };
 
 export const generateDefaults = { seed: "1", minutes: 60, quotesPerMinute: 120, start: new Date(defaultStartAt).toISOString() };
@@ -40,10 +42,11 @@ export const generateDefaults = { seed: "1", minutes: 60, quotesPerMinute: 120, 
 /** Makes a synthetic market (quotes and trades) and writes it as a fixture. Throws `USAGE` or `CONFIG_INVALID`, and what `writeFixture` throws. */
 export const generateMarket = async (options: GenerateMarketOptions): Promise<WrittenFixture> => {
   checkOptions("generateMarket", rules, options);
-  const { out, instruments, seed, minutes, quotesPerMinute, start, force = false } = { ...generateDefaults, ...options };
+  const { out, instruments, seed, minutes, quotesPerMinute, start, force = false, onProgress } = { ...generateDefaults, ...options };
   checkWritable(out, { force });
   const startAt = instantOf(start);
-  const tape = generateTape({ seed, minutes, instruments: instruments.map(instrumentFor), quotesPerMinute, startAt });
+  const listed = instruments.map(instrumentFor);
+  const tape = generateTape({ seed, minutes, instruments: listed, quotesPerMinute, startAt, ...(onProgress && { onProgress }) });
   const command = [
     `sluice generate --out ${out} --seed ${seed} --minutes ${minutes}`,
     ...(quotesPerMinute === generateDefaults.quotesPerMinute ? [] : [`--quotes-per-minute ${quotesPerMinute}`]),

@@ -26,6 +26,8 @@ interface GenerateOptions {
   readonly startAt?: number;
   /** Quote changes a minute on average; trades are somewhat less than half as many. */
   readonly quotesPerMinute?: number;
+  /** Minutes made, of how many; instrument after instrument, a day at a time. */
+  readonly onProgress?: (done: number, all: number) => void;
 }
 
 const known: Readonly<Record<string, readonly [px: string, tickSize: string, lotSize: string]>> = {
@@ -44,12 +46,20 @@ export const instrumentFor = (instId: string): GeneratedInstrument => {
 /** 2024-01-01T00:00:00Z, a whole minute so that bars begin with the data. */
 export const defaultStartAt = 1_704_067_200_000;
 
+const minutesAStep = 1_440;
 const minutesMax = 60 * 24 * 366;
 const perMinuteMax = 6_000;
 
-export const generateTape = ({ seed, instruments, minutes, startAt = defaultStartAt, quotesPerMinute = 120 }: GenerateOptions): Tape => {
+export const generateTape = ({
+  seed,
+  instruments,
+  minutes,
+  startAt = defaultStartAt,
+  quotesPerMinute = 120,
+  onProgress,
+}: GenerateOptions): Tape => {
   wholeIn("minutes", minutes, 1, minutesMax);
-  return generateParts({ seed, instruments, minutes, startAt, quotesPerMinute })();
+  return generateParts({ seed, instruments, minutes, startAt, quotesPerMinute, ...(onProgress && { onProgress }) })();
 };
 
 /** A market made in parts: each call gives the next one. `prepare` makes one instrument of it ahead, so that no call takes long. */
@@ -65,6 +75,7 @@ export const generateParts = ({
   minutes,
   startAt = defaultStartAt,
   quotesPerMinute = 120,
+  onProgress,
 }: GenerateOptions): MadeMarket => {
   wholeIn("quotesPerMinute", quotesPerMinute, 1, perMinuteMax);
   wholeIn("startAt", startAt, 0, Number.MAX_SAFE_INTEGER);
@@ -81,6 +92,10 @@ export const generateParts = ({
     if (walk === undefined) return;
     const quotes = seriesBuilder("quote", count);
     const trades = seriesBuilder("trade", count);
+    for (let done = minutesAStep; done < minutes; done += minutesAStep) {
+      walk(endAt - (minutes - done) * 60_000, quotes, trades);
+      onProgress?.(count * minutes + done, walks.length * minutes);
+    }
     walk(endAt, quotes, trades);
     made.push(quotes.series(), trades.series());
     count++;

@@ -30,7 +30,7 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly first?: number;
   /** Processes to use, default 1. */
   readonly jobs?: number;
-  /** Scenarios done, of how many, and the seed of the last; not told by other processes. */
+  /** Scenarios done, of how many, and the seed of the last; with `jobs` each process tells of its part when that is done. */
   readonly onProgress?: (done: number, all: number, seed: number) => void;
 }
 
@@ -66,7 +66,7 @@ const traceRules: OptionRules = { wholes: { seed: seedBounds, minutes: simulateB
 export const simulate = async (path: string, options: SimulateOptions = {}): Promise<Summary> => {
   checkOptions("simulate", rules, options);
   const { onProgress, ...given } = { ...simulateDefaults, ...options };
-  if (given.jobs > 1) return inProcesses(path, given);
+  if (given.jobs > 1) return inProcesses(path, given, onProgress);
   const config = await loadConfigFile(path, { command: "simulate" });
   // Loaded when it is needed: help and mistakes should not wait for an engine.
   const { simulate: simulateHere } = await import("./simulate.ts");
@@ -93,7 +93,11 @@ const run = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
 
 /** Each process runs a part of the seeds and prints its summary. */
-const inProcesses = async (path: string, { seeds, first, jobs, minutes, fixture, plugins }: Given): Promise<Summary> => {
+const inProcesses = async (
+  path: string,
+  { seeds, first, jobs, minutes, fixture, plugins }: Given,
+  onProgress: SimulateOptions["onProgress"],
+): Promise<Summary> => {
   const { joinSummaries } = await import("./simulate.ts");
   const share = Math.ceil(seeds / jobs);
   const parts = Array.from({ length: Math.ceil(seeds / share) }, (_, index) => {
@@ -101,7 +105,14 @@ const inProcesses = async (path: string, { seeds, first, jobs, minutes, fixture,
     const args = ["simulate", path, "--json", "--seeds", count, "--first", first + index * share, "--minutes", minutes];
     return [...args, ...(fixture === undefined ? [] : ["--fixture", fixture]), ...(plugins === true ? ["--plugins"] : [])];
   });
-  return joinSummaries(await Promise.all(parts.map((args) => inProcess(args.map(String)))));
+  let done = 0;
+  const ended = parts.map(async (args, index) => {
+    const part = await inProcess(args.map(String));
+    done += part.seeds;
+    onProgress?.(done, seeds, first + index * share + part.seeds - 1);
+    return part;
+  });
+  return joinSummaries(await Promise.all(ended));
 };
 
 const inProcess = async (args: readonly string[]): Promise<Summary> => {

@@ -1,22 +1,37 @@
 /**
  * A simulation's summary for people.
  *
- * Invariants: the same summary gives the same text; failures are last, under an empty line each.
+ * Invariants: the same summary gives the same text; it is one line, what was violated below it, and the rest only when asked for.
  */
+import { counted, grouped } from "../../report/number-format.ts";
 import { type Failure, type Summary, timeText } from "./simulate.ts";
 
-export const summaryText = (summary: Summary): string => {
-  const { seeds, minutes, simulatedMs, elapsedMs, events, requests, weight, processes, refused, excused, marks, neverReached } = summary;
-  const speed = elapsedMs === 0 ? 0 : Math.round(simulatedMs / elapsedMs);
+/** `verbose` adds the counts, and every situation by whether it was reached. */
+export const summaryText = (summary: Summary, verbose = false): string => {
+  const { seeds, minutes, simulatedMs, elapsedMs, failures, marks, neverReached } = summary;
   const reached = Object.keys(marks).length;
+  const verdict = failures.length === 0 ? "no invariant violated" : `invariants violated in ${counted(failures.length, "scenario")}`;
+  const extent = `${counted(seeds, "scenario")} of ${minutes} min (${hours(simulatedMs)} h simulated in ${(elapsedMs / 1_000).toFixed(1)} s)`;
+  const situations = `${reached} of ${reached + neverReached.length} situations reached`;
   const lines = [
-    `${seeds} scenarios of ${minutes} minutes and their quiet ends: ${hours(simulatedMs)} h simulated in ${(elapsedMs / 1_000).toFixed(1)} s, ${speed} times real time`,
-    `${events} events, ${requests} requests of weight ${weight}, ${processes} processes, ${refused} refusals by a limit of which ${excused} caused by other clients`,
-    `coverage: ${reached} marks reached, ${neverReached.length} never${neverReached.length === 0 ? "" : `: ${neverReached.join("; ")}`}`,
-    ...summary.failures.flatMap(failureLines),
-    summary.failures.length === 0 ? "no invariant violated" : "",
+    ...(verbose ? countLines(summary) : []),
+    `${extent}: ${verdict}; ${situations}${verbose ? "" : ", --verbose lists them"}`,
+    ...failures.flatMap(failureLines),
   ];
-  return `${lines.filter((line) => line !== "").join("\n")}\n`;
+  return `${lines.join("\n")}\n`;
+};
+
+const countLines = (summary: Summary): readonly string[] => {
+  const { simulatedMs, elapsedMs, events, requests, weight, processes, refused, excused, marks, neverReached } = summary;
+  const speed = elapsedMs === 0 ? 0 : Math.round(simulatedMs / elapsedMs);
+  return [
+    `${grouped(events)} events, ${counted(requests, "request")} of weight ${grouped(weight)}, ${counted(processes, "process", "processes")}, ${grouped(speed)} × real time`,
+    `${counted(refused, "refusal")} by a limit, ${grouped(excused)} of them caused by other clients`,
+    "reached, and how often:",
+    ...Object.entries(marks).map(([name, count]) => `  ${name}: ${grouped(count)}`),
+    ...(neverReached.length === 0 ? [] : ["never reached:", ...neverReached.map((name) => `  ${name}`)]),
+    "",
+  ];
 };
 
 const hours = (ms: number): string => (ms / 3_600_000).toFixed(1);

@@ -115,6 +115,25 @@ describe("sluice sweep", () => {
     expect(io.errText).toContain(`error: Stopped with 1 of 2 runs missing. Go on with --out ${dir} --resume.`);
   });
 
+  it.each([
+    ["with --out", ["--out", join(folder, "folds-asked")], `Go on with --out ${join(folder, "folds-asked")} --resume.`],
+    ["without --out", [], "Keep results with --out DIR, so that --resume can go on."],
+  ])("that walks forward shows what is done when it is stopped, %s", async (_, flags, remedy) => {
+    const io = capturedIo({ isTty: true, columns: 80 });
+    const given = ["--fixture", marketOf(2), "--vary", "fickle.mood=calm,spins", "--vary", "ladder.notional=100", "--folds", "2"];
+    const running = main(["sweep", stand, ...given, "--jobs", "1", ...flags], io);
+    while (!io.errText.includes("1 of 6 runs")) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    io.stop();
+    expect(await running).toBe(130);
+    expect(io.outText).toContain("1 run done, 5 not run");
+    expect(io.outText).toContain("nothing chosen");
+    expect(io.errText).toContain(` Stopped with 5 of 6 runs missing. ${remedy}`);
+  });
+
   it("in which no order of any run was accepted ends with 1 and the reason", async () => {
     const { code, out, err } = await sweep("--fixture", marketOf(1), "--vary", "ladder.notional=0.000001");
     expect(code).toBe(1);

@@ -6,7 +6,7 @@ import { Command } from "commander";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addGenerateCommand } from "../../../../src/cli/generate.ts";
-import { type FixtureManifest, readFixture } from "../../../../src/market/tape/fixture.ts";
+import { type FixtureManifest, hashOfRows, readFixture } from "../../../../src/market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../../../../src/market/tape/generate.ts";
 import type { QuoteSeries, Tape, TradeSeries } from "../../../../src/market/tape/tape.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
@@ -33,6 +33,19 @@ const run = async (...words: string[]): Promise<string> => {
 };
 
 describe("A generated market", () => {
+  it("tells day by day how far it is, which changes nothing in it", () => {
+    const told: number[][] = [];
+    const onProgress = (...progress: readonly [number, number]): void => {
+      told.push([...progress]);
+    };
+    const long = { ...options, minutes: 3_000, quotesPerMinute: 2 };
+    const [plain, watched] = [generateTape(long), generateTape({ ...long, onProgress })];
+    expect(told).toEqual([1_440, 2_880, 4_440, 5_880].map((done) => [done, 6_000]));
+    expect(watched).toEqual(plain);
+    // The hash of the same market made in one piece.
+    expect(hashOfRows(plain)).toBe("5eff3d1438b221fda9800022d075aa035854ed2c3775ac4642415ed30317b0bb");
+  });
+
   it("is the same for the same seed and another for another", () => {
     expect(generateTape(options)).toEqual(generateTape(options));
     expect(generateTape({ ...options, seed: 8 }).series).not.toEqual(generateTape(options).series);

@@ -97,8 +97,13 @@ describe("sluice simulate", () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ seeds: 2, minutes: 1, failures: [] });
     const text = (await command("--seeds", "1", "--minutes", "1")).out;
-    expect(text).toMatch(/^1 scenarios of 1 minutes .* times real time\n/);
-    expect(text).toMatch(/no invariant violated\n$/);
+    expect(text).toMatch(
+      /^1 scenario of 1 min \(.* simulated .*\): no invariant violated; \d+ of \d+ situations reached, --verbose lists them\n$/,
+    );
+    const all = (await command("--seeds", "1", "--minutes", "1", "--verbose")).out;
+    expect(all).toMatch(/× real time\n.*refusals? by a limit/);
+    expect(all).toMatch(/\nnever reached:\n {2}fault /);
+    expect(all).toMatch(/no invariant violated; \d+ of \d+ situations reached\n$/);
   });
 
   it("tells one seed line by line", async () => {

@@ -1,0 +1,15 @@
+/**
+ * How far a command of several steps has come, in words, with the time it will still take.
+ *
+ * Invariants: nothing is foretold before a second has passed and a step is done.
+ * Not here: where it is shown (io.ts), the bar of one backtest (run-progress.ts).
+ */
+import { duration } from "../report/number-format.ts";
+
+/** `12 of 50 scenarios, 30 s left`. */
+export const stepsText = (done: number, all: number, what: string, elapsedMs: number): string =>
+  `${done} of ${all} ${what}${leftText(done, all, elapsedMs)}`;
+
+/** Begins with a comma; empty where nothing can be said. */
+export const leftText = (done: number, all: number, elapsedMs: number): string =>
+  done <= 0 || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / done) * (all - done))} left`;
