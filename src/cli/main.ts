@@ -13,6 +13,7 @@ import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
 import type { BacktestParts } from "./backtest.ts";
 import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
+import { presentCommands } from "./command-help.ts";
 import type { DoctorParts } from "./doctor.ts";
 import type { ImportParts } from "./import.ts";
 import type { InitParts } from "./init.ts";
@@ -51,7 +52,7 @@ export const main = async (argv: readonly string[], io: CliIo, parts: CliParts =
 
 type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
 
-/** In the order of the help. A command's file is loaded when it is called, so that a restart does not wait for the others. */
+/** In the order of the help within each group (command-help.ts). A command's file is loaded when it is called, so that a restart does not wait for the others. */
 const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string, () => Promise<AddCommand>>([
   ["init", async () => (await import("./init.ts")).addInitCommand],
   ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
@@ -100,6 +101,7 @@ export const programOf = async (argv: readonly string[], io: CliIo, parts: CliPa
       getErrHasColors: () => colourOf(io),
     });
   for (const add of await Promise.all(concerned(argv).map((load) => load()))) add(program, io, parts);
+  presentCommands(program);
   program.addHelpText(
     "after",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.\nSLUICE_DEBUG=1 adds stacks to messages; NO_COLOR=1 takes colour away.",

@@ -2,12 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
-import { type CliParts, main } from "../../../src/cli/main.ts";
+import { type CliParts, main, programOf } from "../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { type ErrorCode, errorCodes, SluiceError } from "../../../src/errors.ts";
 import type { RunReport } from "../../../src/report/report.ts";
 import { reportText } from "../../../src/report/report-text.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
+import { commandsOf, usageProblem } from "../../support/doc-commands.ts";
 import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -78,6 +79,22 @@ describe("Help and version", () => {
     expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.");
   });
 
+  it("lists the commands in groups, a line each at 80 columns, and each command's help has examples that are taken", async () => {
+    const { out } = await sluice(["--help"], {}, { columns: 80 });
+    const headings = ["Research:", "Trading:", "Market data:", "Services and tests:"];
+    expect(headings.map((heading) => out.indexOf(`\n${heading}\n`)).every((at, index, all) => at > (all[index - 1] ?? 0))).toBe(true);
+    const names = (await programOf([], capturedIo(), {})).commands.map((command) => command.name());
+    const list = out.split("\n").filter((line) => /^ {2}[a-z]+ .* {2}[a-z]/.test(line));
+    expect(new Set(list.map((line) => line.trim().split(" ")[0]))).toEqual(new Set([...names, "help"]));
+    for (const name of names) {
+      const [, examples = ""] = (await sluice([name, "--help"])).out.split("Examples:\n");
+      expect(commandsOf(examples.split("\n\n")[0] ?? "").length, name).toBeGreaterThan(0);
+      for (const [program, ...argv] of commandsOf(examples.split("\n\n")[0] ?? "")) {
+        expect([program, await usageProblem(argv)], argv.join(" ")).toEqual(["sluice", undefined]);
+      }
+    }
+  });
+
   it("explain each command", async () => {
     const { code, out } = await sluice(["backtest", "--help"]);
     expect(code).toBe(0);
@@ -90,6 +107,24 @@ describe("Help and version", () => {
 });
 
 describe("The backtest command", () => {
+  it.each([
+    [[], 10, ["panel: 4,493 lines left out; --verbose shows them", "panel 4504"]],
+    [["--verbose"], 4_504, []],
+  ])(
+    "with %j shows %i lines of a plugin that prints 4,504, tells of the others, and every line of another plugin",
+    async (argv, shown, told) => {
+      const { code, err } = await sluice(["backtest", config, ...argv], {
+        runBacktest: (_, { print }) => {
+          for (let line = 1; line <= 4_504; line++) print?.(`panel ${line}`, "panel");
+          print?.("switch: canceling all orders", "switch");
+          return Promise.resolve(sampleReport());
+        },
+      });
+      const first = Array.from({ length: shown }, (_, index) => `panel ${index + 1}`);
+      expect([code, err.trimEnd().split("\n")]).toEqual([0, [...first, "switch: canceling all orders", ...told]]);
+    },
+  );
+
   it("prints the report for people", async () => {
     const { code, out, err } = await sluice(["backtest", config], reporting(), { columns: 90 });
     expect([code, err]).toEqual([0, ""]);

@@ -1,0 +1,77 @@
+/**
+ * How the help presents the commands: in which group, in one line each, and with examples.
+ *
+ * Invariants: every command has its row; examples are commands that the command line takes.
+ * Not here: what a command does and which options it has (one file each), the order of commands (main.ts).
+ */
+import type { Command } from "commander";
+
+interface CommandHelp {
+  readonly group: string;
+  /** In the list of commands; the command's own help has its description. */
+  readonly summary: string;
+  readonly examples: readonly string[];
+}
+
+const [research, trading, data, services] = ["Research:", "Trading:", "Market data:", "Services and tests:"] as const;
+
+const rows: Readonly<Record<string, CommandHelp>> = {
+  init: { group: research, summary: "write a new project", examples: ["init ../demo"] },
+  backtest: {
+    group: research,
+    summary: "replay a recorded market and report",
+    examples: ["backtest config/backtest.ts", "backtest config/backtest.ts --fixture out/market --html out/report.html"],
+  },
+  sweep: {
+    group: research,
+    summary: "run with varied options, and compare",
+    examples: [
+      'sweep config/backtest.ts --vary "ladder.levels=1..5" --vary "ladder.step=0.0005,0.001" --folds 3',
+      'sweep config/backtest.ts --vary "ladder.levels=1..20" --out out/sweep --html out/sweep.html',
+    ],
+  },
+  guard: { group: research, summary: "say whether strategies see the future", examples: ["guard config/backtest.ts --cuts 4"] },
+  compare: {
+    group: research,
+    summary: "put two runs side by side",
+    examples: ["compare out/a.ndjson out/b.ndjson", "compare out/session --backtest"],
+  },
+  run: {
+    group: trading,
+    summary: "trade on real time, on paper or live",
+    examples: ["run config/paper.ts", "run config/testnet.ts --seconds 600"],
+  },
+  close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
+  watchdog: { group: trading, summary: "cancel an engine's orders when it stops", examples: ["watchdog config/testnet.ts"] },
+  doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
+  record: { group: trading, summary: "trade, and record the session", examples: ["record config/paper.ts --out out/session --seconds 60"] },
+  replay: { group: trading, summary: "repeat a recorded session", examples: ["replay out/session"] },
+  import: {
+    group: data,
+    summary: "turn recordings into a fixture",
+    examples: ["import 'data/BTCUSDT-1m-*.zip' --market swap --out out/market", "import data/bars.csv --explain"],
+  },
+  data: { group: data, summary: "list, show, check, cut and merge fixtures", examples: ["data ls", "data check out/market"] },
+  generate: {
+    group: data,
+    summary: "make a synthetic market",
+    examples: ["generate --out out/market --instrument BTC-USDT-SWAP --minutes 1440 --seed 7"],
+  },
+  venue: { group: services, summary: "open the embedded service on this machine", examples: ["venue"] },
+  check: { group: services, summary: "ask a service whether it keeps its rules", examples: ["check http://127.0.0.1:8080"] },
+  simulate: {
+    group: services,
+    summary: "run on a service, network and disk that fail",
+    examples: ["simulate config/backtest.ts --seeds 50", "simulate config/backtest.ts --seed 17 --trace"],
+  },
+};
+
+/** Lays the table over the commands that were loaded. */
+export const presentCommands = (program: Command): void => {
+  for (const command of program.commands) {
+    const row = rows[command.name()];
+    if (row === undefined) continue;
+    command.helpGroup(row.group).summary(row.summary);
+    command.addHelpText("after", `\nExamples:\n${row.examples.map((example) => `  sluice ${example}`).join("\n")}`);
+  }
+};
