@@ -3,7 +3,7 @@
  *
  * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an order, and
  * several of them, apart in time and backed by two full sweeps, are needed to call it absent; errors count for nothing; what
- * waits to be asked is not asked once there is evidence; a sweep serves all orders in doubt and only so many questions by id are
+ * waits to be asked is not asked once there is evidence; the first questions about an urgent order go with exits, out of their reserve; a sweep serves all orders in doubt and only so many questions by id are
  * under way at once, so that many orders in doubt leave the others their quota; what goes on for long is told, with the reason.
  */
 import { finalize, map, type Observable } from "rxjs";
@@ -32,6 +32,8 @@ interface Doubtful {
   readonly instId: string;
   /** On the engine's clock. */
   readonly sentAt: number;
+  /** A stop, or the size of an exit, waits for what became of it. */
+  readonly isUrgent: boolean;
 }
 
 /** `void` proves nothing; `isOwn` where the order's own record came and could not be read. */
@@ -41,6 +43,9 @@ type Answer =
   | { readonly kind: "void"; readonly why: string; readonly isOwn?: true };
 
 const call = { class: "resolve", owner: "engine" } as const;
+const urgentCall = { class: "close", owner: "engine" } as const;
+/** Questions about one urgent order that may use the reserve for exits: 15 of its weight, less than one cancel and a placement. */
+const urgentLooksMax = 3;
 /** No negative answer counts before this long after the call was sent: it may still be on its way. */
 const settleMs = 30_000;
 const everyMs = 5_000;
@@ -68,7 +73,9 @@ interface Pursuit {
   negatives: number;
   sweeps: number;
   sweptAt: number;
-  /** A question by id waits or is under way; when the last one was answered. */
+  /** Questions by id so far. */
+  looks: number;
+  /** One of them waits or is under way; when the last one was answered. */
   looking: boolean;
   lookedAt: number;
   voids: number;
@@ -100,9 +107,9 @@ export class OrderResolver {
   }
 
   /** One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens. */
-  look(clOrdId: string, instId: string, needed: () => boolean): Observable<Answer> {
+  look({ clOrdId, instId, isUrgent }: Omit<Doubtful, "sentAt">, needed: () => boolean): Observable<Answer> {
     // Only the client id is sent: with both ids the service would go by its own, which may be stale.
-    return this.#gateway.read("getOrder", { clOrdId, instId }, { ...call, needed }).pipe(
+    return this.#gateway.read("getOrder", { clOrdId, instId }, { ...(isUrgent ? urgentCall : call), needed }).pipe(
       map((outcome): Answer => {
         const answer = answerIn("getOrder", outcome, clOrdId);
         const isOther = answer.kind === "none" && outcome.kind === "done" && outcome.records.length + outcome.problems.length > 0;
@@ -130,6 +137,7 @@ export class OrderResolver {
       negatives: 0,
       sweeps: 0,
       sweptAt: Number.NEGATIVE_INFINITY,
+      looks: 0,
       looking: false,
       lookedAt: Number.NEGATIVE_INFINITY,
       voids: 0,
@@ -150,7 +158,8 @@ export class OrderResolver {
     if (ms >= pursuit.toldUntil) this.#stuck(pursuit, pursuit.why);
     const settled = this.#isSettled(pursuit);
     const crowded = this.#pursuits.size > fewMax;
-    if (settled ? pursuit.negatives < negativesLeast : !crowded) this.#queueLook(pursuit);
+    const asksAlone = !crowded || (pursuit.order.isUrgent && pursuit.looks < urgentLooksMax);
+    if (settled ? pursuit.negatives < negativesLeast : asksAlone) this.#queueLook(pursuit);
     const due = pursuit.sweeps < 2 && now - pursuit.sweptAt >= lagMs;
     if (settled ? due : crowded || pursuit.voids >= voidsMax) this.#sweep();
   }
@@ -174,7 +183,8 @@ export class OrderResolver {
         pursuit.looking = false;
         this.#drain();
       };
-      this.look(pursuit.order.clOrdId, pursuit.order.instId, () => !pursuit.over)
+      const isUrgent = pursuit.order.isUrgent && pursuit.looks++ < urgentLooksMax;
+      this.look({ ...pursuit.order, isUrgent }, () => !pursuit.over)
         .pipe(finalize(end))
         .subscribe((answer) => {
           if (!pursuit.over) this.#takeLook(pursuit, counts, answer);

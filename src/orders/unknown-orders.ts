@@ -23,6 +23,17 @@ const recordMs = 1_500;
 
 const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
 
+/** What a stop covers, and what an exit may still close, depends on these; of an order of a previous run it is not known. */
+const isUrgent = ({ wish, spec }: TrackedOrder): boolean =>
+  wish === undefined || wish.protect !== undefined || wish.reduceOnly === true || spec.reduceOnly === true;
+
+const soughtOf = (order: TrackedOrder) => ({
+  clOrdId: order.clOrdId,
+  instId: order.spec.instId,
+  sentAt: order.sentAt,
+  isUrgent: isUrgent(order),
+});
+
 export class UnknownOrders {
   readonly #clock: Clock;
   readonly #store: OrderStore;
@@ -56,7 +67,7 @@ export class UnknownOrders {
     const unseen = order.record === undefined;
     // Where a record was known only its end says more than the question.
     const needed = (): boolean => !isOver(order) && (!unseen || order.record === undefined);
-    this.#resolver.look(order.clOrdId, order.spec.instId, needed).subscribe((answer) => {
+    this.#resolver.look(soughtOf(order), needed).subscribe((answer) => {
       if (isOver(order)) return;
       if (answer.kind === "found") {
         this.#store.merge(answer.record);
@@ -75,8 +86,7 @@ export class UnknownOrders {
 
   pursue(order: TrackedOrder): void {
     if (isOver(order) || this.#searches.has(order)) return;
-    const sought = { clOrdId: order.clOrdId, instId: order.spec.instId, sentAt: order.sentAt };
-    const giveUp = this.#resolver.pursue(sought, (evidence) => {
+    const giveUp = this.#resolver.pursue(soughtOf(order), (evidence) => {
       this.#searches.delete(order);
       if (evidence.kind === "absent") {
         this.#endAbsent(order);

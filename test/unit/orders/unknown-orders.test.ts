@@ -14,7 +14,7 @@ describe("A placement whose answer was lost", () => {
     const rig = ready({ push: false });
     rig.next("placeOrder", lostAnswer);
     rig.want(bid());
-    rig.run(11_000);
+    rig.run(26_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
     rig.run(120_000);
     expect(rig.places()).toHaveLength(1);
@@ -38,7 +38,7 @@ describe("A placement whose answer was lost", () => {
     rig.want(bid());
     rig.run(30_000);
     rig.pushes$.next(rig.truth()[0] as OrderRecord);
-    rig.run(10_000);
+    rig.run(26_000);
     const asked = rig.count("getOrder");
     rig.run(60_000);
     expect(rig.phases("bid")).toEqual(["sent", "unknown", "live"]);
@@ -498,5 +498,28 @@ describe("A rate-limited placement", () => {
     rig.orders.place(bid()).subscribe({ next: ({ phase }) => seen.push(phase), complete: () => seen.push("end") });
     rig.run(90_000);
     expect(seen).toEqual(["sent", "planned", "sent", "live"]);
+  });
+});
+
+describe("The search for an order while ordinary quota is used up", () => {
+  const soughtAfterMs = (over: Parameters<typeof bid>[0]): number => {
+    // The minute's weight is gone by the time the answer is given up.
+    const rig = ready({ push: false, limits: true, startAt: 1_699_999_981_000 });
+    for (let call = 0; call < 400; call++) {
+      rig.gateway.call("positions", {}, { class: "read", owner: "others" }).subscribe();
+    }
+    rig.run(26_000);
+    rig.next("placeOrder", lostAnswer);
+    rig.want(bid(over));
+    rig.run(120_000);
+    const [placed] = rig.arrivals.filter(({ endpoint }) => endpoint === "placeOrder");
+    const [look] = rig.arrivals.filter(({ endpoint }) => endpoint === "getOrder");
+    // Answers are given up after 10 s.
+    return (look?.at ?? Number.NaN) - (placed?.at ?? Number.NaN) - 10_000;
+  };
+
+  it("goes with exits where a stop waits for it, and waits its turn where none does", () => {
+    expect(soughtAfterMs({ protect: { stopLoss: "59000" } })).toBeLessThan(100);
+    expect(soughtAfterMs({})).toBeGreaterThan(1_000);
   });
 });
