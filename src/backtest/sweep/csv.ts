@@ -1,10 +1,11 @@
 /**
  * All runs of a sweep as comma-separated values, one line a run, by index.
  *
- * Invariants: the columns are the same for every line; what holds a comma, a quote or a line break is quoted; a text that a
- * spreadsheet would take for a formula is not one.
+ * Invariants: the columns are the same for every line.
+ * Not here: how a cell is spelled (report/csv-lines.ts).
  */
 
+import { csvLines } from "../../report/csv-lines.ts";
 import type { Figures } from "./scores.ts";
 import { spelled } from "./space.ts";
 import type { SweepReport } from "./sweep-report.ts";
@@ -55,10 +56,5 @@ export const csvOf = ({ space, results }: SweepReport): string => {
       error,
     ];
   });
-  return `${[head, ...lines].map((cells) => cells.map(quoted).join(",")).join("\r\n")}\r\n`;
-};
-
-const quoted = (cell: string): string => {
-  const text = /^[=+@\t\r]|^-(?![\d.])/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvLines([head, ...lines]);
 };
