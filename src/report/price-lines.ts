@@ -28,15 +28,22 @@ const preferred = ["quote", "trade", "candle"] as const satisfies readonly Serie
 
 export const priceLines = (tape: Tape): readonly PriceLine[] =>
   tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
-    const own = tape.series.filter((series) => series.instrument === instrument && series.at.length > 0);
-    const of = preferred.find((kind) => own.some((one) => one.kind === kind));
-    const series = shortest(own.filter((one) => one.kind === of));
-    return of === undefined || series === undefined ? [] : [{ instId, of, points: pointsOf(series, tape, grid(tickSize)) }];
+    const series = priceSeriesOf(tape, instrument);
+    return series === undefined ? [] : [{ instId, of: series.kind, points: pointsOf(series, tape, grid(tickSize)) }];
   });
 
+type PriceSeries = Extract<Series, { kind: PriceLine["of"] }>;
+
+/** The series of an instrument that shows its prices; undefined where none does. */
+export const priceSeriesOf = (tape: Tape, instrument: number): PriceSeries | undefined => {
+  const own = tape.series.filter((series) => series.instrument === instrument && series.at.length > 0);
+  const of = preferred.find((kind) => own.some((one) => one.kind === kind));
+  return shortest(own.filter((one): one is PriceSeries => one.kind === of));
+};
+
 /** Of bars the shortest. */
-const shortest = (series: readonly Series[]): Series | undefined =>
-  series.reduce<Series | undefined>(
+const shortest = (series: readonly PriceSeries[]): PriceSeries | undefined =>
+  series.reduce<PriceSeries | undefined>(
     (best, one) => (best?.kind === "candle" && one.kind === "candle" && one.barMs >= best.barMs ? best : one),
     undefined,
   );
@@ -74,7 +81,7 @@ const pointsOf = (series: Series, { startAt, endAt }: Tape, steps: Grid): readon
 };
 
 /** Twice the lowest, highest and last price of a row in ticks, so that a middle is whole; 0 where none is known. */
-const doublesAt = (series: Series, row: number): readonly [number, number, number] => {
+export const doublesAt = (series: Series, row: number): readonly [number, number, number] => {
   switch (series.kind) {
     case "quote": {
       const both = series.bidQty[row] !== 0 && series.askQty[row] !== 0;

@@ -5,17 +5,11 @@
  * Not here: which events and fills are this strategy's (trade-statistics.ts).
  */
 import { add, sub, sum } from "../decimal.ts";
-import {
-  addToHolding,
-  averagePxOf,
-  chargeHolding,
-  createHolding,
-  type HeldFill,
-  type Holding,
-  isFlat,
-  unrealisedOf,
-} from "../orders/average-cost.ts";
+import { addToHolding, averagePxOf, chargeHolding, createHolding, type Holding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
+import { MatchedLots } from "./matched-lots.ts";
 import type { PositionReport, StrategyReport } from "./report.ts";
+import { RoundTrips } from "./round-trips.ts";
+import type { TradeFill } from "./trade-list.ts";
 import { Presence, tradesOf } from "./trades.ts";
 
 /** Prices by instrument at the end. */
@@ -31,10 +25,14 @@ export class StrategySums {
   funding = "0";
   liquidation = "0";
   readonly #held = new Map<string, Holding>();
+  /** Trades by instrument; by lots only where they are asked for. */
+  readonly roundTrips = new Map<string, RoundTrips>();
+  readonly lots: Map<string, MatchedLots> | undefined;
   readonly #presence: Presence;
 
-  constructor(name: string, untilAt: number) {
+  constructor(name: string, untilAt: number, keepsLots = false) {
     this.name = name;
+    this.lots = keepsLots ? new Map() : undefined;
     this.#presence = new Presence(untilAt);
   }
 
@@ -56,8 +54,10 @@ export class StrategySums {
   }
 
   /** Takes a fill; 1 where it opened a position that was flat, -1 where it closed one, else 0. */
-  take(instId: string, fill: HeldFill, at: number): -1 | 0 | 1 {
+  take(instId: string, fill: TradeFill, at: number): -1 | 0 | 1 {
     this.fees = add(this.fees, fill.cost);
+    ofInstrument(this.roundTrips, instId, () => new RoundTrips()).take(fill, at);
+    if (this.lots !== undefined) ofInstrument(this.lots, instId, () => new MatchedLots()).take(fill, at);
     const held = this.#holdingOf(instId);
     const before = isFlat(held);
     addToHolding(held, fill);
@@ -70,18 +70,26 @@ export class StrategySums {
   charge(what: "funding" | "liquidation", instId: string, share: string): void {
     this[what] = add(this[what], share);
     chargeHolding(this.#holdingOf(instId), share);
+    const kind = what === "funding" ? what : "fees";
+    this.roundTrips.get(instId)?.charge(kind, share);
+    this.lots?.get(instId)?.charge(kind, share);
+  }
+
+  /** What it made so far, what it holds valued at `marks`. */
+  pnl(marks: Marks): string {
+    return sub(sub(sub(add(this.realised, this.unrealised(marks)), this.fees), this.funding), this.liquidation);
   }
 
   /** The time that counts is `ofMs` long. */
   report(marks: Marks, ofMs: number): Omit<StrategyReport, "state" | "error" | "open" | "funding" | "liquidation"> {
-    const { counts, fees, volume, funding, liquidation, realised } = this;
+    const { counts, fees, volume, realised } = this;
     const unrealised = this.unrealised(marks);
     return {
       ...counts,
       heldMs: Math.round(counts.heldMs),
       fees,
       volume,
-      pnl: sub(sub(sub(add(realised, unrealised), fees), funding), liquidation),
+      pnl: this.pnl(marks),
       realised,
       unrealised,
       trades: tradesOf(this.holdings, unrealised, { ms: this.#presence.ms, ofMs }),
@@ -96,14 +104,17 @@ export class StrategySums {
   }
 
   #holdingOf(instId: string): Holding {
-    let held = this.#held.get(instId);
-    if (held === undefined) {
-      held = createHolding();
-      this.#held.set(instId, held);
-    }
-    return held;
+    return ofInstrument(this.#held, instId, createHolding);
   }
 }
+
+const ofInstrument = <T>(all: Map<string, T>, instId: string, make: () => T): T => {
+  const known = all.get(instId);
+  if (known !== undefined) return known;
+  const made = make();
+  all.set(instId, made);
+  return made;
+};
 
 const positionOf = (strategy: string, instId: string, held: Holding, markPx: string): PositionReport => ({
   strategy,

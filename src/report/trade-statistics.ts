@@ -7,12 +7,12 @@
  */
 import { add, isZero, mul, sub, sum } from "../decimal.ts";
 import type { ActionClass, Event, EventOf } from "../journal/events.ts";
-import type { HeldFill } from "../orders/average-cost.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
 import { ExitGaps } from "./exit-gaps.ts";
 import type { Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import { type Marks, StrategySums } from "./strategy-sums.ts";
+import { type Extremes, type TradeFill, type TradeLists, type TradeRecord, tradeRecord } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
@@ -36,15 +36,16 @@ export class TradeStatistics {
   readonly #owners = new Map<string, StrategySums>();
   readonly #liquidity = { maker: noLiquidity, taker: noLiquidity };
   /** How the fills of a liquidation's order are shared. */
-  readonly #closings = new Map<string, (fill: Fill) => void>();
+  readonly #closings = new Map<string, (fill: Fill, at: number) => void>();
   #heldUntil = Number.NEGATIVE_INFINITY;
+  #firstTraded: string | undefined;
 
-  /** What happens from `fromAt` to `untilAt` counts. */
-  constructor(strategies: readonly string[], currency: string, fromAt: number, untilAt: number) {
+  /** What happens from `fromAt` to `untilAt` counts; lots are kept where trades are to be listed. */
+  constructor(strategies: readonly string[], currency: string, fromAt: number, untilAt: number, keepsLots = false) {
     this.#currency = currency;
     this.#untilAt = untilAt;
     this.#ofMs = untilAt - fromAt;
-    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt)]));
+    this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt, keepsLots)]));
     this.#anyone = new Presence(untilAt);
     this.#gaps = new ExitGaps(untilAt);
   }
@@ -69,6 +70,16 @@ export class TradeStatistics {
   /** By strategies' closing fills, before fees. */
   get realised(): string {
     return sum(this.#all().map(({ realised }) => realised));
+  }
+
+  /** The instrument of the first fill of any strategy. */
+  get firstTraded(): string | undefined {
+    return this.#firstTraded;
+  }
+
+  /** What each strategy made so far, what it holds valued at `marks`. */
+  profits(marks: Marks): ReadonlyMap<string, string> {
+    return new Map(this.#all().map((own) => [own.name, own.pnl(marks)]));
   }
 
   total(what: keyof StrategySums["counts"]): number {
@@ -103,6 +114,22 @@ export class TradeStatistics {
     return tradesOf(holdings, unrealised, { ms: this.#anyone.ms, ofMs: this.#ofMs });
   }
 
+  /** Every trade of every strategy; `extremes` are those of the recorded prices. */
+  tradeLists(marks: Marks, extremes: Extremes): TradeLists {
+    const [currency, endAt] = [this.#currency, this.#untilAt];
+    const list = (own: StrategySums, trades: StrategySums["roundTrips" | "lots"] = new Map()): readonly TradeRecord[] =>
+      [...trades].flatMap(([instId, { all }]) => {
+        const of = { strategy: own.name, instId, currency, markPx: marks.get(instId) ?? "0", endAt, extremes };
+        return all.map((trade) => tradeRecord(trade, of));
+      });
+    const byOpening = (records: readonly TradeRecord[]) => records.toSorted((a, b) => a.openedAt - b.openedAt);
+    const all = this.#all();
+    return {
+      position: byOpening(all.flatMap((own) => list(own, own.roundTrips))),
+      fifo: byOpening(all.flatMap((own) => list(own, own.lots))),
+    };
+  }
+
   onEvent(event: Event): void {
     if (event.type !== "fill") this.events++;
     if (event.type === "action.sent") this.#countAction(event);
@@ -113,7 +140,8 @@ export class TradeStatistics {
     else this.#gaps.onEvent(event);
   }
 
-  onFill(fill: Fill): void {
+  /** `at` is the instant on the run's clock, from which the service's may be off. */
+  onFill(fill: Fill, at = fill.at): void {
     const own = this.#owners.get(fill.clOrdId);
     if (own !== undefined) own.counts.fills++;
     const valued = this.#isValued(fill.instId);
@@ -123,9 +151,10 @@ export class TradeStatistics {
     if (own !== undefined && valued) {
       own.uid = fill.uid;
       own.volume = add(own.volume, value);
-      this.#take(own, fill.instId, fill, fill.at);
+      this.#firstTraded ??= fill.instId;
+      this.#take(own, fill.instId, fill, at);
     }
-    if (valued) this.#closings.get(fill.ordId)?.(fill);
+    if (valued) this.#closings.get(fill.ordId)?.(fill, at);
   }
 
   onFunding(charged: Funding): void {
@@ -149,8 +178,8 @@ export class TradeStatistics {
     const costs = sharesOf(sub(fee, covered), quantities, side === "sell" ? qty : `-${qty}`);
     for (const [index, own] of holders.entries()) own.charge("liquidation", instId, costs[index] ?? "0");
     const shares = shareClosing(liquidation, quantities);
-    this.#closings.set(ordId, (fill) => {
-      for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, fill.at);
+    this.#closings.set(ordId, (fill, at) => {
+      for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, at);
     });
   }
 
@@ -175,7 +204,7 @@ export class TradeStatistics {
     if (own !== undefined) own.counts[what] += by;
   }
 
-  #take(own: StrategySums, instId: string, fill: HeldFill, at: number): void {
+  #take(own: StrategySums, instId: string, fill: TradeFill, at: number): void {
     const opened = own.take(instId, fill, at);
     if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
   }

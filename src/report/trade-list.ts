@@ -1,0 +1,151 @@
+/**
+ * List of trades: each round trip with its prices, its costs, and the furthest that the market went for and against it.
+ *
+ * Invariants: pure; gross comes from exact values, not from the average prices that are shown; net = gross - fees - funding; over
+ * all trades of a strategy net sums up to its profit, to the last digit.
+ * Not here: which fills make a trade (round-trips.ts, matched-lots.ts), recorded prices (price-extremes.ts).
+ */
+import { add, compare, div, mul, sub } from "../decimal.ts";
+import type { HeldFill } from "../orders/average-cost.ts";
+
+/** One round trip of a strategy in an instrument. Money is decimal text in `currency`. */
+export interface TradeRecord {
+  readonly strategy: string;
+  readonly instId: string;
+  readonly side: "long" | "short";
+  /** All that was entered, in base currency. */
+  readonly qty: string;
+  /** Instant of the first fill, milliseconds since the epoch on the run's clock. */
+  readonly openedAt: number;
+  /** Instant of the last fill; absent where something is still held at the end. */
+  readonly closedAt?: number;
+  /** Weighted by volume, at most 12 fraction digits. */
+  readonly entryPx: string;
+  /** Weighted by volume, at most 12 fraction digits; what is still held counts at its mark. */
+  readonly exitPx: string;
+  /** `qty` × (`exitPx` - `entryPx`) when long, exact. */
+  readonly gross: string;
+  /** Paid for fills and liquidations; negative where rebates were more. */
+  readonly fees: string;
+  /** Paid, or received where negative. */
+  readonly funding: string;
+  /** `gross` - `fees` - `funding`. */
+  readonly net: string;
+  readonly currency: string;
+  /** Largest favourable move of the recorded price between opening and closing, as money of `qty` from `entryPx`; zero or above. */
+  readonly mfe: string;
+  /** Largest adverse move, likewise; zero or below. */
+  readonly mae: string;
+  /** Client order ids of the orders that opened it, and of those that closed it. */
+  readonly entries: readonly string[];
+  readonly exits: readonly string[];
+}
+
+/** Trades of all strategies by two ways to match what was bought with what was sold. */
+export interface TradeLists {
+  /** From flat to flat: what reverses a position closes one trade and opens the next. */
+  readonly position: readonly TradeRecord[];
+  /** What closes is matched to the oldest that is held: one trade for each pair of an opening and a closing order. */
+  readonly fifo: readonly TradeRecord[];
+}
+
+/** A fill of a strategy, or its share of one. */
+export interface TradeFill extends HeldFill {
+  /** Of the order; empty or absent where the service placed it. */
+  readonly clOrdId?: string;
+}
+
+/** What fills a trade consists of, and what it was charged, added up. */
+export interface TradeSums {
+  readonly long: boolean;
+  readonly openedAt: number;
+  /** Entered, and left of it. */
+  qty: string;
+  left: string;
+  /** Traded value of what was entered, and of what was left again. */
+  entryValue: string;
+  exitValue: string;
+  fees: string;
+  funding: string;
+  /** Instant of the last closing fill. */
+  exitAt: number;
+  readonly entries: string[];
+  readonly exits: string[];
+}
+
+export const openTrade = (long: boolean, openedAt: number): TradeSums => ({
+  long,
+  openedAt,
+  qty: "0",
+  left: "0",
+  entryValue: "0",
+  exitValue: "0",
+  fees: "0",
+  funding: "0",
+  exitAt: openedAt,
+  entries: [],
+  exits: [],
+});
+
+export const noteOrder = (orders: string[], { clOrdId = "" }: TradeFill): void => {
+  if (clOrdId !== "" && orders.at(-1) !== clOrdId) orders.push(clOrdId);
+};
+
+/** The part of a cost that falls to `part` of `whole`, cut at the 18th place. What remains is left for the rest. */
+export const costShare = (cost: string, part: string, whole: string): string =>
+  compare(part, whole) === 0 ? cost : div(mul(cost, part), whole, 18);
+
+/** The lowest and the highest recorded price of a stretch of time; undefined where there is none. */
+export type Extremes = (instId: string, fromAt: number, untilAt: number) => { readonly low: string; readonly high: string } | undefined;
+
+/** What a trade belongs to, and how it is valued. */
+interface TradeOf {
+  readonly strategy: string;
+  readonly instId: string;
+  readonly currency: string;
+  readonly markPx: string;
+  readonly endAt: number;
+  readonly extremes: Extremes;
+}
+
+/** Gross profit of a trade, what is left of it valued at the mark. */
+const grossOfTrade = ({ long, left, entryValue, exitValue }: TradeSums, markPx: string): string => {
+  const out = add(exitValue, mul(left, markPx));
+  return long ? sub(out, entryValue) : sub(entryValue, out);
+};
+
+export const isOpen = ({ left }: TradeSums): boolean => left !== "0";
+
+const pxPlaces = 12;
+
+export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, markPx, endAt, extremes }: TradeOf): TradeRecord => {
+  const { long, qty, left, openedAt, exitAt, entryValue, exitValue, fees, funding, entries, exits } = trade;
+  const open = isOpen(trade);
+  const gross = grossOfTrade(trade, markPx);
+  const reached = extremes(instId, openedAt, open ? endAt : exitAt);
+  const moved = (px: string | undefined): string => {
+    if (px === undefined) return "0";
+    const move = sub(mul(px, qty), entryValue);
+    return long ? move : sub("0", move);
+  };
+  const [up, down] = [moved(long ? reached?.high : reached?.low), moved(long ? reached?.low : reached?.high)];
+  return {
+    strategy,
+    instId,
+    side: long ? "long" : "short",
+    qty,
+    openedAt,
+    ...(!open && { closedAt: exitAt }),
+    entryPx: div(entryValue, qty, pxPlaces),
+    exitPx: div(add(exitValue, mul(left, markPx)), qty, pxPlaces),
+    gross,
+    fees,
+    funding,
+    net: sub(sub(gross, fees), funding),
+    currency,
+    mfe: compare(up, "0") > 0 ? up : "0",
+    mae: compare(down, "0") < 0 ? down : "0",
+    entries: [...new Set(entries)],
+    exits: [...new Set(exits)],
+  };
+};
