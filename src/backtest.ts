@@ -48,8 +48,9 @@ export { explainImport, type ImportMarketOptions, importMarket, type WrittenFixt
 export type { Layout as MarketLayout } from "./market/tape/table/layout.ts";
 export { createTape, type Tape } from "./market/tape/tape.ts";
 export { readVisibleFixture as readFixture } from "./market/tape/visible-fixture.ts";
+export type { Benchmark } from "./report/benchmark.ts";
 export type { Coverage } from "./report/coverage.ts";
-export type { FillDetail, OrderLife, PositionLine, RunDetails } from "./report/details.ts";
+export type { FillDetail, OrderLife, PositionLine, RunDetails, StrategyLine } from "./report/details.ts";
 export type { Drawdown, EquityPoint } from "./report/equity.ts";
 export { tearsheet } from "./report/html/tearsheet.ts";
 export type { PlotLine } from "./report/plot-recorder.ts";
@@ -59,5 +60,6 @@ export type { MoreRejections, RejectionReason } from "./report/rejection-reasons
 export type { LiquidationReport, Liquidity, OpenOrders, PositionReport, RunReport, StrategyReport } from "./report/report.ts";
 export { reportText } from "./report/report-text.ts";
 export type { Returns } from "./report/returns.ts";
+export type { TradeLists, TradeRecord } from "./report/trade-list.ts";
 export type { TradeReport } from "./report/trades.ts";
 export type { FillVolume, Queue } from "./venue/queue-model.ts";

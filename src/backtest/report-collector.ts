@@ -6,26 +6,30 @@
  * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
  */
 
-import { type Contract, createContract } from "../contract/contract.ts";
+import { createContract } from "../contract/contract.ts";
 import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
+import { buyAndHold } from "../report/benchmark.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import { drawdownOf, type EquityPoint, thin } from "../report/equity.ts";
 import { RestingOrders } from "../report/open-orders.ts";
 import type { PlotRecorder } from "../report/plot-recorder.ts";
+import { priceExtremes } from "../report/price-extremes.ts";
 import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, type WaitedFor, waitedFor } from "../report/quota-minutes.ts";
 import { RejectionReasons } from "../report/rejection-reasons.ts";
-import { hashOf, latenciesOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
+import { hashOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnsOf } from "../report/returns.ts";
 import { TradeStatistics } from "../report/trade-statistics.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
+import { EquitySamples } from "./equity-samples.ts";
 import { lastPrices } from "./last-prices.ts";
+import { watchSends } from "./sent-requests.ts";
 import { currencyOf } from "./simulated-service.ts";
 import type { Detailed } from "./with-details.ts";
 
@@ -59,12 +63,13 @@ export const createReportCollector = (
   plots: PlotRecorder,
 ): ReportCollector => {
   const heard = listen(engine, service, config, asked);
-  const equity: EquityPoint[] = [];
+  const samples = new EquitySamples(service, heard.tally);
+  const { equity } = samples;
   const recorder = service.onDetails && recordDetails(service, engine.updates$, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
   return {
     begin: heard.begin,
     sample: (at) => {
-      equity.push({ at: Math.round(at), equity: sum(service.users.map(({ uid }) => service.simulated.venue.equity(uid))) });
+      samples.take(at);
     },
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
@@ -84,27 +89,37 @@ export const createReportCollector = (
         assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };
       const report = { ...told, warnings: warningsOf(told) };
-      tellDetails(service, recorder, equity, heard.minutes);
+      tellDetails(service, recorder, samples, heard);
       return { resultHash: hashOf(report), wallMs, ...report };
     },
   };
 };
 
 const tellDetails = (
-  { onDetails, tradesAt, tape }: OpenBacktest & Detailed,
+  service: OpenBacktest & Detailed,
   recorder: DetailsRecorder | undefined,
-  equity: readonly EquityPoint[],
-  quota: QuotaMinutes,
+  samples: EquitySamples,
+  { tally, minutes }: Heard,
 ): void => {
+  const { onDetails, tradesAt, tape } = service;
   if (onDetails === undefined || recorder === undefined) return;
-  onDetails(recorder.details({ equity, minutes: quota.minutes(tradesAt, tape.endAt) }));
+  const { firstTraded } = tally;
+  onDetails(
+    recorder.details({
+      equity: samples.equity,
+      minutes: minutes.minutes(tradesAt, tape.endAt),
+      trades: tally.tradeLists(marksOf(service), priceExtremes(tape)),
+      strategies: samples.strategies,
+      ...(firstTraded !== undefined && { benchmark: buyAndHold(firstTraded, samples.equity, samples.pricesOf(firstTraded)) }),
+    }),
+  );
 };
 
-const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, asked: RequestedData): Heard => {
+const listen = (engine: Engine, service: OpenBacktest & Detailed, config: CheckedConfig, asked: RequestedData): Heard => {
   const { simulated, tape } = service;
   const contract = createContract(config.profile);
   const names = config.strategies.map(({ name }) => name);
-  const tally = new TradeStatistics(names, currencyOf(tape), service.tradesAt, tape.endAt);
+  const tally = new TradeStatistics(names, currencyOf(tape), service.tradesAt, tape.endAt, service.onDetails !== undefined);
   const reasons = new RejectionReasons();
   const minutes = new QuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
   asked.watch(simulated.feed);
@@ -124,7 +139,8 @@ const listen = (engine: Engine, service: OpenBacktest, config: CheckedConfig, as
     before = simulated.venue.meterReport();
     count();
   };
-  simulated.venue.onFill((fill) => tally.onFill(fill));
+  const { clock } = service;
+  simulated.venue.onFill((fill) => tally.onFill(fill, clock.now()));
   simulated.venue.onFunding((funding) => tally.onFunding(funding));
   simulated.venue.onLiquidation((liquidation) => tally.onLiquidation(liquidation));
   simulated.venue.onOrder((_, record) => {
@@ -212,32 +228,6 @@ const strategiesOf = (
       },
     ]),
   );
-};
-
-/** Latency is from submission by the strategy to acceptance at the service: what an action waited, and its way there. */
-const watchSends = (
-  { simulated, clock, users }: OpenBacktest,
-  { endpoints }: Contract,
-  tally: TradeStatistics,
-  arrivedAs: (arrival: Arrival) => void,
-): (() => RunReport["latency"]) => {
-  const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
-  const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
-  simulated.watchSends(({ endpoint, key }) => {
-    const sentAt = clock.now();
-    const waited = tally.lastWaitMs;
-    return (arrivedAt, status) => {
-      const uid = key === undefined ? undefined : uids.get(key);
-      arrivedAs({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
-      if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder")) {
-        ms[endpoint].push(Math.round(waited + arrivedAt - sentAt));
-      }
-    };
-  });
-  return () => {
-    const cancel = latenciesOf(ms.cancelBatch);
-    return { p50: cancel.p50, p99: cancel.p99, cancel, place: latenciesOf(ms.placeOrder) };
-  };
 };
 
 const marksOf = ({ simulated, tape, users }: OpenBacktest): ReadonlyMap<string, string> => {

@@ -21,6 +21,7 @@ import { tearsheet } from "../report/html/tearsheet.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
+import { tradeCsv } from "../report/trade-csv.ts";
 import { unsentIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
 import { seedOf } from "./option-values.ts";
@@ -43,6 +44,8 @@ interface Flags extends GivenFlags {
   readonly html?: string;
   readonly details?: string;
   readonly verbose?: true;
+  readonly trades?: string;
+  readonly tradesFifo?: string;
   readonly json?: true;
 }
 
@@ -58,7 +61,9 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .addOption(warmUpOption())
     .option("--compare-limits", "run twice, with and without limits, and show the difference")
     .option("--html <file>", "write a tearsheet for a browser, one file that needs no network")
-    .option("--details <file>", "write fills, order histories, equity, positions, prices, the quota by minute and plots as JSON")
+    .option("--details <file>", "write fills, order histories, trades, equity, positions, prices, the quota by minute and plots as JSON")
+    .option("--trades <file>", "write every trade from flat to flat as CSV: prices, costs, furthest moves, orders")
+    .option("--trades-fifo <file>", "write trades as CSV with what closes matched to the oldest that is held")
     .option("--verbose", "show every line that plugins print, instead of the first ten of each and the last")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
@@ -68,7 +73,7 @@ const backtest = async (path: string, flags: Flags, io: CliIo, parts: BacktestPa
   if (flags.compareLimits && !flags.limits) {
     throw new SluiceError("USAGE", "--compare-limits runs with and without limits; leave --no-limits out.");
   }
-  for (const file of [flags.html, flags.details]) if (file !== undefined) checkPlace(file);
+  for (const { file } of filesOf(flags)) checkPlace(file);
   const { clock = createSystemClock() } = parts;
   const loaded = await loadConfigFile(path, { command: "backtest", clock });
   // The config has loaded what this needs; help and mistakes before it should not wait for that.
@@ -120,8 +125,9 @@ interface WrittenRun {
 }
 
 /** Runs, and writes the files that were asked for; details are kept for those alone. */
-const runAndWrite = async (run: Run, config: unknown, { html, details: file }: Flags): Promise<WrittenRun> => {
-  if (html === undefined && file === undefined) return { report: await run(config), written: [] };
+const runAndWrite = async (run: Run, config: unknown, flags: Flags): Promise<WrittenRun> => {
+  const files = filesOf(flags);
+  if (files.length === 0) return { report: await run(config), written: [] };
   const seen: { details?: RunDetails } = {};
   const report = await run(
     withDetails(config, (details) => {
@@ -129,9 +135,23 @@ const runAndWrite = async (run: Run, config: unknown, { html, details: file }: F
     }),
   );
   const { details = emptyDetails(report) } = seen;
-  if (html !== undefined) writeFileSync(html, tearsheet(report, details));
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify({ resultHash: report.resultHash, ...details })}\n`);
-  return { report, written: [html, file].filter((name) => name !== undefined) };
+  for (const { file, text } of files) writeFileSync(file, text(report, details));
+  return { report, written: files.map(({ file }) => file) };
+};
+
+interface RunFile {
+  readonly file: string;
+  readonly text: (report: RunReport, details: RunDetails) => string;
+}
+
+const filesOf = ({ html, details: all, trades, tradesFifo }: Flags): readonly RunFile[] => {
+  const named: readonly (readonly [string | undefined, RunFile["text"]])[] = [
+    [html, tearsheet],
+    [all, ({ resultHash }, details) => `${JSON.stringify({ resultHash, ...details })}\n`],
+    [trades, (_, details) => tradeCsv(details.trades.position)],
+    [tradesFifo, (_, details) => tradeCsv(details.trades.fifo)],
+  ];
+  return named.flatMap(([file, text]) => (file === undefined ? [] : [{ file, text }]));
 };
 
 /** What the report alone knows. */
@@ -144,6 +164,8 @@ const emptyDetails = ({ equity }: RunReport): RunDetails => ({
   minutes: [],
   plots: [],
   plotsLeftOut: 0,
+  trades: { position: [], fifo: [] },
+  strategies: [],
 });
 
 /** Folders on the way are made. */

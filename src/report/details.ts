@@ -14,10 +14,12 @@ import type { Tape } from "../market/tape/tape.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
+import type { Benchmark } from "./benchmark.ts";
 import type { EquityPoint } from "./equity.ts";
 import type { PlotLine, PlotRecorder } from "./plot-recorder.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
+import type { TradeLists } from "./trade-list.ts";
 
 /** One execution of a backtest. */
 export interface FillDetail {
@@ -68,6 +70,17 @@ export interface RunDetails {
   /** What strategies published with `plot`, and how many values beyond the first 64 names were left out. */
   readonly plots: readonly PlotLine[];
   readonly plotsLeftOut: number;
+  readonly trades: TradeLists;
+  /** Profit of each strategy after all costs, at every sample of the equity. */
+  readonly strategies: readonly StrategyLine[];
+  /** Buy and hold of the instrument that was traded first, with the equity at the start; absent where nothing was traded. */
+  readonly benchmark?: Benchmark;
+}
+
+/** Profit of one strategy over time: each point's `equity` is what it made up to there. */
+export interface StrategyLine {
+  readonly strategy: string;
+  readonly points: readonly EquityPoint[];
 }
 
 /** What of a run details are taken from. */
@@ -78,7 +91,7 @@ interface DetailedRun {
 }
 
 export interface DetailsRecorder {
-  readonly details: (rest: Pick<RunDetails, "equity" | "minutes">) => RunDetails;
+  readonly details: (rest: Omit<RunDetails, "fills" | "orders" | "positions" | "prices" | "plots" | "plotsLeftOut">) => RunDetails;
 }
 
 type Life = Omit<OrderLife, "phases" | "reason"> & { readonly phases: { at: number; phase: string }[]; reason?: string };
@@ -107,15 +120,14 @@ export const recordDetails = (
     if (phase === "rejected" || phase === "refused") life.reason = reason;
   });
   return {
-    details: ({ equity, minutes }) => ({
+    details: (rest) => ({
       fills,
       orders: [...lives.values()],
-      equity,
       positions: positionLines(fills),
       prices: priceLines(tape),
-      minutes,
       plots: plots.lines,
       plotsLeftOut: plots.leftOut,
+      ...rest,
     }),
   };
 };

@@ -14,7 +14,7 @@ import { chargeFunding } from "./funding.ts";
 import type { VenueInstrument } from "./instrument.ts";
 import { review } from "./liquidation.ts";
 import { type Band, safeBand } from "./liquidation-band.ts";
-import { balanceRecordsOf, profitOf } from "./margin.ts";
+import { balanceRecordsOf, markOf, profitOf } from "./margin.ts";
 import { doubleMark, level, print, quote } from "./matching-engine.ts";
 import { one, readAmount, spell } from "./money.ts";
 import { orderRecordOf, signOf } from "./order.ts";
@@ -94,6 +94,8 @@ export interface Venue {
   safeBand(instId: string): Band | undefined;
   /** The equity of `truth` alone, without building its lists. */
   equity(uid: string): string;
+  /** At which the product is valued now, exact decimal text; undefined while no price is known. */
+  markPx(instId: string): string | undefined;
   /** What liquidations brought the service less what they cost it, by currency, decimal text. */
   fund(): Readonly<Record<string, string>>;
   meterReport(): RateLimiterReport;
@@ -194,7 +196,9 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
 });
 
 /** What can be asked without a request. */
-const inspection = (exchange: Exchange): Pick<Venue, "resting" | "lists" | "truth" | "holdings" | "safeBand" | "equity" | "fund"> => ({
+const inspection = (
+  exchange: Exchange,
+): Pick<Venue, "resting" | "lists" | "truth" | "holdings" | "safeBand" | "equity" | "markPx" | "fund"> => ({
   resting: (instId) => {
     const { book, feedTick } = exchange.marketOf(instId);
     return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
@@ -208,6 +212,10 @@ const inspection = (exchange: Exchange): Pick<Venue, "resting" | "lists" | "trut
     return band === undefined ? undefined : { above: band.above / market.feedTick, below: band.below / market.feedTick };
   },
   equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
+  markPx: (instId) => {
+    const px = markOf(exchange.marketOf(instId));
+    return px > 0n ? spell(px) : undefined;
+  },
   fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
 });
 

@@ -136,6 +136,36 @@ describe("The report of three strategies", () => {
     expect(plotsLeftOut).toBe(0);
   });
 
+  it("lists trades that make up what each strategy made, whichever way they are matched", () => {
+    for (const [name, { pnl, fees }] of Object.entries(report.perStrategy)) {
+      for (const trades of [details.trades.position, details.trades.fifo]) {
+        const own = trades.filter((trade) => trade.strategy === name);
+        expect([sum(own.map((trade) => trade.net)), sum(own.map((trade) => trade.fees))]).toEqual([pnl, fees]);
+      }
+    }
+    const { mfe, mae, entries, exits, openedAt, closedAt = 0 } = details.trades.position[0] as RunDetails["trades"]["position"][number];
+    expect([compare(mfe, "0") >= 0, compare(mae, "0") <= 0, closedAt > openedAt]).toEqual([true, true, true]);
+    const known = details.orders.map(({ clOrdId }) => clOrdId);
+    expect(known).toEqual(expect.arrayContaining([...entries, ...exits]));
+  });
+
+  it("keeps what each strategy had made at every sample, which with the rest is the account's equity", () => {
+    expect(details.strategies.map(({ strategy: name }) => name)).toEqual(["swinger", "maker", "resting"]);
+    const start = details.equity[0]?.equity ?? "";
+    for (const [index, { at, equity }] of details.equity.entries()) {
+      const made = details.strategies.map(({ points }) => points[index]);
+      expect(made.map((point) => point?.at)).toEqual([at, at, at]);
+      expect(sum([start, ...made.map((point) => point?.equity ?? "")])).toBe(equity);
+    }
+  });
+
+  it("keeps what the starting equity had become in the instrument that was traded first", () => {
+    const { instId, points } = details.benchmark ?? {};
+    expect([instId, points?.length, points?.[0]]).toEqual([swap, details.equity.length, details.equity[0]]);
+    const [first, last] = [details.prices[0]?.points[0]?.last, details.prices[0]?.points.at(-1)?.last];
+    expect(Number(points?.at(-1)?.equity)).toBeCloseTo((Number(points?.[0]?.equity) * Number(last)) / Number(first), 0);
+  });
+
   it("holds JSON only, money as text", () => {
     expect(JSON.parse(JSON.stringify(details))).toEqual(details);
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/backtest/runner.ts";
 import { type CliParts, main } from "../../../src/cli/main.ts";
+import { sub, sum } from "../../../src/decimal.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
 import { sampleReport } from "../../support/harness/sample-report.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -41,8 +42,9 @@ describe("Files", () => {
   });
 
   it("hold what a real run did, step by step", async () => {
-    const [page, file] = [at("demo.html"), at("demo.json")];
-    const { code, out } = await sluice(["config/backtest.ts", "--json", "--html", page, "--details", file], {});
+    const [page, file, trades, fifo] = [at("demo.html"), at("demo.json"), at("trades.csv"), at("fifo.csv")];
+    const files = ["--html", page, "--details", file, "--trades", trades, "--trades-fifo", fifo];
+    const { code, out } = await sluice(["config/backtest.ts", "--json", ...files], {});
     expect(code).toBe(0);
     const report = JSON.parse(out) as ReturnType<typeof sampleReport>;
     const details = JSON.parse(readFileSync(file, "utf8")) as { resultHash: string; fills: unknown[]; prices: { instId: string }[] };
@@ -50,6 +52,11 @@ describe("Files", () => {
     expect(details.fills).toHaveLength(report.fills);
     expect(details.prices.map(({ instId }) => instId)).toEqual(["BTC-USDT-SWAP", "ETH-USDT-SWAP"]);
     expect(readFileSync(page, "utf8")).toContain(report.resultHash);
+    for (const name of [trades, fifo]) {
+      const [head = "", ...rows] = readFileSync(name, "utf8").trimEnd().split("\r\n");
+      const column = head.split(",").indexOf("net");
+      expect(sum(rows.map((row) => row.split(",")[column] ?? ""))).toBe(sub(report.pnl, report.elsewhere));
+    }
   });
 
   it.each([

@@ -21,6 +21,8 @@ const noDetails: RunDetails = {
   minutes: [],
   plots: [],
   plotsLeftOut: 0,
+  trades: { position: [], fifo: [] },
+  strategies: [],
 };
 
 /** Names of open elements at each step; throws where one closes that is not open. */

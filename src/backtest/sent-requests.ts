@@ -1,0 +1,36 @@
+/**
+ * Requests of a run as they leave and arrive: for the quota by minute, and for how long orders and cancels took.
+ *
+ * Invariants: only listens; what was not answered with 200 has no latency.
+ */
+import type { Contract } from "../contract/contract.ts";
+import type { Arrival } from "../report/quota-minutes.ts";
+import { latenciesOf, type RunReport } from "../report/report.ts";
+import type { TradeStatistics } from "../report/trade-statistics.ts";
+import type { OpenBacktest } from "./backtest-service.ts";
+
+/** Latency is from submission by the strategy to acceptance at the service: what an action waited, and its way there. */
+export const watchSends = (
+  { simulated, clock, users }: OpenBacktest,
+  { endpoints }: Contract,
+  tally: TradeStatistics,
+  arrivedAs: (arrival: Arrival) => void,
+): (() => RunReport["latency"]) => {
+  const uids = new Map(users.flatMap(({ uid, keys }) => keys.map(({ name }) => [name, uid] as const)));
+  const ms = { cancelBatch: [] as number[], placeOrder: [] as number[] };
+  simulated.watchSends(({ endpoint, key }) => {
+    const sentAt = clock.now();
+    const waited = tally.lastWaitMs;
+    return (arrivedAt, status) => {
+      const uid = key === undefined ? undefined : uids.get(key);
+      arrivedAs({ at: arrivedAt, key, uid, weight: endpoints[endpoint].weight, status });
+      if (status === 200 && (endpoint === "cancelBatch" || endpoint === "placeOrder")) {
+        ms[endpoint].push(Math.round(waited + arrivedAt - sentAt));
+      }
+    };
+  });
+  return () => {
+    const cancel = latenciesOf(ms.cancelBatch);
+    return { p50: cancel.p50, p99: cancel.p99, cancel, place: latenciesOf(ms.placeOrder) };
+  };
+};
