@@ -25,6 +25,7 @@ const sidebar = [
     ["Risk limits", "risk"],
     ["Testing a strategy", "testing"],
     ["Recorded markets", "markets"],
+    ["Reading the results", "results"],
     ["Research", "research"],
     ["Running live", "live"],
     ["The service profile", "service-profile"],
