@@ -7,6 +7,7 @@
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
 import { CountDoubt } from "./count-doubt.ts";
+import { CountEvidence, type OnMisread } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
 import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
@@ -17,46 +18,34 @@ import { WindowEntry } from "./window-entry.ts";
 import { WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
 
-/** Windows seen to begin as expected, after which a count that did not fall is rather laid to other clients. */
-const proofsSure = 3;
-/** Part of a window after whose beginning others may have used as much as the window before. */
-const earlyShare = 0.1;
-const spanShare = 0.9;
-
-/** Told in words what was misread, of which layer. */
-export type OnMisread = (layer: string, what: string) => void;
-
 export class FixedWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
   begun = 0;
   ambiguous = false;
-  readonly #clock: ServerClock;
-  readonly #onMisread: OnMisread;
   readonly #phase: WindowPhase;
   readonly #usage = new WindowUsage();
   readonly #heard = new HeardCounts();
   readonly #doubt: CountDoubt;
   readonly #openEnd: OpenEnd;
   readonly #lag: CountLag;
-  #lagTurns: number;
   readonly #stale: StaleCounts;
   readonly #entry: WindowEntry;
+  readonly #evidence: CountEvidence;
   #landedAt = 0;
 
   /** Scopes of one service learn together whether its counts lag; `onMisread` is told what windows were wrongly taken for. */
   constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), onMisread: OnMisread = () => undefined) {
     this.spec = spec;
     this.scope = scope;
-    this.#clock = clock;
-    this.#onMisread = onMisread;
     this.#lag = lag;
-    this.#lagTurns = lag.turns;
     this.#phase = new WindowPhase(spec.windowMs, clock);
     this.#stale = new StaleCounts(lag, spec);
     this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
-    this.#entry = new WindowEntry({ spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt });
+    const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt };
+    this.#entry = new WindowEntry(parts);
+    this.#evidence = new CountEvidence({ ...parts, clock, openEnd: this.#openEnd, lag, stale: this.#stale, onMisread });
   }
 
   get open(): number {
@@ -133,13 +122,14 @@ export class FixedWindow implements LimitWindow {
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const phase = this.#phase;
     const usage = this.#usage;
+    const evidence = this.#evidence;
     const { units, first: began } = ticket;
     // No calendar was told: one window runs until a count falls.
-    if (!phase.known) this.#runOn(began, receivedAt);
+    if (!phase.known) evidence.runOn(began, receivedAt);
     this.#landedAt = receivedAt;
-    if (this.#lagTurns !== this.#lag.turns) this.#learnAnew(receivedAt);
+    evidence.noteLag(receivedAt);
     const { lagging } = this.#lag;
-    if (used !== undefined && counted) this.#learnBoundary(sentAt, receivedAt, used);
+    if (used !== undefined && counted) evidence.learnBoundary(sentAt, receivedAt, used);
     let first = Math.max(began, phase.first(sentAt));
     let last = Math.max(first, phase.last(receivedAt));
     let heardTo = last;
@@ -158,7 +148,7 @@ export class FixedWindow implements LimitWindow {
       usage.end(began, first, last, units);
       return 0;
     }
-    const isTold = first === last && !this.#isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
+    const isTold = first === last && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
     if (counted && first !== last) this.#heard.hear(sentAt, receivedAt, used, first, last);
     usage.end(began, first, last, units, isTold);
     if (!isTold) return 0;
@@ -192,8 +182,8 @@ export class FixedWindow implements LimitWindow {
     const latest = phase.last(at);
     // It was entered by the calendar alone: perhaps it has not begun.
     if (phase.openEnded === undefined && this.#entry.isUnproved(latest, at)) {
-      this.#runOn(latest, at, this.#heard.top?.used);
-      this.#onMisread(this.spec.name, "a window was refused that should have begun; its beginning is looked for");
+      this.#evidence.runOn(latest, at, this.#heard.top?.used);
+      this.#evidence.misread("a window was refused that should have begun; its beginning is looked for");
     }
     if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
     const banned = phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs);
@@ -235,65 +225,5 @@ export class FixedWindow implements LimitWindow {
     if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);
     const most = ceiling(since + windowMs, since, now);
     return this.#openEnd.blockedUntil(usage.used(index) + units, most, { landedAt: this.#landedAt, since, now, isAlone: usage.open === 0 });
-  }
-
-  #runOn(index: number, at: number, used = 0): void {
-    this.#phase.runOn(index, at);
-    this.#heard.renumber(index);
-    if (used > 0) this.#usage.adopt(index, used);
-    this.#doubt.forget();
-    this.#openEnd.enter(at, this.#usage.used(index));
-  }
-
-  /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
-  #isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
-    const heard = this.#heard;
-    const { lagging } = this.#lag;
-    const ours = this.#usage.used(window);
-    const isFirst = heard.isFirst(window, sentAt);
-    const known = { before: heard.topBefore(window), top: heard.top, isFirst, lags: lagging };
-    const judgement = counted ? this.#doubt.judge({ window, used, sentAt, receivedAt, ours }, known) : "believed";
-    if (judgement === "confirmed") this.#settle(window, used, receivedAt);
-    if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
-    const isStale = judgement === "doubted" || (lagging && isFirst && used + units > ours);
-    if (isStale) this.#stale.note(window, units);
-    return isStale;
-  }
-
-  /** A second count went on from the window before: others used as much, or the window has not begun, which is nearer when it is young. */
-  #settle(window: number, used: number, at: number): void {
-    const ageMs = at - this.#phase.begins(window, at);
-    if (this.#phase.proofs < proofsSure || ageMs <= this.spec.windowMs * earlyShare) {
-      this.#runOn(window, at, used);
-      this.#onMisread(this.spec.name, "a window that should have begun went on counting; its beginning is looked for");
-    }
-  }
-
-  /** What was learned from counts was misread. */
-  #learnAnew(at: number): void {
-    this.#lagTurns = this.#lag.turns;
-    this.#heard.forget();
-    this.#runOn(this.#phase.last(at), at);
-    if (this.#lag.lagging) this.#onMisread(this.spec.name, "counts are those from before the call they come with");
-  }
-
-  #learnBoundary(sentAt: number, receivedAt: number, used: number): void {
-    this.#openEnd.accept();
-    const fall = this.#heard.fallTo(used, sentAt, this.#lag.lagging);
-    if (fall === undefined) return;
-    const { windowMs, scope, unit } = this.spec;
-    // What one layer was told says nothing of another's windows; the calendar goes with the finest.
-    if (scope === "key" && receivedAt - fall.afterAt < windowMs * spanShare) {
-      this.#clock.observeBoundary(fall.afterAt, receivedAt, windowMs);
-    }
-    // A call may weigh nothing.
-    if (fall.used === used && (unit === "weight" || this.#lag.lagging)) return;
-    if (!this.#phase.fell(fall.afterAt, receivedAt, fall.first, fall.last)) {
-      this.#onMisread(this.spec.name, "a window began where none was expected; from now on its counts are believed");
-    }
-    if (this.#phase.openEnded === undefined) return;
-    // A window began, but who knows when.
-    this.#heard.drop();
-    this.#openEnd.enter(receivedAt, 0);
   }
 }

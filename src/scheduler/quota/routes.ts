@@ -5,8 +5,9 @@
  * one: a burst would otherwise hold thousands of equal ones.
  */
 import type { Allowances, Rank } from "./allowance.ts";
+import type { OnMisread } from "./count-evidence.ts";
 import { CountLag } from "./count-lag.ts";
-import { FixedWindow, type OnMisread } from "./fixed-window.ts";
+import { FixedWindow } from "./fixed-window.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { ProbeState } from "./probe-state.ts";

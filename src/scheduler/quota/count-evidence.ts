@@ -1,0 +1,121 @@
+/**
+ * What the counts of answers prove of one scope's windows: that one began, that one runs on, that a count is another window's.
+ *
+ * Invariants: nothing proved of one layer's windows changes another's; what was taken for certain and turned out wrong is told.
+ * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
+ */
+import type { CountDoubt } from "./count-doubt.ts";
+import type { CountLag, StaleCounts } from "./count-lag.ts";
+import type { HeardCounts } from "./heard-counts.ts";
+import type { LayerSpec } from "./layers.ts";
+import type { OpenEnd } from "./open-end.ts";
+import type { ServerClock } from "./server-clock.ts";
+import type { WindowPhase } from "./window-phase.ts";
+import type { WindowUsage } from "./window-usage.ts";
+
+/** Windows seen to begin as expected, after which a count that did not fall is rather laid to other clients. */
+const proofsSure = 3;
+/** Part of a window after whose beginning others may have used as much as the window before. */
+const earlyShare = 0.1;
+const spanShare = 0.9;
+
+/** Told in words what was misread, of which layer. */
+export type OnMisread = (layer: string, what: string) => void;
+
+interface Parts {
+  readonly spec: LayerSpec;
+  readonly clock: ServerClock;
+  readonly phase: WindowPhase;
+  readonly heard: HeardCounts;
+  readonly usage: WindowUsage;
+  readonly doubt: CountDoubt;
+  readonly openEnd: OpenEnd;
+  readonly lag: CountLag;
+  readonly stale: StaleCounts;
+  readonly onMisread: OnMisread;
+}
+
+export class CountEvidence {
+  readonly #parts: Parts;
+  #lagTurns: number;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#lagTurns = parts.lag.turns;
+  }
+
+  /** Window `index` runs on, with `used` that was counted of the one before. */
+  runOn(index: number, at: number, used = 0): void {
+    const { phase, heard, usage, doubt, openEnd } = this.#parts;
+    phase.runOn(index, at);
+    heard.renumber(index);
+    if (used > 0) usage.adopt(index, used);
+    doubt.forget();
+    openEnd.enter(at, usage.used(index));
+  }
+
+  /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
+  isStale(window: number, used: number, units: number, sentAt: number, receivedAt: number, counted: boolean, heardTo: number): boolean {
+    const { heard, lag, usage, doubt, stale } = this.#parts;
+    const { lagging } = lag;
+    const ours = usage.used(window);
+    const isFirst = heard.isFirst(window, sentAt);
+    const known = { before: heard.topBefore(window), top: heard.top, isFirst, lags: lagging };
+    const judgement = counted ? doubt.judge({ window, used, sentAt, receivedAt, ours }, known) : "believed";
+    if (judgement === "confirmed") this.#settle(window, used, receivedAt);
+    if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
+    const isStale = judgement === "doubted" || (lagging && isFirst && used + units > ours);
+    if (isStale) stale.note(window, units);
+    return isStale;
+  }
+
+  /** So soon after the window began, others are not likely to have used much of it. */
+  isYoung(window: number, at: number): boolean {
+    const { phase, spec } = this.#parts;
+    return at - phase.begins(window, at) <= spec.windowMs * earlyShare;
+  }
+
+  /** Counts were found to lag, or no longer: what was learned from them was misread. */
+  noteLag(at: number): void {
+    const { lag, heard, phase } = this.#parts;
+    if (this.#lagTurns === lag.turns) return;
+    this.#lagTurns = lag.turns;
+    heard.forget();
+    this.runOn(phase.last(at), at);
+    if (lag.lagging) this.misread("counts are those from before the call they come with");
+  }
+
+  learnBoundary(sentAt: number, receivedAt: number, used: number): void {
+    const { clock, phase, heard, openEnd, lag, spec } = this.#parts;
+    openEnd.accept();
+    const fall = heard.fallTo(used, sentAt, lag.lagging);
+    if (fall === undefined) return;
+    const { windowMs, scope, unit } = spec;
+    // What one layer was told says nothing of another's windows; the calendar goes with the finest.
+    if (scope === "key" && receivedAt - fall.afterAt < windowMs * spanShare) {
+      clock.observeBoundary(fall.afterAt, receivedAt, windowMs);
+    }
+    // A call may weigh nothing.
+    if (fall.used === used && (unit === "weight" || lag.lagging)) return;
+    if (!phase.fell(fall.afterAt, receivedAt, fall.first, fall.last)) {
+      this.misread("a window began where none was expected; from now on its counts are believed");
+    }
+    if (phase.openEnded === undefined) return;
+    // A window began, but who knows when.
+    heard.drop();
+    openEnd.enter(receivedAt, 0);
+  }
+
+  misread(what: string): void {
+    const { onMisread, spec } = this.#parts;
+    onMisread(spec.name, what);
+  }
+
+  /** A second count went on from the window before: others used as much, or the window has not begun, which is nearer when it is young. */
+  #settle(window: number, used: number, at: number): void {
+    if (this.#parts.phase.proofs < proofsSure || this.isYoung(window, at)) {
+      this.runOn(window, at, used);
+      this.misread("a window that should have begun went on counting; its beginning is looked for");
+    }
+  }
+}
