@@ -23,8 +23,8 @@ interface AllowancesOptions {
   readonly weightOf: (uid: string) => LimitWindow | undefined;
 }
 
-/** What is known of a user, all layers together. */
-interface User {
+/** What is known of a user, all layers together, or of an address. */
+interface Client {
   openOrders: number;
   heardAt: number | undefined;
   foreign: ForeignUsage | undefined;
@@ -48,6 +48,8 @@ const yieldMore = 2;
 const yieldLess = 0.6;
 const lastMs = 1_000;
 const carefulUnits = 60;
+/** As many calls of the usual weight. */
+const carefulCalls = 6;
 const newsMsMin = 400;
 const newsMsMax = 3_000;
 /** How fast the forecast of exits fades. */
@@ -58,7 +60,7 @@ export class Allowances {
   readonly #policy: ReservePolicy;
   readonly #trips: AllowancesOptions["trips"];
   readonly #weightOf: AllowancesOptions["weightOf"];
-  readonly #users = new Map<string, User>();
+  readonly #clients = new Map<string, Client>();
   #weightMean = 10;
   #exitRate = 0;
   #lastExitAt: number;
@@ -86,8 +88,11 @@ export class Allowances {
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
   reserved(gauge: LimitWindow, at: number, endAt: number): number {
     const { capacity, unit, windowMs } = gauge.spec;
-    if (unit !== "weight") return windowMs < longMs ? Math.max(0, this.#policy.keySlots) : Math.round(this.#exitCalls(gauge, at, endAt));
-    const free = this.#ordinaryWeight(gauge, this.#userOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at, false);
+    if (unit !== "weight") {
+      if (windowMs < longMs) return Math.max(0, this.#policy.keySlots);
+      return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), at, endAt, false));
+    }
+    const free = this.#ordinaryWeight(gauge, this.#clientOf(gauge.scope), Number.POSITIVE_INFINITY, at, endAt, at, false);
     return Math.max(0, Math.round(capacity - free));
   }
 
@@ -100,20 +105,20 @@ export class Allowances {
   }
 
   noteOpen(uid: string, orders: number): void {
-    this.#userOf(uid).openOrders = orders;
+    this.#clientOf(uid).openOrders = orders;
   }
 
-  /** The service told the use of `uid`; `fresh` units of it were newly seen to be others'. */
-  noteUse(uid: string, at: number, fresh: number): void {
-    const user = this.#userOf(uid);
-    user.heardAt = at;
-    user.foreign ??= new ForeignUsage();
-    user.foreign.observe(at, fresh);
+  /** The service told the use of a user or address; `fresh` units of it were newly seen to be others'. */
+  noteUse(name: string, at: number, fresh: number): void {
+    const client = this.#clientOf(name);
+    client.heardAt = at;
+    client.foreign ??= new ForeignUsage();
+    client.foreign.observe(at, fresh);
   }
 
-  /** The service refused a call of `uid`. */
-  noteRefusal(uid: string, at: number): void {
-    this.#userOf(uid).foreign?.surprised(at);
+  /** The service refused a call of a user or address. */
+  noteRefusal(name: string, at: number): void {
+    this.#clients.get(name)?.foreign?.surprised(at);
   }
 
   noteWeight(weight: number): void {
@@ -122,14 +127,14 @@ export class Allowances {
 
   /** When a light call is worth its answer, because others use this quota and it has been silent; infinite without others. */
   newsAt(uid: string, at: number, endAt: number): number {
-    const { foreign, heardAt = at } = this.#userOf(uid);
+    const { foreign, heardAt = at } = this.#clientOf(uid);
     if (foreign === undefined || foreign.rate === 0) return Number.POSITIVE_INFINITY;
     return heardAt + Math.min(newsMsMax, Math.max(newsMsMin, (endAt - at) / 20));
   }
 
   /** What was received before says nothing about now. */
   forget(): void {
-    for (const user of this.#users.values()) user.heardAt = undefined;
+    for (const client of this.#clients.values()) client.heardAt = undefined;
   }
 
   /** Of ranks above the ordinary: the same whatever the instant and the use. */
@@ -137,9 +142,9 @@ export class Allowances {
     const { capacity, unit } = gauge.spec;
     const most = unit === "weight" ? capacity - this.#policy.probeUnits : capacity;
     if (rank === "emergency" || unit !== "weight") return () => most;
-    const user = this.#userOf(gauge.scope);
+    const client = this.#clientOf(gauge.scope);
     // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
-    return () => most - Math.min(exitCost(this.#policy, user.openOrders), capacity / 4);
+    return () => most - Math.min(exitCost(this.#policy, client.openOrders), capacity / 4);
   }
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
@@ -152,12 +157,19 @@ export class Allowances {
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept, weight, at, endAt));
     }
-    if (unit !== "weight") {
-      if (windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept);
-      return (endAt, _startAt, at) => Math.min(gauge.paced(at), capacity - this.#exitCalls(gauge, at, endAt));
-    }
-    const user = this.#userOf(gauge.scope);
-    return (endAt, startAt, at) => this.#ordinaryWeight(gauge, user, charge.weight, at, endAt, startAt, least);
+    if (unit !== "weight" && windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept);
+    const client = this.#clientOf(nameOf(gauge));
+    if (unit !== "weight") return (endAt, _startAt, at) => this.#ordinaryCalls(gauge, client, at, endAt, least);
+    return (endAt, startAt, at) => this.#ordinaryWeight(gauge, client, charge.weight, at, endAt, startAt, least);
+  }
+
+  /** Each answer tells what others did, so that a silence needs no more room. */
+  #ordinaryCalls(gauge: LimitWindow, client: Client, at: number, endAt: number, least: boolean): number {
+    const { capacity, windowMs } = gauge.spec;
+    const remMs = Math.max(0, Math.min(endAt - at, windowMs));
+    const margin = othersMargin(client, capacity, newsWeight, at, remMs);
+    const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
+    return Math.min(gauge.paced(at), capacity - this.#exitCalls(gauge, at, endAt) - margin - careful);
   }
 
   /** Requests that ordinary actions leave of a long window, for the exits of all who share it. */
@@ -166,22 +178,21 @@ export class Allowances {
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const rate = this.#exitRateAt(at);
     let open = 0;
-    for (const { openOrders } of this.#users.values()) open += openOrders;
+    for (const { openOrders } of this.#clients.values()) open += openOrders;
     const wanted = lentWithin(gauge.widthMs(at), remMs, this.#policy.lendMs, (ms) => exitCallsOf(this.#policy, ms, open, rate));
     return Math.min(wanted, capacity / 2);
   }
 
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
-  #ordinaryWeight(gauge: LimitWindow, user: User, weight: number, at: number, endAt: number, startAt: number, least: boolean): number {
+  #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, at: number, endAt: number, startAt: number, least: boolean): number {
     const policy = this.#policy;
     const { capacity, windowMs, header } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const rate = at === this.#rateAt ? this.#rate : this.#exitRateAt(at);
-    const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, user.openOrders, rate));
+    const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, client.openOrders, rate));
     // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
     const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
-    const { foreign } = user;
-    const others = foreign === undefined || foreign.units < 1 ? 0 : othersMargin(user, foreign, capacity, weight, at, remMs);
+    const others = othersMargin(client, capacity, weight, at, remMs);
     const margin = others === 0 ? 0 : others * (least ? yieldMore : yielding(gauge, at, remMs));
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
@@ -218,13 +229,13 @@ export class Allowances {
     return this.#rate;
   }
 
-  #userOf(uid: string): User {
-    let user = this.#users.get(uid);
-    if (user === undefined) {
-      user = { openOrders: 0, heardAt: undefined, foreign: undefined };
-      this.#users.set(uid, user);
+  #clientOf(uid: string): Client {
+    let client = this.#clients.get(uid);
+    if (client === undefined) {
+      client = { openOrders: 0, heardAt: undefined, foreign: undefined };
+      this.#clients.set(uid, client);
     }
-    return user;
+    return client;
   }
 }
 
@@ -235,13 +246,16 @@ const lentWithin = (widthMs: number, remMs: number, lendMs: number, reserve: (re
   return (reserve(stretchMs) * Math.max(0, remMs - lendMs)) / widthMs;
 };
 
-const othersMargin = (user: User, foreign: ForeignUsage, capacity: number, weight: number, at: number, remMs: number): number => {
-  if (remMs <= 0) return 0;
-  const quietMs = user.heardAt === undefined ? 0 : Math.max(0, at - user.heardAt);
+const othersMargin = ({ foreign, heardAt }: Client, capacity: number, weight: number, at: number, remMs: number): number => {
+  if (remMs <= 0 || foreign === undefined || foreign.units < 1) return 0;
+  const quietMs = heardAt === undefined ? 0 : Math.max(0, at - heardAt);
   const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
   // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
   return Math.min(capacity / 2, foreign.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk));
 };
+
+/** Under which name what is known of a layer's scope is kept: users and addresses may be called alike. */
+export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);
 
 /** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
 const yielding = (gauge: LimitWindow, at: number, remMs: number): number => {

@@ -18,6 +18,9 @@ import { WindowEntry } from "./window-entry.ts";
 import { WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
 
+/** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
+const leapShare = 0.25;
+
 export class FixedWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
@@ -153,7 +156,10 @@ export class FixedWindow implements LimitWindow {
     usage.end(began, first, last, units, isTold);
     if (!isTold) return 0;
     // Of a key's second, what is not ours is the limit's doing rather than others'.
-    if (counted && this.spec.scope === "key" && this.spec.header?.kind === "remaining") usage.learnMissing(first, used);
+    if (counted && this.spec.header?.kind === "remaining") {
+      if (this.spec.scope === "key") usage.learnMissing(first, used);
+      else usage.learnShortfall(first, used, evidence.isYoung(first, receivedAt), this.spec.capacity * leapShare);
+    }
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
     if (usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, usage.countsOf(first));
@@ -203,7 +209,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   foreign(now: number): number {
-    return Math.max(this.#usage.missing, this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
+    return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
   windowEndsAt(now: number): number {

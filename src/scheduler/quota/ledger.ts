@@ -7,7 +7,7 @@
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { Allowances, type Rank } from "./allowance.ts";
+import { Allowances, nameOf, type Rank } from "./allowance.ts";
 import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, extraOf, type LayerSpec } from "./layers.ts";
 import type { LimitWindow, WindowTicket } from "./limit-window.ts";
@@ -252,9 +252,10 @@ class LayeredLedger {
       const gauge = windows[index] as LimitWindow;
       const used = usedOf(gauge.spec, headers);
       const fresh = gauge.end(parts[index] as WindowTicket, sentAt, receivedAt, used, status < 400);
-      if (used === undefined || gauge.spec.scope !== "uid") continue;
+      if (used === undefined || gauge.spec.scope === "key") continue;
+      this.#allowances.noteUse(nameOf(gauge), receivedAt, probe ? 0 : fresh);
+      if (gauge.spec.scope === "ip") continue;
       told = true;
-      this.#allowances.noteUse(gauge.scope, receivedAt, probe ? 0 : fresh);
       const window = Math.round(gauge.windowEndsAt(receivedAt) / gauge.spec.windowMs);
       const isAlone = gauge.open === 0 && !gauge.ambiguous && !gauge.lags;
       this.#weights.noteUsed(gauge.scope, charge.endpoint, used, window, isAlone, extraOf(charge, elements));
@@ -269,8 +270,8 @@ class LayeredLedger {
   }
 
   /** Which layer refused is not said: the key's second first; the user's minute when near it, starting, or struck again. */
-  #strike({ charge, parts, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
-    if (standing.strike(sentAt, now) && charge.uid !== undefined) this.#allowances.noteRefusal(charge.uid, now);
+  #strike({ parts, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
+    if (standing.strike(sentAt, now)) for (const gauge of windows) this.#allowances.noteRefusal(nameOf(gauge), now);
     let until = now;
     const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
     for (const [index, gauge] of windows.entries()) {

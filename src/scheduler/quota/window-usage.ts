@@ -163,6 +163,17 @@ export class WindowUsage {
     this.missing = Math.max(0, used - settled - this.open, Math.min(this.missing, used - settled));
   }
 
+  /**
+   * As `learnMissing` does where others use the same quota: what is not ours is missing if it was gone when the window was told of
+   * first, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
+   */
+  learnShortfall(index: number, used: number, young: boolean, leap: number): void {
+    const { settled, reported, foreign, adopted } = this.#slot(index);
+    const others = Math.max(0, used - settled - this.open - foreign - adopted);
+    if (reported === 0 ? young : others - this.missing > leap) this.missing = others;
+    this.missing = Math.max(0, Math.min(this.missing, used - settled));
+  }
+
   /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */
   reset(): void {
     this.#slots = [];

@@ -45,6 +45,8 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "behind-key": [refusals(2), utilisation(85), urgentP99(1_000)],
   users: [noRefusals, utilisation(99.8), urgentP99(300)],
   "address-cut": [refusals(5), utilisation(97), urgentP99(300)],
+  "address-engines": [refusals(10), utilisation(97), urgentP99(300)],
+  "address-neighbour": [refusals(2), utilisation(97), urgentP99(300)],
   "key-cut": [refusals(3), utilisation(97), urgentP99(300)],
   "key-small": [refusals(3), utilisation(97), urgentP99(300)],
   "key-back": [refusals(3), utilisation(97), urgentP99(300)],

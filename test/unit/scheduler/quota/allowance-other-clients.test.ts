@@ -105,6 +105,40 @@ describe("Other clients of the same user", () => {
     expect(floor(stage(), 60_000)).toBeCloseTo(0, 9);
   });
 
+  describe("at the same address", () => {
+    const address: LayerSpec = { ...minute, name: "ip", scope: "ip", unit: "requests" };
+    /** What is left beside the exits, with a forecast of one exit in fifteen seconds. */
+    const left = (allowances: Allowances, remMs: number, use: Use = {}): number =>
+      1_200 - (1 + remMs / 15_000) - ordinary(allowances, remMs, gaugeOf(address, { scope: "home", ...use }));
+    /** Two of their requests a second. */
+    const shared = (): Allowances => {
+      const allowances = stage();
+      allowances.noteUse("address home", startedAt - 20_000, 0);
+      for (let call = 0; call < 40; call++) allowances.noteUse("address home", startedAt, 1);
+      return allowances;
+    };
+
+    it("have room for the requests they are likely to make, and six more while one of ours is under way", () => {
+      expect(left(shared(), 30_000)).toBeCloseTo(poissonQuantile(60, 0.005), 9);
+      expect(left(shared(), 30_000, { open: 1 })).toBeCloseTo(poissonQuantile(60, 0.005) + 6, 9);
+      expect(left(stage(), 30_000, { open: 1 })).toBeCloseTo(0, 9);
+    });
+
+    it("are not mixed up with a user who is called alike", () => {
+      expect(left(calm(stage()), 30_000, { scope: "u" })).toBeCloseTo(0, 9);
+    });
+
+    it("have more room after a refusal, and are counted as reserved", () => {
+      const allowances = shared();
+      expect(allowances.reserved(gaugeOf(address, { scope: "home" }), startedAt, startedAt + 30_000)).toBe(3 + poissonQuantile(60, 0.005));
+      expect(left(allowances, 401)).toBeCloseTo(poissonQuantile(0.802, 0.05), 9);
+      allowances.noteRefusal("address home", startedAt);
+      allowances.noteRefusal("address home", startedAt);
+      allowances.noteRefusal("address home", startedAt);
+      expect(left(allowances, 401)).toBeCloseTo(3, 9);
+    });
+  });
+
   describe("news of them", () => {
     it.each<[string, number, number]>([
       ["is due after a twentieth of what is left", 40_000, 2_000],

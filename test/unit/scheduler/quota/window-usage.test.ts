@@ -126,6 +126,39 @@ describe("Window usage:", () => {
     );
   });
 
+  describe("of an address that others use, what is not ours and was not there when the window", () => {
+    const leap = 300;
+    /** One request of ours is told `used`, in a window `young` or not. */
+    const told = (counter: WindowUsage, used: number, young: boolean, index = 1): number => {
+      counter.begin(index, 1);
+      counter.end(index, index, index, 1, true);
+      counter.learnShortfall(index, used, young, leap);
+      return counter.report(index, used);
+    };
+
+    it("was young is missing, and what goes later is others' use", () => {
+      const counter = new WindowUsage();
+      expect([told(counter, 801, true), counter.missing]).toEqual([0, 800]);
+      expect([told(counter, 807, true), counter.missing, counter.foreign(1)]).toEqual([5, 800, 5]);
+      // The next window begins with what was missing of the last one.
+      expect(counter.used(2)).toBe(800);
+      expect([told(counter, 803, false, 2), counter.missing]).toEqual([2, 800]);
+    });
+
+    it("was older is others' use", () => {
+      const counter = new WindowUsage();
+      expect([told(counter, 801, false), counter.missing]).toEqual([800, 0]);
+    });
+
+    it("is missing when it goes at once, and no longer when it is back", () => {
+      const counter = new WindowUsage();
+      told(counter, 1, true);
+      expect([told(counter, 302, false), counter.missing]).toEqual([300, 0]);
+      expect([told(counter, 604, false), counter.missing]).toEqual([0, 301]);
+      expect([told(counter, 1, false, 2), counter.missing]).toEqual([0, 0]);
+    });
+  });
+
   it("carries what is unanswered for many windows, and charges it until it is answered", () => {
     const counter = new WindowUsage();
     counter.begin(1, 15);
