@@ -155,6 +155,8 @@ class LayeredLedger {
     if (ticket.probe) standing.back();
     if (status === limited) return this.#hold(standing, Math.max(this.#strike(ticket, standing, receivedAt), receivedAt + (holdMs ?? 0)));
     if (holdMs !== undefined) return this.#hold(standing, receivedAt + holdMs);
+    // It left before the refusal that is being waited out, and may have been counted before.
+    if (!standing.warm && !ticket.probe) return undefined;
     standing.strikes = 0;
     // An answer that may be of two minutes does not tell where the current one stands.
     if (

@@ -56,6 +56,19 @@ describe("A 429 answer", () => {
     expect(refuse(make({ quietMs: 0 }), noon + 11_500)).toBe(noon + 60_500);
   });
 
+  it("is waited out, although calls that left before it are answered", () => {
+    const ledger = warm();
+    const [accepted, refused] = [ledger.spend(charge, noon + 11_500), ledger.spend(charge, noon + 11_500)];
+    expect(ledger.settle(refused, answer(noon + 11_500, { status: 429 }), noon + 11_520)).toBe(noon + 12_000);
+    ledger.settle(accepted, answer(noon + 11_500, { uid: 5 }), noon + 11_530);
+    const probe = (at: number): boolean => ledger.ask(charge, "ordinary", at).granted;
+    expect([probe(noon + 11_540), probe(noon + 12_000)]).toEqual([false, true]);
+    const alone = ledger.spend(charge, noon + 12_000);
+    expect([alone.probe, probe(noon + 12_010)]).toEqual([true, false]);
+    ledger.settle(alone, answer(noon + 12_000, { uid: 10 }), noon + 12_020);
+    expect(probe(noon + 12_030)).toBe(true);
+  });
+
   it("heard late of a call from before, while refusals go on, shuts the minute it is heard in", () => {
     const late = (between: (ledger: Ledger) => void): number | undefined => {
       const ledger = warm();
