@@ -11,7 +11,7 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
-import { type Contract, createContract } from "../contract/contract.ts";
+import type { Contract } from "../contract/contract.ts";
 import { asyncApi } from "../contract/documents/asyncapi.ts";
 import { openApi } from "../contract/documents/openapi.ts";
 import { parseInstId } from "../contract/inst-id.ts";
@@ -21,6 +21,7 @@ import { generateTape, instrumentFor } from "../market/tape/generate.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import { createRandom } from "../random.ts";
 import { type FaultPlan, parseFaultPlan } from "../venue/server/fault-plan.ts";
+import { describedService, servedContract } from "../venue/server/served-dialect.ts";
 import type { VenueServer } from "../venue/server/server.ts";
 import { createVenue, type Venue } from "../venue/venue.ts";
 import { type CliIo, inkOf } from "./io.ts";
@@ -79,7 +80,7 @@ const listOf = (text: string): readonly string[] => [...new Set(text.split(",").
 
 const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: VenueParts): Promise<void> => {
   const seed = flags.seed ?? randomBytes(8).toString("hex");
-  const contract = createContract(flags.profile === undefined ? {} : readOverrides(flags.profile));
+  const contract = servedContract(describedService, flags.profile === undefined ? {} : readOverrides(flags.profile));
   const faults = flags.faults === undefined ? {} : parseFaultPlan(readJson(flags.faults), flags.faults);
   const tape = marketOf(flags, seed);
   const keys = keysFor(contract, seed);

@@ -4,7 +4,7 @@
  * Invariants: client and embedded service are built from the same value, so an override changes both sides alike.
  */
 import { type EndpointName, type EndpointTable, endpointTable } from "./endpoints.ts";
-import { type Layer, type LayerName, layers } from "./limits.ts";
+import { layers as described, type Layer, type LayerName } from "./limits.ts";
 import { resolveProfile } from "./overrides.ts";
 import type { Profile, ProfileOverrides } from "./profile.ts";
 
@@ -17,8 +17,11 @@ export interface Contract {
   readonly stated: (row: string) => boolean;
 }
 
-/** The service as data, with these overrides of its profile. Throws PROFILE_INVALID with every mistake in them. */
-export const createContract = (overrides?: ProfileOverrides): Contract => {
+/**
+ * The service as data, with these overrides of its profile. Throws PROFILE_INVALID with every mistake in them. `layers` are others than
+ * the described ones.
+ */
+export const createContract = (overrides?: ProfileOverrides, layers: Contract["layers"] = described): Contract => {
   const profile = resolveProfile(overrides);
   const given = overrides as Readonly<Record<string, object | undefined>> | undefined;
   const stated = (row: string): boolean => {

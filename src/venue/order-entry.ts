@@ -6,6 +6,7 @@
  * Not here: form (request-handler.ts), reading of sizes and prices (order-validation.ts).
  */
 
+import type { SzUnit } from "../contract/profile.ts";
 import type * as schemas from "../contract/schemas.ts";
 import type { CancelBody, Infer, PlaceBody } from "../contract/schemas.ts";
 import type { Account, Order } from "./account.ts";
@@ -93,8 +94,15 @@ const modeProblem = ({ profile }: Exchange, account: Account, { instId, mgnMode 
   return open ? { code: profile.answers.parameterCode, msg: `mgnMode is ${mode} while there is a position or an order.` } : undefined;
 };
 
-export const place = (exchange: Exchange, account: Account, body: PlaceBody, at: number): Answer => {
-  const entry = (body.mgnMode && modeProblem(exchange, account, body)) ?? readOrder(exchange, account, body, at);
+/** `szUnit` is the unit of this order's size where it is not the profile's. */
+export const place = (
+  exchange: Exchange,
+  account: Account,
+  body: PlaceBody,
+  at: number,
+  { szUnit }: { readonly szUnit?: SzUnit } = {},
+): Answer => {
+  const entry = (body.mgnMode && modeProblem(exchange, account, body)) ?? readOrder(exchange, account, body, at, szUnit);
   if (isRefusal(entry)) return rejected(exchange, body, entry);
   if (body.mgnMode !== undefined) account.marginModes.set(body.instId, body.mgnMode);
   const refusal = enter(exchange, entry, at);

@@ -150,7 +150,7 @@ export interface Entry {
   readonly offers: readonly Offer[];
 }
 
-export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody, at: number): Entry | Refusal => {
+export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody, at: number, szUnit?: SzUnit): Entry | Refusal => {
   const market = tradable(exchange, body.instId);
   if (isRefusal(market)) return market;
   const { product, book } = market;
@@ -160,7 +160,7 @@ export const readOrder = (exchange: Exchange, account: Account, body: PlaceBody,
   const ordType = body.ordType as OrdType;
   const px = ordType === "market" ? 0 : readPrice(exchange, product, body.px);
   if (typeof px !== "number") return px;
-  const unit = exchange.profile.order.szUnit[product.instType];
+  const unit = szUnit ?? exchange.profile.order.szUnit[product.instType];
   const sz = readAmount(body.sz) ?? 0n;
   const draft = { account, product, sign: signOf(body.side), ordType, clOrdId, reduceOnly: body.reduceOnly === true, unit, sz, px };
   const order = orderOf(draft, 0, at);

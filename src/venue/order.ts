@@ -4,7 +4,7 @@
  * Invariants: `filled` and `canceled` are final; a record is a fresh object of thirteen texts; `done` never exceeds `lots`.
  * Not here: where the order stands in the book (order-book-side.ts), what it does to money (settlement.ts).
  */
-import type { Profile, Side } from "../contract/profile.ts";
+import type { Profile, Side, SzUnit } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { Order, Sign } from "./account.ts";
 import { baseOf, priceOf } from "./instrument.ts";
@@ -20,9 +20,9 @@ export const leftOf = (order: Order): number => order.lots - order.done;
 
 const averageUnit = 10n ** BigInt(18 - averagePlaces);
 
-const filledOf = (order: Order, base: Amount): Amount => {
-  if (order.unit === "quote_notional") return order.value;
-  return order.unit === "base" ? base : cut(base, one, order.product.contractValue);
+const filledOf = (order: Order, unit: SzUnit, base: Amount): Amount => {
+  if (unit === "quote_notional") return order.value;
+  return unit === "base" ? base : cut(base, one, order.product.contractValue);
 };
 
 const perMs = { ms: 1, s: 0.001, us: 1000 } as const;
@@ -45,12 +45,14 @@ export const feeText = (cost: string, profile: Profile): string => {
   return cost.startsWith("-") ? cost.slice(1) : `-${cost}`;
 };
 
-export const orderRecordOf = (order: Order, profile: Profile): OrderRecord => {
+/** `szUnit` is there only where `sz` is not in the profile's unit; what was executed always is. */
+export const orderRecordOf = (order: Order, profile: Profile): OrderRecord & { readonly szUnit?: SzUnit } => {
   const { product, done } = order;
+  const unit = profile.order.szUnit[product.instType];
   const { emptyDecimal } = profile.order;
   const base = baseOf(product, done);
   const updatedAt = timeText(order.updatedAt, profile);
-  return {
+  const record = {
     instId: product.instId,
     ordId: order.ordId,
     clOrdId: order.clOrdId,
@@ -60,9 +62,10 @@ export const orderRecordOf = (order: Order, profile: Profile): OrderRecord => {
     side: order.sign === 1 ? "buy" : "sell",
     state: order.state,
     avgPx: done === 0 ? emptyDecimal : spell(((order.value * one) / base / averageUnit) * averageUnit),
-    accFillSz: done === 0 ? "0" : spell(filledOf(order, base)),
+    accFillSz: done === 0 ? "0" : spell(filledOf(order, unit, base)),
     fee: feeText(spell(order.cost), profile),
     createdAt: order.createdAt === order.updatedAt ? updatedAt : timeText(order.createdAt, profile),
     updatedAt,
-  };
+  } as const;
+  return order.unit === unit ? record : { ...record, szUnit: order.unit };
 };

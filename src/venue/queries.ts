@@ -114,7 +114,14 @@ export const listPending = (exchange: Exchange, account: Account, query: Infer<t
       (query.instId === undefined || product.instId === query.instId),
   );
 
-export const listHistory = (exchange: Exchange, account: Account, query: Infer<typeof schemas.historyQuery>, at: number): Answer =>
+/** `filter` is by what the described query does not name. */
+export const listHistory = (
+  exchange: Exchange,
+  account: Account,
+  query: Infer<typeof schemas.historyQuery>,
+  at: number,
+  { filter }: { readonly filter?: { readonly instId: string } } = {},
+): Answer =>
   answerPage(
     exchange,
     account.orders,
@@ -123,6 +130,7 @@ export const listHistory = (exchange: Exchange, account: Account, query: Infer<t
       !isOpen(order) &&
       (query.instType === undefined || order.product.instType === query.instType) &&
       (query.state === undefined || order.state === query.state) &&
+      (filter === undefined || order.product.instId === filter.instId) &&
       !isForgotten(exchange, order, at) &&
       account.byOrdId.has(order.ordId),
   );

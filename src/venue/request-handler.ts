@@ -9,6 +9,7 @@
 import type { EndpointName, InputOf } from "../contract/endpoints.ts";
 import { readInstId } from "../contract/inst-id.ts";
 import { limitHeaders } from "../contract/limits.ts";
+import type { SzUnit } from "../contract/profile.ts";
 import { requestProblems } from "../contract/validate.ts";
 import type { Account } from "./account.ts";
 import type { Exchange } from "./exchange.ts";
@@ -19,6 +20,14 @@ import { getOrder, listHistory, listPending, positionRecordsOf } from "./queries
 import type { Caller, Content, RateLimiter } from "./rate-limiter.ts";
 import { type Answer, badRequest, done, forbidden, limited, unauthenticated, unknownPath } from "./responses.ts";
 
+/** What other exchanges' requests may say beside the described one. */
+export interface Beyond {
+  /** Unit of this order's `sz` instead of the profile's. */
+  readonly szUnit?: SzUnit;
+  /** Completed orders of one instrument only. */
+  readonly filter?: { readonly instId: string };
+}
+
 /** A request as the embedded exchange takes it, after signatures were checked. */
 export interface VenueRequest {
   readonly method: string;
@@ -28,6 +37,7 @@ export interface VenueRequest {
   /** Name of the key that signed the request; undefined when it was not signed. */
   readonly key: string | undefined;
   readonly ip: string;
+  readonly beyond?: Beyond;
 }
 
 /** The embedded exchange's answer to a request. */
@@ -43,7 +53,7 @@ export interface KeyHolder {
   readonly permissions: ReadonlySet<string>;
 }
 
-type Act<E extends EndpointName> = (exchange: Exchange, account: Account, input: InputOf<E>, now: number) => Answer;
+type Act<E extends EndpointName> = (exchange: Exchange, account: Account, input: InputOf<E>, now: number, beyond?: Beyond) => Answer;
 
 const acts: { readonly [E in Exclude<EndpointName, "instruments">]: Act<E> } = {
   spotBalance: (exchange, account, { currency }) => done(exchange.profile, balanceRecordsOf(exchange, account, currency)),
@@ -154,7 +164,7 @@ export class RequestHandler {
     if (name === "instruments") return listInstruments(exchange, input as InputOf<"instruments">);
     if (holder === undefined) return unauthenticated(profile);
     // The schema has just been checked; the compiler cannot follow it through the table.
-    return (acts[name] as Act<EndpointName>)(exchange, holder.account, input as InputOf<EndpointName>, now);
+    return (acts[name] as Act<EndpointName>)(exchange, holder.account, input as InputOf<EndpointName>, now, request.beyond);
   }
 
   /** Placing needs the permission of the product's kind; all other endpoints name one. */

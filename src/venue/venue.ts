@@ -84,6 +84,8 @@ export interface Venue {
   knock(ip: string, now: number): boolean;
   /** Whether the product is on the list now. */
   lists(instId: string): boolean;
+  /** The product as it is listed now, if it is. */
+  readonly listing: (instId: string) => VenueInstrument | undefined;
   truth(uid: string): Truth;
   /** The lists of `truth` that an order can move, without its orders. */
   holdings(uid: string): Pick<Truth, "balances" | "positions">;
@@ -198,12 +200,16 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
 /** What can be asked without a request. */
 const inspection = (
   exchange: Exchange,
-): Pick<Venue, "resting" | "lists" | "truth" | "holdings" | "safeBand" | "equity" | "markPx" | "fund"> => ({
+): Pick<Venue, "resting" | "lists" | "listing" | "truth" | "holdings" | "safeBand" | "equity" | "markPx" | "fund"> => ({
   resting: (instId) => {
     const { book, feedTick } = exchange.marketOf(instId);
     return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
   },
   lists: (instId) => exchange.markets.get(instId)?.listed === true,
+  listing: (instId) => {
+    const market = exchange.markets.get(instId);
+    return market?.listed ? market.product.listing : undefined;
+  },
   truth: (uid) => truthOf(exchange, uid),
   holdings: (uid) => holdingsOf(exchange, holderOf(exchange, uid)),
   safeBand: (instId) => {

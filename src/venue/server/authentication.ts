@@ -9,14 +9,14 @@
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { tooLargeStatus } from "../../contract/documents/failures.ts";
-import type { EndpointName } from "../../contract/endpoints.ts";
 import { limitedStatus } from "../../contract/limits.ts";
-import { badRequest, unauthenticated } from "../responses.ts";
+import { badRequest, isRefusal, type Refusal, unauthenticated } from "../responses.ts";
 import type { Venue, VenueRequest, VenueResponse } from "../venue.ts";
 import type { Faults } from "./faults.ts";
-import type { KeyProblem, Keyring } from "./keyring.ts";
+import type { Keyring } from "./keyring.ts";
 import type { Listings } from "./late-listings.ts";
 import { type Body, bodyBytesMax, isUnreadable, jsonOf, queryOf, type Target } from "./parse-request.ts";
+import type { Call, KeyProblem, Question, Speech } from "./served-dialect.ts";
 
 export interface Arrival {
   readonly method: string;
@@ -31,21 +31,14 @@ interface AuthenticationOptions {
   readonly contract: Contract;
   readonly keyring: Keyring;
   readonly faults: Faults;
-  readonly routes: ReadonlyMap<string, EndpointName>;
+  readonly speech: Speech;
   readonly listings: Listings | undefined;
 }
 
 export type Authentication = (arrival: Arrival) => VenueResponse;
 
-const keyProblems: Readonly<Record<KeyProblem, string>> = {
-  unknown_key: "The API key is unknown.",
-  timestamp: "The timestamp is missing, malformed or too far from the service's clock.",
-  passphrase: "The passphrase is wrong.",
-  signature: "The signature does not match the request.",
-};
-
 export const createAuthentication = (options: AuthenticationOptions): Authentication => {
-  const { venue, contract, keyring, faults, listings, routes } = options;
+  const { venue, contract, keyring, faults, listings, speech } = options;
   const { profile } = contract;
   const { clock } = faults;
   const ask = (request: VenueRequest): VenueResponse => stamped(venue.handle(request, clock.now()), clock);
@@ -56,8 +49,8 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return judged.status === limitedStatus ? judged : { ...judged, status, body };
   };
   const unsigned = (request: VenueRequest, problem: KeyProblem): VenueResponse => {
-    const { status, body } = unauthenticated(profile);
-    return turnAway(request, status, { ...(body as object), msg: keyProblems[problem] });
+    const { status, code, msg } = speech.keyRefusal(problem, "request");
+    return turnAway(request, status, { ...(unauthenticated(profile).body as object), code, msg });
   };
   const unread = (request: VenueRequest, problem: "too_large" | "encoding"): VenueResponse => {
     const msg = problem === "too_large" ? `request: the body is larger than ${bodyBytesMax} bytes.` : "request: the body is not UTF-8.";
@@ -65,32 +58,49 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return turnAway(request, problem === "too_large" ? tooLargeStatus : status, body);
   };
   /** Limits, path and permission come before form, so the venue judges them first, with something that has no form. */
-  const malformed = (request: VenueRequest, problem: string): VenueResponse => {
+  const malformed = (request: VenueRequest, { code = profile.answers.badRequestCode, msg }: Partial<Refusal> & Pick<Refusal, "msg">) => {
     const judged = ask({ ...request, query: formless });
-    const { status, body } = badRequest(profile, `request: ${problem}`);
-    return judged.status === status ? { ...judged, body } : judged;
+    const { status, body } = badRequest(profile, msg);
+    return judged.status === status ? { ...judged, body: { ...(body as object), code } } : judged;
   };
-  const methodsOf = (request: VenueRequest): VenueResponse => {
+  const methodsOf = (request: VenueRequest, path: string): VenueResponse => {
     const judged = ask(request);
-    const methods = ["GET", "POST"].filter((method) => routes.has(`${method} ${request.path}`));
+    const methods = ["GET", "POST"].filter((method) => speech.routes.has(`${method} ${path}`));
     if (judged.status === limitedStatus || methods.length === 0) return judged;
     const allow = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     return { status: 204, headers: { ...judged.headers, allow: [...allow, "OPTIONS"].join(", ") }, body: undefined };
   };
+  /** What is asked once the request is known to be well formed. */
+  const serve = (request: VenueRequest, call: Call, uid: string | undefined): VenueResponse => {
+    const questions = speech.ask(call);
+    if (isRefusal(questions)) return speech.answer(undefined, [malformed(request, questions)]);
+    const answerTo = (question: Question): VenueResponse => {
+      const answer = ask({ ...request, query: {}, body: undefined, ...question });
+      return listings === undefined || uid === undefined
+        ? answer
+        : listings.asOf(call.endpoint, uid, { ...question.query, ...question.beyond?.filter }, answer);
+    };
+    const [first, ...others] = questions;
+    return speech.answer(call, [answerTo(first), ...others.map(answerTo)]);
+  };
   return ({ method, target: { path, rawQuery }, headers, body, ip }) => {
-    const request: VenueRequest = { method: method === "HEAD" ? "GET" : method, path, query: {}, body: undefined, key: undefined, ip };
-    if (method === "OPTIONS") return methodsOf(request);
-    if ("problem" in body) return unread(request, body.problem);
-    const check = keyring.check(headers, { method, path, query: rawQuery, body: body.text }, clock.wallNow());
-    if (check?.ok === false) return unsigned(request, check.problem);
-    const key = check?.key.apiKey;
+    const verb = method === "HEAD" ? "GET" : method;
+    const endpoint = speech.routes.get(`${verb} ${path}`);
+    const asked = endpoint === undefined ? { method: verb, path: nowhere } : contract.endpoints[endpoint];
+    const request: VenueRequest = { method: asked.method, path: asked.path, query: {}, body: undefined, key: undefined, ip };
+    if (method === "OPTIONS") return methodsOf(request, path);
+    const refused = (answer: VenueResponse): VenueResponse => speech.answer(undefined, [answer]);
+    if ("problem" in body) return refused(unread(request, body.problem));
+    const claim = speech.claim(headers, { method, path, query: rawQuery, body: body.text });
+    const check = claim && keyring.check(claim, clock.wallNow());
+    if (check?.ok === false) return refused(unsigned(request, check.problem));
+    const signed = { ...request, key: check?.key.apiKey };
     const query = queryOf(rawQuery);
-    if (isUnreadable(query)) return malformed({ ...request, key }, query.problem);
-    const value = request.method === "GET" ? { value: undefined } : jsonOf(body.text);
-    if (isUnreadable(value)) return malformed({ ...request, key }, value.problem);
-    const answer = ask({ ...request, query: query.query, body: value.value, key });
-    if (listings === undefined || check === undefined) return answer;
-    return listings.asOf(routes.get(`${request.method} ${path}`), check.key.uid, query.query, answer);
+    if (isUnreadable(query)) return refused(malformed(signed, { msg: `request: ${query.problem}` }));
+    const value = verb === "GET" ? { value: undefined } : jsonOf(body.text);
+    if (isUnreadable(value)) return refused(malformed(signed, { msg: `request: ${value.problem}` }));
+    if (endpoint === undefined) return refused(ask(signed));
+    return serve(signed, { endpoint, path, query: query.query, body: value.value }, check?.key.uid);
   };
 };
 

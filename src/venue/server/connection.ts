@@ -7,16 +7,16 @@
  */
 import type { WebSocket } from "ws";
 import type { Clock } from "../../clock/clock.ts";
-import type { LoginArg, SocketMessage } from "../../contract/channels.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { Faults } from "./faults.ts";
-import type { KeyProblem, Keyring, ServerKey } from "./keyring.ts";
+import type { Keyring, ServerKey } from "./keyring.ts";
 import { Outbox } from "./outbox.ts";
-import { type ReadRequest, readRequest } from "./parse-message.ts";
+import { nonsense, textOf } from "./parse-message.ts";
 import type { PrivateChannels } from "./private-channels.ts";
 import type { PublicChannels } from "./public-channels.ts";
+import type { Claim, Reply, Speech } from "./served-dialect.ts";
 import { SocketHeartbeat } from "./socket-heartbeat.ts";
 import { type SubscriptionAnswer, Subscriptions } from "./subscriptions.ts";
 
@@ -24,7 +24,10 @@ export interface ConnectionOptions {
   readonly contract: Contract;
   readonly venue: Venue;
   readonly clock: Clock;
-  readonly keyring: Pick<Keyring, "login">;
+  readonly keyring: Pick<Keyring, "check">;
+  readonly speech: Speech;
+  /** Where it was opened. */
+  readonly path: string;
   readonly faults: Pick<Faults, "clock" | "socket">;
   readonly board: PublicChannels;
   readonly privateBoard: PrivateChannels;
@@ -38,15 +41,6 @@ const nonsenseMax = 20;
 /** Close codes of the protocol. */
 const codes = { leaving: 1001, refused: 1008, restarting: 1012 } as const;
 
-type Unstamped<M> = M extends unknown ? Omit<M, "ts"> : never;
-
-const loginProblems: Readonly<Record<KeyProblem, string>> = {
-  unknown_key: "The API key is missing or unknown.",
-  signature: "The signature does not match.",
-  timestamp: "The timestamp is not of the right form or too far from now.",
-  passphrase: "The passphrase does not match.",
-};
-
 export class Connection {
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
@@ -59,7 +53,7 @@ export class Connection {
   #ended = false;
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
-    const { contract, clock, faults, backlogBytesMax: bytesMax } = options;
+    const { contract, clock, faults, speech, backlogBytesMax: bytesMax } = options;
     const { pingMs, silenceMsMax } = contract.profile.websocket;
     this.#socket = socket;
     this.#options = options;
@@ -74,15 +68,18 @@ export class Connection {
     });
     this.#subscriptions = new Subscriptions({
       ...options,
-      push: (arg, stream, head, tail) => {
+      push: (arg, stream, write) => {
         // A fault that is drawn is used up, so none is drawn for a connection that is past hearing.
         if (this.#ended || this.#outbox.mute) return;
-        this.#outbox.push(stream, `${head},"ts":${this.#stamp()}${tail}}`, faults.socket(arg.channel));
+        const text = write(this.#stamp());
+        if (text === undefined) return;
+        this.#outbox.push(stream, text, faults.socket(arg.channel));
+        if (speech.heartbeat.sendingCounts) this.#heartbeat.heard();
       },
       ended: (stream) => this.#outbox.forget(stream),
     });
     this.#heartbeat = new SocketHeartbeat(clock, {
-      pingMs,
+      pingMs: speech.heartbeat.pings ? pingMs : Number.POSITIVE_INFINITY,
       silenceMsMax,
       ping: () => this.#say({ event: "ping" }),
       silent: () => this.#end(codes.refused, `nothing was heard for ${silenceMsMax} ms`),
@@ -98,10 +95,11 @@ export class Connection {
 
   #listen(): void {
     const socket = this.#socket;
+    const { speech } = this.#options;
     socket.on("message", (data, isBinary) => {
       if (this.#ended || this.#outbox.mute) return;
       this.#heartbeat.heard();
-      this.#obey(readRequest(data, isBinary));
+      this.#obey(isBinary ? nonsense("Messages are text.") : speech.hear(textOf(data)));
     });
     socket.on("ping", (data) => {
       this.#heartbeat.heard();
@@ -116,8 +114,8 @@ export class Connection {
     return Math.floor(this.#options.faults.clock.wallNow());
   }
 
-  #say(message: Unstamped<SocketMessage>): void {
-    this.#outbox.send(JSON.stringify({ ...message, ts: this.#stamp() }));
+  #say(reply: Reply): void {
+    this.#outbox.send(this.#options.speech.say(reply, this.#stamp()));
   }
 
   #refuse({ code, msg }: Refusal, arg?: SubscriptionAnswer["arg"]): void {
@@ -137,7 +135,7 @@ export class Connection {
     this.#socket.close(code, reason);
   }
 
-  #obey(request: ReadRequest): void {
+  #obey(request: ReturnType<Speech["hear"]>): void {
     switch (request.op) {
       case "ping":
         this.#outbox.send("pong");
@@ -149,7 +147,7 @@ export class Connection {
         for (const arg of request.args) this.#change(request.op, arg);
         break;
       case "login":
-        this.#login(request.arg);
+        this.#login(request.claim);
         break;
       case "nonsense":
         this.#refuse({ code: this.#options.contract.profile.answers.badRequestCode, msg: request.msg });
@@ -166,12 +164,12 @@ export class Connection {
     begin?.();
   }
 
-  #login(arg: LoginArg): void {
-    const { contract, keyring, faults } = this.#options;
-    const { authCode, badRequestCode } = contract.profile.answers;
-    const check = this.#key === undefined ? keyring.login(arg, faults.clock.wallNow()) : undefined;
+  #login(claim: Claim): void {
+    const { contract, keyring, faults, speech } = this.#options;
+    const { badRequestCode } = contract.profile.answers;
+    const check = this.#key === undefined ? keyring.check(claim, faults.clock.wallNow()) : undefined;
     if (check === undefined) this.#refuse({ code: badRequestCode, msg: "This connection is logged in already." });
-    else if (!check.ok) this.#refuse({ code: authCode, msg: loginProblems[check.problem] });
+    else if (!check.ok) this.#refuse(speech.keyRefusal(check.problem, "login"));
     else {
       this.#key = check.key;
       this.#say({ event: "login", code: "0" });

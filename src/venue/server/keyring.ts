@@ -1,15 +1,15 @@
 /**
- * Whose signature a request carries: the service's own reading of it, by the same profile as the client's.
+ * Keys of the service, and whether what claims to be signed by one is.
  *
  * Invariants: what is verified is the text as it came over the wire; secrets are compared in constant time and never leave this
- * file; a request with any of the four headers is signed, and then all four must be right.
- * Not here: what a key may do (venue/request-handler.ts), how our side signs (client/transport/sign.ts: two opinions).
+ * file; a nonce is used once.
+ * Not here: where a request says who signed it (served-dialect.ts), what a key may do (venue/request-handler.ts), how our side
+ * signs (client/transport/sign.ts: two opinions).
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { LoginArg } from "../../contract/channels.ts";
 import type { Profile } from "../../contract/profile.ts";
-import { authHeaderNames, prehashOf, readTimestamp, type SignedParts } from "../../contract/signing.ts";
 import { SluiceError } from "../../errors.ts";
+import type { Claim, KeyProblem } from "./served-dialect.ts";
 
 export interface ServerKey {
   readonly apiKey: string;
@@ -19,8 +19,6 @@ export interface ServerKey {
   readonly permissions: readonly string[];
 }
 
-export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase";
-
 type KeyCheck = { readonly ok: true; readonly key: ServerKey } | { readonly ok: false; readonly problem: KeyProblem };
 
 interface Held {
@@ -28,51 +26,44 @@ interface Held {
   readonly secret: KeyObject;
 }
 
-/** What a signer says of itself; a part that is missing is empty text, which no key has. */
-interface Claim {
-  readonly apiKey: string;
-  readonly passphrase: string;
-  readonly timestamp: string;
-  readonly sign: string;
-}
-
 export class Keyring {
   readonly #profile: Profile;
-  readonly #names: ReturnType<typeof authHeaderNames>;
   readonly #held: ReadonlyMap<string, Held>;
+  readonly #nonces = new Nonces();
 
   constructor(profile: Profile, keys: readonly ServerKey[]) {
     this.#profile = profile;
-    this.#names = authHeaderNames(profile);
     this.#held = hold(keys);
   }
 
-  /** Whose request it is, or what is wrong with its signature; undefined when it carries none. `wallAt` is the service's calendar. */
-  check(
-    headers: Readonly<Record<string, string | undefined>>,
-    signed: Omit<SignedParts, "timestamp">,
-    wallAt: number,
-  ): KeyCheck | undefined {
-    const names = this.#names;
-    const given = [headers[names.key], headers[names.passphrase], headers[names.timestamp], headers[names.sign]] as const;
-    if (given.every((part) => part === undefined)) return undefined;
-    const [apiKey = "", passphrase = "", timestamp = "", sign = ""] = given;
-    return this.#judge({ apiKey, passphrase, timestamp, sign }, signed, wallAt);
-  }
-
-  login(arg: LoginArg, wallAt: number): KeyCheck {
-    return this.#judge(arg, { method: "GET", path: this.#profile.websocket.loginPath, query: "", body: "" }, wallAt);
-  }
-
-  #judge(claim: Claim, signed: Omit<SignedParts, "timestamp">, wallAt: number): KeyCheck {
-    const profile = this.#profile;
-    const holder = this.#held.get(claim.apiKey);
+  /** Whose the claim is, or what is wrong with it. `wallAt` is the service's calendar. */
+  check({ apiKey, passphrase, sign, at, prehash, nonce, elsewhere }: Claim, wallAt: number): KeyCheck {
+    const { auth } = this.#profile;
+    const holder = this.#held.get(apiKey);
     if (holder === undefined) return { ok: false, problem: "unknown_key" };
-    const at = readTimestamp(profile, claim.timestamp);
-    if (at === undefined || Math.abs(wallAt - at) > profile.auth.toleranceMs) return { ok: false, problem: "timestamp" };
-    if (!same(claim.passphrase, holder.key.passphrase)) return { ok: false, problem: "passphrase" };
-    const expected = digestOf(profile, holder.secret, prehashOf(profile, { ...signed, timestamp: claim.timestamp }));
-    return same(claim.sign, expected) ? { ok: true, key: holder.key } : { ok: false, problem: "signature" };
+    if (elsewhere) return { ok: false, problem: "environment" };
+    if (at === undefined || Math.abs(wallAt - at) > auth.toleranceMs) return { ok: false, problem: "timestamp" };
+    if (!same(passphrase, holder.key.passphrase)) return { ok: false, problem: "passphrase" };
+    if (!same(sign, digestOf(this.#profile, holder.secret, prehash))) return { ok: false, problem: "signature" };
+    // Only what its owner signed uses a nonce up.
+    if (nonce !== undefined && !this.#nonces.use(`${apiKey} ${nonce}`, wallAt, auth.toleranceMs)) return { ok: false, problem: "nonce" };
+    return { ok: true, key: holder.key };
+  }
+}
+
+/** Nonces used lately. */
+class Nonces {
+  readonly #usedAt = new Map<string, number>();
+
+  /** Uses one up; false when it is used already. */
+  use(nonce: string, now: number, keptMs: number): boolean {
+    for (const [old, at] of this.#usedAt) {
+      if (now - at <= keptMs) break;
+      this.#usedAt.delete(old);
+    }
+    if (this.#usedAt.has(nonce)) return false;
+    this.#usedAt.set(nonce, now);
+    return true;
   }
 }
 

@@ -6,35 +6,38 @@
  * Not here: what is done about it (connection.ts).
  */
 import type { RawData } from "ws";
-import { type LoginArg, loginRequest, pongRequest } from "../../contract/channels.ts";
+import { pongRequest } from "../../contract/channels.ts";
 import { requestProblems } from "../../contract/validate.ts";
 
 export type ReadRequest =
   | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly unknown[] }
-  | { readonly op: "login"; readonly arg: LoginArg }
+  | { readonly op: "login"; readonly arg: Readonly<Record<string, string>> }
   | { readonly op: "pong" | "ping" }
   | { readonly op: "nonsense"; readonly msg: string };
 
-export const readRequest = (data: RawData, isBinary: boolean): ReadRequest => {
-  if (isBinary) return nonsense("Messages are text.");
-  const text = textOf(data);
+/** `login` is the schema of a login, whose one argument has texts only. */
+export const readRequest = (text: string, login: LoginSchema): ReadRequest => {
   if (text === "ping") return { op: "ping" };
   const request = parse(text);
-  return request === undefined ? nonsense("The message is not a JSON object.") : sort(request);
+  return request === undefined ? nonsense("The message is not a JSON object.") : sort(request, login);
 };
 
-const nonsense = (msg: string): ReadRequest => ({ op: "nonsense", msg });
+interface LoginSchema {
+  readonly properties: { readonly args: { readonly items: { readonly required: readonly string[] } } };
+}
 
-const sort = (request: object): ReadRequest => {
+export const nonsense = (msg: string): { readonly op: "nonsense"; readonly msg: string } => ({ op: "nonsense", msg });
+
+const sort = (request: object, login: LoginSchema): ReadRequest => {
   const { op, args } = request as { op?: unknown; args?: unknown };
   switch (op) {
     case "subscribe":
     case "unsubscribe":
       return Array.isArray(args) && args.length > 0 ? { op, args } : nonsense("args is a list of at least one channel.");
     case "login":
-      return requestProblems(loginRequest, request).length === 0
-        ? { op, arg: (args as [LoginArg])[0] }
-        : nonsense("A login has one arg with apiKey, passphrase, timestamp and sign.");
+      return requestProblems(login, request).length === 0
+        ? { op, arg: (args as [Readonly<Record<string, string>>])[0] }
+        : nonsense(`A login has one arg with ${listed(login.properties.args.items.required)}.`);
     case "pong":
       return requestProblems(pongRequest, request).length === 0 ? { op } : nonsense("A pong has no args.");
     default:
@@ -51,7 +54,10 @@ const parse = (text: string): object | undefined => {
   }
 };
 
-const textOf = (data: RawData): string => {
+const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+
+/** What a frame of text holds. */
+export const textOf = (data: RawData): string => {
   if (Array.isArray(data)) return Buffer.concat(data).toString();
   return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
 };

@@ -11,7 +11,6 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { SluiceError } from "../../errors.ts";
 import type { Random } from "../../random.ts";
-import { routesOf } from "../request-handler.ts";
 import type { Venue } from "../venue.ts";
 import { createAuthentication } from "./authentication.ts";
 import { createFaults, type FaultPlan, type Faults } from "./faults.ts";
@@ -22,6 +21,7 @@ import { lateListings } from "./late-listings.ts";
 import { type Page, pagesOf } from "./pages.ts";
 import { PendingTimers } from "./pending-timers.ts";
 import { PublicChannels } from "./public-channels.ts";
+import { describedService, type ServedDialect } from "./served-dialect.ts";
 import { addressOf, attachSockets } from "./sockets.ts";
 
 /** Options of `startVenueServer`. */
@@ -30,6 +30,8 @@ export interface VenueServerOptions {
   readonly contract: Contract;
   readonly clock: Clock;
   readonly random: Random;
+  /** What it speaks on the wire, over a contract made for it; the described service's words when left out. */
+  readonly dialect?: ServedDialect;
   /** Their names are those of the venue's keys. */
   readonly keys: readonly ServerKey[];
   /** A free one when left out. */
@@ -72,23 +74,23 @@ const patienceDefault: Patience = { headMs: 10_000, requestMs: 30_000, idleMs: 6
 
 /** Opens the embedded service on this machine, over HTTP and WebSocket; resolves when it listens. `close` ends it. */
 export const startVenueServer = async (options: VenueServerOptions): Promise<VenueServer> => {
-  const { venue, contract, clock, keys, onError = () => undefined } = options;
+  const { venue, contract, clock, keys, dialect = describedService, onError = () => undefined } = options;
   const random = options.random.fork("server");
   const faults = createFaults(options.faults, clock, random);
   const keyring = new Keyring(contract.profile, keys);
   const board = new PublicChannels(contract);
   const pendingTimers = new PendingTimers(clock);
-  const routes = routesOf(contract);
+  const speech = dialect.speak({ contract, listing: venue.listing });
   const pages = new Map<string, Page>();
   const { listings: lag, foreign = [] } = faults.plan;
   const uids = [...new Set(keys.map(({ uid }) => uid))];
   const listings = lag && lateListings(venue, contract, faults.clock, lag.lagMs);
   const requests = new HttpHandler({
     contract,
-    judge: createAuthentication({ venue, contract, keyring, faults, routes, listings }),
+    judge: createAuthentication({ venue, contract, keyring, faults, speech, listings }),
     faults,
     pendingTimers,
-    routes,
+    routes: speech.routes,
     pages,
     ipOf: options.ipOf ?? addressOf,
     onError,
@@ -104,7 +106,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   server.on("request", (request, response) => requests.request(request, response));
   server.on("clientError", (error, socket) => requests.refuse(error, socket));
   // Patience with a silent client is measured on the steady clock: the calendar may step.
-  const sockets = attachSockets(server, { venue, contract, clock, keyring, faults, board, ipOf: options.ipOf ?? addressOf });
+  const sockets = attachSockets(server, { venue, contract, clock, keyring, speech, faults, board, ipOf: options.ipOf ?? addressOf });
   const close = async (): Promise<void> => {
     pendingTimers.clear();
     listings?.stop();
@@ -125,7 +127,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   }
   server.on("error", onError);
   const { port } = server.address() as AddressInfo;
-  const at = { url: `http://${host}:${port}`, wsUrl: `ws://${host}:${port}${contract.profile.websocket.path}` };
+  const at = { url: `http://${host}:${port}`, wsUrl: `ws://${host}:${port}${speech.socketPaths[0]}` };
   const { documents = {} } = options;
   for (const [path, page] of pagesOf(contract, typeof documents === "function" ? documents(at) : documents)) pages.set(path, page);
   let closing: Promise<void> | undefined;

@@ -14,7 +14,7 @@ import { type Answer, limited, unknownPath } from "../responses.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { PrivateChannels } from "./private-channels.ts";
 
-interface SocketsOptions extends Omit<ConnectionOptions, "privateBoard" | "backlogBytesMax"> {
+interface SocketsOptions extends Omit<ConnectionOptions, "path" | "privateBoard" | "backlogBytesMax"> {
   /** Unsent bytes of one connection after which it is closed. Default 4 MiB. */
   readonly backlogBytesMax?: number;
   /** The address that limits count; the connection's when left out. */
@@ -44,7 +44,7 @@ const frames = {
 } as const;
 
 export const attachSockets = (server: Server, options: SocketsOptions): Sockets => {
-  const { venue, contract, faults, ipOf = addressOf } = options;
+  const { venue, contract, faults, speech, ipOf = addressOf } = options;
   const privateBoard = new PrivateChannels(venue, contract);
   const opened = new WebSocketServer(frames);
   const connections = new Set<Connection>();
@@ -54,7 +54,7 @@ export const attachSockets = (server: Server, options: SocketsOptions): Sockets 
   const refusalOf = (request: IncomingMessage, address: string): Answer | undefined => {
     const { profile } = contract;
     if (!venue.knock(address, faults.clock.now())) return limited(profile);
-    if (pathOf(request) !== profile.websocket.path) return unknownPath(profile);
+    if (!speech.socketPaths.includes(pathOf(request))) return unknownPath(profile);
     return (perAddress.get(address) ?? 0) >= websocketLimits.connectionsPerIp ? limited(profile) : undefined;
   };
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
@@ -69,6 +69,7 @@ export const attachSockets = (server: Server, options: SocketsOptions): Sockets 
       perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
       const connection = new Connection(socket, {
         ...options,
+        path: pathOf(request),
         privateBoard,
         backlogBytesMax: options.backlogBytesMax ?? backlogBytesDefault,
       });

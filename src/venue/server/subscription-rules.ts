@@ -1,13 +1,12 @@
 /**
  * Who may listen to what: the checks of one argument of a subscription.
  *
- * Invariants: checks run in a fixed order (form, channel, instrument or login, permission), and the first that fails gives the
+ * Invariants: checks run in a fixed order (channel, instrument or login, permission), and the first that fails gives the
  * code; an answer repeats only what a subscription could have been.
  * Not here: how many there may be (subscriptions.ts).
  */
-import { type ChannelArg, channelArg } from "../../contract/channels.ts";
+import type { ChannelArg } from "../../contract/channels.ts";
 import type { Contract } from "../../contract/contract.ts";
-import { requestProblems } from "../../contract/validate.ts";
 import type { Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
@@ -27,12 +26,6 @@ const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string 
   ({ orders: endpoints.pendingOrders, positions: endpoints.positions, account: endpoints.spotBalance })[channel].permission;
 
 const isPrivate = (channel: string): channel is PrivateChannel => ["orders", "positions", "account"].includes(channel);
-
-/** Why `arg` is not of the right form, if it is not. */
-export const formProblem = ({ profile }: Contract, arg: unknown): Refusal | undefined => {
-  const problems = requestProblems(channelArg, arg);
-  return problems.length === 0 ? undefined : { code: profile.answers.badRequestCode, msg: problems.join(" ") };
-};
 
 /** Why the channel cannot be listened to with this key. */
 export const channelProblem = (contract: Contract, venue: Venue, arg: ChannelArg, key: ServerKey | undefined): Refusal | undefined => {

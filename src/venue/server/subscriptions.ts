@@ -8,19 +8,20 @@
 import type { ChannelArg } from "../../contract/channels.ts";
 import type { Contract } from "../../contract/contract.ts";
 import { websocketLimits } from "../../contract/limits.ts";
-import type { Refusal } from "../responses.ts";
+import { isRefusal, type Refusal } from "../responses.ts";
 import type { Venue } from "../venue.ts";
 import type { ServerKey } from "./keyring.ts";
 import type { PrivateChannel, PrivateChannels } from "./private-channels.ts";
 import type { PublicChannels } from "./public-channels.ts";
-import { channelProblem, echoOf, formProblem } from "./subscription-rules.ts";
+import type { Speech, Wanted } from "./served-dialect.ts";
+import { channelProblem, echoOf } from "./subscription-rules.ts";
 
-/** A push in two parts: its `ts` goes between them, and a brace behind. */
-type PushListener = (arg: ChannelArg, stream: string, head: string, tail: string) => void;
+/** `write` is given the time to write on the push; undefined when there is nothing to send. */
+type PushListener = (arg: ChannelArg, stream: string, write: (ts: number) => string | undefined) => void;
 
 /** `arg` is what can be repeated of the question. */
 export interface SubscriptionAnswer {
-  readonly arg: ChannelArg | undefined;
+  readonly arg: unknown;
   /** Why not. */
   readonly refusal?: Refusal;
   /** Starts to listen, for after the acknowledgement: the first message may come before it returns. */
@@ -32,13 +33,14 @@ interface SubscriptionOptions {
   readonly venue: Venue;
   readonly board: PublicChannels;
   readonly privateBoard: PrivateChannels;
+  readonly speech: Speech;
+  /** Where the connection was opened. */
+  readonly path: string;
   readonly push: PushListener;
   readonly ended: (stream: string) => void;
 }
 
 const { subscriptionsPerConnection } = websocketLimits;
-
-const streamOf = ({ channel, instId = "" }: ChannelArg): string => `${channel} ${instId}`;
 
 export class Subscriptions {
   readonly #options: SubscriptionOptions;
@@ -49,34 +51,32 @@ export class Subscriptions {
   }
 
   subscribe(given: unknown, key: ServerKey | undefined): SubscriptionAnswer {
-    const { contract, venue } = this.#options;
-    const form = formProblem(contract, given);
-    if (form !== undefined) return { arg: echoOf(given), refusal: form };
-    const arg = given as ChannelArg;
-    const stream = streamOf(arg);
+    const { contract, venue, speech, path } = this.#options;
+    const wanted = speech.subscription(given, path);
+    if (isRefusal(wanted)) return { arg: echoOf(given), refusal: wanted };
+    const { stream, echo } = wanted;
     // Asking twice is harmless and changes nothing.
-    if (this.#leavers.has(stream)) return { arg };
-    const refusal = channelProblem(contract, venue, arg, key);
-    if (refusal !== undefined) return { arg: echoOf(arg), refusal };
-    if (this.#leavers.size < subscriptionsPerConnection) return { arg, begin: () => this.#begin(arg, stream, key) };
+    if (this.#leavers.has(stream)) return { arg: echo };
+    const refusal = channelProblem(contract, venue, wanted.arg, key);
+    if (refusal !== undefined) return { arg: echoOf(echo), refusal };
+    if (this.#leavers.size < subscriptionsPerConnection) return { arg: echo, begin: () => this.#begin(wanted, key) };
     const msg = `A connection has at most ${subscriptionsPerConnection} subscriptions.`;
-    return { arg, refusal: { code: contract.profile.answers.limitedCode, msg } };
+    return { arg: echo, refusal: { code: contract.profile.answers.limitedCode, msg } };
   }
 
   unsubscribe(given: unknown): SubscriptionAnswer {
-    const { contract, ended } = this.#options;
-    const form = formProblem(contract, given);
-    if (form !== undefined) return { arg: echoOf(given), refusal: form };
-    const arg = given as ChannelArg;
-    const stream = streamOf(arg);
+    const { contract, ended, speech, path } = this.#options;
+    const wanted = speech.subscription(given, path);
+    if (isRefusal(wanted)) return { arg: echoOf(given), refusal: wanted };
+    const { stream, echo } = wanted;
     const leave = this.#leavers.get(stream);
     if (leave === undefined) {
-      return { arg: echoOf(arg), refusal: { code: contract.profile.answers.badRequestCode, msg: "There is no such subscription." } };
+      return { arg: echoOf(echo), refusal: { code: contract.profile.answers.badRequestCode, msg: "There is no such subscription." } };
     }
     this.#leavers.delete(stream);
     leave();
     ended(stream);
-    return { arg };
+    return { arg: echo };
   }
 
   clear(): void {
@@ -85,31 +85,33 @@ export class Subscriptions {
     for (const leave of leaving) leave();
   }
 
-  #begin(arg: ChannelArg, stream: string, key: ServerKey | undefined): void {
+  #begin(wanted: Wanted, key: ServerKey | undefined): void {
     // The place is taken before listening starts: the first message comes at once, and may end the connection.
     let leave = (): void => undefined;
     const own = (): void => leave();
+    const { stream } = wanted;
     this.#leavers.set(stream, own);
-    leave = listen(this.#options, arg, stream, key);
+    leave = listen(this.#options, wanted, key);
     if (this.#leavers.get(stream) !== own) leave();
   }
 }
 
-const listen = (options: SubscriptionOptions, arg: ChannelArg, stream: string, key: ServerKey | undefined): (() => void) => {
+const listen = (options: SubscriptionOptions, wanted: Wanted, key: ServerKey | undefined): (() => void) => {
   const { board, privateBoard } = options;
-  const next = numbered(options, arg, stream);
+  const { arg } = wanted;
+  const next = numbered(options, wanted);
   if (board.offers(arg.channel)) return board.subscribe(arg.channel, arg.instId ?? "", ({ text, action }) => next(text, action));
   return privateBoard.subscribe(arg.channel as PrivateChannel, key?.uid ?? "", (text) => next(text));
 };
 
 /** Numbers the messages of a subscription and hands them on. */
-const numbered = ({ contract, push }: SubscriptionOptions, arg: ChannelArg, stream: string) => {
-  const opening = `{"event":${JSON.stringify(arg.channel)},"arg":${JSON.stringify(arg)}`;
-  const { sequenced } = contract.profile.websocket;
+const numbered = ({ speech, push }: SubscriptionOptions, wanted: Wanted) => {
+  const { arg, stream } = wanted;
+  const written = speech.writer(wanted);
   let last = -1;
-  return (text: string, action?: string): void => {
-    const before = last++;
-    const named = action === undefined ? "" : `,"action":"${action}"`;
-    push(arg, stream, `${opening}${named},"data":${text}`, sequenced ? `,"seqId":${last},"prevSeqId":${before}` : "");
+  return (data: string, action?: string): void => {
+    const prevSeqId = last++;
+    const seqId = last;
+    push(arg, stream, (ts) => written({ data, action, seqId, prevSeqId }, ts));
   };
 };

@@ -11,6 +11,7 @@ import { createRandom } from "../../../src/random.ts";
 import { createFaults, type FaultPlan } from "../../../src/venue/server/faults.ts";
 import { Keyring, type ServerKey } from "../../../src/venue/server/keyring.ts";
 import { PublicChannels } from "../../../src/venue/server/public-channels.ts";
+import { describedService } from "../../../src/venue/server/served-dialect.ts";
 import { attachSockets } from "../../../src/venue/server/sockets.ts";
 import type { Venue, VenueOptions } from "../../../src/venue/venue.ts";
 import { setting } from "./venue.ts";
@@ -140,6 +141,7 @@ export const rig = async ({ profile = {}, venue: venueOptions = {}, faults: plan
     contract,
     clock,
     keyring,
+    speech: describedService.speak({ contract, listing: venue.listing }),
     faults,
     board,
     ...(backlogBytesMax === undefined ? {} : { backlogBytesMax }),

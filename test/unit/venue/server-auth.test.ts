@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { Keyring } from "../../../src/venue/server/keyring.ts";
+import { describedService } from "../../../src/venue/server/served-dialect.ts";
 import { type Call, keys, type Setting, type Style, serverSetting, signatureOf, startAt } from "../../support/harness/server.ts";
 
 const order = "/api/v1/trade/order";
@@ -170,16 +171,21 @@ describe("The keyring", () => {
   const profile = { auth: { toleranceMs: 5_000, timestamp: "iso", digest: "base64" } } as const;
 
   it("checks a login as a GET of its path", async () => {
-    const { contract } = await serverSetting();
+    const { contract, venue } = await serverSetting();
+    const { hear } = describedService.speak({ contract, listing: venue.listing });
     const keyring = new Keyring(contract.profile, [keys.ann]);
+    const login = (arg: object, at: number) => {
+      const said = hear(JSON.stringify({ op: "login", args: [arg] }));
+      return said.op === "login" ? keyring.check(said.claim, at) : said;
+    };
     const timestamp = new Date(startAt).toISOString();
     const parts = { timestamp, method: "GET", path: "/users/ws/auth", query: "", body: "" };
     const arg = { apiKey: "ann-1", passphrase: keys.ann.passphrase, timestamp, sign: signatureOf(keys.ann, {}, parts) };
-    expect(keyring.login(arg, startAt)).toEqual({ ok: true, key: keys.ann });
-    expect(keyring.login({ ...arg, passphrase: "" }, startAt)).toEqual({ ok: false, problem: "passphrase" });
-    expect(keyring.login(arg, startAt + 5_001)).toEqual({ ok: false, problem: "timestamp" });
+    expect(login(arg, startAt)).toEqual({ ok: true, key: keys.ann });
+    expect(login({ ...arg, passphrase: "" }, startAt)).toEqual({ ok: false, problem: "passphrase" });
+    expect(login(arg, startAt + 5_001)).toEqual({ ok: false, problem: "timestamp" });
     const otherwise = createHmac("sha256", keys.ann.secretKey).update(`${timestamp}GET/`).digest("base64");
-    expect(keyring.login({ ...arg, sign: otherwise }, startAt)).toEqual({ ok: false, problem: "signature" });
+    expect(login({ ...arg, sign: otherwise }, startAt)).toEqual({ ok: false, problem: "signature" });
   });
 
   it.each([
