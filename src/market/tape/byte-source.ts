@@ -1,17 +1,17 @@
 /**
- * The text of a file in pieces: plain, gzip, zip or zstd, in UTF-8 or UTF-16.
+ * The bytes of a file in pieces, plain or unpacked from gzip, zip or zstd; its text in UTF-8 or UTF-16; which format it has.
  *
- * Invariants: packing and encoding are recognised by the first bytes and not by the name; no more than a few pieces are held at a
- * time; a truncated or damaged file is refused, never read in part (checksums are compared); a file of no text is refused by what it is.
- * Not here: lines and cells (table/text-rows.ts), websocket recordings, which are read whole (import-file.ts).
+ * Invariants: packing, format and encoding are recognised by the first bytes and not by the name; no more than a few pieces are held at a
+ * time; a truncated or damaged file is refused, never read in part (checksums are compared); what is not read is refused by what it is.
+ * Not here: lines and cells (table/text-rows.ts), binary rows (binary/), websocket recordings, which are read whole (import-file.ts).
  */
 import { closeSync, createReadStream, openSync, type ReadStream, readSync, statSync } from "node:fs";
-import { basename } from "node:path";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { TextDecoder } from "node:util";
 import zlib from "node:zlib";
 import type { Entry } from "yauzl";
 import { SluiceError } from "../../errors.ts";
+import { zstdStream } from "./binary/unpackers.ts";
 
 type Packing = "none" | "gzip" | "zip" | "zstd";
 
@@ -29,8 +29,6 @@ export interface TextPart {
 /** The parts of `file`: one, or as many as an archive holds. */
 export const partsOf = async (file: string): Promise<readonly TextPart[]> => {
   const head = headOf(file);
-  const binary = binaries.find(({ magic }) => head.subarray(0, magic.length).toString("latin1") === magic);
-  if (binary !== undefined) throw refused(file, binary.what);
   if (head.subarray(0, 4).toString("latin1") === "PK\u0003\u0004") return zipParts(file);
   const bytes = statSync(file).size;
   const packing = packingOf(head);
@@ -54,19 +52,38 @@ export const encodingOf = (bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be"
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : "utf-8";
 };
 
-const convert = "Write it as CSV first (pandas: to_csv), or as JSON.";
-/** Files of rows that are no text, by how they begin. */
-const binaries: readonly { readonly magic: string; readonly what: string }[] = [
-  { magic: "PAR1", what: "a Parquet file" },
-  { magic: "ARROW1", what: "an Arrow or Feather file" },
-  { magic: "FEA1", what: "a Feather file" },
-  { magic: "\u0093NUMPY", what: "a NumPy file" },
+/** Formats of rows. */
+export type RowFormat = "text" | "parquet" | "arrow" | "numpy";
+
+/** Files of rows that are no text, by how they begin: a format that is read, or what the file is. */
+const binaries: readonly { readonly magic: string; readonly format?: RowFormat; readonly what?: string }[] = [
+  { magic: "PAR1", format: "parquet" },
+  { magic: "ARROW1", format: "arrow" },
+  { magic: "\u00ff\u00ff\u00ff\u00ff", format: "arrow" },
+  { magic: "\u0093NUMPY", format: "numpy" },
+  { magic: "PARE", what: "an encrypted Parquet file" },
+  { magic: "FEA1", what: "a Feather file of the first version" },
   { magic: "\u0089HDF", what: "an HDF5 file" },
   { magic: "SQLite", what: "an SQLite database" },
 ];
 
-const refused = (file: string, what: string): SluiceError =>
-  new SluiceError("IMPORT_INVALID", `${file}: it is ${what}, which is not read. ${convert}`);
+/** By the first bytes, or a refusal of what is not read. */
+export const formatOf = async (part: TextPart): Promise<RowFormat> => {
+  let head = "";
+  for await (const piece of part.unpacked()) {
+    head += piece.subarray(0, 16).toString("latin1");
+    if (head.length >= 8) break;
+  }
+  const { format = "text", what } = binaries.find(({ magic }) => head.startsWith(magic)) ?? {};
+  if (what !== undefined) throw importRefused(part.name, what);
+  return format;
+};
+
+/** The path of a part that lies on the disk as it is. */
+export const pathOf = ({ name, packing }: TextPart): string | undefined => (packing === "none" ? name : undefined);
+
+export const importRefused = (file: string, what: string): SluiceError =>
+  new SluiceError("IMPORT_INVALID", `${file}: it is ${what}, which is not read. Write it as CSV or Parquet first (pandas: to_csv).`);
 
 const headOf = (file: string): Buffer => {
   try {
@@ -92,14 +109,14 @@ const pieceBytes = 1 << 18;
 
 const unpack = async function* (file: string, packing: Packing, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
   const source = createReadStream(file, { highWaterMark: pieceBytes });
-  const unpacker = packing === "none" ? undefined : unpackerOf(packing, file);
+  const unpacker = packing === "none" ? undefined : await unpackerOf(packing, file);
   try {
     for await (const piece of unpacker === undefined ? source : joined(source, unpacker)) {
       onRead?.(source.bytesRead);
       yield piece as Buffer;
     }
   } catch (error) {
-    throw unpacker === undefined || error instanceof SluiceError ? error : damaged(file, `${packing} data`, error);
+    throw unpacker === undefined || error instanceof SluiceError ? error : importDamaged(file, `${packing} data`, error);
   } finally {
     source.destroy();
   }
@@ -108,15 +125,10 @@ const unpack = async function* (file: string, packing: Packing, onRead?: (bytes:
 /** An error of either stream ends the reading of the second. */
 const joined = (source: ReadStream, unpacker: Transform): Readable => pipeline(source, unpacker, () => undefined) as Readable;
 
-const unpackerOf = (packing: Packing, file: string): Transform => {
-  if (packing === "gzip") return zlib.createGunzip({ chunkSize: pieceBytes });
-  // Younger than the oldest Node that is supported.
-  const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
-  if (createZstdDecompress !== undefined) return createZstdDecompress();
-  throw new SluiceError("PLATFORM_UNSUPPORTED", `${file}: zstd needs Node 22.15 or later. Unpack it first: zstd -d ${basename(file)}`);
-};
+const unpackerOf = (packing: Packing, file: string): Transform | Promise<Transform> =>
+  packing === "gzip" ? zlib.createGunzip({ chunkSize: pieceBytes }) : zstdStream(file);
 
-const damaged = (file: string, what: string, error: unknown): SluiceError =>
+export const importDamaged = (file: string, what: string, error: unknown): SluiceError =>
   new SluiceError(
     "IMPORT_INVALID",
     `${file}: the ${what} is damaged or ends early (${(error as Error).message}). Fetch the file again, or unpack what can be saved first.`,
@@ -132,11 +144,10 @@ const zipParts = async (file: string): Promise<readonly TextPart[]> => {
     const zip = await openPromise(file);
     for await (const entry of zip.eachEntry()) entries.push(entry);
   } catch (error) {
-    throw damaged(file, "zip archive", error);
+    throw importDamaged(file, "zip archive", error);
   }
   const names = entries.map(({ fileName }) => fileName);
-  if (names.includes("[Content_Types].xml")) throw refused(file, "a spreadsheet");
-  if (names.some((name) => name.endsWith(".npy"))) throw refused(file, "a NumPy archive");
+  if (names.includes("[Content_Types].xml")) throw importRefused(file, "a spreadsheet");
   const data = entries.filter(({ fileName }) => !beside.test(fileName));
   if (data.length === 0)
     throw new SluiceError("IMPORT_INVALID", `${file}: the archive holds no data; found ${names.join(", ") || "nothing"}.`);
@@ -164,7 +175,7 @@ const unpackEntry = async function* (file: string, entry: Entry, onRead?: (bytes
     }
     if (checksum !== entry.crc32) throw new Error("its checksum does not match");
   } catch (error) {
-    throw error instanceof SluiceError ? error : damaged(name, "zip data", error);
+    throw error instanceof SluiceError ? error : importDamaged(name, "zip data", error);
   } finally {
     zip.close();
   }

@@ -9,7 +9,9 @@ import { basename } from "node:path";
 import { parseInstId } from "../../contract/inst-id.ts";
 import { decimal, isPositive } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
-import { partsOf, type TextPart } from "./byte-source.ts";
+import { holdsEvents, readEvents } from "./binary/event-rows.ts";
+import { numpyNames } from "./binary/numpy-rows.ts";
+import { formatOf, partsOf, type TextPart } from "./byte-source.ts";
 import type { FixtureMeta, FixtureNote } from "./fixture.ts";
 import { type Growing, held } from "./import-columns.ts";
 import { createDecimalPool } from "./import-decimals.ts";
@@ -56,6 +58,8 @@ export type RowsFound = Pick<Table, "plan" | "format" | "unit" | "rows" | "times
 interface Recording {
   readonly tape: Tape;
   readonly meta: FixtureMeta;
+  /** Name of the layout; "messages" for websocket messages. */
+  readonly layout: string;
   /** Of files of rows. */
   readonly found?: RowsFound;
 }
@@ -73,9 +77,7 @@ export const readRecording = async (options: RecordingOptions): Promise<Recordin
 export const readPart = async (part: TextPart, options: Omit<RecordingOptions, "file">): Promise<Recording> => {
   const { name: file } = part;
   parseInstId(options.instrument, "instrument");
-  const first = await firstLineOf(part);
-  if (first === undefined) throw new SluiceError("IMPORT_INVALID", `${file}: the file is empty.`);
-  const kind = kindOf(first);
+  const kind = await kindOfPart(part);
   if (kind === "terms") {
     throw new SluiceError(
       "IMPORT_INVALID",
@@ -85,13 +87,25 @@ export const readPart = async (part: TextPart, options: Omit<RecordingOptions, "
   const { note, list } = createNotes();
   const terms = await termsIn(options);
   const read = { file, note, terms };
-  const { tape, source, found, feed } = await (kind === "rows" ? rowsTape(part, options, read) : messageTape(part, options, read));
+  const { tape, source, found, feed } = await readers[kind](part, options, read);
   if (tape.length === 0) {
     const reasons = list().map(({ what, count }) => `${what}: ${count}`);
     throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
   }
-  return { tape, meta: { source, notes: list(), ...(feed && { feed }) }, ...(found && { found }) };
+  const layout = found?.plan.layout.name ?? kind;
+  return { tape, layout, meta: { source, notes: list(), ...(feed && { feed }) }, ...(found && { found }) };
 };
+
+const kindOfPart = async (part: TextPart): Promise<ReturnType<typeof kindOf> | typeof hftEvents> => {
+  const format = await formatOf(part);
+  if (format === "numpy" && holdsEvents(await numpyNames(part))) return hftEvents;
+  if (format !== "text") return "rows";
+  const first = await firstLineOf(part);
+  if (first === undefined) throw new SluiceError("IMPORT_INVALID", `${part.name}: the file is empty.`);
+  return kindOf(first);
+};
+
+const hftEvents = "hftbacktest";
 
 const termsIn = async ({ terms: files = [] }: Pick<RecordingOptions, "terms">): Promise<Terms> => {
   const terms = noTerms();
@@ -172,6 +186,17 @@ const messageTape = async (part: TextPart, options: Omit<RecordingOptions, "file
   return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
 };
 
+const eventTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
+  const { instrument, axis = "receive", onRead } = options;
+  const { prices, quantities } = poolsFor(options, file);
+  offerSteps(terms, prices, quantities);
+  const rows = await readEvents(part, { prices, quantities, note, axis, disorderMs: 0, onRead });
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
+  return { tape: tapeWith(terms, steps, messageSeries(rows), note), source: sourceOfMessages(file, undefined, axis, "Events") };
+};
+
+const readers = { rows: rowsTape, messages: messageTape, [hftEvents]: eventTape } as const;
+
 /** Counts what is to be told, by its words. */
 export const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
   const counts = new Map<string, number>();
@@ -194,8 +219,8 @@ const disorderOf = ({ disorderMs = 1_000 }: Pick<RecordingOptions, "disorderMs">
 };
 
 /** The name of the file without its folder: a manifest travels, folders do not. */
-const sourceOfMessages = (file: string, symbol: string | undefined, axis: "receive" | "exchange"): string =>
-  `Messages from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
+const sourceOfMessages = (file: string, symbol: string | undefined, axis: "receive" | "exchange", what = "Messages"): string =>
+  `${what} from ${basename(file)}${symbol === undefined ? "" : `, symbol ${symbol}`}; times are ${axis === "exchange" ? "the exchange's" : "when each was received"}.`;
 
 const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Parameters<typeof seriesOf>[3]): Series[] =>
   at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];

@@ -58,9 +58,13 @@ export interface Layout {
    * contracts, and a column `baseVolume` the base currency.
    */
   readonly contracts?: string;
+  /** What a column `side` holds, where it is not "buy" and "sell" or the like. Trades of a side in `none` are left out and counted. */
+  readonly sides?: Readonly<Partial<Record<Side, readonly string[]>>>;
   /** What should be known about these files, said at every import. */
   readonly caution?: string;
 }
+
+type Side = "buy" | "sell" | "none";
 
 const needed: Readonly<Record<Layout["rows"], readonly Role[]>> = {
   candles: ["time", "open", "high", "low", "close", "volume"],
@@ -96,6 +100,7 @@ const schema = {
     order: { ...names, items: { enum: [...roles, ...otherRoles, "?", "?number", "?count", "?time", "?flag"] } },
     timestamp: { enum: ["open", "close"] },
     contracts: { type: "string" },
+    sides: { type: "object", additionalProperties: false, properties: { buy: names, sell: names, none: names } },
     caution: { type: "string" },
   },
 };

@@ -19,6 +19,8 @@ const tardis: Readonly<Partial<Record<Role, readonly string[]>>> = {
   exchange: ["exchange"],
 };
 const tardisMarks = ["exchange", "symbol", "local_timestamp"];
+const nautilus: Layout["columns"] = { time: ["ts_init"], exchangeTime: ["ts_event"] };
+const nautilusMarks = ["ts_event", "ts_init"];
 
 /** All names of columns that are understood without a layout of their own. */
 const usual = {
@@ -216,6 +218,29 @@ const programs: readonly Layout[] = [
     rows: "trades",
     columns: { time: ["timestamp"], price: ["price"], qty: ["amount"], side: ["side"], symbol: ["symbol"], id: ["id"] },
     marks: ["takerOrMaker", "amount", "side"],
+  },
+  {
+    name: "nautilus-bars",
+    about: "bars of a Nautilus catalog",
+    rows: "candles",
+    columns: { ...nautilus, ...bars, volume: ["volume"] },
+    marks: nautilusMarks,
+    timestamp: "close",
+  },
+  {
+    name: "nautilus-trades",
+    about: "trades of a Nautilus catalog",
+    rows: "trades",
+    columns: { ...nautilus, price: ["price"], qty: ["size"], side: ["aggressor_side"], id: ["trade_id"] },
+    marks: [...nautilusMarks, "aggressor_side"],
+    sides: { buy: ["1", "BUYER"], sell: ["2", "SELLER"], none: ["0", "NO_AGGRESSOR"] },
+  },
+  {
+    name: "nautilus-quotes",
+    about: "best prices of a Nautilus catalog",
+    rows: "quotes",
+    columns: { ...nautilus, bid: ["bid_price"], bidQty: ["bid_size"], ask: ["ask_price"], askQty: ["ask_size"] },
+    marks: nautilusMarks,
   },
   {
     name: "cryptodatadownload",

@@ -16,9 +16,10 @@ import { BarRows } from "./bar-rows.ts";
 import { isBlank, plainDigits } from "./cell-kinds.ts";
 import { type Plan, planFor } from "./detect.ts";
 import type { Layout, Role } from "./layout.ts";
+import { eachRow, type FileFormat } from "./row-formats.ts";
 import { RowOrder } from "./row-order.ts";
 import type { RowSink, RowValues } from "./row-sink.ts";
-import { eachRecord, type Row, type TextFormat } from "./text-rows.ts";
+import type { Row } from "./text-rows.ts";
 import { LevelRows, QuoteRows, TradeRows } from "./trade-rows.ts";
 
 interface TableOptions extends ReaderOptions {
@@ -34,7 +35,7 @@ interface TableOptions extends ReaderOptions {
 
 export interface Table {
   readonly plan: Plan;
-  readonly format: TextFormat;
+  readonly format: FileFormat;
   /** What times are counted in. */
   readonly unit: EpochUnit | "dates";
   /** Rows read, without header. */
@@ -49,7 +50,7 @@ export interface Table {
 
 export const readTable = async (part: TextPart, options: TableOptions): Promise<Table> => {
   const reader = new TableReader(part.name, options);
-  const format = await eachRecord(part, {
+  const format = await eachRow(part, {
     row: (row) => {
       reader.take(row);
     },
@@ -126,6 +127,7 @@ class TableReader {
     this.#columns = columns;
     if (found.contracts !== undefined) this.#contracts = new RegExp(found.contracts);
     this.#values.levelsOf = plan.levels;
+    for (const [side, texts] of Object.entries(found.sides ?? {})) for (const text of texts) this.#values.sides.set(text, side);
     this.#names = this.#sample[0]?.names;
     const data = this.#sample.slice(plan.skip);
     const order = new RowOrder(this.#file, found.rows === "candles" ? 0 : disorderMs, this.#timesOf(data, plan));
@@ -277,9 +279,12 @@ class CurrentRow implements RowValues {
   cells: readonly string[] = [];
   columns: Plan["columns"] = {};
   levelsOf: Plan["levels"] = [];
+  /** What a side is called in the file, and here. */
+  readonly sides = new Map<string, string>();
 
   readonly cell = (role: Role): string => {
     const text = this.cells[this.columns[role] ?? -1] ?? "";
+    if (role === "side") return this.sides.get(text) ?? text;
     return numbers.has(role) ? plainDigits(text) : text;
   };
 

@@ -19,7 +19,7 @@ export interface Row {
 
 export type TextFormat = "csv" | "json";
 
-interface RecordHandler {
+export interface RecordHandler {
   row(row: Row): void;
   /** After each piece of the file: how many of its bytes were read. */
   read?(bytes: number): void;

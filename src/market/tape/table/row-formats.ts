@@ -1,0 +1,17 @@
+/**
+ * Records of a file in whichever format it is.
+ */
+import { formatOf, type RowFormat, type TextPart } from "../byte-source.ts";
+import { eachRecord, type RecordHandler, type TextFormat } from "./text-rows.ts";
+
+export type FileFormat = TextFormat | Exclude<RowFormat, "text">;
+
+/** Hands all records of `part` to `handler` and says in which format they were. */
+export const eachRow = async (part: TextPart, handler: RecordHandler): Promise<FileFormat> => {
+  const format = await formatOf(part);
+  if (format === "text") return eachRecord(part, handler);
+  if (format === "parquet") await (await import("../binary/parquet-rows.ts")).eachParquetRow(part, handler);
+  else if (format === "arrow") await (await import("../binary/arrow-rows.ts")).eachArrowRow(part, handler);
+  else await (await import("../binary/numpy-rows.ts")).eachNumpyRow(part, handler);
+  return format;
+};
