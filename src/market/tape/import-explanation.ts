@@ -14,14 +14,17 @@ export const explanationOf = async (options: ReadOptions): Promise<string> => {
   return `${files.flatMap(linesOf).join("\n")}\nNothing was written.\n`;
 };
 
-const linesOf = ({ file, part, instrument, rows, startAt, endAt, notes, tape, found }: ReadFile): readonly string[] => [
+const linesOf = ({ file, part, layout, instrument, rows, startAt, endAt, notes, tape, found }: ReadFile): readonly string[] => [
   `${file}${part.packing === "none" ? "" : ` (${part.packing})`}`,
-  ...(found === undefined ? ["  layout: websocket messages, one a line behind its receive time"] : layoutLines(found)),
+  ...(found === undefined ? [`  layout: ${withoutColumns(layout)}`] : layoutLines(found)),
   `  instrument: ${tape.instruments.map(({ tickSize, lotSize }) => `${instrument}, tick size ${tickSize}, lot size ${lotSize}`).join()}`,
   `  rows: ${rows}, from ${startAt} to ${endAt}`,
   ...notes.map(({ what, count }) => `  note: ${what}: ${count}`),
   ...tape.series.flatMap((series) => firstRows(series, tape)),
 ];
+
+const withoutColumns = (layout: string): string =>
+  layout === "messages" ? "websocket messages, one a line behind its receive time" : `events of ${layout}`;
 
 const layoutLines = ({ plan, format, unit, timestamp }: RowsFound): readonly string[] => {
   const { layout, header, columns, skip } = plan;

@@ -50,7 +50,7 @@ export interface ImportOptions extends ReadOptions, WriteOptions {
 export interface ImportedFile {
   readonly file: string;
   readonly instrument: string;
-  /** Name of the layout; "messages" for websocket messages. */
+  /** Name of the layout; "messages" for websocket messages, "hftbacktest" for its events. */
   readonly layout: string;
   readonly rows: number;
   readonly startAt: string;
@@ -162,11 +162,11 @@ export const readFiles = async (options: ReadOptions): Promise<readonly ReadFile
 
 const readOne = async (part: TextPart, options: ReadOptions, onRead: (bytes: number) => void): Promise<ReadFile> => {
   const instrument = instrumentOf(part.name, options);
-  const { tape, meta, found } = await readPart(part, { ...options, instrument, onRead });
+  const { tape, layout, meta, found } = await readPart(part, { ...options, instrument, onRead });
   return {
     file: part.name,
     instrument,
-    layout: found?.plan.layout.name ?? "messages",
+    layout,
     rows: tape.length,
     startAt: new Date(tape.startAt).toISOString(),
     endAt: new Date(tape.endAt).toISOString(),
