@@ -34,7 +34,7 @@ export const unitOf = (text: string): EpochUnit | undefined => {
 
 const epoch = /^(\d{9,19})(?:\.(\d*))?$/;
 const calendar =
-  /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?:Z| ?(?:UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/;
+  /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[TD ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?:Z| ?(?:UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/;
 const compact = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?$/;
 
 /** Microseconds since the epoch; undefined where the text tells no instant. */

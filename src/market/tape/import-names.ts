@@ -63,7 +63,8 @@ export const instrumentOf = (file: string, { instrument, instruments = {}, marke
   const asked = Object.entries(instruments).find(([pattern]) => patternOf(pattern).test(name) || patternOf(pattern).test(file));
   const told = asked?.[1] ?? instrument;
   if (told !== undefined) return told;
-  const found = pairIn(name);
+  // Archives, and folders that hold one instrument, may tell it where their files do not.
+  const found = pairIn(name) ?? pairIn(basename(dirname(file)));
   if (found === undefined)
     throw new SluiceError(
       "USAGE",
@@ -84,9 +85,10 @@ interface Found {
 }
 
 const quotes = "USDT|USDC|FDUSD|BUSD|TUSD|DAI|USD|EUR|GBP|JPY|KRW|TRY|BTC|ETH|BNB";
-const dashed = new RegExp(`(?<![A-Z0-9])([A-Z0-9]{2,20})[-/](${quotes})(-SWAP)?(?![A-Z0-9])`);
-const freqtrade = /^([A-Z0-9]{2,20})_([A-Z0-9]{2,20})(_[A-Z0-9]{2,20})?-(?:\d+[smhdwM]|trades)/;
-const joined = new RegExp(`(?<![A-Z0-9])([A-Z0-9]{2,20}?)_?(${quotes})(?![A-Z0-9])`);
+const dashed = new RegExp(`(?<![A-Z0-9])([A-Z0-9]{2,20})[-/](${quotes})(-SWAP|-PERP)?(?![A-Z0-9])`);
+const freqtrade = /^([A-Z0-9]{2,20})_(?!PERP)([A-Z0-9]{2,20})(_[A-Z0-9]{2,20})?-(?:\d+[smhdwM]|trades)/;
+/** A date may follow without a mark between. */
+const joined = new RegExp(`(?<![A-Z0-9])([A-Z0-9]{2,20}?)_?(${quotes})(-PERP|_PERP)?(?=\\d{4}-\\d{2}-\\d{2}|(?![A-Z0-9]))`);
 
 const pairIn = (name: string): Found | undefined => {
   const program = freqtrade.exec(name);
@@ -95,7 +97,8 @@ const pairIn = (name: string): Found | undefined => {
   if (parts !== null) return { pair: `${parts[1]}-${parts[2]}`, market: parts[3] === undefined ? "spot" : "swap" };
   const whole = joined.exec(name);
   const pair = whole === null ? "" : `${whole[1]}-${whole[2]}`;
-  return readInstId(pair) === undefined ? undefined : { pair };
+  if (readInstId(pair) === undefined) return undefined;
+  return whole?.[3] === undefined ? { pair } : { pair, market: "swap" };
 };
 
 /** The folders of Binance Vision tell the market. */

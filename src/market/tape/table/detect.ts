@@ -49,6 +49,8 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   const places = header === undefined ? undefined : placesOf(header, subject);
   const found = wanted === undefined ? candidates(data, places) : [wanted];
   const [layout, ...others] = found;
+  if (first.names !== undefined && data.length === 1 && data[0]?.cells.every((cell) => cell === "" || cell.startsWith("[")))
+    throw importInvalid(file, first.line, "it is one JSON object of columns. Write a list of records (pandas: to_json(orient='records')).");
   if (layout === undefined) throw places === undefined ? unknownLayout(data, subject) : unknownHeader(first, places, subject);
   if (others.length > 0) {
     const names = found.map(({ name, about }) => `--layout ${name}: ${about}`);
@@ -163,6 +165,8 @@ const levelsOf = (layout: Layout, places: Places): Plan["levels"] => {
       placeOf(layout, role, places, String(level)),
     );
     if (bid === undefined || bidQty === undefined || ask === undefined || askQty === undefined) return levels;
+    // A column that holds all levels is found for each of them.
+    if (levels.at(-1)?.bid === bid) return levels;
     levels.push({ bid, bidQty, ask, askQty });
   }
 };

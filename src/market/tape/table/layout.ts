@@ -44,7 +44,8 @@ export interface Layout {
   readonly rows: "candles" | "trades" | "quotes" | "book" | "changes";
   /**
    * The names a column may have in a header, the preferred ones first. `*` stands for any text, `{base}` and `{quote}` for the
-   * currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for the level, which counts from 0.
+   * currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for the level, which counts from 0;
+   * or price and quantity have the same name, of a column that holds JSON: `[[price, quantity], ...]`, the best first.
    */
   readonly columns?: Readonly<Partial<Record<Role, readonly string[]>>>;
   /** Names that only this layout's header has, to tell it from others. All of them must be there. */
@@ -58,6 +59,8 @@ export interface Layout {
    * contracts, and a column `baseVolume` the base currency.
    */
   readonly contracts?: string;
+  /** What stands in the first cell of rows below the header that are no data. */
+  readonly skip?: readonly string[];
   /** What a column `side` holds, where it is not "buy" and "sell" or the like. Trades of a side in `none` are left out and counted. */
   readonly sides?: Readonly<Partial<Record<Side, readonly string[]>>>;
   /** What should be known about these files, said at every import. */
@@ -101,6 +104,7 @@ const schema = {
     timestamp: { enum: ["open", "close"] },
     contracts: { type: "string" },
     sides: { type: "object", additionalProperties: false, properties: { buy: names, sell: names, none: names } },
+    skip: names,
     caution: { type: "string" },
   },
 };

@@ -3,11 +3,10 @@
  *
  * Invariants: a layout with more marks is the more exact one and wins over those with fewer; the last ones have none and take
  * files by the usual names of columns.
- * Not here: what the fields mean (layout.ts), which layout a file has (detect.ts).
+ * Not here: what the fields mean (layout.ts), files of programs and collectors (program-layouts.ts), which layout a file has (detect.ts).
  */
 import type { Layout, Role } from "./layout.ts";
-
-const bars = { open: ["open"], high: ["high"], low: ["low"], close: ["close"] };
+import { bars, programs } from "./program-layouts.ts";
 
 /** Exchanges whose amounts count contracts, of a size of their own or of the quote currency. */
 const contractExchanges =
@@ -19,9 +18,6 @@ const tardis: Readonly<Partial<Record<Role, readonly string[]>>> = {
   exchange: ["exchange"],
 };
 const tardisMarks = ["exchange", "symbol", "local_timestamp"];
-const nautilus: Layout["columns"] = { time: ["ts_init"], exchangeTime: ["ts_event"] };
-const nautilusMarks = ["ts_event", "ts_init"];
-
 /** All names of columns that are understood without a layout of their own. */
 const usual = {
   time: [
@@ -65,9 +61,11 @@ const binance: readonly Layout[] = [
     name: "binance-klines",
     about: "Binance Vision klines, spot and futures",
     rows: "candles",
-    columns: { time: ["open_time"], endTime: ["close_time"], ...bars, volume: ["volume"] },
+    // Coin-margined futures count contracts, and the base currency where others have the quote currency.
+    columns: { time: ["open_time"], endTime: ["close_time"], ...bars, volume: ["volume"], baseVolume: ["quote_volume"] },
     marks: ["open_time", "close_time", "count", "taker_buy_volume"],
-    order: ["time", "open", "high", "low", "close", "volume", "endTime", "?number", "?count", "?number", "?number", "?"],
+    order: ["time", "open", "high", "low", "close", "volume", "endTime", "baseVolume", "?count", "?number", "?number", "?"],
+    contracts: "-USD-SWAP$",
   },
   {
     name: "binance-trades",
@@ -178,84 +176,6 @@ const otherExchanges: readonly Layout[] = [
     columns: { ...tardis, snapshot: ["is_snapshot"], side: ["side"], price: ["price"], qty: ["amount"] },
     marks: [...tardisMarks, "is_snapshot"],
     contracts: contractExchanges,
-  },
-];
-
-const programs: readonly Layout[] = [
-  {
-    name: "ohlcv",
-    about: "bars without a header, as freqtrade, ccxt and Kraken write them: time, open, high, low, close, volume",
-    rows: "candles",
-    order: ["time", "open", "high", "low", "close", "volume"],
-  },
-  {
-    name: "ohlcv-count",
-    about: "bars without a header and with the number of trades, as Kraken writes them",
-    rows: "candles",
-    order: ["time", "open", "high", "low", "close", "volume", "?count"],
-  },
-  {
-    name: "bitfinex-candles",
-    about: "Bitfinex candles without a header: time, open, close, high, low, volume",
-    rows: "candles",
-    order: ["time", "open", "close", "high", "low", "volume"],
-  },
-  {
-    name: "coinbase-candles",
-    about: "Coinbase candles without a header: time, low, high, open, close, volume",
-    rows: "candles",
-    order: ["time", "low", "high", "open", "close", "volume"],
-  },
-  {
-    name: "freqtrade-trades",
-    about: "freqtrade trades as JSON: time, id, type, side, price, amount, cost",
-    rows: "trades",
-    order: ["time", "id", "?", "side", "price", "qty", "?number"],
-  },
-  {
-    name: "ccxt-trades",
-    about: "ccxt trades as JSON objects",
-    rows: "trades",
-    columns: { time: ["timestamp"], price: ["price"], qty: ["amount"], side: ["side"], symbol: ["symbol"], id: ["id"] },
-    marks: ["takerOrMaker", "amount", "side"],
-  },
-  {
-    name: "nautilus-bars",
-    about: "bars of a Nautilus catalog",
-    rows: "candles",
-    columns: { ...nautilus, ...bars, volume: ["volume"] },
-    marks: nautilusMarks,
-    timestamp: "close",
-  },
-  {
-    name: "nautilus-trades",
-    about: "trades of a Nautilus catalog",
-    rows: "trades",
-    columns: { ...nautilus, price: ["price"], qty: ["size"], side: ["aggressor_side"], id: ["trade_id"] },
-    marks: [...nautilusMarks, "aggressor_side"],
-    sides: { buy: ["1", "BUYER"], sell: ["2", "SELLER"], none: ["0", "NO_AGGRESSOR"] },
-  },
-  {
-    name: "nautilus-quotes",
-    about: "best prices of a Nautilus catalog",
-    rows: "quotes",
-    columns: { ...nautilus, bid: ["bid_price"], bidQty: ["bid_size"], ask: ["ask_price"], askQty: ["ask_size"] },
-    marks: nautilusMarks,
-  },
-  {
-    name: "cryptodatadownload",
-    about: "CryptoDataDownload bars",
-    rows: "candles",
-    columns: { time: ["unix", "unix timestamp"], ...bars, volume: ["volume {base}", "volume"], symbol: ["symbol"] },
-    marks: ["date", "symbol", "open", "volume*", "unix*"],
-  },
-  {
-    name: "yahoo",
-    about: "Yahoo Finance bars",
-    rows: "candles",
-    columns: { time: ["date", "datetime"], ...bars, volume: ["volume"] },
-    marks: ["adj close"],
-    caution: 'Yahoo counts the volume of currencies in the quote currency; prices are those of "Close", not of "Adj Close"',
   },
 ];
 

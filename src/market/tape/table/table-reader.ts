@@ -13,12 +13,13 @@ import { type EpochUnit, epochIn, instantOf, microsecondsOf, unitNames, unitOf }
 import type { ReaderOptions } from "../reader-options.ts";
 import type { Series } from "../tape.ts";
 import { BarRows } from "./bar-rows.ts";
-import { isBlank, plainDigits } from "./cell-kinds.ts";
+import { isBlank } from "./cell-kinds.ts";
+import { CurrentRow } from "./current-row.ts";
 import { type Plan, planFor } from "./detect.ts";
-import type { Layout, Role } from "./layout.ts";
+import type { Layout } from "./layout.ts";
 import { eachRow, type FileFormat } from "./row-formats.ts";
 import { RowOrder } from "./row-order.ts";
-import type { RowSink, RowValues } from "./row-sink.ts";
+import type { RowSink } from "./row-sink.ts";
 import type { Row } from "./text-rows.ts";
 import { LevelRows, QuoteRows, TradeRows } from "./trade-rows.ts";
 
@@ -153,6 +154,7 @@ class TableReader {
   #row(row: Row): void {
     const { plan, sink } = this.#begun as Begun;
     const { cells, line } = row;
+    if (plan.layout.skip?.includes(cells[0] ?? "")) return;
     if (row.names !== this.#names) this.#findColumns(row);
     else if (cells.length !== plan.width) throw importInvalid(this.#file, line, `${cells.length} cells; ${widthOf(plan)}.`);
     this.rows++;
@@ -246,21 +248,6 @@ const isAbout = (symbol: string, instrument: string): boolean => {
   return plain.startsWith(readInstId(instrument)?.base ?? "");
 };
 
-/** Roles whose cells are decimals. */
-const numbers: ReadonlySet<Role> = new Set<Role>([
-  "open",
-  "high",
-  "low",
-  "close",
-  "volume",
-  "price",
-  "qty",
-  "bid",
-  "bidQty",
-  "ask",
-  "askQty",
-]);
-
 const timeText = (cells: readonly string[], place: number | undefined, clock: number | undefined): string => {
   const date = cells[place ?? -1] ?? "";
   if (clock === undefined) return date;
@@ -269,30 +256,3 @@ const timeText = (cells: readonly string[], place: number | undefined, clock: nu
 };
 
 const widthOf = ({ header, width }: Plan): string => (header === undefined ? `rows before it have ${width}` : `the header names ${width}`);
-
-/** A row, by what its columns mean. */
-class CurrentRow implements RowValues {
-  at = 0;
-  line = 0;
-  endAt: number | undefined;
-  unit: Parsed | undefined;
-  cells: readonly string[] = [];
-  columns: Plan["columns"] = {};
-  levelsOf: Plan["levels"] = [];
-  /** What a side is called in the file, and here. */
-  readonly sides = new Map<string, string>();
-
-  readonly cell = (role: Role): string => {
-    const text = this.cells[this.columns[role] ?? -1] ?? "";
-    if (role === "side") return this.sides.get(text) ?? text;
-    return numbers.has(role) ? plainDigits(text) : text;
-  };
-
-  /** Levels that are there, without those of quantity zero. */
-  readonly levels = (side: 1 | -1): readonly (readonly [string, string])[] =>
-    this.levelsOf.flatMap((level) => {
-      const [px, qty] = side === 1 ? [this.cells[level.bid], this.cells[level.bidQty]] : [this.cells[level.ask], this.cells[level.askQty]];
-      if (px === undefined || qty === undefined || isBlank(px) || isBlank(qty) || Number(qty) === 0) return [];
-      return [[plainDigits(px), plainDigits(qty)] as const];
-    });
-}

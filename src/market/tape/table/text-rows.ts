@@ -1,8 +1,8 @@
 /**
  * Records of a text: rows of separated values, or the elements of a JSON array, or JSON values one a line.
  *
- * Invariants: every cell is text, exactly as it stands in the file, numbers of JSON included; what is no plain value becomes an empty
- * cell; a record is handed over as soon as it is complete, so that the text is never held whole.
+ * Invariants: every cell is text, exactly as it stands in the file, numbers of JSON included; a list in a list or record is JSON with its
+ * numbers as texts, and any other value that is not plain an empty cell; a record is handed over as soon as it is complete, so that the text is never held whole.
  * Not here: what the cells mean (detect.ts, table-reader.ts).
  */
 import { excerpt } from "../../../errors.ts";
@@ -194,4 +194,7 @@ const parsed = (element: string, name: string, count: number): readonly unknown[
   throw importInvalid(name, count, `${JSON.stringify(excerpt(element))} is not JSON.`);
 };
 
-const cellOf = (value: unknown): string => (typeof value === "string" ? value.trim() : typeof value === "boolean" ? String(value) : "");
+const cellOf = (value: unknown): string => {
+  if (typeof value === "string") return value.trim();
+  return typeof value === "boolean" ? String(value) : Array.isArray(value) ? JSON.stringify(value) : "";
+};

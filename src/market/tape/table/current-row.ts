@@ -1,0 +1,55 @@
+/**
+ * The row at hand of a file of rows, by what its columns mean.
+ *
+ * Invariants: one object serves all rows, because an object for each costs more than reading it; decimals are plain digits.
+ */
+import type { Parsed } from "../import-decimals.ts";
+import { isBlank, plainDigits } from "./cell-kinds.ts";
+import type { Plan } from "./detect.ts";
+import type { Role } from "./layout.ts";
+import type { RowValues } from "./row-sink.ts";
+
+/** Roles whose cells are decimals. */
+const numbers: ReadonlySet<Role> = new Set<Role>([
+  "open",
+  "high",
+  "low",
+  "close",
+  "volume",
+  "price",
+  "qty",
+  "bid",
+  "bidQty",
+  "ask",
+  "askQty",
+]);
+
+export class CurrentRow implements RowValues {
+  at = 0;
+  line = 0;
+  endAt: number | undefined;
+  unit: Parsed | undefined;
+  cells: readonly string[] = [];
+  columns: Plan["columns"] = {};
+  levelsOf: Plan["levels"] = [];
+  /** What a side is called in the file, and here. */
+  readonly sides = new Map<string, string>();
+
+  readonly cell = (role: Role): string => {
+    const text = this.cells[this.columns[role] ?? -1] ?? "";
+    if (role === "side") return this.sides.get(text) ?? text;
+    return numbers.has(role) ? plainDigits(text) : text;
+  };
+
+  /** Levels that are there, without those of quantity zero. */
+  readonly levels = (side: 1 | -1): readonly (readonly [string, string])[] =>
+    this.levelsOf.flatMap((level) => {
+      const [px, qty] = side === 1 ? [level.bid, level.bidQty] : [level.ask, level.askQty];
+      const pairs = px === qty ? listIn(this.cells[px]) : [[this.cells[px], this.cells[qty]] as const];
+      return pairs.flatMap(([price = "", size = ""]) =>
+        isBlank(price) || isBlank(size) || Number(size) === 0 ? [] : [[plainDigits(price), plainDigits(size)] as const],
+      );
+    });
+}
+
+const listIn = (cell = ""): readonly (readonly [string?, string?])[] => (cell.startsWith("[[") ? JSON.parse(cell) : []);
