@@ -36,8 +36,8 @@ import type { Detailed } from "./with-details.ts";
 export interface ReportCollector {
   /** The warm-up, if there is one, is over: what happens is counted from here on. */
   readonly begin: () => void;
-  /** Notes the equity at an instant. */
-  readonly sample: (at: number) => void;
+  /** Notes the equity at an instant, and gives what was gained since the first one. */
+  readonly sample: (at: number) => string;
   readonly report: (seed: string, wallMs: number) => RunReport;
 }
 
@@ -70,6 +70,7 @@ export const createReportCollector = (
     begin: heard.begin,
     sample: (at) => {
       samples.take(at);
+      return sub(equity.at(-1)?.equity ?? "0", equity[0]?.equity ?? "0");
     },
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;

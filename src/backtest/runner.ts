@@ -193,8 +193,9 @@ const played = async (
     while (await playTo(untilAt, rowsPerTurn)) {
       // more to play before `untilAt`
     }
-    sample(clock.now());
-    onProgress?.({ at: clock.now(), startAt: tape.startAt, endAt: tape.endAt, events: player.rowsApplied });
+    const pnl = sample(clock.now());
+    const { startAt, endAt } = tape;
+    onProgress?.({ at: clock.now(), startAt, endAt, tradesAt: beginsAt, pnl, events: player.rowsApplied });
   }
   while (await playTo(tape.endAt + tailMs, rowsPerTurn)) {
     // what is under way comes back; orders stay as they are and are valued by the market

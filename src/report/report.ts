@@ -217,6 +217,10 @@ export interface Progress {
   readonly at: number;
   readonly startAt: number;
   readonly endAt: number;
+  /** When trading began: after the warm-up, if there is one. */
+  readonly tradesAt: number;
+  /** What the account has gained since then, in the run's currency; what is held is valued at this instant. */
+  readonly pnl: string;
   readonly events: number;
 }
 

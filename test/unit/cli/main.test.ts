@@ -161,7 +161,7 @@ describe("The backtest command", () => {
       const runBacktest: CliParts["runBacktest"] = (_, { onProgress }) => {
         for (const { now, at } of moments) {
           clock.advanceTo(now);
-          onProgress?.({ at, startAt: 0, endAt: 100, events: at });
+          onProgress?.({ at, startAt: 0, endAt: 100, tradesAt: 0, pnl: "0", events: at });
         }
         return Promise.resolve(sampleReport());
       };
@@ -185,7 +185,7 @@ describe("The backtest command", () => {
 
   it("wipes the progress before a line that plugins print", async () => {
     const runBacktest: CliParts["runBacktest"] = (_, { onProgress, print }) => {
-      onProgress?.({ at: 1, startAt: 0, endAt: 100, events: 1 });
+      onProgress?.({ at: 1, startAt: 0, endAt: 100, tradesAt: 0, pnl: "0", events: 1 });
       print?.("saved");
       return Promise.resolve(sampleReport());
     };

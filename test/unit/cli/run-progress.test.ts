@@ -165,14 +165,34 @@ describe("The status line", () => {
 
 describe("The progress line", () => {
   it.each([
-    ["half way", { at: 50, startAt: 0, endAt: 100, events: 7 }, 10_000, "████████████░░░░░░░░░░░░  50 %  7 events, 0:00:10 left"],
-    ["at the start nobody knows how long", { at: 0, startAt: 0, endAt: 100, events: 0 }, 10, "░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 events"],
-    ["beyond the end", { at: 200, startAt: 0, endAt: 100, events: 9 }, 10, "████████████████████████ 100 %  9 events, 0:00:00 left"],
-    ["of no span", { at: 0, startAt: 0, endAt: 0, events: 0 }, 10, "████████████████████████ 100 %  0 events, 0:00:00 left"],
+    [
+      "half way",
+      { at: 50, startAt: 0, endAt: 100, tradesAt: 0, pnl: "0", events: 7 },
+      10_000,
+      "████████████░░░░░░░░░░░░  50 %  7 events, 0:00:10 left",
+    ],
+    [
+      "at the start nobody knows how long",
+      { at: 0, startAt: 0, endAt: 100, tradesAt: 0, pnl: "0", events: 0 },
+      10,
+      "░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 events",
+    ],
+    [
+      "beyond the end",
+      { at: 200, startAt: 0, endAt: 100, tradesAt: 0, pnl: "0", events: 9 },
+      10,
+      "████████████████████████ 100 %  9 events, 0:00:00 left",
+    ],
+    [
+      "of no span",
+      { at: 0, startAt: 0, endAt: 0, tradesAt: 0, pnl: "0", events: 0 },
+      10,
+      "████████████████████████ 100 %  0 events, 0:00:00 left",
+    ],
   ])("%s", (_, progress, elapsedMs, expected) => expect(progressLine(progress, elapsedMs, 100)).toBe(expected));
 
   it("leaves the last column free", () => {
-    expect(progressLine({ at: 50, startAt: 0, endAt: 100, events: 7 }, 1, 30)).toHaveLength(29);
+    expect(progressLine({ at: 50, startAt: 0, endAt: 100, tradesAt: 0, pnl: "0", events: 7 }, 1, 30)).toHaveLength(29);
   });
 });
 
