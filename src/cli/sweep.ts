@@ -10,7 +10,7 @@ import { dirname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
-import { type SweepOptions, type SweepStart, shareRemedy, sweep, sweepBounds } from "../backtest/sweep/sweep-config.ts";
+import { type SweepOptions, type SweepStart, samplers, shareRemedy, sweep, sweepBounds } from "../backtest/sweep/sweep-config.ts";
 import type { SweepReport } from "../backtest/sweep/sweep-report.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -29,6 +29,11 @@ interface Flags extends GivenFlags {
   readonly vary: readonly string[];
   readonly grid?: true;
   readonly random?: number;
+  readonly sampler?: (typeof samplers)[number];
+  readonly trials?: number;
+  readonly batch?: number;
+  readonly prune?: true;
+  readonly objective?: readonly Score[];
   readonly seed?: number;
   readonly max: number;
   readonly folds?: number;
@@ -52,18 +57,27 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .argument("<config>", "config file, such as config/backtest.ts")
     .option(
       "--vary <option=values>",
-      "vary an option: ladder.levels=1..5, maker.width=1..9/2, ladder.step=0.001,0.002; once for each option",
+      "vary an option: ladder.levels=1..5, maker.width=1..9/2, ladder.step=0.0001..0.01/log9 or 0.001,0.002; once for each option",
       (text: string, before: readonly string[]) => [...before, text],
       [] as readonly string[],
     )
-    .addOption(new Option("--grid", "try every combination (this is the default)").conflicts("random"))
-    .option("--random <n>", "try this many combinations drawn by chance", wholeIn(sweepBounds.random))
+    .addOption(new Option("--grid", "try every combination (this is the default)").conflicts(["random", "sampler"]))
+    .addOption(new Option("--sampler <name>", "try all (grid), some by chance (random), or where results are good (tpe)").choices(samplers))
+    .option("--trials <n>", "how many combinations random and tpe try (default 100), on each fold's training", wholeIn(sweepBounds.trials))
+    .option("--random <n>", "the same as --sampler random --trials <n>", wholeIn(sweepBounds.random))
+    .option("--batch <n>", "with tpe or --prune: runs before their results count (default 8)", wholeIn(sweepBounds.batch))
+    .option("--prune", "give up runs that made less than the median at 25, 50 or 75 % of the time; they are counted, and never ranked")
     .option("--seed <n>", "seed of the draw and of all chance in the runs, instead of the config's", seedOf)
     .option("--max <n>", "most combinations that may be tried", wholeIn(sweepBounds.max), 1_000)
     .option("--folds <n>", "walk forward: choose on a part, judge on what follows, this many times", wholeIn(sweepBounds.folds))
     .option("--train <share>", "share of each fold on which options are chosen (default 0.7)", shareOf)
     .option("--jobs <n>", "runs at a time (default as many as pay, up to one a core)", wholeIn(sweepBounds.jobs))
     .addOption(new Option("--by <score>", "what decides").choices(Object.keys(scores)).default("pnl"))
+    .addOption(
+      new Option("--objective <scores>", "what decides, as a list such as pnl,drawdown: several give a Pareto front")
+        .argParser(objectivesOf)
+        .conflicts("by"),
+    )
     .option("--top <n>", "how many points are listed", wholeFrom(1, 1_000_000), 20)
     .option("--fixture <dir>", "recorded market to replay, instead of the config's")
     .option("--no-limits", "let the service enforce no limits, to see what they cost")
@@ -75,6 +89,14 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--html <file>", "write the scores as a table for a browser, one file that needs no network")
     .option("--json", "print everything as one JSON document")
     .action((path: string, flags: Flags) => sweepFile(path, flags, io, parts));
+};
+
+/** `maxDrawdown` is how others call it. */
+const objectivesOf = (text: string): readonly Score[] => {
+  const names = text.split(",").map((name) => (name.trim() === "maxDrawdown" ? "drawdown" : name.trim()));
+  const unknown = names.find((name) => !Object.hasOwn(scores, name));
+  if (unknown !== undefined) throw new InvalidArgumentError(`"${unknown}" is no score. There is ${Object.keys(scores).join(", ")}.`);
+  return [...new Set(names)] as Score[];
 };
 
 const shareOf = (text: string): number => {
@@ -116,13 +138,17 @@ const checkPlace = (file: string): void => {
 };
 
 const optionsOf = (flags: Flags): SweepOptions => {
-  const { vary, random, seed, max, folds, train, jobs, by, fixture, limits, out, resume } = flags;
+  const { vary, random, sampler, trials, batch, prune, seed, max, folds, train, jobs, by, objective, fixture, limits, out, resume } = flags;
   return {
     vary,
     max,
-    by,
+    by: objective ?? by,
     limits,
     ...(random !== undefined && { random }),
+    ...(sampler !== undefined && { sampler }),
+    ...(trials !== undefined && { trials }),
+    ...(batch !== undefined && { batch }),
+    ...(prune !== undefined && { prune }),
     ...(seed !== undefined && { seed }),
     ...(folds !== undefined && { folds }),
     ...(train !== undefined && { train }),
@@ -161,7 +187,7 @@ const reasonsMax = 5;
 const end = ({ runs, results }: SweepReport, { out }: Flags): void => {
   const failed = results.flatMap((result) => (result.status === "failed" ? [result.error] : []));
   const unaccepted = results.flatMap((result) => (result.status === "unaccepted" ? [result.reason] : []));
-  const missing = runs.wanted - runs.done - runs.failed - runs.unaccepted;
+  const missing = runs.wanted - runs.done - runs.failed - runs.unaccepted - (runs.pruned ?? 0);
   if (failed.length > 0) throw allOf("STRATEGY_FAILED", `${counted(failed.length, "run")} of ${runs.wanted} failed:`, failed);
   if (missing > 0) {
     const remedy = out === undefined ? "Keep results with --out DIR, so that --resume can go on." : `Go on with --out ${out} --resume.`;

@@ -8,7 +8,7 @@
 import { csvLines } from "../../report/csv-lines.ts";
 import type { Figures } from "./scores.ts";
 import { spelled } from "./space.ts";
-import type { SweepReport } from "./sweep-report.ts";
+import { reasonOf, type SweepReport } from "./sweep-report.ts";
 
 const figureNames = [
   "pnl",
@@ -44,7 +44,7 @@ export const csvOf = ({ space, results }: SweepReport): string => {
     const [figures, hash, error] =
       result.status === "done"
         ? [figureNames.map((name) => String(result.figures[name] ?? "")), result.resultHash, ""]
-        : [figureNames.map(() => ""), "", result.status === "failed" ? result.error : result.reason];
+        : [figureNames.map(() => ""), "", reasonOf(result)];
     return [
       String(result.index),
       result.part,

@@ -12,6 +12,7 @@ import { unsentIn } from "../../report/warnings.ts";
 import type { ReadMarket } from "../backtest-service.ts";
 import { type GivenOptions, withOptions } from "../given-options.ts";
 import { runBacktest } from "../runner.ts";
+import { type Bars, FellBehind, watchRungs } from "./pruning.ts";
 import { type Figures, figuresOf } from "./scores.ts";
 import { type Overrides, varied } from "./space.ts";
 
@@ -20,6 +21,8 @@ export interface Job {
   readonly overrides: Overrides;
   /** Which of the markets to run on, from 0. */
   readonly market: number;
+  /** The run is given up where it does not reach these; without them it goes on whatever it makes. */
+  readonly bars?: Bars;
 }
 
 /** What holds for all jobs of a sweep. */
@@ -29,18 +32,25 @@ export interface JobSettings extends GivenOptions {
 }
 
 export type Answer =
-  | { readonly status: "done"; readonly resultHash: string; readonly figures: Figures }
+  | { readonly status: "done"; readonly resultHash: string; readonly figures: Figures; readonly rungs?: readonly string[] }
+  /** Given up at the share `at` of the traded time: its profit was below `bar`. `rungs` is what it had made at each rung. */
+  | { readonly status: "pruned"; readonly at: number; readonly pnl: string; readonly bar: string; readonly rungs: readonly string[] }
   /** Orders were wanted, and all of them were refused or rejected. */
   | { readonly status: "unaccepted"; readonly resultHash: string; readonly reason: string }
   | { readonly status: "failed"; readonly error: string };
 
 /** `market` is the one the job names. */
-export const runJob = async (config: unknown, { overrides }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
+export const runJob = async (config: unknown, { overrides, bars }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
+  const watch = bars && watchRungs(bars);
   try {
     // A journal belongs to one engine; orders of a sweep are never recovered.
     const { journal: _, ...checked } = checkConfig(withOptions(config, settings));
     const { seed, limits } = settings;
-    const options = { ...(seed !== undefined && { seed }), ...(limits !== undefined && { limits }) };
+    const options = {
+      ...(seed !== undefined && { seed }),
+      ...(limits !== undefined && { limits }),
+      ...(watch && { onProgress: watch.onProgress }),
+    };
     const report = await runBacktest(varied(checked, overrides), { ...options, market, print: () => undefined });
     const failed = Object.entries(report.perStrategy).find(([, { state }]) => state === "failed");
     if (failed !== undefined) {
@@ -50,8 +60,12 @@ export const runJob = async (config: unknown, { overrides }: Job, market: ReadMa
     }
     const reason = unsentIn(report);
     if (reason !== undefined) return { status: "unaccepted", resultHash: report.resultHash, reason };
-    return { status: "done", resultHash: report.resultHash, figures: figuresOf(report) };
+    return { status: "done", resultHash: report.resultHash, figures: figuresOf(report), ...(watch && { rungs: watch.reached }) };
   } catch (error) {
+    if (error instanceof FellBehind && watch !== undefined) {
+      const { at, bar } = error;
+      return { status: "pruned", at, pnl: watch.reached.at(-1) ?? "0", bar, rungs: watch.reached };
+    }
     return { status: "failed", error: error instanceof Error ? error.message : String(error) };
   }
 };

@@ -1,5 +1,5 @@
 /**
- * The values an option is to take, as people write them: `1..5`, `1..9/2`, `0.001,0.002`, `["a","b,c"]`.
+ * The values an option is to take, as people write them: `1..5`, `1..9/2`, `0.001..0.1/log9`, `0.001,0.002`, `["a","b,c"]`.
  *
  * Invariants: steps are exact decimals, so `0.1..0.3/0.1` ends with 0.3; what is read has the type the option's schema asks for;
  * no value comes twice; a range is bounded before it is counted out.
@@ -56,7 +56,7 @@ const listOf = (text: string, place: string): readonly unknown[] => {
   throw wrong(place, `${text} holds no values`, examples.json);
 };
 
-const range = /^(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)(?:\/(-?\d+(?:\.\d+)?))?$/;
+const range = /^(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)(?:\/(-?\d+(?:\.\d+)?|log\d+))?$/;
 
 const partOf = (part: string, kind: ValueKind, place: string): readonly unknown[] => {
   if (kind === "text") return [part];
@@ -64,6 +64,8 @@ const partOf = (part: string, kind: ValueKind, place: string): readonly unknown[
   const match = kind === "truth" ? null : range.exec(part);
   if (match === null) return [readValue(part, kind, place)];
   const [, from = "", to = "", step] = match;
+  if (step?.startsWith("log") === true)
+    return byRatio(part, from, to, Number(step.slice(3)), kind, place).map((value) => readValue(value, kind, place));
   return counted(from, to, stepOf(part, from, to, step, place), place).map((value) => readValue(value, kind, place));
 };
 
@@ -95,6 +97,18 @@ const stepOf = (part: string, from: string, to: string, step: string | undefined
   }
   if (isPositive(step)) return step;
   throw wrong(place, `"${part}" has a step that does not rise`, "Write one above 0.");
+};
+
+/** `count` values in equal ratios, between the ends rounded to three digits, or to whole numbers. */
+const byRatio = (part: string, from: string, to: string, count: number, kind: ValueKind, place: string): readonly string[] => {
+  const [low, high] = [Number(from), Number(to)];
+  if (!(low > 0 && high > low)) throw wrong(place, `"${part}" does not rise from above 0`, "Ratios need that, such as 0.001..0.1/log9.");
+  if (count < 2 || count > valuesMax) throw wrong(place, `"${part}" asks for ${count} values`, `Write a number from 2 to ${valuesMax}.`);
+  return Array.from({ length: count }, (_, index) => {
+    if (index === 0 || index === count - 1) return plain(index === 0 ? from : to);
+    const value = low * (high / low) ** (index / (count - 1));
+    return kind === "whole" ? String(Math.round(value)) : plain(value.toPrecision(3));
+  });
 };
 
 const counted = (from: string, to: string, step: string, place: string): readonly string[] => {

@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from "node:util";
 import { SluiceError } from "../../errors.ts";
 import type { Result } from "./sweep-report.ts";
 
-export const resultsFormat = "sluice-sweep/2";
+export const resultsFormat = "sluice-sweep/3";
 const fileName = "results.ndjson";
 
 export interface ResultsFile {
@@ -74,9 +74,10 @@ const words: Readonly<Record<string, string>> = {
   config: "the config, or a file it imports,",
   fixture: "the fixture",
   space: "what is varied",
-  choice: "the choice of points (--grid, --random)",
+  choice: "the choice of points (--sampler, --trials, --random, --batch)",
   folds: "--folds or --train",
-  by: "--by, which chooses in each fold,",
+  by: "--by or --objective",
+  prune: "--prune",
   seed: "the seed",
   limits: "--no-limits",
 };

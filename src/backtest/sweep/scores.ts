@@ -82,7 +82,10 @@ export const scores = {
 export type Score = keyof typeof scores;
 
 /** The value of a score as decimal text. */
-export const scoreOf = (figures: Figures, by: Score): string => String(figures[by] ?? "0");
+export const scoreOf = (figures: Scored, by: Score): string => String(figures[by] ?? "0");
+
+/** What has scores: the figures of a run, or medians over several. */
+export type Scored = Readonly<Partial<Record<Score, string | number>>>;
 
 /** The best first. */
 export const ranked = <T>(runs: readonly T[], by: Score, figures: (run: T) => Figures): readonly T[] => {

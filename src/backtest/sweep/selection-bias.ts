@@ -5,6 +5,7 @@
  */
 
 export interface SelectionBias {
+  /** With those that were given up early, of which no score is known. */
   readonly trials: number;
   readonly best: number;
   readonly median: number;
@@ -15,20 +16,21 @@ export interface SelectionBias {
   readonly bestByChance: number;
 }
 
-export const selectionBiasOf = (values: readonly number[], better: "more" | "less"): SelectionBias | undefined => {
-  const trials = values.length;
-  if (trials === 0) return undefined;
+/** `unknown` is how many trials have no score; there is nothing to say where all are such. */
+export const selectionBiasOf = (values: readonly number[], better: "more" | "less", unknown = 0): SelectionBias | undefined => {
+  const known = values.length;
+  if (known === 0) return undefined;
   const sorted = [...values].sort((a, b) => a - b);
-  const mean = sorted.reduce((total, value) => total + value, 0) / trials;
-  const spread = trials < 2 ? 0 : Math.sqrt(sorted.reduce((total, value) => total + (value - mean) ** 2, 0) / (trials - 1));
+  const mean = sorted.reduce((total, value) => total + value, 0) / known;
+  const spread = known < 2 ? 0 : Math.sqrt(sorted.reduce((total, value) => total + (value - mean) ** 2, 0) / (known - 1));
   const sign = better === "more" ? 1 : -1;
   return {
-    trials,
+    trials: known + unknown,
     best: rounded((better === "more" ? sorted.at(-1) : sorted[0]) ?? 0),
-    median: rounded(((sorted[Math.floor((trials - 1) / 2)] as number) + (sorted[Math.floor(trials / 2)] as number)) / 2),
+    median: rounded(((sorted[Math.floor((known - 1) / 2)] as number) + (sorted[Math.floor(known / 2)] as number)) / 2),
     mean: rounded(mean),
     spread: rounded(spread),
-    bestByChance: rounded(mean + sign * spread * expectedMaximum(trials)),
+    bestByChance: rounded(mean + sign * spread * expectedMaximum(known + unknown)),
   };
 };
 

@@ -18,6 +18,8 @@ interface Dimension {
   readonly strategy: string;
   readonly option: string;
   readonly values: readonly unknown[];
+  /** The values are numbers, so that neighbours are alike. */
+  readonly ordered: boolean;
 }
 
 export type Space = readonly Dimension[];
@@ -123,9 +125,10 @@ const dimensionOf = (strategies: readonly Strategy[], { name, values, place }: V
     const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
     throw new SluiceError("USAGE", `${place}: strategy "${owner}" has no option "${option}"; ${there}.${didYouMean(option, known)}`);
   }
-  const read = typeof values === "string" ? readValues(values, kindOf(schemas[option]), place) : distinct(values);
+  const kind = kindOf(schemas[option]);
+  const read = typeof values === "string" ? readValues(values, kind, place) : distinct(values);
   checkEach(strategy, option, read, place);
-  return { name, strategy: owner, option, values: read };
+  return { name, strategy: owner, option, values: read, ordered: isRanged({ kind }) };
 };
 
 /** Each value by itself, so that a message names it; how values meet is checked where points are chosen. */

@@ -10,8 +10,20 @@ import { scores } from "./scores.ts";
 import type { SelectionBias } from "./selection-bias.ts";
 import type { FoldReport, SweepReport } from "./sweep-report.ts";
 
-export const judgement = ({ by, luck, folds }: SweepReport): readonly string[] =>
-  folds === undefined ? (luck === undefined ? [] : [overOne(luck, by)]) : overFolds(folds);
+export const judgement = (report: SweepReport): readonly string[] => {
+  const { by, luck, folds } = report;
+  if (folds !== undefined) return [...overFolds(folds), ...caveats(report)];
+  return luck === undefined ? [] : [overOne(luck, by), ...caveats(report)];
+};
+
+/** What a guided or shortened search does to the comparison with chance. */
+const caveats = ({ choice, runs: { pruned = 0 } }: SweepReport): readonly string[] => {
+  const guided = choice.kind === "tpe" ? ["later trials were placed where earlier ones were good"] : [];
+  const cut = pruned > 0 ? ["runs that fell behind were given up, so that the median and the spread are of better ones"] : [];
+  const reasons = [...guided, ...cut];
+  if (reasons.length === 0) return [];
+  return [`The comparison with chance is distorted here: ${reasons.join("; ")}. Go by what is out of sample.`];
+};
 
 const text = (value: number): string => amount(value.toFixed(8), 2);
 

@@ -14,6 +14,7 @@ import { checkOptions, type OptionRules, seedBounds } from "../../contract/optio
 import { SluiceError } from "../../errors.ts";
 import { loadConfigFile } from "../../host/load.ts";
 import type { GivenOptions } from "../given-options.ts";
+import type { Choice } from "./sampling.ts";
 import { type Score, scores } from "./scores.ts";
 import { readVariation, type Variation, variationsIn } from "./space.ts";
 import type { SweepProgress } from "./sweep.ts";
@@ -39,8 +40,16 @@ export interface SweepOptions extends GivenOptions {
    * (`["ladder.levels=1..5"]`). They outrank what the config file exports as `sweep`, option by option.
    */
   readonly vary?: Readonly<Record<string, string | readonly unknown[]>> | readonly string[];
-  /** Try so many combinations drawn by chance, instead of all. */
+  /** Which combinations are tried: all (`grid`, the default), drawn by chance, or those that earlier results speak for (`tpe`). */
+  readonly sampler?: SamplerName;
+  /** How many combinations `random` and `tpe` try, default 100, or all where there are fewer. With folds as many on each training. */
+  readonly trials?: number;
+  /** The same as `sampler: "random"` with so many `trials`. */
   readonly random?: number;
+  /** How many runs are made before their results count, for `tpe` and `prune`; default 8. The report depends on it, and not on `jobs`. */
+  readonly batch?: number;
+  /** Give up runs that have made less than the median at a quarter, a half or three quarters of the time. For pnl or sharpe alone. */
+  readonly prune?: boolean;
   /** Of the draw and of all chance in the runs, instead of the config's. */
   readonly seed?: number;
   /** Most combinations that may be tried, default 1,000. */
@@ -51,8 +60,8 @@ export interface SweepOptions extends GivenOptions {
   readonly train?: number;
   /** Runs at a time; as many as pay when left out, up to one a core. */
   readonly jobs?: number;
-  /** What decides, default `pnl`. */
-  readonly by?: Score;
+  /** What decides, default `pnl`. Of several the Pareto front is reported; in folds the first decides. */
+  readonly by?: Score | readonly Score[];
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
   /** False: the service enforces no limits, to see what they cost. */
@@ -68,7 +77,12 @@ export interface SweepOptions extends GivenOptions {
   readonly signal?: AbortSignal;
 }
 
+export const samplers = ["grid", "random", "tpe"] as const;
+type SamplerName = (typeof samplers)[number];
+
 export const sweepBounds = {
+  trials: { least: 1, most: 1_000_000 },
+  batch: { least: 1, most: 10_000 },
   random: { least: 1, most: 1_000_000 },
   seed: seedBounds,
   max: { least: 1, most: 1_000_000 },
@@ -79,12 +93,15 @@ export const sweepBounds = {
 export const shareRemedy = "Write a share between 0 and 1, such as 0.7.";
 
 const text = { type: "string" };
+const score = { enum: Object.keys(scores) };
 const rules: OptionRules = {
   wholes: sweepBounds,
   others: {
     vary: { type: ["object", "array"], items: text, additionalProperties: { type: ["string", "array"] } },
     train: { type: "number" },
-    by: { enum: Object.keys(scores) },
+    sampler: { enum: samplers },
+    prune: { type: "boolean" },
+    by: { anyOf: [score, { type: "array", items: score, minItems: 1, uniqueItems: true }] },
     fixture: text,
     limits: { type: "boolean" },
     fills: {},
@@ -132,7 +149,25 @@ const check = (options: SweepOptions): void => {
   const { resume, out, train, folds } = options;
   if (resume === true && out === undefined) throw new SluiceError("USAGE", "--resume: name the folder to go on with by --out DIR.");
   if (train !== undefined && !(train > 0 && train < 1)) throw new SluiceError("USAGE", `sweep.train: ${train} is invalid. ${shareRemedy}`);
+  checkSampling(options);
   if (train !== undefined && folds === undefined) throw new SluiceError("USAGE", "--train: it is the share of a fold; add --folds N.");
+};
+
+const checkSampling = ({ sampler, random, trials, batch, prune }: SweepOptions): void => {
+  const drawn = sampler ?? (random === undefined ? "grid" : "random");
+  if (random !== undefined && (drawn !== "random" || trials !== undefined))
+    throw new SluiceError("USAGE", "--random N is --sampler random --trials N. Write one of them.");
+  if (trials !== undefined && drawn === "grid")
+    throw new SluiceError("USAGE", "--trials: a grid tries everything. Add --sampler tpe or --sampler random.");
+  if (batch !== undefined && drawn !== "tpe" && prune !== true)
+    throw new SluiceError("USAGE", "--batch: results count for the next batch with --sampler tpe or --prune only. Add one of them.");
+};
+
+const choiceOf = ({ sampler, random, trials = random ?? 100, seed = 1, batch = 8, prune }: SweepOptions): Choice => {
+  const kind = sampler ?? (random === undefined ? "grid" : "random");
+  if (kind === "tpe") return { kind, count: trials, seed: String(seed), batch };
+  const batched = prune === true ? { batch } : {};
+  return kind === "grid" ? { kind, ...batched } : { kind, count: trials, seed: String(seed), ...batched };
 };
 
 const givenIn = (vary: SweepOptions["vary"] = {}): readonly Variation[] =>
@@ -141,12 +176,15 @@ const givenIn = (vary: SweepOptions["vary"] = {}): readonly Variation[] =>
 const isList = (vary: NonNullable<SweepOptions["vary"]>): vary is readonly string[] => Array.isArray(vary);
 
 const planOptions = (options: SweepOptions, variations: readonly Variation[]): PlanOptions => {
-  const { fixture, folds, seed, random, max = 1_000, by = "pnl", limits = true, train = 0.7, fills, warmUpMs } = options;
+  const { fixture, folds, seed, max = 1_000, by = "pnl", prune, limits = true, train = 0.7, fills, warmUpMs } = options;
+  const objectives = typeof by === "string" ? [by] : by;
   return {
     variations,
-    choice: random === undefined ? { kind: "grid" } : { kind: "random", count: random, seed: String(seed ?? 1) },
+    choice: choiceOf(options),
     max,
-    by,
+    by: objectives[0] as Score,
+    objectives,
+    ...(prune === undefined ? {} : { prune }),
     ...(fixture === undefined ? {} : { fixture }),
     ...(folds === undefined ? {} : { folds: { count: folds, train } }),
     ...(seed === undefined ? {} : { seed: String(seed) }),
@@ -168,11 +206,11 @@ const merged = (inFile: readonly Variation[], given: readonly Variation[]): read
   ...given,
 ];
 
-const startOf = ({ fixture, space, points, windows, manifest }: SweepPlan, runs: number, threads: number): SweepStart => ({
+const startOf = ({ fixture, space, trials, windows, manifest }: SweepPlan, runs: number, threads: number): SweepStart => ({
   fixture,
   space,
   runs,
-  points: points.length,
+  points: trials,
   folds: windows.length,
   startAtMs: manifest.startAtMs,
   endAtMs: manifest.endAtMs,

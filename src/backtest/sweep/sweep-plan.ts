@@ -13,7 +13,7 @@ import type { BacktestSpec } from "../backtest-service.ts";
 import { type GivenOptions, withOptions } from "../given-options.ts";
 import { type Fold, foldsOf } from "./folds.ts";
 import type { JobSettings } from "./job.ts";
-import { type Choice, choose, type Point } from "./sampling.ts";
+import { type Choice, choose, countOf, type Point } from "./sampling.ts";
 import type { Score } from "./scores.ts";
 import { hashOfConfig } from "./source-hash.ts";
 import { nameOf, overridesOf, type Space, spaceOf, type Variation, varied } from "./space.ts";
@@ -26,6 +26,10 @@ export interface SweepOptions extends GivenOptions {
   /** Most points that may be tried. */
   readonly max: number;
   readonly by: Score;
+  /** What decides beside `by`, which is the first of them. */
+  readonly objectives?: readonly Score[];
+  /** Give up runs that fall behind. */
+  readonly prune?: boolean;
   readonly folds?: { readonly count: number; readonly train: number };
   readonly seed?: string;
   readonly limits?: boolean;
@@ -36,7 +40,12 @@ export interface SweepPlan extends SweepOptions {
   readonly fixture: string;
   readonly manifest: FixtureManifest;
   readonly space: Space;
+  /** How many points are tried, on each fold's training where there are folds. */
+  readonly trials: number;
+  /** Which, where that is known before anything runs; else none. */
   readonly points: readonly Point[];
+  readonly possible: (point: Point) => boolean;
+  readonly objectives: readonly Score[];
   /** What is traded; the warm-up of each lies before it. */
   readonly windows: readonly Fold[];
   /** As given, else the config's; a backtest of a window sees so much of the recording before it. */
@@ -49,17 +58,18 @@ export interface SweepPlan extends SweepOptions {
 }
 
 /** How many runs there will be. */
-export const runsOf = ({ points, windows }: Pick<SweepPlan, "points" | "windows">): number =>
-  windows.length === 0 ? points.length : windows.length * (points.length + 1);
+export const runsOf = ({ trials, windows }: Pick<SweepPlan, "trials" | "windows">): number =>
+  windows.length === 0 ? trials : windows.length * (trials + 1);
 
 export const planSweep = (configPath: string, given: unknown, options: SweepOptions): SweepPlan => {
   const config = checkConfig(withOptions(given, options));
   const fixture = fixtureOf(config, options.fixture);
   const manifest = readManifest(resolve(fixture));
   const space = spaceOf(config.strategies, options.variations);
-  const points = choose(space, options.choice, options.max);
+  const { folds, seed, limits, choice, max, by, objectives = [by], prune = false } = options;
+  const [trials, points] = [countOf(space, choice, max), choose(space, choice, max)];
   checkPoints(config, space, points);
-  const { folds, seed, limits } = options;
+  checkPruning(prune, objectives);
   const { warmUpMs = 0 } = (config.service as BacktestSpec).options;
   const windows = folds === undefined ? [] : foldsOf(manifest.startAtMs + warmUpMs, manifest.endAtMs, folds.count, folds.train);
   const settings = {
@@ -73,13 +83,26 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
     config: hashOfConfig(configPath, config),
     fixture: manifest.contentHash,
     space: space.map(({ name, values }) => ({ name, values })),
-    choice: options.choice,
+    choice,
     folds: folds ?? null,
-    by: folds === undefined ? null : options.by,
+    by: folds === undefined && choice.kind !== "tpe" ? null : objectives.join(),
+    prune,
     seed: runSeed,
     limits: limits ?? null,
   };
-  return { ...options, configPath, fixture, manifest, space, points, windows, warmUpMs, settings, runSeed, identity };
+  const possible = (point: Point): boolean => problemsOf(config, space, point) === undefined;
+  const tried = { space, trials, points, possible, objectives };
+  return { ...options, ...tried, configPath, fixture, manifest, windows, warmUpMs, settings, runSeed, identity };
+};
+
+/** At a rung a run has made some profit; of other scores nothing can be said so early. */
+const checkPruning = (prune: boolean, objectives: readonly Score[]): void => {
+  const [by = "pnl"] = objectives;
+  if (!prune || (objectives.length === 1 && (by === "pnl" || by === "sharpe"))) return;
+  throw new SluiceError(
+    "USAGE",
+    `--prune gives up runs by their profit so far, which says little about ${objectives.join(" and ")}. Choose by pnl or by sharpe alone, or leave --prune out.`,
+  );
 };
 
 const fixtureOf = ({ service }: CheckedConfig, given: string | undefined): string => {
@@ -97,15 +120,17 @@ const fixtureOf = ({ service }: CheckedConfig, given: string | undefined): strin
 /** Values were checked one by one; a schema may also object to how they meet. */
 const checkPoints = (config: CheckedConfig, space: Space, points: readonly Point[]): void => {
   for (const point of points) {
-    try {
-      varied(config, overridesOf(space, point));
-    } catch (error) {
-      if (!isSluiceError(error)) throw error;
-      throw new SluiceError(
-        "USAGE",
-        `${nameOf(space, point)} is not possible:`,
-        error.issues.length === 0 ? [error.message] : error.issues,
-      );
-    }
+    const problems = problemsOf(config, space, point);
+    if (problems !== undefined) throw new SluiceError("USAGE", `${nameOf(space, point)} is not possible:`, problems);
+  }
+};
+
+const problemsOf = (config: CheckedConfig, space: Space, point: Point): readonly string[] | undefined => {
+  try {
+    varied(config, overridesOf(space, point));
+    return undefined;
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    return error.issues.length === 0 ? [error.message] : error.issues;
   }
 };

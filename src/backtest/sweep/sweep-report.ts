@@ -8,7 +8,8 @@
 import { approximate } from "../../decimal.ts";
 import type { Window } from "./folds.ts";
 import type { Answer } from "./job.ts";
-import type { Choice, Point } from "./sampling.ts";
+import { frontsOf } from "./pareto.ts";
+import type { Choice } from "./sampling.ts";
 import { type Figures, ranked, type Score, scoreOf, scores } from "./scores.ts";
 import { type SelectionBias, selectionBiasOf } from "./selection-bias.ts";
 import type { SweepPlan } from "./sweep-plan.ts";
@@ -36,6 +37,9 @@ export interface PointScore {
   /** Decimal text; the median where there are several runs. */
   readonly score: string;
   readonly runs: readonly number[];
+  /** With several objectives: the scores of all of them, and whether no other point is better in one and as good in the others. */
+  readonly scores?: Readonly<Partial<Record<Score, string>>>;
+  readonly onFront?: boolean;
 }
 
 export interface FoldReport {
@@ -55,10 +59,19 @@ export interface SweepReport {
   readonly fixture: { readonly name: string; readonly contentHash: string; readonly startAtMs: number; readonly endAtMs: number };
   readonly seed: string;
   readonly by: Score;
+  /** Where several decide; `by` is the first of them, and chooses in each fold. */
+  readonly objectives?: readonly Score[];
   readonly choice: Choice;
   readonly space: readonly { readonly name: string; readonly values: readonly unknown[] }[];
-  readonly runs: { readonly wanted: number; readonly done: number; readonly failed: number; readonly unaccepted: number };
-  /** The best first; without runs that failed or had no order accepted. */
+  readonly runs: {
+    readonly wanted: number;
+    readonly done: number;
+    readonly failed: number;
+    readonly unaccepted: number;
+    /** Given up early; where that was allowed. */
+    readonly pruned?: number;
+  };
+  /** The best first; without runs that failed, were given up or had no order accepted. With several objectives the front is first. */
   readonly ranking: readonly PointScore[];
   readonly luck?: SelectionBias;
   readonly folds?: readonly FoldReport[];
@@ -66,15 +79,16 @@ export interface SweepReport {
 }
 
 export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>): SweepReport => {
-  const { by, fixture, manifest, windows } = plan;
+  const { by, objectives, fixture, manifest, windows, prune } = plan;
   const results = [...byIndex.values()].sort((a, b) => a.index - b.index);
   const count = (status: Result["status"]): number => results.filter((result) => result.status === status).length;
-  const ranking = rankingOf(results, by);
+  const ranking = rankingOf(results, objectives);
   const luck =
     windows.length === 0
       ? selectionBiasOf(
           ranking.map(({ score }) => approximate(score)),
           scores[by],
+          count("pruned"),
         )
       : undefined;
   return {
@@ -82,9 +96,16 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
     fixture: { name: fixture, contentHash: manifest.contentHash, startAtMs: manifest.startAtMs, endAtMs: manifest.endAtMs },
     seed: plan.runSeed,
     by,
+    ...(objectives.length > 1 ? { objectives } : {}),
     choice: plan.choice,
     space: plan.space.map(({ name, values }) => ({ name, values })),
-    runs: { wanted: runsOf(plan), done: count("done"), failed: count("failed"), unaccepted: count("unaccepted") },
+    runs: {
+      wanted: runsOf(plan),
+      done: count("done"),
+      failed: count("failed"),
+      unaccepted: count("unaccepted"),
+      ...(prune === true ? { pruned: count("pruned") } : {}),
+    },
     ranking,
     ...(luck === undefined ? {} : { luck }),
     ...(windows.length === 0 ? {} : { folds: windows.map((_, fold) => foldReport(plan, results, fold)) }),
@@ -92,41 +113,59 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
   };
 };
 
+/** Why a run has no figures. */
+export const reasonOf = (result: Exclude<Result, Done>): string => {
+  if (result.status === "failed") return result.error;
+  if (result.status === "unaccepted") return result.reason;
+  return `given up at ${100 * result.at} % of the time with pnl ${result.pnl}, below ${result.bar}, the median of the runs before it`;
+};
+
 export const isDone = (result: Result): result is Done => result.status === "done";
 
-const rankingOf = (results: readonly Result[], by: Score): readonly PointScore[] => {
+const rankingOf = (results: readonly Result[], objectives: readonly Score[]): readonly PointScore[] => {
+  const [by] = objectives as readonly [Score];
   const byPoint = new Map<number, Done[]>();
   for (const result of results) {
     if (!isDone(result) || result.part === "test") continue;
     byPoint.set(result.point, [...(byPoint.get(result.point) ?? []), result]);
   }
+  const middleOf = (runs: readonly Done[], by: Score): Done => ranked(runs, by, figures)[Math.floor(runs.length / 2)] as Done;
   const points = [...byPoint].map(([point, runs]) => {
-    const middle = ranked(runs, by, figures)[Math.floor(runs.length / 2)] as Done;
-    return { point, options: middle.options, score: scoreOf(middle.figures, by), runs: runs.map(({ index }) => index), middle };
+    const medians = Object.fromEntries(objectives.map((one) => [one, scoreOf(middleOf(runs, one).figures, one)]));
+    return { point, runs, options: middleOf(runs, by).options, medians: medians as Readonly<Partial<Record<Score, string>>> };
   });
   points.sort((a, b) => a.point - b.point);
-  return ranked(points, by, ({ middle }) => middle.figures).map(({ point, options, score, runs }) => ({ point, options, score, runs }));
+  return frontsOf(points, objectives, ({ medians }) => medians).flatMap((front, rank) =>
+    front.map(({ point, options, runs, medians }) => ({
+      point,
+      options,
+      score: medians[by] as string,
+      runs: runs.map(({ index }) => index),
+      ...(objectives.length > 1 ? { scores: medians, onFront: rank === 0 } : {}),
+    })),
+  );
 };
 
 const figures = (run: Done): Figures => run.figures;
 
 /** The best training of a fold once all of them are known; nothing later than the training has a say. */
-export const chosenIn = (results: Iterable<Result>, fold: number, points: readonly Point[], by: Score): Done | undefined => {
+export const chosenIn = (results: Iterable<Result>, fold: number, trials: number, by: Score): Done | undefined => {
   const trainings = [...results].filter((result) => result.part === "train" && result.fold === fold);
-  if (trainings.length < points.length) return undefined;
+  if (trainings.length < trials) return undefined;
   trainings.sort((a, b) => a.index - b.index);
   return ranked(trainings.filter(isDone), by, figures)[0];
 };
 
-const foldReport = ({ windows, points, by }: SweepPlan, results: readonly Result[], fold: number): FoldReport => {
+const foldReport = ({ windows, trials, by }: SweepPlan, results: readonly Result[], fold: number): FoldReport => {
   const { train, test } = windows[fold] as { train: Window; test: Window };
-  const best = chosenIn(results, fold, points, by);
+  const best = chosenIn(results, fold, trials, by);
   if (best === undefined) return { fold, train, test };
   const tested = results.find((result) => result.part === "test" && result.fold === fold);
   const trained = results.filter((result): result is Done => result.part === "train" && result.fold === fold && isDone(result));
   const luck = selectionBiasOf(
     trained.map((run) => approximate(scoreOf(run.figures, by))),
     scores[by],
+    results.filter((result) => result.status === "pruned" && result.fold === fold).length,
   );
   return {
     fold,

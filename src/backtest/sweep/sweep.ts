@@ -1,21 +1,26 @@
 /**
- * Runs a planned sweep on several threads: trainings first, then what they chose on the time that follows.
+ * Runs a planned sweep on several threads: trainings batch by batch, then what they chose on the time that follows.
  *
  * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again; the
- * recording is read once, and not at all when nothing is to be run; a test runs only when all trainings of its fold have answered.
+ * recording is read once, and not at all when nothing is to be run; a batch depends on the results of those before it, whatever order they
+ * came in; a test runs only when all trainings of its fold have answered.
  * Not here: what is asked for (sweep-plan.ts), the report (sweep-report.ts), threads (pool.ts).
  */
 
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock/clock.ts";
 import type { ReadMarket } from "../backtest-service.ts";
 import type { Answer, Job } from "./job.ts";
 import { createPool, type Pool } from "./pool.ts";
+import { type Bars, barsOf } from "./pruning.ts";
 import type { ResultsFile } from "./results-file.ts";
+import { createSampler, type Point } from "./sampling.ts";
 import { readMarkets } from "./shared-market.ts";
 import { overridesOf } from "./space.ts";
 import { runsOf, type SweepPlan } from "./sweep-plan.ts";
 import { chosenIn, type Part, type Result, reportOf, type SweepReport } from "./sweep-report.ts";
 import { openThread } from "./thread.ts";
+import { bestFirst } from "./trial-order.ts";
 
 /** How far a sweep has come, in runs. */
 export interface SweepProgress {
@@ -65,62 +70,100 @@ interface Task {
 
 const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool): Promise<ReadonlyMap<number, Result>> => {
   const results = new Map<number, Result>();
-  const options = plan.points.map((point) => Object.fromEntries(plan.space.map(({ name, values }, at) => [name, values[point[at] ?? 0]])));
+  const numbers = new PointNumbers();
   let kept = 0;
   const tell = (): void => {
     run.onProgress?.({ done: results.size, wanted: runsOf(plan), kept });
   };
-  const runTasks = async (tasks: readonly Task[]): Promise<void> => {
+  /** False when it was stopped before all had answered. */
+  const runTasks = async (tasks: readonly Task[]): Promise<boolean> => {
     const byIndex = new Map(tasks.map((task) => [task.job.index, task]));
-    for (const { job, point } of tasks) {
-      const known = run.file?.kept.get(job.index);
-      if (known?.point !== point) continue;
-      results.set(job.index, known);
+    const optionsOf = ({ point }: Task): Result["options"] => optionsAt(plan.space, numbers.points[point] ?? []);
+    for (const task of tasks) {
+      const known = run.file?.kept.get(task.job.index);
+      if (known === undefined || !isDeepStrictEqual(known.options, optionsOf(task))) continue;
+      results.set(task.job.index, known);
       kept++;
     }
     tell();
     await pool.run(
       tasks.map(({ job }) => job).filter(({ index }) => !results.has(index)),
       ({ index }, answer: Answer) => {
-        const { part, fold, point } = byIndex.get(index) as Task;
-        const result: Result = { index, part, ...(fold === undefined ? {} : { fold }), point, options: options[point] ?? {}, ...answer };
+        const task = byIndex.get(index) as Task;
+        const { part, fold, point } = task;
+        const result: Result = { index, part, ...(fold === undefined ? {} : { fold }), point, options: optionsOf(task), ...answer };
         results.set(index, result);
         run.file?.append(result);
         tell();
       },
     );
+    return tasks.every(({ job }) => results.has(job.index));
   };
-  await runTasks(firstTasks(plan));
-  await runTasks(testTasks(plan, results));
+  const nextTasks = batchesOf(plan, numbers, results);
+  for (let tasks = nextTasks(); tasks.length > 0; tasks = nextTasks()) if (!(await runTasks(tasks))) return results;
+  await runTasks(testTasks(plan, numbers, results));
   return results;
 };
 
-/** Every point on the whole recording, or on the training of every fold. */
-const firstTasks = (plan: SweepPlan): readonly Task[] => {
-  const { points, windows } = plan;
-  if (windows.length === 0) return points.map((_, point) => taskOf(plan, point, point, "whole"));
-  return windows.flatMap((_, fold) => points.map((_point, point) => taskOf(plan, fold * points.length + point, point, "train", fold)));
+/** The points that were tried, in the order in which they came up first. */
+class PointNumbers {
+  readonly points: Point[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  of(point: Point): number {
+    const key = point.join(" ");
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    this.#numbers.set(key, this.points.length);
+    return this.points.push(point) - 1;
+  }
+}
+
+const optionsAt = (space: SweepPlan["space"], point: Point): Result["options"] =>
+  Object.fromEntries(space.map(({ name, values }, at) => [name, values[point[at] ?? 0]]));
+
+/** Each call gives the next batch: on the whole recording, or on the training of every fold, of which each learns from its own trials alone. */
+const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): (() => readonly Task[]) => {
+  const { trials, windows, objectives, prune } = plan;
+  const folds = windows.length === 0 ? [undefined] : [...windows.keys()];
+  const streams = folds.map((fold) => ({
+    fold,
+    first: (fold ?? 0) * trials,
+    count: 0,
+    sample: createSampler(plan, String(fold ?? "whole")),
+  }));
+  return () =>
+    streams.flatMap((stream) => {
+      const { fold, first, count, sample } = stream;
+      const tried = Array.from({ length: count }, (_, at) => results.get(first + at) as Result);
+      const points = sample(bestFirst(tried, objectives).map(({ point }) => numbers.points[point] as Point));
+      stream.count += points.length;
+      const bars = prune === true ? barsOf(tried.map((one) => ("rungs" in one ? (one.rungs ?? []) : []))) : undefined;
+      return points.map((point, at) =>
+        taskOf(plan, first + count + at, numbers.of(point), point, fold === undefined ? "whole" : "train", fold, bars),
+      );
+    });
 };
 
 /** What each fold's training chose, on the fold's test. Where no training succeeded there is nothing to test. */
-const testTasks = (plan: SweepPlan, results: ReadonlyMap<number, Result>): readonly Task[] => {
-  const { points, windows, by } = plan;
+const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<number, Result>): readonly Task[] => {
+  const { trials, windows, by } = plan;
   return windows.flatMap((_, fold) => {
-    const chosen = chosenIn(results.values(), fold, points, by);
+    const chosen = chosenIn(results.values(), fold, trials, by);
     if (chosen === undefined) return [];
-    const index = windows.length * points.length + fold;
-    return [taskOf(plan, index, chosen.point, "test", fold)];
+    return [taskOf(plan, windows.length * trials + fold, chosen.point, numbers.points[chosen.point] as Point, "test", fold)];
   });
 };
 
 /** Markets stand in the order of shared-market.ts: training and test of each fold in turn. */
-const taskOf = (plan: SweepPlan, index: number, point: number, part: Part, fold?: number): Task => ({
+const taskOf = (plan: SweepPlan, index: number, number: number, point: Point, part: Part, fold?: number, bars?: Bars): Task => ({
   job: {
     index,
-    overrides: overridesOf(plan.space, plan.points[point] ?? []),
+    overrides: overridesOf(plan.space, point),
     market: fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0),
+    ...(bars === undefined ? {} : { bars }),
   },
   part,
   ...(fold === undefined ? {} : { fold }),
-  point,
+  point: number,
 });

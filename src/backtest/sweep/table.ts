@@ -12,7 +12,7 @@ import { cut, type Ink, ink, padStart, printable, widthOf, wrapped } from "../..
 import { amount, counted, duration, grouped, signed } from "../../report/number-format.ts";
 import { perDay } from "../../report/returns.ts";
 import type { Window } from "./folds.ts";
-import type { Figures } from "./scores.ts";
+import type { Figures, Score } from "./scores.ts";
 import { spelled } from "./space.ts";
 import { judgement } from "./summary.ts";
 import { type Done, type FoldReport, isDone, type PointScore, type Result, type SweepReport } from "./sweep-report.ts";
@@ -52,18 +52,21 @@ export const sweepText = (report: SweepReport, { columns = 100, colour = false, 
   return `\n${lines.map((line) => ` ${line}`.trimEnd()).join("\n")}\n\n`;
 };
 
-const headline = ({ fixture, ranking, by, runs, seed, folds }: SweepReport, width: number, paint: Ink): readonly string[] => {
+const headline = ({ fixture, ranking, by, objectives, runs, seed, folds }: SweepReport, width: number, paint: Ink): readonly string[] => {
   const span = duration(fixture.endAtMs - fixture.startAtMs);
-  const order = folds === undefined ? `the best by ${by} first` : `chosen by ${by}`;
-  const unfinished = runs.wanted - runs.done - runs.failed - runs.unaccepted;
+  const first = objectives === undefined ? `the best by ${by} first` : `the Pareto front of ${objectives.join(" and ")} first`;
+  const order = folds === undefined ? first : `chosen by ${by}`;
+  const { pruned = 0 } = runs;
+  const unfinished = runs.wanted - runs.done - runs.failed - runs.unaccepted - pruned;
   const others = [
     ...(runs.failed === 0 ? [] : [`, ${grouped(runs.failed)} failed`]),
     ...(runs.unaccepted === 0 ? [] : [`, ${grouped(runs.unaccepted)} without an accepted order`]),
+    ...(pruned === 0 ? [] : [`, ${grouped(pruned)} given up early and not ranked`]),
     ...(unfinished === 0 ? [] : [`, ${grouped(unfinished)} not run`]),
   ].join("");
   return [
     `${paint.bold(cut(`Sweep of ${printable(fixture.name)}`, width - 24))} ${paint.dim(`(${span}), seed ${cut(printable(seed), 16)}`)}`,
-    `${counted(ranking.length, "point")}, ${order}; ${counted(runs.done, "run")} done${others}`,
+    ...wrapped(`${counted(ranking.length, "point")}, ${order}; ${counted(runs.done, "run")} done${others}`, width),
   ];
 };
 
@@ -73,28 +76,40 @@ const pointLines = (report: SweepReport, top: number, width: number, paint: Ink)
   const byIndex = new Map(report.results.filter(isDone).map((result) => [result.index, result]));
   const figures = rows.map(({ runs }) => (byIndex.get(runs[0] as number) as Done).figures);
   const money = (pick: (one: Figures) => string, spell = amount) => figures.map((one) => spell(pick(one), 2));
-  const columns: readonly Column[] = [
-    { name: "", cells: rows.map((_, index) => String(index + 1)) },
-    ...optionColumns(report, rows),
-    { name: "pnl", cells: money(({ pnl }) => pnl, signed) },
-    { name: "sharpe", cells: known(figures, "sharpe") },
-    { name: "drawdown", cells: money(({ drawdown }) => drawdown) },
+  const numbers = rows.map(({ onFront }, index) => `${index + 1}${onFront === true ? "*" : ""}`);
+  const scored: readonly (Column & { readonly score?: Score })[] = [
+    { name: "pnl", score: "pnl", cells: money(({ pnl }) => pnl, signed) },
+    { name: "sharpe", score: "sharpe", cells: known(figures, "sharpe") },
+    { name: "drawdown", score: "drawdown", cells: money(({ drawdown }) => drawdown) },
+    ...(decides(report, "drawdownPercent")
+      ? [{ name: "drawdown %", score: "drawdownPercent" as const, cells: money(({ drawdownPercent }) => drawdownPercent) }]
+      : []),
     { name: "trades", cells: figures.map(({ trades }) => grouped(trades)) },
     { name: "win %", cells: known(figures, "winPercent") },
     { name: "factor", cells: known(figures, "profitFactor") },
-    { name: "fees", cells: money(({ fees }) => fees) },
-    { name: "fills", cells: figures.map(({ fills }) => grouped(fills)) },
-    { name: "weight", cells: figures.map(({ weight }) => grouped(weight)) },
-    { name: "429", cells: figures.map(({ rejected429 }) => grouped(rejected429)) },
-    { name: "volume", cells: figures.map(({ volume }) => amount(volume, 0)) },
+    { name: "fees", score: "fees", cells: money(({ fees }) => fees) },
+    { name: "fills", score: "fills", cells: figures.map(({ fills }) => grouped(fills)) },
+    { name: "weight", score: "weight", cells: figures.map(({ weight }) => grouped(weight)) },
+    { name: "429", score: "rejected429", cells: figures.map(({ rejected429 }) => grouped(rejected429)) },
+    { name: "volume", score: "volume", cells: figures.map(({ volume }) => amount(volume, 0)) },
   ];
+  // What decides comes first, so that no narrow page drops it.
+  const [deciding, others] = [true, false].map((first) => scored.filter(({ score }) => decides(report, score) === first));
+  const columns: readonly Column[] = [{ name: "", cells: numbers }, ...optionColumns(report, rows), ...(deciding ?? []), ...(others ?? [])];
   const more = report.ranking.length - rows.length;
   return [
     ...laidOut(columns, width, paint),
     ...(more === 0 ? [] : [paint.dim(`${grouped(more)} more; --top, --csv or --json show them`)]),
+    ...(report.objectives === undefined ? [] : wrapped(frontLegend(report.objectives), width).map(paint.dim)),
     ...wrapped(legend(figures), width).map(paint.dim),
   ];
 };
+
+const decides = ({ by, objectives = [by] }: SweepReport, score: Score | undefined): boolean =>
+  score !== undefined && objectives.includes(score);
+
+const frontLegend = (objectives: readonly Score[]): string =>
+  `* on the Pareto front of ${objectives.join(" and ")}: no other point is better in one of them and as good in the rest.`;
 
 /** Shown as in the run's own report; a dash where the report has none. */
 const known = (figures: readonly Figures[], name: "sharpe" | "winPercent" | "profitFactor"): readonly string[] =>
@@ -123,21 +138,21 @@ const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: num
     figures === undefined ? "-" : scoreIn(figures, report.by, window);
   const columns: readonly Column[] = [
     { name: "fold", cells: folds.map(({ fold }) => String(fold + 1)) },
+    { name: "out of sample", cells: folds.map(({ outOfSample, test }) => hourly(outOfSample, test)) },
+    { name: "in sample", cells: folds.map(({ inSample, train }) => hourly(inSample, train)) },
+    ...(report.by === "pnl"
+      ? []
+      : [
+          { name: `${report.by} out`, cells: folds.map(({ outOfSample, test }) => score(outOfSample, test)) },
+          { name: `${report.by} in`, cells: folds.map(({ inSample, train }) => score(inSample, train)) },
+        ]),
+    { name: "by chance", cells: folds.map((fold) => chanceOf(fold, report.by)) },
     { name: "test from", spare: 1, cells: folds.map(({ test }) => new Date(test.fromAt).toISOString().slice(0, 16).replace("T", " ")) },
     { name: "lasts", spare: 2, cells: folds.map(({ test }) => duration(test.toAt - test.fromAt)) },
     ...optionColumns(
       report,
       folds.map((fold) => ({ options: fold.chosen?.options ?? {} })),
     ),
-    { name: "in sample", cells: folds.map(({ inSample, train }) => hourly(inSample, train)) },
-    { name: "out of sample", cells: folds.map(({ outOfSample, test }) => hourly(outOfSample, test)) },
-    ...(report.by === "pnl"
-      ? []
-      : [
-          { name: `${report.by} in`, cells: folds.map(({ inSample, train }) => score(inSample, train)) },
-          { name: `${report.by} out`, cells: folds.map(({ outOfSample, test }) => score(outOfSample, test)) },
-        ]),
-    { name: "by chance", cells: folds.map((fold) => chanceOf(fold, report.by)) },
   ];
   const options = report.space.map(({ name }) => cut(printable(name), optionMax));
   const fits = widthOfAll(sized(columns)) <= width;
@@ -145,7 +160,7 @@ const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: num
   return [
     ...rows.flatMap((row, index) => (fits || index === 0 ? [row] : [row, ...chosenLines(folds[index - 1], width, paint)])),
     ...wrapped(
-      `In sample and out of sample are pnl an hour. Every part begins cold: what a strategy learns from the past it learns within the part. "By chance" is what the best of so many trainings would show in sample if options did not matter.${report.by === "sharpe" ? " Sharpe ratios are per day, so that parts of different lengths can be compared." : ""}`,
+      `Out of sample and in sample are pnl an hour. Every part begins cold: what a strategy learns from the past it learns within the part. "By chance" is what the best of so many trainings would show in sample if options did not matter.${report.by === "sharpe" ? " Sharpe ratios are per day, so that parts of different lengths can be compared." : ""}`,
       width,
     ).map(paint.dim),
   ];
