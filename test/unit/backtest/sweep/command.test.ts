@@ -147,6 +147,16 @@ describe("sluice sweep", () => {
     ["--train without --folds", ["--train", "0.5"], "--train: it is the share of a fold; add --folds N."],
     ["a share that is none", ["--train", "1"], "Write a share between 0 and 1, such as 0.7."],
     ["both ways to choose", ["--grid", "--random", "3"], "'--grid' cannot be used with option '--random <n>'"],
+    ["two ways to say how many", ["--random", "3", "--trials", "3"], "--random N is --sampler random --trials N. Write one of them."],
+    ["trials of a grid", ["--trials", "3"], "--trials: a grid tries everything. Add --sampler tpe or --sampler random."],
+    ["a batch that nothing waits for", ["--batch", "3"], "--batch: results count for the next batch with --sampler tpe or --prune only."],
+    [
+      "giving up by another score",
+      ["--prune", "--by", "fees"],
+      "--prune gives up runs by their profit so far, which says little about fees.",
+    ],
+    ["giving up with two", ["--prune", "--objective", "pnl,drawdown"], "which says little about pnl and drawdown."],
+    ["an objective that is none", ["--objective", "pnl,luck"], '"luck" is no score. There is pnl, sharpe, drawdown'],
     ["a score that is none", ["--by", "luck"], "Allowed choices are pnl, sharpe, drawdown"],
     [
       "a file that cannot be written",

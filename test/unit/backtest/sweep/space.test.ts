@@ -40,8 +40,8 @@ const space = (...texts: readonly string[]): Space => spaceOf(strategies, texts.
 describe("A sweep's option space", () => {
   it("holds the values of each option under the strategy's own name, dots and blanks included", () => {
     expect(space("maker.levels=1..3", "maker v1.1.step=0.1,0.2")).toEqual([
-      { name: "maker.levels", strategy: "maker", option: "levels", values: [1, 2, 3] },
-      { name: "maker v1.1.step", strategy: "maker v1.1", option: "step", values: ["0.1", "0.2"] },
+      { name: "maker.levels", strategy: "maker", option: "levels", values: [1, 2, 3], ordered: true },
+      { name: "maker v1.1.step", strategy: "maker v1.1", option: "step", values: ["0.1", "0.2"], ordered: true },
     ]);
   });
 

@@ -122,7 +122,7 @@ describe("The page of a walk-forward sweep", () => {
     for (const columns of [60, 80, 200]) {
       const text = sweepText(report, { ...look, columns });
       expect(text).toContain("out of sample");
-      expect(text).toMatch(share === 1 ? /by chance\n/ : /not run/);
+      expect(text).toMatch(share === 1 ? /by chance[ \n]/ : /not run/);
     }
     expect(sweepPage(report)).toContain("</html>");
     expect(csvOf(report)).toContain("index,part,fold");
@@ -132,7 +132,7 @@ describe("The page of a walk-forward sweep", () => {
     const report = await walked(1);
     const lines = sweepText(report, { ...look, columns: 80 }).split("\n");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(lines.find((line) => line.includes("fold  "))).toMatch(/fold {2}.*test from .*in sample {2}out of sample {2}by chance$/);
+    expect(lines.find((line) => line.includes("fold  "))).toMatch(/fold {2}out of sample {2}in sample {2}by chance .*test from/);
     expect(lines.filter((line) => line.trim() === "ladder.levels=1 ladder.notional=100")).toHaveLength(2);
     expect(sweepText(report, { ...look, columns: 200 })).not.toContain("ladder.levels=1 ");
   });
@@ -140,7 +140,7 @@ describe("The page of a walk-forward sweep", () => {
   it("brings Sharpe ratios of parts to a day", async () => {
     const text = sweepText(await walked(1, "sharpe"), { ...look, columns: 200 });
     // A training of 40 s has 0.5 × √(86,400 / 40), its test of 40 s as much.
-    expect(text).toMatch(/sharpe in {2}sharpe out/);
+    expect(text).toMatch(/sharpe out {2}sharpe in/);
     expect(text).toMatch(/ 23\.\d\d +23\.\d\d /);
     expect(text).toContain("Sharpe ratios are per day");
   });
@@ -162,7 +162,7 @@ describe("Sweep runs without an accepted order", () => {
     const report = mixed(["1"]);
     expect(report.ranking.map(({ point }) => point)).toEqual([1]);
     const text = sweepText(report, { ...look, columns: 80 });
-    expect(text).toContain("1 run done, 3 without an accepted order, 2 not run");
+    expect(text.replaceAll(/\n ?/g, " ")).toContain("1 run done, 3 without an accepted order, 2 not run");
     expect(text).toContain("3 runs without an accepted order, not ranked:\n ladder.levels=1 ladder.step=0.1: all 3 orders");
     expect(csvOf(report)).toContain(`,unaccepted,`);
     expect(sweepPage(report).match(/class="shade"/g)).toHaveLength(1);
@@ -183,6 +183,58 @@ describe("The table of a sweep", () => {
     const formula = { ...reported([undefined]) };
     const results = formula.results.map((one) => ({ ...one, error: "=1+1" }) as Result);
     expect(csvOf({ ...formula, results })).toContain(",'=1+1\r\n");
+  });
+});
+
+describe("Figures of a sweep", () => {
+  const columnsIn = (line: string): readonly string[] => line.trim().split(/ {2,}/);
+  const pnls = ["1.004", "-2.5", "1234.567", "0", "-0.25", "33"];
+
+  it.each([80, 120])("are the same in the table of %i columns, in JSON and in values", (columns) => {
+    const report = JSON.parse(JSON.stringify(reported(pnls))) as SweepReport;
+    const lines = sweepText(report, { columns, colour: false, top: 6 }).split("\n");
+    const heading = lines.findIndex((line) => line.includes("ladder.levels  "));
+    const names = ["", ...columnsIn(lines[heading] ?? "")];
+    const [head = "", ...rows] = csvOf(report).trimEnd().split("\r\n");
+    const values = rows.map((row) => Object.fromEntries(head.split(",").map((name, at) => [name, row.split(",")[at]])));
+    for (const [place, { runs, score }] of report.ranking.entries()) {
+      const shown = Object.fromEntries(columnsIn(lines[heading + 1 + place] ?? "").map((cell, at) => [names[at], cell]));
+      const row = values[runs[0] as number] ?? {};
+      expect(row).toMatchObject({ pnl: score, "ladder.levels": shown["ladder.levels"], drawdown: "1234.5", status: "done" });
+      expect(Number(shown["pnl"]?.replace(",", ""))).toBeCloseTo(Number(score), 2);
+      expect([shown["drawdown"], shown["trades"], shown["win %"]]).toEqual(["1,234.50", row["trades"], "43"]);
+    }
+    expect(lines.every((line) => line.length <= columns)).toBe(true);
+  });
+
+  it("mark the Pareto front in the table, and in JSON with the scores of all objectives", () => {
+    const report = reported(["1", "-2", "3", "0"], { ...plan, objectives: ["pnl", "fills"] });
+    expect(report.ranking.map(({ score, onFront, scores }) => [score, onFront, scores])).toEqual([
+      ["3", true, { pnl: "3", fills: "12" }],
+      ["1", false, { pnl: "1", fills: "12" }],
+      ["0", false, { pnl: "0", fills: "12" }],
+      ["-2", false, { pnl: "-2", fills: "12" }],
+    ]);
+    const text = sweepText(report, { ...look, columns: 80, top: 4 });
+    expect(text).toContain("4 points, the Pareto front of pnl and fills first");
+    expect(text).toMatch(/ladder\.step {4}pnl {2}fills {2}sharpe/);
+    expect(text.split("\n").filter((line) => /^ +\d\*/.test(line))).toHaveLength(1);
+    expect(text).toContain("* on the Pareto front of pnl and fills");
+  });
+
+  it("tell how many runs were given up, which are no part of the ranking but count as trials", () => {
+    const whole = reported(["1", "-2", "3"]);
+    const [first, ...rest] = whole.results as [Result, ...Result[]];
+    const { index, part, point, options } = first;
+    const given: Result = { index, part, point, options, status: "pruned", at: 0.25, pnl: "-7", bar: "-1.5", rungs: ["-7"] };
+    const report = reportOf({ ...plan, prune: true }, new Map([given, ...rest].map((one) => [one.index, one])));
+    expect(report.runs).toMatchObject({ done: 2, pruned: 1 });
+    expect([report.ranking.length, report.luck?.trials]).toEqual([2, 3]);
+    const text = sweepText(report, { ...look, columns: 80 }).replaceAll(/\n ?/g, " ");
+    expect(text).toContain("2 runs done, 1 given up early and not ranked, 3 not run");
+    expect(text).toContain("runs that fell behind were given up");
+    expect(csvOf(report)).toContain("pruned,,");
+    expect(csvOf(report)).toContain("given up at 25 % of the time with pnl -7");
   });
 });
 

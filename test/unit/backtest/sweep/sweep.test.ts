@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cutTape } from "../../../../src/backtest/sweep/cut.ts";
+import { runJob } from "../../../../src/backtest/sweep/job.ts";
 import { openResults } from "../../../../src/backtest/sweep/results-file.ts";
+import { readMarkets } from "../../../../src/backtest/sweep/shared-market.ts";
 import { runSweep } from "../../../../src/backtest/sweep/sweep.ts";
 import type { SweepPlan } from "../../../../src/backtest/sweep/sweep-plan.ts";
 import { reportOf, type SweepReport } from "../../../../src/backtest/sweep/sweep-report.ts";
-import { runBacktest } from "../../../../src/backtest.ts";
+import { type ReadMarket, runBacktest } from "../../../../src/backtest.ts";
+import { add, sub } from "../../../../src/decimal.ts";
 import { loadConfigFile } from "../../../../src/host/load.ts";
 import type { Config } from "../../../../src/index.ts";
 import { readFixture, writeFixture } from "../../../../src/market/tape/fixture.ts";
@@ -99,6 +102,63 @@ describe("A sweep", () => {
     const lines = readFileSync(join(dir, "results.ndjson"), "utf8").trimEnd().split("\n");
     expect(lines).toHaveLength(7);
     expect(lines.map((line) => (JSON.parse(line) as { index?: number }).index).slice(0, 3)).toEqual([undefined, 0, 1]);
+  });
+
+  it("that learns and gives up runs tells the same on any number of threads, and after a stop", async () => {
+    const choice = { kind: "tpe", count: 24, seed: "1", batch: 6 } as const;
+    const vary = ["ladder.levels=1..8", "ladder.step=0.00001..0.001/log9"];
+    const guided = () => planOf(vary, { fixture: marketOf(1), choice, prune: true });
+    const plan = await guided();
+    const dir = join(folder, "guided");
+    let stop = (): void => undefined;
+    const stopped = await runSweep(plan, {
+      threads: 2,
+      file: openResults(dir, plan.identity, false),
+      onStop: (run) => {
+        stop = run;
+        return () => undefined;
+      },
+      onProgress: ({ done }) => {
+        if (done === 6) stop();
+      },
+    });
+    expect(stopped.runs.wanted - stopped.results.length).toBeGreaterThan(5);
+    const resumed = await runSweep(await guided(), { threads: 2, file: openResults(dir, plan.identity, true) });
+    const whole = await runSweep(await guided(), { threads: 1 });
+    expect(JSON.stringify(resumed)).toBe(JSON.stringify(whole));
+    const { done, pruned = 0, wanted } = whole.runs;
+    expect([done + pruned, wanted]).toEqual([24, 24]);
+    expect(pruned).toBeGreaterThan(0);
+    expect(whole.luck?.trials).toBe(24);
+    const given = whole.results.filter(({ status }) => status === "pruned").map(({ point }) => point);
+    expect(whole.ranking.filter(({ point }) => given.includes(point))).toEqual([]);
+    expect(whole.ranking).toHaveLength(done);
+  }, 180_000);
+
+  it("gives up what had made less at a quarter of the time than most, as the run's own equity says", async () => {
+    const [market] = readMarkets({ fixture: marketOf(2), windows: [] }) as [ReadMarket];
+    const config = (await loadConfigFile(stand)) as Config;
+    const job = { index: 0, overrides: { ladder: { levels: 3 } }, market: 0 };
+    const { journal: _, ...rest } = config;
+    const strategies = config.strategies.map((one) => (one.name === "ladder" ? (one.with?.({ levels: 3 }) ?? one) : one));
+    const { equity, pnl, resultHash } = await runBacktest({ ...rest, strategies }, { market });
+    const quarterAt = market.tape.startAt + 0.25 * (market.tape.endAt - market.tape.startAt);
+    const quarter = sub(equity.findLast(({ at }) => at <= Math.round(quarterAt))?.equity ?? "0", equity[0]?.equity ?? "0");
+    const above = add(quarter, "0.00000001");
+    expect(await runJob(config, { ...job, bars: [above, null, null] }, market, {})).toEqual({
+      status: "pruned",
+      at: 0.25,
+      pnl: quarter,
+      bar: above,
+      rungs: [quarter],
+    });
+    const clears = await runJob(config, { ...job, bars: [quarter, null, null] }, market, {});
+    expect(clears).toMatchObject({
+      status: "done",
+      resultHash,
+      figures: { pnl },
+      rungs: [quarter, expect.any(String), expect.any(String)],
+    });
   });
 
   it("can be stopped while a run will not end", async () => {
