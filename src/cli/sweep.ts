@@ -6,7 +6,7 @@
  * Not here: what is asked for (backtest/sweep/sweep-config.ts), the runs (backtest/sweep/sweep.ts), the report's look (backtest/sweep/table.ts, backtest/sweep/html-page.ts).
  */
 import { existsSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Score, scores } from "../backtest/sweep/scores.ts";
 import type { SweepProgress } from "../backtest/sweep/sweep.ts";
@@ -47,6 +47,7 @@ interface Flags extends GivenFlags {
   readonly resume?: true;
   readonly csv?: string;
   readonly html?: string;
+  readonly reports?: number;
   readonly json?: true;
 }
 
@@ -86,7 +87,12 @@ export const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts =
     .option("--out <dir>", "keep results in this folder as they come")
     .option("--resume", "go on with what is missing in --out")
     .option("--csv <file>", "write all runs as comma-separated values")
-    .option("--html <file>", "write the scores as a table for a browser, one file that needs no network")
+    .option("--html <file>", "write a page for a browser: pictures and a table of all runs, one file that needs no network")
+    .option(
+      "--reports <n>",
+      "with --html: write the reports of n runs to a folder beside it, tests and the best first",
+      wholeFrom(1, 10_000),
+    )
     .option("--json", "print everything as one JSON document")
     .action((path: string, flags: Flags) => sweepFile(path, flags, io, parts));
 };
@@ -107,12 +113,17 @@ const shareOf = (text: string): number => {
 
 const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = createSystemClock() }: SweepParts): Promise<void> => {
   for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
+  if (flags.reports !== undefined && flags.html === undefined)
+    throw new SluiceError("USAGE", "--reports: the page of --html leads to them. Name its file with --html FILE.");
+  const written = new Set<number>();
   const progress = transientLine(io, clock);
   const stop = new AbortController();
   let startedAt = 0;
   let leave = (): void => undefined;
   const options: SweepOptions = {
     ...optionsOf(flags),
+    ...(flags.reports !== undefined &&
+      flags.html !== undefined && { reports: { dir: pagesBeside(flags.html), top: flags.reports, onPage: (index) => written.add(index) } }),
     signal: stop.signal,
     onStart: (start) => {
       io.err(`${printable(announcement(start, flags.jobs))}\n`);
@@ -127,7 +138,7 @@ const sweepFile = async (path: string, flags: Flags, io: CliIo, { clock = create
     leave();
     progress.clear();
   });
-  await tell(report, flags, io);
+  await tell(report, flags, written, io);
   end(report, flags);
 };
 
@@ -174,9 +185,17 @@ const progressText = ({ done, wanted, kept }: SweepProgress, elapsedMs: number):
   return `${done} of ${wanted} runs${leftText(done - kept, wanted - kept, elapsedMs)}`;
 };
 
-const tell = async (report: SweepReport, flags: Flags, io: CliIo): Promise<void> => {
+/** `out/map.html` has its runs in `out/map-runs`. */
+const pagesBeside = (file: string): string => `${file.replace(/\.html?$/, "")}-runs`;
+
+const tell = async (report: SweepReport, flags: Flags, written: ReadonlySet<number>, io: CliIo): Promise<void> => {
   if (flags.csv !== undefined) writeFileSync(flags.csv, (await import("../backtest/sweep/csv.ts")).csvOf(report));
-  if (flags.html !== undefined) writeFileSync(flags.html, (await import("../backtest/sweep/html-page.ts")).sweepPage(report));
+  const { html } = flags;
+  if (html !== undefined) {
+    const { sweepPage } = await import("../backtest/sweep/html-page.ts");
+    const folder = encodeURIComponent(basename(pagesBeside(html)));
+    writeFileSync(html, sweepPage(report, { reportOf: (index) => (written.has(index) ? `${folder}/${index}.html` : undefined) }));
+  }
   if (flags.json) return io.out(`${JSON.stringify(report)}\n`);
   const { sweepText } = await import("../backtest/sweep/table.ts");
   io.out(sweepText(report, { columns: io.columns, colour: colourOf(io), top: flags.top }));

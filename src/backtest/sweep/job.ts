@@ -7,11 +7,15 @@
  * Not here: threads (thread.ts, pool.ts), which jobs there are (sweep-plan.ts).
  */
 
+import { writeFileSync } from "node:fs";
 import { checkConfig } from "../../host/config.ts";
+import type { RunDetails } from "../../report/details.ts";
+import type { RunReport } from "../../report/report.ts";
 import { unsentIn } from "../../report/warnings.ts";
 import type { ReadMarket } from "../backtest-service.ts";
 import { type GivenOptions, withOptions } from "../given-options.ts";
-import { runBacktest } from "../runner.ts";
+import { type RunOptions, runBacktest } from "../runner.ts";
+import { withDetails } from "../with-details.ts";
 import { type Bars, FellBehind, watchRungs } from "./pruning.ts";
 import { type Figures, figuresOf } from "./scores.ts";
 import { type Overrides, varied } from "./space.ts";
@@ -23,6 +27,8 @@ export interface Job {
   readonly market: number;
   /** The run is given up where it does not reach these; without them it goes on whatever it makes. */
   readonly bars?: Bars;
+  /** File to write the page of the run's report to. */
+  readonly page?: string;
 }
 
 /** What holds for all jobs of a sweep. */
@@ -40,18 +46,26 @@ export type Answer =
   | { readonly status: "failed"; readonly error: string };
 
 /** `market` is the one the job names. */
-export const runJob = async (config: unknown, { overrides, bars }: Job, market: ReadMarket, settings: JobSettings): Promise<Answer> => {
+export const runJob = async (
+  config: unknown,
+  { overrides, bars, page }: Job,
+  market: ReadMarket,
+  settings: JobSettings,
+): Promise<Answer> => {
   const watch = bars && watchRungs(bars);
   try {
     // A journal belongs to one engine; orders of a sweep are never recovered.
     const { journal: _, ...checked } = checkConfig(withOptions(config, settings));
     const { seed, limits } = settings;
     const options = {
+      market,
+      print: () => undefined,
       ...(seed !== undefined && { seed }),
       ...(limits !== undefined && { limits }),
       ...(watch && { onProgress: watch.onProgress }),
     };
-    const report = await runBacktest(varied(checked, overrides), { ...options, market, print: () => undefined });
+    const chosen = varied(checked, overrides);
+    const report = page === undefined ? await runBacktest(chosen, options) : await runWithPage(chosen, options, page);
     const failed = Object.entries(report.perStrategy).find(([, { state }]) => state === "failed");
     if (failed !== undefined) {
       const place = report.failures?.find(({ kind, name }) => kind === "strategy" && name === failed[0])?.place;
@@ -68,4 +82,16 @@ export const runJob = async (config: unknown, { overrides, bars }: Job, market: 
     }
     return { status: "failed", error: error instanceof Error ? error.message : String(error) };
   }
+};
+
+/** Details are kept for the page alone. */
+const runWithPage = async (config: unknown, options: RunOptions, file: string): Promise<RunReport> => {
+  let details: RunDetails | undefined;
+  const detailed = withDetails(config, (seen) => {
+    details = seen;
+  });
+  const report = await runBacktest(detailed, options);
+  const { tearsheet } = await import("../../report/html/tearsheet.ts");
+  if (details !== undefined) writeFileSync(file, tearsheet(report, details));
+  return report;
 };

@@ -17,7 +17,7 @@ import type { GivenOptions } from "../given-options.ts";
 import type { Choice } from "./sampling.ts";
 import { type Score, scores } from "./scores.ts";
 import { readVariation, type Variation, variationsIn } from "./space.ts";
-import type { SweepProgress } from "./sweep.ts";
+import type { RunPages, SweepProgress } from "./sweep.ts";
 import type { SweepOptions as PlanOptions, SweepPlan } from "./sweep-plan.ts";
 import type { SweepReport } from "./sweep-report.ts";
 
@@ -70,6 +70,8 @@ export interface SweepOptions extends GivenOptions {
   readonly out?: string;
   /** Go on with what is missing in `out`. */
   readonly resume?: boolean;
+  /** Write the pages of single runs' reports as INDEX.html to a folder: tests first, then the ranking. Each is run once more for it. */
+  readonly reports?: RunPages;
   /** Called once, before the first run. */
   readonly onStart?: (start: SweepStart) => void;
   readonly onProgress?: (progress: SweepProgress) => void;
@@ -108,6 +110,7 @@ const rules: OptionRules = {
     warmUpMs: { type: "number", minimum: 0 },
     out: text,
     resume: { type: "boolean" },
+    reports: { type: "object" },
     onStart: {},
     onProgress: {},
     signal: {},
@@ -130,7 +133,7 @@ export const sweep = async (path: string, options: SweepOptions = {}, clock: Clo
     import("./sweep.ts"),
     import("./results-file.ts"),
   ]);
-  const { jobs, out, resume = false, signal, onProgress } = options;
+  const { jobs, out, resume = false, signal, onProgress, reports } = options;
   const plan = planSweep(path, config, planOptions(options, variations));
   const file = out === undefined ? undefined : openResults(out, plan.identity, resume);
   const threads = jobs ?? availableParallelism();
@@ -140,6 +143,7 @@ export const sweep = async (path: string, options: SweepOptions = {}, clock: Clo
     ...(jobs === undefined ? { sparing: clock } : {}),
     ...(file === undefined ? {} : { file }),
     ...(onProgress === undefined ? {} : { onProgress }),
+    ...(reports === undefined ? {} : { pages: reports }),
     ...(signal === undefined ? {} : { onStop: (stop) => whenAborted(signal, stop) }),
   });
 };

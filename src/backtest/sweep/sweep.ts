@@ -7,6 +7,8 @@
  * Not here: what is asked for (sweep-plan.ts), the report (sweep-report.ts), threads (pool.ts).
  */
 
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock/clock.ts";
 import type { ReadMarket } from "../backtest-service.ts";
@@ -30,12 +32,23 @@ export interface SweepProgress {
   readonly kept: number;
 }
 
+/** Pages of the reports of single runs. */
+export interface RunPages {
+  /** Folder in which each is INDEX.html. */
+  readonly dir: string;
+  readonly top: number;
+  /** Called with the index of each run whose page was written. */
+  readonly onPage?: (index: number) => void;
+}
+
 export interface SweepRun {
   /** Runs at a time. */
   readonly threads: number;
   /** Leaves threads unopened that would not pay, judged on this time; the report does not depend on it. */
   readonly sparing?: Clock;
   readonly file?: ResultsFile;
+  /** Write the reports of the first runs: tests, then the ranking. */
+  readonly pages?: RunPages;
   readonly onProgress?: (progress: SweepProgress) => void;
   /** Called with a way to stop; what it returns is called at the end. */
   readonly onStop?: (stop: () => void) => () => void;
@@ -53,8 +66,9 @@ export const runSweep = async (plan: SweepPlan, run: SweepRun): Promise<SweepRep
     void pool.close();
   });
   try {
-    const results = await runAll(plan, run, pool);
-    return reportOf(plan, results);
+    const report = reportOf(plan, await runAll(plan, run, pool));
+    if (run.pages !== undefined) await writePages(plan, report, run.pages, pool);
+    return report;
   } finally {
     await pool.close();
     leave?.();
@@ -103,6 +117,27 @@ const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool): Promise<Reado
   for (let tasks = nextTasks(); tasks.length > 0; tasks = nextTasks()) if (!(await runTasks(tasks))) return results;
   await runTasks(testTasks(plan, numbers, results));
   return results;
+};
+
+/** The same runs once more, as results that were kept have no details. */
+const writePages = async (
+  plan: SweepPlan,
+  { results, ranking }: SweepReport,
+  { dir, top, onPage }: RunPages,
+  pool: Pool,
+): Promise<void> => {
+  const tests = results.filter(({ part, status }) => part === "test" && status === "done").map(({ index }) => index);
+  const chosen = [...tests, ...ranking.flatMap(({ runs }) => runs)].slice(0, top);
+  mkdirSync(dir, { recursive: true });
+  const byIndex = new Map(results.map((result) => [result.index, result]));
+  const jobs = chosen.map((index): Job => {
+    const { options, fold, part } = byIndex.get(index) as Result;
+    const point = plan.space.map(({ name, values }) => values.findIndex((value) => isDeepStrictEqual(value, options[name])));
+    return { index, overrides: overridesOf(plan.space, point), market: marketOf(part, fold), page: resolve(dir, `${index}.html`) };
+  });
+  await pool.run(jobs, ({ index }, answer) => {
+    if (answer.status === "done") onPage?.(index);
+  });
 };
 
 /** The points that were tried, in the order in which they came up first. */
@@ -156,11 +191,13 @@ const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<
 };
 
 /** Markets stand in the order of shared-market.ts: training and test of each fold in turn. */
+const marketOf = (part: Part, fold: number | undefined): number => (fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0));
+
 const taskOf = (plan: SweepPlan, index: number, number: number, point: Point, part: Part, fold?: number, bars?: Bars): Task => ({
   job: {
     index,
     overrides: overridesOf(plan.space, point),
-    market: fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0),
+    market: marketOf(part, fold),
     ...(bars === undefined ? {} : { bars }),
   },
   part,

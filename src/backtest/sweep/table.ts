@@ -7,11 +7,11 @@
  * Not here: the figures (sweep-report.ts), the page (html-page.ts).
  */
 
-import { approximate, div, isPositive, mul } from "../../decimal.ts";
+import { isPositive } from "../../decimal.ts";
 import { cut, type Ink, ink, padStart, printable, widthOf, wrapped } from "../../report/ansi.ts";
 import { amount, counted, duration, grouped, signed } from "../../report/number-format.ts";
-import { perDay } from "../../report/returns.ts";
 import type { Window } from "./folds.ts";
+import { chanceIn, pnlAnHour, scoreIn } from "./part-scores.ts";
 import type { Figures, Score } from "./scores.ts";
 import { spelled } from "./space.ts";
 import { judgement } from "./summary.ts";
@@ -135,7 +135,7 @@ const optionMax = 28;
 
 const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: number, paint: Ink): readonly string[] => {
   const score = (figures: Figures | undefined, window: Window): string =>
-    figures === undefined ? "-" : scoreIn(figures, report.by, window);
+    figures === undefined ? "-" : scoreText(scoreIn(figures, report.by, window));
   const columns: readonly Column[] = [
     { name: "fold", cells: folds.map(({ fold }) => String(fold + 1)) },
     { name: "out of sample", cells: folds.map(({ outOfSample, test }) => hourly(outOfSample, test)) },
@@ -146,7 +146,7 @@ const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: num
           { name: `${report.by} out`, cells: folds.map(({ outOfSample, test }) => score(outOfSample, test)) },
           { name: `${report.by} in`, cells: folds.map(({ inSample, train }) => score(inSample, train)) },
         ]),
-    { name: "by chance", cells: folds.map((fold) => chanceOf(fold, report.by)) },
+    { name: "by chance", cells: folds.map((fold) => scoreText(chanceIn(fold, report.by))) },
     { name: "test from", spare: 1, cells: folds.map(({ test }) => new Date(test.fromAt).toISOString().slice(0, 16).replace("T", " ")) },
     { name: "lasts", spare: 2, cells: folds.map(({ test }) => duration(test.toAt - test.fromAt)) },
     ...optionColumns(
@@ -174,22 +174,7 @@ const chosenLines = (fold: FoldReport | undefined, width: number, paint: Ink): r
   );
 };
 
-const scoreIn = (figures: Figures, by: SweepReport["by"], { fromAt, toAt }: Window): string => {
-  const value = figures[by];
-  if (value === undefined) return "-";
-  if (by !== "sharpe") return amount(String(value), 2);
-  return amount(perDay(approximate(String(value)), figures.sharpePer ?? "run", toAt - fromAt).toFixed(8), 2);
-};
-
-/** In the unit of the column it is compared with. */
-const chanceOf = ({ luck, inSample, train: { fromAt, toAt } }: FoldReport, by: SweepReport["by"]): string => {
-  if (luck === undefined) return "-";
-  const { bestByChance } = luck;
-  if (by === "pnl") return amount(((bestByChance * 3_600_000) / (toAt - fromAt)).toFixed(8), 2);
-  return amount((by === "sharpe" ? perDay(bestByChance, inSample?.sharpePer ?? "run", toAt - fromAt) : bestByChance).toFixed(8), 2);
-};
-
-export const pnlAnHour = (figures: Figures, { fromAt, toAt }: Window): string => div(mul(figures.pnl, "3600000"), String(toAt - fromAt), 8);
+const scoreText = (value: number | undefined): string => (value === undefined ? "-" : amount(value.toFixed(8), 2));
 
 const hourly = (figures: Figures | undefined, window: Window): string =>
   figures === undefined ? "-" : signed(pnlAnHour(figures, window), 2);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { backtest } from "../../../../src/backtest/backtest-service.ts";
@@ -55,6 +55,36 @@ describe("sluice sweep", () => {
     const other = await sweep(...given, "--resume", "--seed", "5");
     expect([other.code, other.out]).toEqual([2, ""]);
     expect(other.err).toContain("belongs to another sweep: the seed has changed since");
+  });
+
+  it("writes reports of the tests and the best runs beside its page, also later and from kept results", async () => {
+    const [dir, html] = [join(folder, "reported"), join(folder, "reported.html")];
+    const given = [
+      "--fixture",
+      marketOf(1),
+      "--vary",
+      "ladder.levels=1..2",
+      "--vary",
+      "ladder.notional=100",
+      "--folds",
+      "1",
+      "--out",
+      dir,
+      "--html",
+      html,
+    ];
+    expect((await sweep(...given, "--json")).code).toBe(0);
+    expect(readFileSync(html, "utf8")).not.toContain("reported-runs");
+    const { code, out } = await sweep(...given, "--json", "--resume", "--reports", "2");
+    const { results, ranking } = JSON.parse(out) as SweepReport;
+    const written = [2, ranking[0]?.runs[0] as number];
+    expect([code, readdirSync(join(folder, "reported-runs")).sort()]).toEqual([0, written.map((index) => `${index}.html`).sort()]);
+    const page = readFileSync(html, "utf8");
+    for (const index of written) {
+      expect(page).toContain(`href="reported-runs/${index}.html"`);
+      const { resultHash } = results[index] as { resultHash?: string };
+      expect(readFileSync(join(folder, "reported-runs", `${index}.html`), "utf8")).toContain(resultHash);
+    }
   });
 
   it("runs with the fill model and the warm-up it was given, as a config with them would, and tells such a sweep from another", async () => {
@@ -147,6 +177,7 @@ describe("sluice sweep", () => {
     ["--train without --folds", ["--train", "0.5"], "--train: it is the share of a fold; add --folds N."],
     ["a share that is none", ["--train", "1"], "Write a share between 0 and 1, such as 0.7."],
     ["both ways to choose", ["--grid", "--random", "3"], "'--grid' cannot be used with option '--random <n>'"],
+    ["reports without a page", ["--reports", "3"], "--reports: the page of --html leads to them. Name its file with --html FILE."],
     ["two ways to say how many", ["--random", "3", "--trials", "3"], "--random N is --sampler random --trials N. Write one of them."],
     ["trials of a grid", ["--trials", "3"], "--trials: a grid tries everything. Add --sampler tpe or --sampler random."],
     ["a batch that nothing waits for", ["--batch", "3"], "--batch: results count for the next batch with --sampler tpe or --prune only."],

@@ -100,6 +100,21 @@ describe("The page of a sweep", () => {
 });
 
 describe("The page of a walk-forward sweep", () => {
+  it("puts out of sample first in its HTML, in the units of the table", async () => {
+    const report = await walked(1, "sharpe");
+    const html = sweepPage(report);
+    const order = ["Out of sample</h2>", "Options against Sharpe a day", "<h2>How much is chance", 'id="runs"'].map((text) =>
+      html.indexOf(text),
+    );
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(order[0]).toBeGreaterThan(0);
+    expect(html.match(/<path class="out"/g)).toHaveLength(4);
+    const shown = sweepText(report, { ...look, columns: 200 });
+    const [chance = ""] = /\d+\.\d\d(?= {2}2024)/.exec(shown) ?? [];
+    expect(html).toContain(`<td class="n">${chance}</td>`);
+    expect([...html.matchAll(/<tr id="run-(\d+)"><th[^>]*>\d+<\/th><td class="part"><b>out of sample/g)]).toHaveLength(2);
+  });
+
   const parts = { fixture: marketOf(2), folds: { count: 2, train: 0.5 } };
   const walked = async (share: number, by: "pnl" | "sharpe" = "pnl", whole = true): Promise<SweepReport> => {
     const over = await planOf(["ladder.levels=1..3", "ladder.notional=100,200"], { ...parts, by });
@@ -242,14 +257,37 @@ describe("The HTML page of a sweep", () => {
   it("has a cell for every pair, the best one in bold, and needs nothing from outside", () => {
     const html = sweepPage(reported(["1", "-2", "3.456", "0", "-1", "2"]));
     expect(html.match(/class="shade"/g)).toHaveLength(6);
-    expect(html.match(/<b>.*?<\/b>/g)).toEqual(["<b>3.456</b>"]);
-    expect(html).toMatch(/--gain\) 35%,transparent\)"><b>3\.456/);
-    expect(html).toMatch(/--loss\) 20%,transparent\)">-2</);
-    expect(html).toContain("ladder.levels=2</th>");
+    expect(html.match(/<b>.*?<\/b>/g)).toEqual(["<b>3.46</b>"]);
+    expect(html).toMatch(/--gain\) 35%,transparent\)"><b>3\.46/);
+    expect(html).toMatch(/--loss\) 20%,transparent\)">-2\.00</);
+    expect(html).toContain("Down: ladder.step. Across: ladder.levels.");
     expect(html).toContain("prefers-color-scheme:dark");
-    expect(html).not.toMatch(/https?:|url\(|<script|<link|@import/);
+    expect(html).not.toMatch(/https?:|url\(|src=|<link|@import/);
     expect(html).toContain("Sweep of a&lt;b&gt;&amp;&quot;c");
     expect(html).not.toContain("a<b>");
+  });
+
+  it("has a row for every run with its exact figures, marks that lead to the rows, and links to the reports there are", () => {
+    const html = sweepPage(reported(["1", "-2", "3.456", undefined]), {
+      reportOf: (index) => (index === 2 ? "map-runs/2.html" : undefined),
+    });
+    expect([...html.matchAll(/<tr id="run-(\d)"/g)].map(([, index]) => index)).toEqual(["2", "0", "1", "3"]);
+    expect([...html.matchAll(/<tr id="run-\d">.*?data-v="([^"]*)"/g)].map(([, pnl]) => pnl)).toEqual(["3.456", "1", "-2", ""]);
+    expect(html.match(/<a href="#run-\d" tabindex="-1"><circle/g)).toHaveLength(6);
+    expect(html.match(/href="map-runs[^>]*>report/g)).toEqual(['href="map-runs/2.html">report']);
+    expect(html).toContain("failed: it said &quot;no&quot;");
+  });
+
+  it("shares cells where an option has many values, and names them by their ends", async () => {
+    const many = await planOf(["ladder.levels=1..20", "ladder.notional=100,200"], { fixture: marketOf(1) });
+    const html = sweepPage(
+      reported(
+        Array.from({ length: 40 }, (_, index) => String(index)),
+        many,
+      ),
+    );
+    expect(html.match(/class="shade"/g)).toHaveLength(20);
+    expect(html).toContain('<th scope="col" class="n">19 to 20</th>');
   });
 
   it("is a row for one option, and medians over the others for three", async () => {
