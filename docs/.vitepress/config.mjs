@@ -27,6 +27,7 @@ const sidebar = [
     ["Recorded markets", "markets"],
     ["Reading the results", "results"],
     ["Research", "research"],
+    ["Optimising", "optimising"],
     ["Running live", "live"],
     ["The service profile", "service-profile"],
   ]),
