@@ -65,7 +65,7 @@ export const createReportCollector = (
   const heard = listen(engine, service, config, asked);
   const samples = new EquitySamples(service, heard.tally);
   const { equity } = samples;
-  const recorder = service.onDetails && recordDetails(service, engine.updates$, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
+  const recorder = service.onDetails && recordDetails(service, engine, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
   return {
     begin: heard.begin,
     sample: (at) => {

@@ -10,6 +10,7 @@
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
+import type { EventLog } from "../journal/event-log.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
@@ -46,6 +47,8 @@ export interface OrderLife {
   readonly ordType: string;
   readonly px: string;
   readonly sz: string;
+  /** Milliseconds for which its placement waited for quota and its turn before it was sent. */
+  readonly waitedMs: number;
   readonly phases: readonly { readonly at: number; readonly phase: string }[];
   /** Why it came to nothing, where it is known. */
   readonly reason?: string;
@@ -90,15 +93,24 @@ interface DetailedRun {
   readonly simulated: { readonly venue: { onFill(listener: (fill: Fill) => void): unknown } };
 }
 
+interface HeardEngine {
+  readonly updates$: Observable<OrderUpdate>;
+  readonly log: Pick<EventLog, "on">;
+}
+
 export interface DetailsRecorder {
   readonly details: (rest: Omit<RunDetails, "fills" | "orders" | "positions" | "prices" | "plots" | "plotsLeftOut">) => RunDetails;
 }
 
-type Life = Omit<OrderLife, "phases" | "reason"> & { readonly phases: { at: number; phase: string }[]; reason?: string };
+type Life = Omit<OrderLife, "phases" | "reason" | "waitedMs"> & {
+  readonly phases: { at: number; phase: string }[];
+  reason?: string;
+  waitedMs: number;
+};
 
 export const recordDetails = (
   { clock, simulated, tape }: DetailedRun,
-  updates$: Observable<OrderUpdate>,
+  { log, updates$ }: HeardEngine,
   ownerOf: (clOrdId: string) => string | undefined,
   plots: PlotRecorder,
 ): DetailsRecorder => {
@@ -108,12 +120,19 @@ export const recordDetails = (
   simulated.venue.onFill((fill) => {
     fills.push(fillOf(fill, clock.now(), ownerOf(fill.clOrdId) ?? ""));
   });
+  let last: Life | undefined;
+  // An order is on its way before its placement is told as sent.
+  log.on(["action.sent"], ({ endpoint, waitedMs }) => {
+    if (endpoint === "placeOrder" && last !== undefined) last.waitedMs = Math.round(waitedMs * 1_000) / 1_000;
+    last = undefined;
+  });
   updates$.subscribe(({ clOrdId, phase, spec, strategy, slot, reason }) => {
     if (spec === undefined || clOrdId === "") return;
     let life = lives.get(clOrdId);
     if (life === undefined) {
-      life = { clOrdId, strategy, slot, ...shapeOf(spec), phases: [] };
+      life = { clOrdId, strategy, slot, ...shapeOf(spec), waitedMs: 0, phases: [] };
       lives.set(clOrdId, life);
+      last = life;
     }
     if (life.phases.at(-1)?.phase === phase) return;
     life.phases.push({ at: clock.now(), phase });

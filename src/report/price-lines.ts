@@ -1,36 +1,55 @@
 /**
- * Prices of a recording thinned to what a picture can show: per stretch of time the lowest, the highest and the last.
+ * Prices of a recording for charts: bars of one length for each instrument, or every change of price where those are few.
  *
- * Invariants: no extreme is lost; the middle of the best prices where both were known, else trades, else the closes of bars;
- * at most `stretchesMax` points an instrument, and none for a stretch in which nothing was recorded.
+ * Invariants: no extreme is lost; the middle of the best prices where both were known, else trades, else the closes of bars; prices
+ * are whole numbers of `unit`, so exact; at most `barsMax` bars over all instruments, and none for a stretch without a price.
  */
-import { div, type Grid, grid } from "../decimal.ts";
+import { div } from "../decimal.ts";
 import type { Series, SeriesKind, Tape } from "../market/tape/tape.ts";
 
-/** Prices of one instrument over time, for pictures. */
+/** Prices of one instrument over time, as columns of equal length. */
 export interface PriceLine {
   readonly instId: string;
   readonly of: "quote" | "trade" | "candle";
-  readonly points: readonly PricePoint[];
+  /** Milliseconds that a bar covers; 0 where each entry is one price, from its instant on. */
+  readonly barMs: number;
+  /** Decimal text: what 1 stands for in the columns of prices. */
+  readonly unit: string;
+  /** When each bar begins, milliseconds since the epoch. */
+  readonly at: readonly number[];
+  readonly open: readonly number[];
+  readonly high: readonly number[];
+  readonly low: readonly number[];
+  readonly close: readonly number[];
 }
 
-interface PricePoint {
-  /** Of the last price. */
-  readonly at: number;
-  readonly low: string;
-  readonly high: string;
-  readonly last: string;
-}
+type Bars = { readonly [K in "at" | "open" | "high" | "low" | "close"]: number[] };
 
-const stretchesMax = 600;
+const barsMax = 200_000;
+const barsMin = 2_000;
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** Lengths of bars that people read. */
+const lengths = [
+  ...[100, 250, 500],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 4, 8, 12].map((count) => count * hour),
+  ...[1, 7, 28, 364].map((count) => count * day),
+];
 
 const preferred = ["quote", "trade", "candle"] as const satisfies readonly SeriesKind[];
 
-export const priceLines = (tape: Tape): readonly PriceLine[] =>
-  tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
+export const priceLines = (tape: Tape): readonly PriceLine[] => {
+  const most = Math.max(barsMin, Math.floor(barsMax / Math.max(1, tape.instruments.length)));
+  return tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
     const series = priceSeriesOf(tape, instrument);
-    return series === undefined ? [] : [{ instId, of: series.kind, points: pointsOf(series, tape, grid(tickSize)) }];
+    return series === undefined ? [] : [{ instId, of: series.kind, unit: div(tickSize, "2", 20), ...barsOf(series, tape, most) }];
   });
+};
 
 type PriceSeries = Extract<Series, { kind: PriceLine["of"] }>;
 
@@ -48,36 +67,50 @@ const shortest = (series: readonly PriceSeries[]): PriceSeries | undefined =>
     undefined,
   );
 
-interface Stretch {
-  at: number;
-  low: number;
-  high: number;
-  last: number;
-}
+const barsOf = (series: PriceSeries, { startAt, endAt }: Tape, most: number): Bars & { readonly barMs: number } => {
+  const own = series.kind === "candle" ? series.barMs : 0;
+  if (changesIn(series, most) <= most) return { barMs: own, ...folded(series, own) };
+  // A bar more than fit exactly, as the first may begin before the recording.
+  const barMs = lengths.find((ms) => ms > own && ms % Math.max(1, own) === 0 && (endAt - startAt) / ms <= most - 1) ?? 3_640 * day;
+  return { barMs, ...folded(series, barMs) };
+};
 
-const pointsOf = (series: Series, { startAt, endAt }: Tape, steps: Grid): readonly PricePoint[] => {
-  const stretches: (Stretch | undefined)[] = [];
-  const spanMs = Math.max(1, endAt - startAt);
-  for (let row = 0; row < series.at.length; row++) {
-    const [low, high, last] = doublesAt(series, row);
-    if (last === 0) continue;
-    const at = series.at[row] as number;
-    const index = Math.min(stretchesMax - 1, Math.floor(((at - startAt) / spanMs) * stretchesMax));
-    const known = stretches[index];
-    if (known === undefined) stretches[index] = { at, low, high, last };
-    else {
-      known.at = at;
-      known.low = Math.min(known.low, low);
-      known.high = Math.max(known.high, high);
-      known.last = last;
-    }
+/** Prices that differ from the one before, counted up to one more than `most`. */
+const changesIn = (series: PriceSeries, most: number): number => {
+  if (series.kind === "candle") return series.at.length;
+  let [count, last] = [0, 0];
+  for (let row = 0; row < series.at.length && count <= most; row++) {
+    const [, , price] = doublesAt(series, row);
+    if (price === 0 || price === last) continue;
+    last = price;
+    count++;
   }
-  const text = (doubled: number): string => div(steps.format(doubled), "2", steps.places + 1);
-  return stretches.flatMap((stretch) =>
-    stretch === undefined
-      ? []
-      : [{ at: Math.round(stretch.at), low: text(stretch.low), high: text(stretch.high), last: text(stretch.last) }],
-  );
+  return count;
+};
+
+/** A bar for each stretch of `barMs`; for each change of price where that is 0. */
+const folded = (series: PriceSeries, barMs: number): Bars => {
+  const bars: Bars = { at: [], open: [], high: [], low: [], close: [] };
+  const ahead = series.kind === "candle" ? series.barMs : 0;
+  let last = -1;
+  for (let row = 0; row < series.at.length; row++) {
+    const [low, high, close] = doublesAt(series, row);
+    if (close === 0) continue;
+    const opensAt = Math.round(((series.at[row] as number) - ahead) * 1_000) / 1_000;
+    const at = barMs === 0 ? opensAt : Math.floor(opensAt / barMs) * barMs;
+    if (barMs === 0 ? bars.close[last] === close : last >= 0 && bars.at[last] === at) {
+      bars.high[last] = Math.max(bars.high[last] as number, high);
+      bars.low[last] = Math.min(bars.low[last] as number, low);
+      bars.close[last] = close;
+      continue;
+    }
+    last = bars.at.push(at) - 1;
+    bars.open.push(series.kind === "candle" ? 2 * (series.open[row] as number) : close);
+    bars.high.push(high);
+    bars.low.push(low);
+    bars.close.push(close);
+  }
+  return bars;
 };
 
 /** Twice the lowest, highest and last price of a row in ticks, so that a middle is whole; 0 where none is known. */

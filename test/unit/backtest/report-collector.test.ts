@@ -105,11 +105,12 @@ describe("The report of three strategies", () => {
     expect(details.orders.filter(({ phases }) => phases.some(({ phase }) => phase === "sent"))).toHaveLength(report.orders.placed);
     const ended = (last: string): number => details.orders.filter(({ phases }) => phases.at(-1)?.phase === last).length;
     expect([ended("filled"), ended("canceled")]).toEqual([report.orders.filled, report.orders.canceled]);
+    expect(details.orders.some(({ waitedMs }) => waitedMs > 0)).toBe(report.quota.waitedMs.turn + report.quota.waitedMs.key > 0);
     for (const { phases } of details.orders) {
       expect(phases.map(({ at }) => at)).toEqual(phases.map(({ at }) => at).sort((a, b) => a - b));
     }
     expect(details.equity.length).toBeGreaterThan(report.equity.length);
-    expect(details.prices[0]?.points.length).toBeGreaterThan(100);
+    expect(details.prices[0]?.at.length).toBeGreaterThan(100);
     expect(details.positions[0]?.points.at(-1)?.qty).toBe(sum(report.positions.map(({ qty }) => qty)));
   });
 
@@ -162,7 +163,7 @@ describe("The report of three strategies", () => {
   it("keeps what the starting equity had become in the instrument that was traded first", () => {
     const { instId, points } = details.benchmark ?? {};
     expect([instId, points?.length, points?.[0]]).toEqual([swap, details.equity.length, details.equity[0]]);
-    const [first, last] = [details.prices[0]?.points[0]?.last, details.prices[0]?.points.at(-1)?.last];
+    const [first, last] = [details.prices[0]?.close[0], details.prices[0]?.close.at(-1)];
     expect(Number(points?.at(-1)?.equity)).toBeCloseTo((Number(points?.[0]?.equity) * Number(last)) / Number(first), 0);
   });
 

@@ -10,7 +10,7 @@ import { overTime, QuotaMinutes } from "../../../src/report/quota-minutes.ts";
 import type { RunReport } from "../../../src/report/report.ts";
 import { perDay, returnsOf } from "../../../src/report/returns.ts";
 import { warningsOf } from "../../../src/report/warnings.ts";
-import { btc, calm, candles, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
+import { btc, calm, candles, candleTape, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
 import { sampleReport, strategy } from "../../support/harness/sample-report.ts";
 
 const minuteMs = 60_000;
@@ -171,17 +171,44 @@ describe("Market data coverage:", () => {
 });
 
 describe("Price lines", () => {
-  it("keep every extreme and stay within their bound", () => {
-    const [line] = priceLines(
-      quoteTape(Array.from({ length: 5_000 }, (_, index) => [index * 250, index === 2_500 ? 700_000 : 600_000, 5, 700_010, 5])),
-    );
-    expect(line?.points.length).toBeLessThanOrEqual(600);
-    expect(line?.points.filter(({ high }) => high === "70000.5")).toHaveLength(1);
-    expect(line?.points.filter(({ low }) => low === "65000.5")).toHaveLength(line?.points.length ?? 0);
+  it("are every change of price where these are few", () => {
+    const rows = [600_000, 600_000, 600_002, 600_000].map((px, index) => [index * 250, px, 5, 600_010, 5] as const);
+    expect(priceLines(quoteTape(rows))).toEqual([
+      {
+        instId: swap,
+        of: "quote",
+        barMs: 0,
+        unit: "0.05",
+        at: [0, 500, 750].map((ms) => startAt + ms),
+        open: [1_200_010, 1_200_012, 1_200_010],
+        high: [1_200_010, 1_200_012, 1_200_010],
+        low: [1_200_010, 1_200_012, 1_200_010],
+        close: [1_200_010, 1_200_012, 1_200_010],
+      },
+    ]);
+  });
+
+  it("are bars of the shortest round length that fits where changes are many, with every extreme", () => {
+    const px = (index: number): number => (index === 250_000 ? 700_000 : 600_000 + (index % 7));
+    const [line] = priceLines(quoteTape(Array.from({ length: 400_000 }, (_, index) => [index * 250, px(index), 5, px(index) + 10, 5])));
+    expect([line?.barMs, line?.at.length]).toEqual([1_000, 100_000]);
+    expect(line?.at.every((at) => at % 1_000 === 0)).toBe(true);
+    expect(line?.high.filter((high) => high === 1_400_010)).toHaveLength(1);
+    expect([line?.open[0], line?.high[0], line?.low[0], line?.close[0]]).toEqual([1_200_010, 1_200_016, 1_200_010, 1_200_016]);
+  });
+
+  it("are recorded bars at the instants at which they begin", () => {
+    const bars = candleTape([
+      [600_000, 600_100, 599_900, 600_050],
+      [600_050, 600_060, 600_000, 600_010],
+    ]);
+    const [line] = priceLines(bars);
+    expect([line?.of, line?.barMs, line?.at[1]]).toEqual(["candle", 60_000, (line?.at[0] ?? 0) + 60_000]);
+    expect([line?.open[0], line?.high[0], line?.low[0], line?.close[0]]).toEqual([1_200_000, 1_200_200, 1_199_800, 1_200_100]);
   });
 
   it("leave out instants at which a side was empty", () => {
-    expect(priceLines(quoteTape([[0, 600_000, 0, 600_010, 5]]))[0]?.points).toEqual([]);
+    expect(priceLines(quoteTape([[0, 600_000, 0, 600_010, 5]]))[0]?.at).toEqual([]);
   });
 });
 
