@@ -5,7 +5,7 @@
  * from source; needs nothing but the compiler among the dev dependencies.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,3 +26,6 @@ rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true })
 for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
 }
+// The client of a report's page is written as browsers run it.
+const client = "report/html/client";
+cpSync(`${root}src/${client}`, `${root}dist/${client}`, { recursive: true, filter: (path) => !path.endsWith(".json") });

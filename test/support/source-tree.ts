@@ -107,7 +107,7 @@ export const pathsUnder = (folder: string): string[] =>
       ? []
       : entry.isDirectory()
         ? pathsUnder(join(folder, entry.name))
-        : /\.(ts|mjs)$/.test(entry.name)
+        : /\.(ts|mjs|js)$/.test(entry.name)
           ? [join(folder, entry.name)]
           : [],
   );
