@@ -1,0 +1,186 @@
+/**
+ * What of long columns is shown in a stretch of time: bars, extremes of a line, groups of fills.
+ *
+ * Invariants: pure; nothing is left out: what does not fit the width is grouped, with its count and its extremes; times of a column
+ * never fall.
+ */
+/** @import {InstrumentData, LineData} from "../page-data.ts" */
+/** @typedef {ArrayLike<number>} Column */
+
+/** Place of the first entry at or after `time`. @param {Column} at @param {number} time */
+export const placeOf = (at, time) => {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (/** @type {number} */ (at[middle]) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+/** Place of the last entry at or before `time`, -1 where there is none. @param {Column} at @param {number} time */
+export const lastPlace = (at, time) => {
+  const place = placeOf(at, time);
+  return at[place] === time ? lastEqual(at, place) : place - 1;
+};
+
+/** @param {Column} at @param {number} place */
+const lastEqual = (at, place) => {
+  let last = place;
+  while (at[last + 1] === at[place]) last++;
+  return last;
+};
+
+/** @param {Column} column @param {number} place */
+export const valueAt = (column, place) => column[place] ?? 0;
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+export const day = 24 * hour;
+/** Lengths of time that people read, in milliseconds. */
+const roundLengths = [
+  ...[1, 2, 5, 10, 20, 50, 100, 250, 500],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 4, 8, 12].map((count) => count * hour),
+  ...[1, 2, 7, 14, 28, 91, 182, 364, 728, 1_820].map((count) => count * day),
+];
+
+/** The shortest of them that is at least `ms`. @param {number} ms */
+export const roundLength = (ms) => roundLengths.find((length) => length >= ms) ?? /** @type {number} */ (roundLengths.at(-1));
+
+/** @typedef {{ barMs: number, at: number[], open: number[], high: number[], low: number[], close: number[] }} Bars */
+
+/**
+ * Bars between two instants, at most about `most`; where fewer prices than that are recorded each is one, of no length.
+ * @param {InstrumentData} instrument @param {number} startAt epoch of the columns, to which lengths are aligned
+ * @param {number} from @param {number} to @param {number} most @returns {Bars}
+ */
+export const barsBetween = ({ at, open, high, low, close, unit, barMs: own }, startAt, from, to, most) => {
+  const first = Math.max(0, lastPlace(at, from));
+  const end = placeOf(at, to);
+  const fits = end - first <= most;
+  const barMs = fits ? own : Math.max(own, roundLength((to - from) / most));
+  /** @type {Bars} */
+  const bars = { barMs, at: [], open: [], high: [], low: [], close: [] };
+  let last = -1;
+  for (let place = first; place < end; place++) {
+    const time = valueAt(at, place);
+    const begin = fits ? time : Math.floor((time + startAt) / barMs) * barMs - startAt;
+    const [top, bottom] = [valueAt(high, place) * unit, valueAt(low, place) * unit];
+    if (last >= 0 && bars.at[last] === begin && !fits) {
+      bars.high[last] = Math.max(valueAt(bars.high, last), top);
+      bars.low[last] = Math.min(valueAt(bars.low, last), bottom);
+      bars.close[last] = valueAt(close, place) * unit;
+    } else {
+      last = bars.at.push(begin) - 1;
+      bars.open.push(valueAt(open, place) * unit);
+      bars.high.push(top);
+      bars.low.push(bottom);
+      bars.close.push(valueAt(close, place) * unit);
+    }
+  }
+  return bars;
+};
+
+/**
+ * A line between two instants with one point beyond each edge; of each of `slots` stretches the lowest and the highest where there are more.
+ * @param {Pick<LineData, "at" | "value">} line @param {number} from @param {number} to @param {number} slots
+ * @returns {[at: number[], value: number[]]}
+ */
+export const lineBetween = ({ at, value }, from, to, slots) => {
+  const first = Math.max(0, lastPlace(at, from));
+  const end = Math.min(at.length, placeOf(at, to) + 1);
+  /** @type {number[]} */
+  const times = [];
+  /** @type {number[]} */
+  const values = [];
+  /** @param {number} place */
+  const take = (place) => {
+    times.push(valueAt(at, place));
+    values.push(valueAt(value, place));
+  };
+  if (end - first <= 4 * slots) {
+    for (let place = first; place < end; place++) take(place);
+    return [times, values];
+  }
+  const width = (to - from) / slots;
+  for (let place = first; place < end; ) {
+    const until = from + (Math.floor((valueAt(at, place) - from) / width) + 1) * width;
+    let [low, high, next] = [place, place, place + 1];
+    for (; next < end && valueAt(at, next) < until; next++) {
+      if (valueAt(value, next) < valueAt(value, low)) low = next;
+      if (valueAt(value, next) > valueAt(value, high)) high = next;
+    }
+    for (const one of [...new Set([place, low, high, next - 1])].sort((a, b) => a - b)) take(one);
+    place = next;
+  }
+  return [times, values];
+};
+
+/** @typedef {{ at: number, px: number, low: number, high: number, qty: number, fee: number, count: number, buy: boolean, first: number, until: number }} FillGroup */
+
+/**
+ * Fills between two instants: each its own group where at most `most` are shown, else grouped by side and by stretches of `groupMs`.
+ * @param {{ at: Column, buy: Column, px: Column, qty: Column, fee: Column }} fills @param {ArrayLike<number>} shown places, in order of time
+ * @param {number} startAt @param {number} from @param {number} to @param {number} most @param {number} groupMs @returns {FillGroup[]}
+ */
+export const fillGroups = (fills, shown, startAt, from, to, most, groupMs) => {
+  const { at } = fills;
+  const times = { length: shown.length, at: (/** @type {number} */ index) => valueAt(at, valueAt(shown, index)) };
+  const first = firstShown(times, from);
+  const end = firstShown(times, to);
+  const single = end - first <= most;
+  const length = roundLength(groupMs);
+  /** @type {Map<number | string, FillGroup>} */
+  const groups = new Map();
+  for (let index = first; index < end; index++) {
+    const place = valueAt(shown, index);
+    const [time, px, qty, buy] = [valueAt(at, place), valueAt(fills.px, place), valueAt(fills.qty, place), fills.buy[place] === 1];
+    const stretch = Math.floor((time + startAt) / length);
+    const key = single ? index : 2 * stretch + (buy ? 1 : 0);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, { at: time, px, low: px, high: px, qty, fee: valueAt(fills.fee, place), count: 1, buy, first: place, until: time });
+    } else {
+      group.px = (group.px * group.qty + px * qty) / (group.qty + qty);
+      group.low = Math.min(group.low, px);
+      group.high = Math.max(group.high, px);
+      group.qty += qty;
+      group.fee += valueAt(fills.fee, place);
+      group.until = time;
+      group.at = (valueAt(at, group.first) + time) / 2;
+      group.count++;
+    }
+  }
+  return [...groups.values()];
+};
+
+/** @param {{ length: number, at: (index: number) => number }} times @param {number} time */
+const firstShown = (times, time) => {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times.at(middle) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+/** Highest less lowest. @param {Column} values */
+export const spreadOf = (values) => {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let place = 0; place < values.length; place++) {
+    low = Math.min(low, valueAt(values, place));
+    high = Math.max(high, valueAt(values, place));
+  }
+  return high - low;
+};
+
+/** Places for which something holds. @param {number} count @param {(place: number) => boolean} holds */
+export const placesWhere = (count, holds) => {
+  const places = [];
+  for (let place = 0; place < count; place++) if (holds(place)) places.push(place);
+  return Uint32Array.from(places);
+};

@@ -1,0 +1,92 @@
+/**
+ * Figures and instants as the charts spell them.
+ *
+ * Invariants: UTC; grouped digits and a true minus; the date is said wherever a picture is longer than a day.
+ */
+import { day, roundLength } from "./columns.js";
+
+/** @param {number} value @param {number} [places] at most @param {number} [least] */
+export const figure = (value, places = 8, least = 0) =>
+  value.toLocaleString("en-US", { minimumFractionDigits: Math.min(least, places), maximumFractionDigits: places }).replace("-", "−");
+
+/** With a plus where it is a gain. @param {number} value @param {number} places */
+export const gain = (value, places) => `${value > 0 ? "+" : ""}${figure(value, places, places)}`;
+
+/** @param {number} at milliseconds since the epoch @param {number} [spanMs] of the picture; a short one shows more digits */
+export const instant = (at, spanMs = 0) => {
+  // Beyond a thousandth nothing is shown, so it is rounded there.
+  const text = new Date(Math.round(at)).toISOString();
+  if (spanMs > 400 * day) return text.slice(0, 10);
+  if (spanMs > 2 * day) return text.slice(0, 16).replace("T", " ");
+  return text.slice(0, spanMs > 600_000 ? 19 : 23).replace("T", " ");
+};
+
+/** The date of the end is left out where it is that of the start. @param {number} startAt @param {number} from @param {number} to */
+export const spanText = (startAt, from, to) => {
+  const [first, last] = [from, to].map((at) => instant(at + startAt, to - from));
+  return `${first} – ${last?.slice(0, 10) === first?.slice(0, 10) && last !== first ? last?.slice(11) : last} UTC`;
+};
+
+/** @param {number} ms */
+export const lasting = (ms) => {
+  if (ms < 1_000) return `${figure(ms, ms < 10 ? 1 : 0)} ms`;
+  if (ms < 60_000) return `${figure(ms / 1_000, ms < 10_000 ? 2 : 1)} s`;
+  const units = /** @type {const} */ ([
+    [day, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+    [1_000, "s"],
+  ]);
+  const index = units.findIndex(([size]) => ms >= size);
+  const [size, name] = units[index] ?? units[3];
+  const [smaller, smallerName] = units[index + 1] ?? units[3];
+  const rest = Math.floor((ms % size) / smaller);
+  return `${Math.floor(ms / size)} ${name}${rest === 0 || smaller === size ? "" : ` ${rest} ${smallerName}`}`;
+};
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export const countOf = (count, one, many = `${one}s`) => `${figure(count)} ${count === 1 ? one : many}`;
+
+/**
+ * Round instants in a picture, at most `most`, after `startAt`: on months and years where they are that far apart.
+ * @param {number} startAt @param {number} from @param {number} to @param {number} most @returns {number[]}
+ */
+export const timeSplits = (startAt, from, to, most) => {
+  const stepMs = roundLength((to - from) / Math.max(1, most));
+  if (stepMs >= 28 * day) return monthSplits(startAt, from, to, Math.max(1, Math.round(stepMs / (30.4 * day))));
+  const splits = [];
+  // Weeks begin on Mondays; the epoch was a Thursday.
+  const shift = stepMs % (7 * day) === 0 ? 4 * day : 0;
+  const first = Math.ceil((from + startAt - shift) / stepMs) * stepMs + shift - startAt;
+  for (let at = first; at <= to; at += stepMs) splits.push(at);
+  return splits;
+};
+
+/** @param {number} startAt @param {number} from @param {number} to @param {number} months @returns {number[]} */
+const monthSplits = (startAt, from, to, months) => {
+  const step = months >= 12 ? Math.ceil(months / 12) * 12 : ([1, 2, 3, 6].find((count) => count >= months) ?? 12);
+  const date = new Date(from + startAt);
+  const splits = [];
+  for (let month = Math.ceil((date.getUTCFullYear() * 12 + date.getUTCMonth()) / step) * step; ; month += step) {
+    const at = Date.UTC(Math.floor(month / 12), month % 12) - startAt;
+    if (!(at <= to)) return splits;
+    if (at >= from) splits.push(at);
+  }
+};
+
+/**
+ * What stands at the splits: the date where a day begins, with the year at the first of it, else the time, as fine as needed.
+ * @param {number} startAt @param {readonly number[]} splits @returns {string[]}
+ */
+export const splitTexts = (startAt, splits) => {
+  const stepMs = splits.length > 1 ? Number(splits[1]) - Number(splits[0]) : day;
+  const texts = splits.map((split) => new Date(split + startAt).toISOString());
+  return texts.map((text, index) => {
+    const before = texts[index - 1];
+    if (stepMs >= 360 * day) return text.slice(0, 4);
+    if (stepMs >= 28 * day) return text.slice(0, 7);
+    if (stepMs >= day) return text.slice(text.slice(0, 4) === before?.slice(0, 4) ? 5 : 0, 10);
+    if (text.slice(11, 23) === "00:00:00.000") return text.slice(5, 10);
+    return text.slice(11, stepMs >= 60_000 ? 16 : stepMs >= 1_000 ? 19 : 23);
+  });
+};
