@@ -1,0 +1,113 @@
+/**
+ * The story of a fill: what was bought or sold, of which order, and what that order went through.
+ *
+ * Invariants: what is told of one fill is all that is known of it; a group tells how many it is and where to look closer.
+ */
+import { valueAt } from "./columns.js";
+import { element } from "./elements.js";
+import { livesOf } from "./orders.js";
+import { countOf, figure, instant, lasting } from "./texts.js";
+
+/** @import {PageData} from "../page-data.ts" */
+/** @import {FillGroup} from "./columns.js" */
+/** @import uPlot from "uplot" */
+
+/** @param {PageData} data @param {number} instrument */
+const instrumentOf = ({ instruments }, instrument) => /** @type {PageData["instruments"][number]} */ (instruments[instrument]);
+
+/** @param {PageData} data @param {FillGroup} group */
+export const storyOf = (data, group) => (group.count === 1 ? fillStory(data, group.first) : groupStory(data, group));
+
+/** @param {PageData} data @param {FillGroup} group */
+const groupStory = (data, { first, count, buy, px, low, high, qty, fee, until }) => {
+  const { base, places, instId } = instrumentOf(data, valueAt(data.fills.instrument, first));
+  const at = valueAt(data.fills.at, first);
+  return [
+    element(
+      "strong",
+      { class: buy ? "buy" : "sell" },
+      `${buy ? "▲" : "▼"} ${countOf(count, buy ? "buy" : "sell")}, ${figure(qty)} ${base}`,
+    ),
+    element("p", {}, `at ${figure(px, places + 2)} on average, ${figure(low, places)} to ${figure(high, places)} (${instId})`),
+    element("p", {}, `fees ${figure(fee)} ${data.currency}`),
+    element(
+      "p",
+      { class: "soft" },
+      `${instant(at + data.startAt)} to ${instant(until + data.startAt).slice(11)}. Zoom in, or press Enter, to see each.`,
+    ),
+  ];
+};
+
+/** @param {PageData} data @param {number} fill */
+const fillStory = (data, fill) => {
+  const { fills } = data;
+  const { base, places, instId } = instrumentOf(data, valueAt(fills.instrument, fill));
+  const buy = fills.buy[fill] === 1;
+  const [px, qty, fee] = [valueAt(fills.px, fill), valueAt(fills.qty, fill), valueAt(fills.fee, fill)];
+  const order = valueAt(fills.order, fill);
+  return [
+    element("strong", { class: buy ? "buy" : "sell" }, `${buy ? "▲ bought" : "▼ sold"} ${figure(qty)} ${base} at ${figure(px, places)}`),
+    element("p", {}, `${instId}, ${fills.maker[fill] === 1 ? "maker" : "taker"}, ${fee < 0 ? "rebate" : "fee"} ${figure(Math.abs(fee))}`),
+    element("p", { class: "soft" }, instant(valueAt(fills.at, fill) + data.startAt)),
+    ...(order < 0 ? [element("p", { class: "soft" }, "of no order of a strategy")] : orderStory(data, order, valueAt(fills.at, fill))),
+  ];
+};
+
+/** @param {PageData} data @param {number} order @param {number} filledAt */
+const orderStory = (data, order, filledAt) => {
+  const { orders, slots, types, reasons, phases } = data;
+  const strategy = data.strategies[valueAt(orders.strategy, order)] ?? "no strategy";
+  const px = valueAt(orders.px, order);
+  const first = valueAt(livesOf(data).first, order);
+  const steps = Array.from({ length: valueAt(orders.phases, order) }, (_, index) => ({
+    name: (phases[valueAt(orders.phase, first + index)] ?? "").replace("_", " "),
+    at: valueAt(orders.phaseAt, first + index),
+  }));
+  const waited = valueAt(orders.waited, order);
+  const wantedAt = (steps[0]?.at ?? filledAt) - waited;
+  const told = [
+    { name: "wanted", at: wantedAt },
+    ...(waited > 0 ? [{ name: `queued ${lasting(waited)}`, at: wantedAt }] : []),
+    ...steps,
+    { name: "this fill", at: filledAt },
+  ].sort((a, b) => a.at - b.at);
+  const reason = reasons[valueAt(orders.reason, order)];
+  return [
+    element(
+      "p",
+      {},
+      `${strategy}, slot ${slots[valueAt(orders.slot, order)]}: ${types[valueAt(orders.type, order)]}${px > 0 ? ` at ${figure(px)}` : ""}, size ${figure(valueAt(orders.sz, order))}`,
+    ),
+    element(
+      "ol",
+      {},
+      ...told.map(({ name, at }) =>
+        element(
+          "li",
+          {},
+          element("span", {}, name),
+          element("time", {}, at === wantedAt ? instant(at + data.startAt).slice(11) : `+${lasting(at - wantedAt)}`),
+        ),
+      ),
+    ),
+    ...(reason === undefined ? [] : [element("p", {}, reason)]),
+    element("p", { class: "soft id" }, orders.id[order] ?? ""),
+  ];
+};
+
+/**
+ * Shows a story beside its mark, within what the tip stands in.
+ * @param {HTMLElement} tip @param {uPlot} plot @param {{ at: number, px: number }} mark @param {Node[]} story
+ */
+export const placeTip = (tip, plot, { at, px }, story) => {
+  tip.replaceChildren(...story);
+  tip.hidden = false;
+  const stage = /** @type {HTMLElement} */ (tip.parentElement).getBoundingClientRect();
+  const area = plot.over.getBoundingClientRect();
+  const x = area.left - stage.left + plot.valToPos(at, "x");
+  const y = area.top - stage.top + plot.valToPos(px, "y");
+  const { offsetWidth, offsetHeight } = tip;
+  const left = x + 16 + offsetWidth < stage.width ? x + 16 : Math.max(0, x - 16 - offsetWidth);
+  tip.style.left = `${Math.min(left, Math.max(0, stage.width - offsetWidth))}px`;
+  tip.style.top = `${Math.max(0, y - offsetHeight / 2)}px`;
+};
