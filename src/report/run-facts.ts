@@ -103,7 +103,7 @@ export const positionRows = ({ positions }: RunReport, places: number): readonly
   ]);
 
 /** As many digits as tell prices of this size apart. */
-export const price = (px: string): string => amount(px, Math.max(2, placesFor(px)));
+const price = (px: string): string => amount(px, Math.max(2, placesFor(px)));
 
 export const waitNames: Readonly<Record<WaitedFor, string>> = {
   uid: "weight",

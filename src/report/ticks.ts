@@ -1,19 +1,10 @@
 /**
  * Round values and round instants along the edges of a picture or a chart of characters.
  *
- * Invariants: at most eight instants and six values; neighbours are a round step apart; every second instant is minor, so that a
- * narrow screen may leave it out.
+ * Invariants: neighbours are a round step apart; names of instants never touch.
  */
 import { padEnd } from "./ansi.ts";
 import { grouped } from "./number-format.ts";
-
-interface TimeTick {
-  readonly at: number;
-  readonly text: string;
-  readonly minor: boolean;
-  /** At the very edge a label leans inwards. */
-  readonly edge: "first" | "last" | undefined;
-}
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -24,23 +15,8 @@ const steps = [
   ...[1, 2, 3, 6, 12].map((count) => count * hour),
   ...[1, 2, 7, 14, 28, 91, 182, 364, 728, 1_820, 3_640].map((count) => count * day),
 ];
-const stepsMax = 7.2;
 
-export const timeTicks = (startAt: number, endAt: number): readonly TimeTick[] => {
-  const spanMs = endAt - startAt;
-  if (!(spanMs > 0)) return [];
-  const step = steps.find((length) => spanMs / length <= stepsMax) ?? 3_640 * day;
-  const ticks: TimeTick[] = [];
-  // The end of a recording lies a moment before the round instant it was to reach.
-  for (let at = Math.ceil(startAt / step) * step; at <= endAt + spanMs / 200; at += step) {
-    const share = (at - startAt) / spanMs;
-    const edge = share < 0.04 ? "first" : share > 0.96 ? "last" : undefined;
-    ticks.push({ at, text: timeName(at, step, spanMs), minor: ticks.length % 2 === 1, edge });
-  }
-  return ticks;
-};
-
-export const timeName = (at: number, step: number, spanMs: number): string => {
+const timeName = (at: number, step: number, spanMs: number): string => {
   const iso = new Date(at).toISOString();
   if (step >= day) return spanMs > 300 * day ? iso.slice(0, 10) : iso.slice(5, 10);
   if (spanMs > day) return `${iso.slice(5, 10)} ${iso.slice(11, 16)}`;

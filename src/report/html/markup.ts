@@ -25,10 +25,6 @@ const spell = (value: Content): string => {
   return "markup" in value ? value.markup : value.map(({ markup }) => markup).join("");
 };
 
-/** JSON as a quoted attribute: between single quotes, of which JSON has none of its own, it stays short. */
-export const jsonAttribute = (value: unknown): Markup =>
-  raw(`'${JSON.stringify(value).replace(/[&<>']/g, (char) => entities[char] ?? char)}'`);
-
 export const nothing: Markup = { markup: "" };
 
 /** Text that is markup already: style and script of this project. */

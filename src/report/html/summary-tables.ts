@@ -11,8 +11,8 @@ import { feeBpsOf, type RunReport } from "../report.ts";
 import { columnsFor, type Fact, moneyFacts, orderFacts, positionColumns, positionRows, strategyName } from "../run-facts.ts";
 import { tradeColumns, tradeFacts, tradesMeaning } from "../trade-facts.ts";
 import type { TradeReport } from "../trades.ts";
-import type { Sheet } from "./equity-section.ts";
 import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
+import type { Sheet } from "./period-table.ts";
 
 export const tiles = ({ report, places }: Sheet): Markup => {
   const { pnl, equity, drawdown, fees, volume, turnover, quota, liquidity, fills, trades, returns } = report;

@@ -1,22 +1,29 @@
 /**
  * A run as one page for a browser: `(report, details) → HTML`.
  *
- * Invariants: self-contained, nothing is fetched; equal runs give equal bytes, so how long the machine took is not on it; every
- * foreign word is escaped; it can be read without its script, printed, and listened to.
- * Not here: the same for a terminal (report-text.ts), what happened (details.ts).
+ * Invariants: self-contained: nothing is fetched, and a policy on the page forbids it; equal runs give equal bytes on one version of
+ * Node, so how long the machine took is not on it; every foreign word is escaped; key figures and tables can be read, printed and
+ * listened to without the script, which adds the charts and the list of trades.
+ * Not here: the same for a terminal (report-text.ts), what happened (details.ts), the charts (client/).
  */
+import { createHash } from "node:crypto";
 import type { RunDetails } from "../details.ts";
 import { counted, duration, grouped, minuteOf, placesFor, signed } from "../number-format.ts";
 import type { RunReport } from "../report.ts";
 import { warningsOf } from "../warnings.ts";
-import { equitySection, type Sheet } from "./equity-section.ts";
-import { marketSection } from "./market-section.ts";
-import { html, type Markup, raw } from "./markup.ts";
-import { quotaSection } from "./quota-section.ts";
-import { script, style } from "./style.ts";
+import { chartStyle, clientScript } from "./client-script.ts";
+import { html, type Markup, nothing, raw } from "./markup.ts";
+import { packed } from "./packing.ts";
+import { pageContents } from "./page-contents.ts";
+import { periodSection, type Sheet } from "./period-table.ts";
+import { quotaSection } from "./quota-tables.ts";
+import { explorerStyle, style } from "./style.ts";
 import { coverageTable, rejectionTable, resultTables, strategyTables, tiles, tradeTable } from "./summary-tables.ts";
 
-/** A backtest's report as one HTML page that loads nothing. */
+/**
+ * A backtest's report as one HTML page that loads nothing: charts to zoom and pan with every fill, resting orders and what strategies
+ * plotted, the list of trades, and the report's figures.
+ */
 export const tearsheet = (report: RunReport, details: RunDetails): string => {
   const sheet: Sheet = {
     report,
@@ -25,34 +32,43 @@ export const tearsheet = (report: RunReport, details: RunDetails): string => {
     startAt: Date.parse(report.fixture.startAt),
     endAt: Date.parse(report.fixture.endAt),
   };
+  const [look, script] = [`${style}${chartStyle()}${explorerStyle}`, clientScript()];
   return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="generator" content="sluice">
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policyOf(look, script)}">
+<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="generator" content="sluice">
 <title>Backtest of ${report.fixture.name}: ${signed(report.pnl, sheet.places)} ${report.currency}</title>
-<style>${raw(style)}</style></head>
+<style>${raw(look)}</style></head>
 <body><main>
 ${header(sheet)}
 ${tiles(sheet)}
-${section("Equity", equitySection(sheet))}
-${section("Result", resultTables(sheet))}
-${section("Trades", tradeTable(sheet))}
-${section("Market and orders", marketSection(sheet))}
+<div id="explore"><noscript><p class="soft">The charts and the list of trades need JavaScript; everything else does not.</p></noscript></div>
+${section("Trades", html`<div id="trades"></div>${tradeTable(sheet)}`)}
+${section("Result", html`${resultTables(sheet)}${periodSection(sheet)}`)}
 ${section("Strategies", strategyTables(sheet))}
 ${section("Quota", quotaSection(sheet))}
 ${section("Refused and rejected orders", rejectionTable(sheet))}
 ${section("Recording", coverageTable(sheet))}
 ${section("Assumptions", html`<ul>${report.assumptions.map((text) => html`<li>${text}</li>`)}</ul>`)}
 <footer><p class="soft">Result hash: the same config, recording and seed give the same.</p><p class="hash">${report.resultHash}</p></footer>
-</main><script>${raw(script)}</script></body></html>
+</main><script type="text/plain" id="data">${raw(packed(pageContents(report, details)))}</script>
+<script>${raw(script)}</script></body></html>
 `.markup;
 };
 
-const header = ({ report }: Sheet): Markup => {
+/** Nothing but the page's own style and script, known by their hashes. */
+const policyOf = (look: string, script: string): string => {
+  const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  return `default-src 'none'; style-src ${hash(look)}; script-src ${hash(script)}; base-uri 'none'; form-action 'none'`;
+};
+
+const header = ({ report, details }: Sheet): Markup => {
   const { fixture, virtualMs, seed, events } = report;
   const [start, end] = [minuteOf(fixture.startAt), minuteOf(fixture.endAt)];
   const until = end.slice(0, 10) === start.slice(0, 10) ? end.slice(11) : end;
   const facts = `${start} to ${until} UTC (${duration(virtualMs)}), ${counted(fixture.rows, "row")}, seed ${seed}, ${grouped(events)} events`;
+  const left = details.plotsLeftOut;
   return html`<header><h1>Backtest of ${fixture.name}</h1><p class="soft">${facts}</p>
-<p class="soft hash">recording ${fixture.contentHash}</p>${warningsOf(report).map((text) => html`<p class="warn" role="note">${text}</p>`)}</header>`;
+<p class="soft hash">recording ${fixture.contentHash}</p>${warningsOf(report).map((text) => html`<p class="warn" role="note">${text}</p>`)}${left === 0 ? nothing : html`<p class="warn" role="note">${counted(left, "plotted value")} of further names left out: the page shows 64 names.</p>`}<div id="tools"></div></header>`;
 };
 
 const section = (name: string, content: Markup): Markup => html`<section><h2>${name}</h2>${content}</section>`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cut, ink, printable, widthOf, wrapped } from "../../../src/report/ansi.ts";
 import { chart } from "../../../src/report/chart.ts";
 import { amount, counted, duration, grouped, minuteOf, percent, placesFor, signed } from "../../../src/report/number-format.ts";
-import { timeAxis } from "../../../src/report/ticks.ts";
+import { timeAxis, valueTicks } from "../../../src/report/ticks.ts";
 
 describe("Report figures:", () => {
   it.each([
@@ -167,5 +167,18 @@ describe("The equity chart", () => {
     const [rule, names] = timeAxis(0, 3_600_000, 60);
     const ticks = [...rule.matchAll(/┬/g)].map(({ index }) => index);
     expect(ticks).toEqual([...names.matchAll(/\S+/g)].map(({ index }) => index));
+  });
+});
+
+describe("Ticks of values", () => {
+  it.each([
+    [9_988, 10_001, ["9,990", "9,995", "10,000"]],
+    [-0.12, 0, ["-0.10", "-0.05", "0.00"]],
+    [0, 1_296, ["0", "500", "1,000"]],
+    [58_000, 61_000, ["58,000", "59,000", "60,000", "61,000"]],
+    [0.00001, 0.00003, ["0.000010", "0.000015", "0.000020", "0.000025", "0.000030"]],
+    [7, 7, ["7.00"]],
+  ])("from %d to %d are round", (low, high, expected) => {
+    expect(valueTicks(low, high, 4).map(({ text }) => text)).toEqual(expected);
   });
 });

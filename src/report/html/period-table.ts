@@ -1,19 +1,16 @@
 /**
- * Equity, drawdown, and the result of each day (or what fits the span) of a tearsheet.
+ * The result of each day of a page, or of what fits the span.
  *
- * Invariants: pictures are of rounded copies, tables of exact text; a period's result is between the last sample before it and
+ * Invariants: figures are sums of exact text; a period's result is between the last sample before it and
  * its own last sample, so that the results of all periods add up to that of the run.
  */
 
-import { add, approximate, compare, div, isPositive, mul, sub } from "../../decimal.ts";
+import { add, div, isPositive, mul, sub } from "../../decimal.ts";
 import type { FillDetail, RunDetails } from "../details.ts";
-import type { EquityPoint } from "../equity.ts";
-import { amount, duration, grouped, minuteOf, signed } from "../number-format.ts";
+import { amount, grouped, minuteOf, signed } from "../number-format.ts";
 import type { RunReport } from "../report.ts";
-import { valueTicks } from "../ticks.ts";
 import { returnFacts } from "../trade-facts.ts";
 import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
-import { type Frame, lineThrough, path, plotOf, size, unit, xOf, yOf } from "./static-plot.ts";
 
 export interface Sheet {
   readonly report: RunReport;
@@ -24,76 +21,16 @@ export interface Sheet {
   readonly endAt: number;
 }
 
-export const equitySection = (sheet: Sheet): Markup => {
+/** Results by day, or what fits the span, and what they come to. */
+export const periodSection = (sheet: Sheet): Markup => {
   const { report, details } = sheet;
   if (details.equity.length < 2) return html`<p class="soft">Fewer than two points of equity were recorded.</p>`;
-  return html`${equityPlot(sheet)}${fallPlot(sheet)}
-<h3>Result by ${periodName(sheet)}</h3>${periodTable(sheet)}
-${returnsOfRun(report)}`;
+  return html`<h3>Result by ${periodName(sheet)}</h3>${periodTable(sheet)}${returnsOfRun(report)}`;
 };
 
 const returnsOfRun = ({ returns, currency }: RunReport): Markup => {
   const { said, basis } = returnFacts(returns, currency);
   return html`<p>${said.replace(/(?<=[ (])-(?=\d)/g, "−")}</p>${basis === "" ? nothing : html`<p class="soft">${basis}</p>`}`;
-};
-
-const momentOf = (at: number): string => new Date(Math.round(at / 1_000) * 1_000).toISOString().slice(0, 19).replace("T", " ");
-
-const padded = (values: readonly number[]): { low: number; high: number } => {
-  const low = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
-  const high = values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
-  const room = high > low ? (high - low) * 0.06 : Math.max(Math.abs(high) * 0.0007, 1e-8);
-  return { low: low - room, high: high + room };
-};
-
-const equityPlot = ({ report, details: { equity }, places, startAt, endAt }: Sheet): Markup => {
-  const values = equity.map(({ equity: value }) => approximate(value));
-  const frame: Frame = { startAt, endAt, ...padded(values) };
-  const points = equity.map(({ at }, index) => [xOf(at, frame), yOf(values[index] as number, frame)] as const);
-  const line = lineThrough(points);
-  const first = points[0]?.[1] ?? 0;
-  return plotOf({
-    label: `Equity in ${report.currency}: from ${equity[0]?.equity} to ${equity.at(-1)?.equity}`,
-    caption: `Equity in ${report.currency}, sampled every ${duration((endAt - startAt) / Math.max(1, equity.length - 2))}; the dashed line is where it began`,
-    height: 240,
-    frame,
-    ticks: valueTicks(frame.low, frame.high),
-    drawing: [
-      path("area", `${line}V${size}H${unit(points[0]?.[0] ?? 0)}Z`),
-      path("level", `M0 ${unit(first)}H${size}`),
-      path("line", line),
-    ],
-    names: ["", "equity"],
-    reads: equity.map(({ at, equity: value }) => ({ at, texts: [momentOf(at), amount(value, places)] })),
-  });
-};
-
-/** How far below its earlier high equity was, in percent of that high. */
-const falls = (equity: readonly EquityPoint[]): readonly string[] => {
-  let high = equity[0]?.equity ?? "0";
-  return equity.map(({ equity: value }) => {
-    if (compare(value, high) > 0) high = value;
-    return isPositive(high) ? div(mul(sub(value, high), "100"), high, 4) : "0";
-  });
-};
-
-const fallPlot = ({ report, details: { equity }, startAt, endAt }: Sheet): Markup => {
-  const percents = falls(equity);
-  const values = percents.map(approximate);
-  const deepest = values.reduce((least, value) => Math.min(least, value), 0);
-  if (deepest === 0) return html`<p class="soft">Equity never fell below an earlier high.</p>`;
-  const frame: Frame = { startAt, endAt, low: deepest * 1.06, high: 0 };
-  const line = lineThrough(equity.map(({ at }, index) => [xOf(at, frame), yOf(values[index] as number, frame)]));
-  return plotOf({
-    label: `Drawdown: ${report.drawdown.maxPercent} percent at most`,
-    caption: "Drawdown in percent of the earlier high",
-    height: 110,
-    frame,
-    ticks: valueTicks(frame.low, 0, 3, " %"),
-    drawing: [path("fall", `M0 0${line.replace("M", "L")}V0Z`)],
-    names: ["", "drawdown"],
-    reads: equity.map(({ at }, index) => ({ at, texts: [momentOf(at), `${amount(percents[index] ?? "0", 3).replace("-", "−")} %`] })),
-  });
 };
 
 interface Period {
