@@ -10,7 +10,7 @@ import { linePanes } from "./line-panes.js";
 import { livesOf } from "./orders.js";
 import { linePane } from "./pane.js";
 import { PricePane } from "./price-pane.js";
-import { placeTip, storyOf } from "./story.js";
+import { fillStory, placeTip, storyOf } from "./story.js";
 import { countOf, figure, instant, spanText } from "./texts.js";
 import { toolbar } from "./toolbar.js";
 import { createView, followPointer, takeKey } from "./view.js";
@@ -283,8 +283,7 @@ export class Explorer {
     if (at < from + edge || at > to - edge) this.#view.set(at - (to - from) / 2, at + (to - from) / 2);
     // When the panes have been drawn there.
     requestAnimationFrame(() => {
-      const group = { at, px, low: px, high: px, qty: 0, fee: 0, count: 1, buy: fills.buy[fill] === 1, first: fill, until: at };
-      placeTip(this.#tip, this.#price.plot, group, storyOf(this.#data, group));
+      placeTip(this.#tip, this.#price.plot, { at, px }, fillStory(this.#data, fill));
       this.#pinned = true;
       this.#live.textContent = `Fill ${figure(this.#fill + 1)} of ${countOf(shown.length, "fill")}: ${[...this.#tip.children].map((child) => child.textContent).join(". ")}`;
     });

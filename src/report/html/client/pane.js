@@ -201,7 +201,7 @@ export const rangeOf = (values, besides = []) => {
       if (value > high) high = value;
     }
   }
-  if (!(high >= low)) return [0, 1];
+  if (!(high >= low) || (high === 0 && low === 0)) return [0, 1];
   const room = high > low ? (high - low) * 0.07 : Math.max(Math.abs(high) * 0.001, 1e-8);
   // What begins at zero stays on its ground.
   return [low === 0 && high > 0 ? 0 : low - room, high === 0 && low < 0 ? 0 : high + room];

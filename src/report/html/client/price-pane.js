@@ -107,7 +107,7 @@ export class PricePane {
     const { instrument, plots } = this.#shown;
     const plotted = plots.map((line) => {
       const found = lineValue(line, at);
-      return `${line.name}: ${found === undefined ? "–" : shortly(found)}`;
+      return `${line.name}:\u00a0${found === undefined ? "–" : shortly(found)}`;
     });
     this.#value.textContent = [...plotted, barText(this.#drawn.bars, at, this.#data.instruments[instrument]?.places ?? 0)].join("   ");
   }
@@ -179,5 +179,5 @@ const barText = ({ barMs, at: times, open, high, low, close }, at, places) => {
   const place = lastPlace(times, at);
   if (place < 0) return "";
   const text = (/** @type {readonly number[]} */ column) => figure(valueAt(column, place), places, Math.min(places, 2));
-  return barMs === 0 ? text(close) : `O ${text(open)}  H ${text(high)}  L ${text(low)}  C ${text(close)}`;
+  return barMs === 0 ? text(close) : `O\u00a0${text(open)}  H\u00a0${text(high)}  L\u00a0${text(low)}  C\u00a0${text(close)}`;
 };

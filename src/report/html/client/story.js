@@ -39,7 +39,7 @@ const groupStory = (data, { first, count, buy, px, low, high, qty, fee, until })
 };
 
 /** @param {PageData} data @param {number} fill */
-const fillStory = (data, fill) => {
+export const fillStory = (data, fill) => {
   const { fills } = data;
   const { base, places, instId } = instrumentOf(data, valueAt(fills.instrument, fill));
   const buy = fills.buy[fill] === 1;
@@ -107,7 +107,9 @@ export const placeTip = (tip, plot, { at, px }, story) => {
   const x = area.left - stage.left + plot.valToPos(at, "x");
   const y = area.top - stage.top + plot.valToPos(px, "y");
   const { offsetWidth, offsetHeight } = tip;
-  const left = x + 16 + offsetWidth < stage.width ? x + 16 : Math.max(0, x - 16 - offsetWidth);
-  tip.style.left = `${Math.min(left, Math.max(0, stage.width - offsetWidth))}px`;
-  tip.style.top = `${Math.max(0, y - offsetHeight / 2)}px`;
+  // Beside the mark where there is room, else below it.
+  const isBeside = stage.width > 2 * offsetWidth + 60;
+  const left = !isBeside ? x - offsetWidth / 2 : x + 16 + offsetWidth < stage.width ? x + 16 : x - 16 - offsetWidth;
+  tip.style.left = `${Math.max(0, Math.min(left, stage.width - offsetWidth))}px`;
+  tip.style.top = `${isBeside ? Math.max(0, y - offsetHeight / 2) : y + 24}px`;
 };
