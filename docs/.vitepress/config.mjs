@@ -25,6 +25,7 @@ const sidebar = [
     ["Risk limits", "risk"],
     ["Testing a strategy", "testing"],
     ["Recorded markets", "markets"],
+    ["The report", "report"],
     ["Reading the results", "results"],
     ["Research", "research"],
     ["Optimising", "optimising"],
