@@ -113,7 +113,6 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/orders/risk/order-throttle.ts takeToken": computed,
   "src/orders/state/order-store.ts mergeRecords": "the algebra of merging is proved for the function itself",
   "src/scheduler/quota/foreign-usage.ts poissonQuantile": computed,
-  "src/report/ticks.ts valueTicks": "axes of the pages made of figures alone",
   "src/venue/server/fault-plan.ts httpFaults": "every fault of the table is tried",
   "src/venue/server/fault-plan.ts socketFaults": "every fault of the table is tried",
 };

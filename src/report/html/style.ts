@@ -40,6 +40,7 @@ td.n+td:not(.n),th.n+th:not(.n){padding-left:18px}
 h2+.scroll caption,h3+.scroll caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 td.n:last-child,th.n:last-child{padding-right:2px}
 .why{white-space:normal;min-width:16rem;overflow-wrap:anywhere}
+figure{margin:10px 0 0}figcaption{font-size:.84rem;color:var(--soft)}
 ul{margin:6px 0;padding-left:20px;max-width:90ch}li{margin:2px 0;overflow-wrap:anywhere}
 .shade{display:block;padding:1px 8px;border-radius:3px}
 footer{margin-top:36px;border-top:1px solid var(--rule);padding-top:10px}
