@@ -43,9 +43,11 @@ export class BookChain {
     this.#note = note;
   }
 
-  snapshot(at: number, line: number, lastUpdateId: number, levels: BookLevels): void {
+  /** `anew`: the exchange says that the book begins here, whatever was before. */
+  snapshot(at: number, line: number, lastUpdateId: number, levels: BookLevels, anew = false): void {
+    if (anew && this.#lastId !== undefined) this.#held = [];
     const heals = this.#brokenAt !== undefined && lastUpdateId >= this.#brokenAt - 1;
-    if (this.#lastId !== undefined && !heals) {
+    if (this.#lastId !== undefined && !heals && !anew) {
       this.#note(this.#brokenAt === undefined ? "book snapshots that were not needed" : "book snapshots older than a gap, dropped");
       return;
     }

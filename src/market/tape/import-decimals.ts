@@ -47,6 +47,9 @@ interface DecimalPoolOptions {
 export const importInvalid = (file: string, line: number, problem: string): SluiceError =>
   new SluiceError("IMPORT_INVALID", `${file}:${line}: ${problem}`);
 
+export const contractsUnknown = (subject: string): string =>
+  `quantities of ${subject} count contracts. Say how much base currency one contract is: --contract-size 0.01 (1 where the file counts base currency).`;
+
 /** Reads plain digits with an optional fraction. Signs, exponents, hex and empty text are refused by line, field and value. */
 export const parseDecimal = (text: unknown, file: string, line: number, field: string): Parsed => {
   const parsed = typeof text === "string" ? scan(text) : undefined;

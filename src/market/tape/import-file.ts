@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { SluiceError } from "../../errors.ts";
 import { encodingOf, type TextPart, textOf } from "./byte-source.ts";
+import { type Fields, isMessage, isObject } from "./import-venues.ts";
 
 export interface TextLines {
   readonly file: string;
@@ -50,10 +51,22 @@ const termNames = ["funding", "mark", "ticksize", "lotsize", "listed"];
 /** By its first line. */
 export const kindOf = (first: string): RecordingKind => {
   if (/^\d+ *\{/.test(first)) return "messages";
-  if (first.startsWith("{")) return termNames.some((name) => first.toLowerCase().includes(`"${name}"`)) ? "terms" : "rows";
+  if (first.startsWith("{")) {
+    if (termNames.some((name) => first.toLowerCase().includes(`"${name}"`))) return "terms";
+    return isMessage(parsed(first)) ? "messages" : "rows";
+  }
   const header = first.toLowerCase().replaceAll(/["\s]/g, "").split(",");
   const isTerms = header.includes("timestamp") && termNames.some((name) => header.includes(name)) && !header.includes("open");
   return isTerms ? "terms" : "rows";
+};
+
+const parsed = (line: string): Fields => {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 };
 
 /** The first line that holds something; undefined where none does. */

@@ -4,32 +4,31 @@
  * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the order of their
  * times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is not taken is counted by
  * reason; nothing is guessed.
- * Not here: the exchange's axis (import-exchange.ts), rules of book chains (import-book.ts), how values become ticks and lots
+ * Not here: what other exchanges call things (import-venues.ts), the exchange's axis (import-exchange.ts), rules of book chains (import-book.ts), how values become ticks and lots
  * (import-decimals.ts).
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { isDecimal } from "../../decimal.ts";
-import { excerpt, SluiceError } from "../../errors.ts";
+import { SluiceError } from "../../errors.ts";
 import { BestPrices } from "./import-best.ts";
 import { BookChain } from "./import-book.ts";
 import { importInvalid, parseDecimal } from "./import-decimals.ts";
 import { type Axis, type Dated, exchangeAxis } from "./import-exchange.ts";
-import { lineAt, type TextLines } from "./import-file.ts";
-import { createRows, type MessageRows, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
+import type { TextLines } from "./import-file.ts";
+import { createRows, type MessageRows, pushBar, pushLevels, pushQuote, pushTrade } from "./import-rows.ts";
 import type { Terms } from "./import-terms.ts";
-import { createInstants, linesInOrder, receiveTimes } from "./import-times.ts";
+import { createInstants, linesInOrder, receiveTimes, timesOfExchange } from "./import-times.ts";
+import { type Message, messagesAt } from "./message-lines.ts";
 import type { Note, ReaderOptions } from "./reader-options.ts";
 
 interface MessageOptions extends ReaderOptions {
+  /** Base currency in one contract, as decimal text. */
+  readonly contractSize?: string | undefined;
+  /** The size of the file, and who is told how much of it was read; what it throws ends the reading. */
+  readonly ofBytes: number;
+  readonly onRead?: ((bytes: number, rows: number) => void) | undefined;
   /** Where marks and funding go. */
   readonly terms: Terms;
-}
-
-interface Message {
-  readonly file: string;
-  readonly line: number;
-  readonly at: number;
-  readonly stream: string;
-  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** The next funding as last announced. */
@@ -46,32 +45,52 @@ interface Sink extends MessageRows {
   /** Where the next row of a kind stands in time. */
   readonly instantOf: ReturnType<typeof createInstants>;
   readonly note: Note;
+  /** Whether trades are taken one by one or aggregated, where the recording tells both. */
+  prints: string | undefined;
 }
 
-export const readMessages = (lines: TextLines, options: MessageOptions): MessageRows & Pick<Axis, "feed"> => {
-  const { note } = options;
+export const readMessages = async (lines: TextLines, options: MessageOptions): Promise<MessageRows & Pick<Axis, "feed">> => {
+  const { note, onRead } = options;
   const sink = createSink(options);
   const symbols = new Set<string>();
   const { times, order, feed } = axisOf(lines, options);
+  let done = 0;
   for (const index of order) {
-    const message = messageAt(lines, index, (times[index] as number) / 1000);
-    const symbol = symbolOf(message);
-    if (symbol !== undefined) symbols.add(symbol);
-    const subject = options.symbol ?? symbols.values().next().value;
-    if (symbol === undefined && symbols.size > 1) note("messages without a symbol in a recording of several, dropped");
-    else if (symbol !== undefined && symbol !== subject) note(`messages of another symbol (${symbol}), dropped`);
-    else take(message, sink);
+    if (done++ % linesAtOnce === 0) {
+      onRead?.(Math.round(options.ofBytes * (done / order.length)), done);
+      await turn();
+    }
+    for (const message of messagesAt(lines, index, (times[index] as number) / 1000, options.contractSize)) {
+      const symbol = symbolOf(message);
+      if (symbol !== undefined) symbols.add(symbol);
+      const subject = options.symbol ?? symbols.values().next().value;
+      if (symbol === undefined && symbols.size > 1) note("messages without a symbol in a recording of several, dropped");
+      else if (symbol !== undefined && symbol !== subject) note(`messages of another symbol (${symbol}), dropped`);
+      else take(message, sink);
+    }
   }
   checkSymbols(lines.file, symbols, options.symbol);
   sink.book.finish();
   return { ...sink, ...(feed && { feed }) };
 };
 
-const axisOf = (lines: TextLines, { axis, disorderMs, note }: MessageOptions): Axis => {
+/** Between two of them whoever wants to stop is heard. */
+const linesAtOnce = 10_000;
+
+const axisOf = (lines: TextLines, options: MessageOptions): Axis => {
+  const { axis, disorderMs, note } = options;
+  const dated = (index: number): Dated => datedAt(messagesAt(lines, index, 0, options.contractSize));
+  if (lines.bytes[lines.from[0] ?? 0] === openingBrace) {
+    const times = timesOfExchange(lines, dated);
+    note("lines without a receive time, dated by the exchange's", times.length);
+    return { times, order: linesInOrder(times, lines, disorderMs, note) };
+  }
   const received = receiveTimes(lines);
   if (axis === "receive") return { times: received, order: linesInOrder(received, lines, disorderMs, note) };
-  return exchangeAxis(received, lines, (index) => datedAt(messageAt(lines, index, 0)), note);
+  return exchangeAxis(received, lines, dated, note);
 };
+
+const openingBrace = 123;
 
 const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink => {
   const rows = createRows(prices, quantities);
@@ -86,22 +105,27 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
     pushLevels(rows.levels, at, line, -1, asks);
     if (snapshot && first < rows.levels.at.length) rows.levels.snapshot.values[first] = 1;
   }, note);
-  return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" } };
+  return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" }, prints: undefined };
 };
 
 /** Later counts are microseconds, which some exchanges can be asked for. */
 const millisecondsMax = 1e14;
 
-const datedAt = (message: Message): Dated => {
+/** Of several in one line the last tells when it was sent. */
+const datedAt = (messages: readonly Message[]): Dated => {
+  const message = messages.at(-1);
+  if (message === undefined) return { us: undefined, updateId: undefined, pushed: false };
   const event = eventOf(message);
   const at = exchangeTimeOf(message, event);
   const { u: id } = message.data;
   return {
     us: at === undefined || at >= millisecondsMax ? at : at * 1_000,
     updateId: (event === "depthUpdate" || event === "bookTicker") && typeof id === "number" ? id : undefined,
-    pushed: event === "trade" || event === "bookTicker" || event === "depthUpdate",
+    pushed: pushedEvents.has(event),
   };
 };
+
+const pushedEvents: ReadonlySet<string> = new Set(["trade", "aggTrade", "bookTicker", "depthUpdate"]);
 
 /** When it happened, else when it was sent; a mark's `T` is that of the funding to come. */
 const exchangeTimeOf = (message: Message, event: string | undefined): number | undefined => {
@@ -119,28 +143,6 @@ const checkSymbols = (file: string, symbols: ReadonlySet<string>, asked: string 
     throw new SluiceError("IMPORT_INVALID", `${file}: the recording holds several symbols (${found}). Choose one with --symbol.`);
   }
 };
-
-const messageAt = (lines: TextLines, index: number, at: number): Message => {
-  const { file } = lines;
-  const line = lines.number[index] as number;
-  const text = lineAt(lines, index);
-  let value: unknown;
-  try {
-    value = JSON.parse(text.slice(text.indexOf(" ") + 1));
-  } catch {
-    throw importInvalid(file, line, `${shown(text)} is not a receive time followed by JSON.`);
-  }
-  if (!isObject(value)) throw importInvalid(file, line, `${shown(text)} holds no JSON object.`);
-  const stream = typeof value["stream"] === "string" ? value["stream"] : "";
-  const data = value["data"] ?? value;
-  if (!isObject(data)) throw importInvalid(file, line, `"data" is ${shown(JSON.stringify(data))}, not an object.`);
-  return { file, line, at, stream, data };
-};
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const shown = (text: string): string => JSON.stringify(excerpt(text, 80));
 
 const symbolOf = ({ stream, data }: Message): string | undefined => {
   if (typeof data["s"] === "string") return data["s"];
@@ -175,7 +177,11 @@ const takeTrade = (message: Message, sink: Sink): void => {
   const parts = partsOf(message, "p", "q");
   const makerBought = data["m"];
   if (typeof makerBought !== "boolean") throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
-  const reason = reasonToSkip(data["X"], parts[0] === 0 || parts[2] === 0);
+  sink.prints ??= eventOf(message);
+  const reason =
+    sink.prints === eventOf(message)
+      ? reasonToSkip(data["X"], parts[0] === 0 || parts[2] === 0)
+      : "trades told a second time (single and aggregated), dropped";
   if (reason === undefined) pushTrade(sink.trades, sink.instantOf("trade", at), line, makerBought ? -1 : 1, parts);
   else sink.note(reason);
 };
@@ -221,7 +227,27 @@ const takeDelta = (message: Message, { book }: Sink): void => {
 
 const takeSnapshot = (message: Message, { book }: Sink): void => {
   const levels = { bids: pairsOf(message, "bids"), asks: pairsOf(message, "asks") };
-  book.snapshot(message.at, message.line, idOf(message, "lastUpdateId"), levels);
+  book.snapshot(message.at, message.line, idOf(message, "lastUpdateId"), levels, message.data["anew"] === true);
+};
+
+const takeBar = (message: Message, { bars, note }: Sink): void => {
+  const { data, file, line } = message;
+  if (data["closed"] !== true) {
+    note("bars that had not ended, dropped");
+    return;
+  }
+  const [openedAt, ms] = [idOf(message, "t"), idOf(message, "ms")];
+  const parts = partsOf(message, "o", "h", "l", "c", "v");
+  const [o, h, l, c] = [0, 2, 4, 6].map((at) => (parts[at] as number) / 10 ** (parts[at + 1] as number)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (!(l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h))
+    throw importInvalid(file, line, `${[o, h, l, c].join()}: expected 0 < low <= open and close <= high.`);
+  const reason = pushBar(bars, openedAt, ms, line, parts);
+  if (reason !== undefined) note(reason);
 };
 
 const idOf = ({ data, file, line }: Message, field: string): number => {
@@ -248,6 +274,8 @@ const pairsOf = ({ file, line, data }: Message, field: string): readonly number[
 // A map and not an object: an event may be called "constructor".
 const takers: ReadonlyMap<string, (message: Message, sink: Sink) => void> = new Map([
   ["trade", takeTrade],
+  ["aggTrade", takeTrade],
+  ["bar", takeBar],
   ["bookTicker", takeQuote],
   ["depthUpdate", takeDelta],
   ["snapshot", takeSnapshot],

@@ -1,5 +1,5 @@
 /**
- * Rows of a recording in the making: trades, quotes and book levels of one instrument.
+ * Rows of a recording in the making: trades, quotes, book levels and bars of one instrument.
  *
  * Invariants: rows stand in the order in which they came; values arrive as counts and places, one after the other (import-decimals.ts),
  * and become counts of one step when everything has been read.
@@ -27,7 +27,17 @@ interface QuoteRows {
   readonly askQty: DecimalColumn;
 }
 
+interface BarRows {
+  /** When each ended. */
+  readonly at: Growing<Float64Array>;
+  /** Open, high, low, close and volume. */
+  readonly columns: readonly DecimalColumn[];
+  /** Of the first bar, 0 before it. */
+  barMs: number;
+}
+
 export interface MessageRows {
+  readonly bars: BarRows;
   readonly trades: TradeRows;
   readonly quotes: QuoteRows;
   readonly levels: LevelRows;
@@ -36,7 +46,9 @@ export interface MessageRows {
 export const createRows = (prices: DecimalPool, quantities: DecimalPool): MessageRows => {
   const at = () => growing(Float64Array);
   const sided = () => ({ at: at(), side: growing(Int8Array), px: prices.column(), qty: quantities.column() });
+  const bar = [prices, prices, prices, prices, quantities].map((pool) => pool.column());
   return {
+    bars: { at: at(), columns: bar, barMs: 0 },
     trades: sided(),
     levels: { ...sided(), snapshot: growing(Uint8Array) },
     quotes: { at: at(), bidPx: prices.column(), bidQty: quantities.column(), askPx: prices.column(), askQty: quantities.column() },
@@ -74,4 +86,14 @@ export const pushLevels = (
   append(snapshot, 0, rows);
   px.addEvery(parts, 0, 4, line);
   qty.addEvery(parts, 2, 4, line);
+};
+
+/** `parts`: open, high, low, close, volume. Says why a bar is left out. */
+export const pushBar = (bars: BarRows, openedAt: number, barMs: number, line: number, parts: Parts): string | undefined => {
+  if (bars.barMs === 0) bars.barMs = barMs;
+  if (bars.barMs !== barMs) return `bars of another length (${barMs} ms), dropped`;
+  if (openedAt + barMs <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0) return "bars told a second time, dropped";
+  append(bars.at, openedAt + barMs);
+  for (const [place, column] of bars.columns.entries()) column.add(parts[2 * place] as number, parts[2 * place + 1] as number, line);
+  return undefined;
 };

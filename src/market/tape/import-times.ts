@@ -6,6 +6,7 @@
  */
 import { excerpt } from "../../errors.ts";
 import { importInvalid } from "./import-decimals.ts";
+import type { Dated } from "./import-exchange.ts";
 import { lineAt, type TextLines } from "./import-file.ts";
 
 const digitsOfNanoseconds = 19;
@@ -28,6 +29,23 @@ export const receiveTimes = (lines: TextLines): Float64Array => {
       throw importInvalid(lines.file, line, `${shown} does not begin with a receive time in nanoseconds (19 digits and a space).`);
     }
     times[index] = time;
+  }
+  return times;
+};
+
+/** Microseconds since the epoch of lines that tell no receive time: the exchange's, and where it tells none that of the line before. */
+export const timesOfExchange = (lines: TextLines, datedAt: (index: number) => Dated): Float64Array => {
+  const times = new Float64Array(lines.from.length).map((_, index) => datedAt(index).us ?? Number.NaN);
+  let last = times.find((us) => !Number.isNaN(us));
+  if (last === undefined)
+    throw importInvalid(
+      lines.file,
+      lines.number[0] as number,
+      "no message tells a time, and none stands behind a receive time in nanoseconds.",
+    );
+  for (let index = 0; index < times.length; index++) {
+    if (Number.isNaN(times[index] as number)) times[index] = last;
+    last = times[index] as number;
   }
   return times;
 };

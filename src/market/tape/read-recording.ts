@@ -176,11 +176,12 @@ const sourceOfRows = (file: string, { plan, timestamp }: RowsFound, axis: "recei
 };
 
 const messageTape = async (part: TextPart, options: Omit<RecordingOptions, "file">, { file, note, terms }: Reading): Promise<ReadTape> => {
-  const { instrument, symbol, axis = "receive" } = options;
+  const { instrument, symbol, axis = "receive", contractSize, onRead } = options;
   const { prices, quantities } = poolsFor(options, file);
   offerSteps(terms, prices, quantities);
   const lines = await readPartLines(part);
-  const rows = readMessages(lines, { prices, quantities, note, symbol, disorderMs: disorderOf(options), axis, terms });
+  const shared = { prices, quantities, note, symbol, disorderMs: disorderOf(options), axis, terms };
+  const rows = await readMessages(lines, { ...shared, contractSize: stepOf("contract size", contractSize), ofBytes: part.bytes, onRead });
   const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
   const source = sourceOfMessages(file, symbol, axis);
   return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
@@ -226,7 +227,18 @@ const filled = (kind: SeriesKind, at: Growing<Float64Array>, ...columns: Paramet
   at.length === 0 ? [] : [seriesOf(kind, 0, held(at), columns)];
 
 // In the order in which rows of one instant are delivered, which import-times.ts counts on.
-const messageSeries = ({ levels, quotes, trades }: MessageRows): readonly Series[] => [
+const messageSeries = ({ bars, levels, quotes, trades }: MessageRows): readonly Series[] => [
+  ...(bars.at.length === 0
+    ? []
+    : [
+        seriesOf(
+          "candle",
+          0,
+          held(bars.at),
+          bars.columns.map((column) => column.counts()),
+          bars.barMs,
+        ),
+      ]),
   ...filled("level", levels.at, held(levels.side), levels.px.counts(), levels.qty.counts(), held(levels.snapshot)),
   ...filled("quote", quotes.at, quotes.bidPx.counts(), quotes.bidQty.counts(), quotes.askPx.counts(), quotes.askQty.counts()),
   ...filled("trade", trades.at, held(trades.side), trades.px.counts(), trades.qty.counts()),

@@ -8,7 +8,7 @@
 import { readInstId } from "../../../contract/inst-id.ts";
 import { SluiceError } from "../../../errors.ts";
 import type { TextPart } from "../byte-source.ts";
-import { importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
+import { contractsUnknown, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { type EpochUnit, epochIn, instantOf, microsecondsOf, unitNames, unitOf } from "../import-instants.ts";
 import type { ReaderOptions } from "../reader-options.ts";
 import type { Series } from "../tape.ts";
@@ -183,10 +183,7 @@ class TableReader {
     const name = symbol === undefined ? this.#options.instrument : (cells[symbol] ?? "");
     const subject = exchange === undefined ? name : `${cells[exchange] ?? ""}:${name}`;
     if (this.#contracts?.test(subject) !== true) return false;
-    if (this.#contract === undefined && baseVolume === undefined) {
-      const remedy = "Say how much base currency one contract is: --contract-size 0.01 (1 where the file counts base currency)";
-      throw importInvalid(this.#file, line, `quantities of ${subject} count contracts. ${remedy}.`);
-    }
+    if (this.#contract === undefined && baseVolume === undefined) throw importInvalid(this.#file, line, contractsUnknown(subject));
     this.#isContracts = true;
     return true;
   }
