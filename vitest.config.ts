@@ -22,6 +22,7 @@ const isolated = [
   "test/unit/backtest/sweep/*.test.ts",
   "test/unit/cli/*.test.ts",
   "test/unit/engine/watchdog/processes.test.ts",
+  "test/unit/market/tape/import-killed.test.ts",
   "test/unit/host/{execution-context,isolation,virtual-globals}.test.ts",
   "test/unit/venue/server-command.test.ts",
 ];

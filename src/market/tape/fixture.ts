@@ -7,7 +7,8 @@
  * fixture-blocks.ts. Prices are counts of `tickSize`, quantities counts of `lotSize`, times microseconds since the epoch.
  *
  * Invariants: what is read equals what was written or is refused by file, expectation and finding; writing makes a whole
- * fixture or leaves the target as it was; only a fixture is ever replaced, only if nothing else lies in its folder, and only by
+ * fixture or leaves the target as it was, also where the process is killed (what then lies aside is put back when the fixture is next asked
+ * for); only a fixture is ever replaced, only if nothing else lies in its folder, and only by
  * who asks for it.
  * Not here: where data comes from (import*.ts, generate.ts).
  */
@@ -55,7 +56,7 @@ export const writeFixture = (dir: string, tape: Tape, meta: FixtureMeta, options
     const series = tape.series.map((one) => writeSeries(draft, one, tape.instruments));
     const manifest = manifestOf(tape, meta, series);
     writeFileSync(join(draft, manifestFile), `${JSON.stringify(manifest, undefined, 2)}\n`);
-    swap(draft, target, join(workplace, "replaced"));
+    swap(draft, target, join(workplace, aside));
     return manifest;
   } finally {
     rmSync(workplace, { recursive: true, force: true });
@@ -94,6 +95,7 @@ export const hashOfRows = ({ instruments, series }: Tape): string =>
 
 /** The manifest alone, without reading the rows. */
 export const readManifest = (dir: string): FixtureManifest => {
+  putBack(resolve(dir));
   if (!existsSync(dir) || !statSync(dir).isDirectory()) {
     throw new SluiceError(
       "FIXTURE_INVALID",
@@ -153,6 +155,7 @@ const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(byte
 /** Refuses a folder that `writeFixture` would refuse; ask before a long work is begun. */
 export const checkWritable = (dir: string, { force = false }: WriteOptions = {}): void => {
   const target = resolve(dir);
+  putBack(target);
   if (!existsSync(target)) return;
   if (!statSync(target).isDirectory()) throw occupied(dir, "it is a file");
   const entries = readdirSync(target);
@@ -182,15 +185,27 @@ const held = (text: string): string => {
 const occupied = (dir: string, why: string): SluiceError =>
   new SluiceError("FIXTURE_INVALID", `${dir} exists and cannot be replaced: ${why}. Name a new folder, or remove that one yourself.`);
 
-const swap = (draft: string, target: string, aside: string): void => {
+const aside = "replaced";
+
+const swap = (draft: string, target: string, old: string): void => {
   const replaces = existsSync(target);
-  if (replaces) renameSync(target, aside);
+  if (replaces) renameSync(target, old);
   try {
     renameSync(draft, target);
   } catch (error) {
-    if (replaces) renameSync(aside, target);
+    if (replaces) renameSync(old, target);
     throw error;
   }
+};
+
+/** What a process that was killed left aside: the fixture itself between the two renames, after them what it replaced. */
+const putBack = (target: string): void => {
+  const folder = dirname(target);
+  if (!existsSync(folder)) return;
+  const places = readdirSync(folder).filter((name) => name.startsWith(`.${basename(target)}-`));
+  const left = places.map((name) => join(folder, name)).filter((workplace) => existsSync(join(workplace, aside, manifestFile)));
+  if (!existsSync(target) && left.length === 1) renameSync(join(left[0] as string, aside), target);
+  if (existsSync(target)) for (const workplace of left) rmSync(workplace, { recursive: true, force: true });
 };
 
 const withPlace = <T>(place: string, run: () => T): T => {
