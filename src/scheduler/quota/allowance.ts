@@ -87,7 +87,8 @@ export class Allowances {
 
   /** What ordinary actions have to leave of the window that ends at `endAt`. */
   reserved(gauge: LimitWindow, at: number, endAt: number): number {
-    const { capacity, unit, windowMs } = gauge.spec;
+    const { capacity } = gauge;
+    const { unit, windowMs } = gauge.spec;
     if (unit !== "weight") {
       if (windowMs < longMs) return Math.max(0, this.#policy.keySlots);
       return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), at, endAt, false));
@@ -139,12 +140,11 @@ export class Allowances {
 
   /** Of ranks above the ordinary: the same whatever the instant and the use. */
   #urgent(gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling {
-    const { capacity, unit } = gauge.spec;
-    const most = unit === "weight" ? capacity - this.#policy.probeUnits : capacity;
-    if (rank === "emergency" || unit !== "weight") return () => most;
+    const blind = gauge.spec.unit === "weight" ? this.#policy.probeUnits : 0;
+    if (rank === "emergency" || gauge.spec.unit !== "weight") return () => gauge.capacity - blind;
     const client = this.#clientOf(gauge.scope);
     // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
-    return () => most - Math.min(exitCost(this.#policy, client.openOrders), capacity / 4);
+    return () => gauge.capacity - blind - Math.min(exitCost(this.#policy, client.openOrders), gauge.capacity / 4);
   }
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
@@ -165,7 +165,8 @@ export class Allowances {
 
   /** Each answer tells what others did, so that a silence needs no more room. */
   #ordinaryCalls(gauge: LimitWindow, client: Client, at: number, endAt: number, least: boolean): number {
-    const { capacity, windowMs } = gauge.spec;
+    const { capacity } = gauge;
+    const { windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const margin = othersMargin(client, capacity, newsWeight, at, remMs);
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
@@ -174,7 +175,8 @@ export class Allowances {
 
   /** Requests that ordinary actions leave of a long window, for the exits of all who share it. */
   #exitCalls(gauge: LimitWindow, at: number, endAt: number): number {
-    const { capacity, windowMs } = gauge.spec;
+    const { capacity } = gauge;
+    const { windowMs } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const rate = this.#exitRateAt(at);
     let open = 0;
@@ -186,7 +188,8 @@ export class Allowances {
   /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
   #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, at: number, endAt: number, startAt: number, least: boolean): number {
     const policy = this.#policy;
-    const { capacity, windowMs, header } = gauge.spec;
+    const { capacity } = gauge;
+    const { windowMs, header } = gauge.spec;
     const remMs = Math.max(0, Math.min(endAt - at, windowMs));
     const rate = at === this.#rateAt ? this.#rate : this.#exitRateAt(at);
     const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, client.openOrders, rate));
@@ -218,7 +221,7 @@ export class Allowances {
     const leftMs = weight.windowEndsAt(at) - at;
     // In the last second of the minute slots are what keeps the rest of the weight from being used.
     if (leftMs < lastMs) return false;
-    return (weight.spec.capacity - weight.used(at)) / this.#weightMean < (leftMs / 1_000) * slots;
+    return (weight.capacity - weight.used(at)) / this.#weightMean < (leftMs / 1_000) * slots;
   }
 
   /** Exits per millisecond: rises with each and fades over minutes, never quite to nothing. */
@@ -260,7 +263,7 @@ export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === 
 /** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
 const yielding = (gauge: LimitWindow, at: number, remMs: number): number => {
   if (remMs < yieldMs) return 1;
-  return gauge.used(at) - gauge.foreign(at) > gauge.spec.capacity / 2 ? yieldMore : yieldLess;
+  return gauge.used(at) - gauge.foreign(at) > gauge.capacity / 2 ? yieldMore : yieldLess;
 };
 
 /** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */

@@ -11,6 +11,7 @@ import { CountEvidence, type OnMisread } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
 import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
+import { LearnedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
@@ -35,6 +36,7 @@ export class FixedWindow implements LimitWindow {
   readonly #stale: StaleCounts;
   readonly #entry: WindowEntry;
   readonly #evidence: CountEvidence;
+  readonly #limit: LearnedLimit;
   #landedAt = 0;
 
   /** Scopes of one service learn together whether its counts lag; `onMisread` is told what windows were wrongly taken for. */
@@ -44,6 +46,7 @@ export class FixedWindow implements LimitWindow {
     this.#lag = lag;
     this.#phase = new WindowPhase(spec.windowMs, clock);
     this.#stale = new StaleCounts(lag, spec);
+    this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
     const parts = { spec, phase: this.#phase, heard: this.#heard, usage: this.#usage, doubt: this.#doubt };
@@ -53,6 +56,10 @@ export class FixedWindow implements LimitWindow {
 
   get open(): number {
     return this.#usage.open;
+  }
+
+  get capacity(): number {
+    return this.#limit.capacity;
   }
 
   get lags(): boolean {
@@ -65,13 +72,14 @@ export class FixedWindow implements LimitWindow {
 
   paced(at: number): number {
     const { since } = this.#phase.openEnded ?? {};
-    return since === undefined ? Number.POSITIVE_INFINITY : this.#openEnd.paced(at, since);
+    return since === undefined ? this.#limit.most(this.windowEndsAt(at) - at, this.#usage.open === 0) : this.#openEnd.paced(at, since);
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
     const phase = this.#phase;
     const usage = this.#usage;
-    const { capacity, windowMs } = this.spec;
+    const { capacity } = this;
+    const { windowMs } = this.spec;
     // Whatever window it is, it cannot hold more than this.
     if (!phase.known) return usage.open + units > capacity ? now + windowMs : undefined;
     if (phase.openEnded !== undefined) return this.#blockedInOpenEnd(units, now, ceiling);
@@ -81,7 +89,11 @@ export class FixedWindow implements LimitWindow {
     const last = Math.max(latest, Math.min(usage.newest, first + 2));
     for (let index = first; index <= last; index++) {
       const startAt = phase.begins(index, now);
-      if (usage.used(index) + units > ceiling(startAt + windowMs, startAt, now)) return startAt + windowMs;
+      if (usage.used(index) + units <= ceiling(startAt + windowMs, startAt, now)) continue;
+      const endAt = startAt + windowMs;
+      const triesAt = first === last ? this.#limit.triesAt(endAt) : endAt;
+      if (now < triesAt) return Math.min(triesAt, endAt);
+      if (usage.open > 0) return endAt;
     }
     const entersAt = first === latest ? this.#entry.blockedUntil(first, units, now) : undefined;
     if (entersAt !== undefined) return entersAt;
@@ -92,7 +104,8 @@ export class FixedWindow implements LimitWindow {
   room(now: number, floor: Ceiling): number {
     const phase = this.#phase;
     const usage = this.#usage;
-    const { capacity, windowMs } = this.spec;
+    const { capacity } = this;
+    const { windowMs } = this.spec;
     let room = capacity - usage.open;
     if (!phase.known) return room;
     if (phase.openEnded !== undefined || this.#doubt.open) return 0;
@@ -160,6 +173,7 @@ export class FixedWindow implements LimitWindow {
       if (this.spec.scope === "key") usage.learnMissing(first, used);
       else usage.learnShortfall(first, used, evidence.isYoung(first, receivedAt), this.spec.capacity * leapShare);
     }
+    if (counted && this.spec.header?.kind === "used") this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
     if (usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, usage.countsOf(first));
@@ -179,8 +193,20 @@ export class FixedWindow implements LimitWindow {
   isRisky(units: number, at: number): boolean {
     const phase = this.#phase;
     const latest = phase.last(at);
-    if (phase.openEnded !== undefined) return this.#usage.used(latest) + units > this.spec.capacity;
-    return this.#entry.isUnproved(latest, at) && (this.#heard.top?.used ?? 0) + this.#usage.used(latest) > this.spec.capacity;
+    if (phase.openEnded !== undefined) return this.#usage.used(latest) + units > this.capacity;
+    return this.#entry.isUnproved(latest, at) && (this.#heard.top?.used ?? 0) + this.#usage.used(latest) > this.capacity;
+  }
+
+  learnRefusal(sentAt: number, at: number): boolean {
+    const { proofs, openEnded } = this.#phase;
+    const window = this.#phase.last(at);
+    // Where windows begin has to be certain; what is told as remaining moves with the limit.
+    if (this.spec.header?.kind !== "used" || openEnded !== undefined || proofs === 0 || this.lags) return false;
+    if (this.#phase.first(sentAt) !== window || this.#entry.isUnproved(window, at)) return false;
+    const verdict = this.#limit.refuse(this.#usage.countsOf(window).reported, this.#usage.used(window), this.#usage.seesOthers, at);
+    if (verdict === "learned")
+      this.#evidence.misread(`the service refused at ${this.capacity} of ${this.spec.capacity}: the limit has moved`);
+    return verdict !== "unmoved";
   }
 
   shut(at: number): number {

@@ -10,7 +10,7 @@ import type { EndpointName } from "../../contract/endpoints.ts";
 import { Allowances, nameOf, type Rank } from "./allowance.ts";
 import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, extraOf, type LayerSpec } from "./layers.ts";
-import type { LimitWindow, WindowTicket } from "./limit-window.ts";
+import { type LimitWindow, soleSuspect, type WindowTicket } from "./limit-window.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
@@ -275,10 +275,12 @@ class LayeredLedger {
   #strike({ parts, route: { windows }, sentAt, probe }: Ticket, standing: ProbeState, now: number): number {
     if (standing.strike(sentAt, now)) for (const gauge of windows) this.#allowances.noteRefusal(nameOf(gauge), now);
     let until = now;
+    const sole = soleSuspect(windows, sentAt, now);
     const shortest = Math.min(...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)));
     for (const [index, gauge] of windows.entries()) {
-      const near = gauge.used(now) >= gauge.spec.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
-      const whole = standing.strikes > 1 || probe || near;
+      const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
+      const moved = (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
+      const whole = standing.strikes > 1 || probe || near || moved;
       if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole) until = Math.max(until, gauge.shut(now));
     }
     return until;

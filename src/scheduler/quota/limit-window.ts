@@ -21,6 +21,8 @@ export interface WindowTicket {
 export interface LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
+  /** Units a window holds, as far as is known: never more than is stated. */
+  readonly capacity: number;
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
   /** Units that fit now if every window holds what `floor` says: no call of as many is blocked, unless the ceiling is lower. */
@@ -39,6 +41,8 @@ export interface LimitWindow {
   lose(ticket: WindowTicket, now: number): void;
   /** The call never left. */
   undo(ticket: WindowTicket): void;
+  /** A call was refused and no other layer can have done it: true when the limit was found to be lower than stated. */
+  learnRefusal(sentAt: number, at: number): boolean;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
   shut(at: number): number;
   /** The clock was disturbed: windows have to be named again. */
@@ -50,7 +54,7 @@ export interface LimitWindow {
   foreign(now: number): number;
   /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
   widthMs(at: number): number;
-  /** Units that may be used by `at` of a window whose end is unknown, spent evenly; infinite where it is known. */
+  /** Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are known. */
   paced(at: number): number;
   /** A call of `units` answered at `at` may have been too much for a window that was taken for over. */
   isRisky(units: number, at: number): boolean;
@@ -60,3 +64,11 @@ export interface LimitWindow {
   readonly lags: boolean;
   windowEndsAt(now: number): number;
 }
+
+/** The layer that must have refused: each other one is not half full, and would have told if its limit had moved. */
+export const soleSuspect = (windows: readonly LimitWindow[], sentAt: number, now: number): LimitWindow | undefined => {
+  const isFree = (gauge: LimitWindow): boolean =>
+    gauge.spec.header?.kind === "remaining" && Math.max(gauge.used(sentAt), gauge.used(now)) <= gauge.capacity / 2;
+  const suspects = windows.filter((gauge) => !isFree(gauge));
+  return suspects.length === 1 ? suspects[0] : undefined;
+};

@@ -36,7 +36,8 @@ export const othersUseOf = (windows: Iterable<LimitWindow>, now: number): readon
   for (const gauge of windows) {
     const foreign = gauge.foreign(now);
     if (foreign === 0) continue;
-    const { capacity, name } = gauge.spec;
+    const { capacity } = gauge;
+    const { name } = gauge.spec;
     rows ??= [];
     rows.push({ layer: name, scope: gauge.scope, capacity, foreign, windowEndsAt: gauge.windowEndsAt(now) });
   }
@@ -48,7 +49,8 @@ export const layerStates = (windows: Iterable<LimitWindow>, allowances: Pick<All
     const used = gauge.used(now);
     const foreign = gauge.foreign(now);
     const windowEndsAt = gauge.windowEndsAt(now);
-    const { capacity, name } = gauge.spec;
+    const { capacity } = gauge;
+    const { name } = gauge.spec;
     const reserved = allowances.reserved(gauge, now, windowEndsAt);
     return { layer: name, scope: gauge.scope, capacity, used, reserved, free: Math.max(0, capacity - used), foreign, windowEndsAt };
   });

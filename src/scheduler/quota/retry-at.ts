@@ -24,7 +24,7 @@ const endingMs = 400;
 
 /** When a ceiling that rises towards the window's end will let the call through. */
 const relaxedAt = (gauge: LimitWindow, units: number, ceiling: Ceiling, now: number, end: number): number => {
-  if (gauge.blockedUntil(units, now, () => gauge.spec.capacity) !== undefined) return end;
+  if (gauge.blockedUntil(units, now, () => gauge.capacity) !== undefined) return end;
   const to = earliestFit(now, Math.min(end, now + gauge.spec.windowMs), (at) => gauge.blockedUntil(units, at, ceiling) === undefined);
   return Math.max(to, now + 1);
 };

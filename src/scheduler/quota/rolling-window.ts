@@ -10,6 +10,7 @@ import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 export class RollingWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
+  readonly capacity: number;
   begun = 0;
   open = 0;
   readonly ambiguous = false;
@@ -24,6 +25,7 @@ export class RollingWindow implements LimitWindow {
   constructor(spec: LayerSpec, scope: string, driftPpm = 0) {
     this.spec = spec;
     this.scope = scope;
+    this.capacity = spec.capacity;
     this.#windowMs = spec.windowMs * (1 + driftPpm / 1e6);
   }
 
@@ -63,6 +65,10 @@ export class RollingWindow implements LimitWindow {
 
   undo({ units }: WindowTicket): void {
     this.open -= units;
+  }
+
+  learnRefusal(): boolean {
+    return false;
   }
 
   shut(at: number): number {

@@ -50,6 +50,8 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "key-cut": [refusals(3), utilisation(97), urgentP99(300)],
   "key-small": [refusals(3), utilisation(97), urgentP99(300)],
   "key-back": [refusals(3), utilisation(97), urgentP99(300)],
+  "user-cut": [refusals(4), utilisation(97), urgentP99(2_000)],
+  "user-back": [refusals(4), urgentP99(2_000)],
   "path-200": [noRefusals, utilisation(98)],
   "path-400": [noRefusals, utilisation(93)],
   "path-long": [noRefusals, utilisation(97)],

@@ -52,6 +52,8 @@ const faulty =
     const whole: LimitWindow = {
       spec,
       scope,
+      capacity: spec.capacity,
+      learnRefusal: (sentAt, at) => real.learnRefusal(sentAt, at),
       get begun() {
         return real.begun;
       },

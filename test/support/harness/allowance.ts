@@ -51,6 +51,7 @@ export const gaugeOf = (
   return {
     spec,
     scope,
+    capacity: spec.capacity,
     blockedUntil: none,
     room: none,
     begun: 0,
@@ -59,6 +60,7 @@ export const gaugeOf = (
     end: none,
     lose: none,
     undo: none,
+    learnRefusal: none,
     shut: none,
     reset: none,
     used: () => used,

@@ -56,6 +56,41 @@ describe("A 429 answer", () => {
     expect(refuse(make({ quietMs: 0 }), noon + 11_500)).toBe(noon + 60_500);
   });
 
+  describe("of a user whose limit was cut to 600", () => {
+    /** A minute seen to begin, then 590 used of it, one call at a time. */
+    const cut = (): { ledger: Ledger; at: number } => {
+      const ledger = warm();
+      let at = noon + 59_000;
+      ledger.settle(ledger.spend({ ...charge, weight: 900 }, at), answer(at, { uid: 900 }), at);
+      for (let used = 10; used <= 590; used += 10) {
+        at = noon + 60_500 + used * 50;
+        ledger.settle(ledger.spend({ ...charge, weight: 10 }, at), answer(at, { uid: used, key: 1 }), at);
+      }
+      return { ledger, at: at + 1_000 };
+    };
+
+    it("shuts the minute at once where no other layer can have refused, and is kept to from then on", () => {
+      const { ledger, at } = cut();
+      expect(refuse(ledger, at)).toBe(noon + 120_000);
+      expect(row(ledger, noon + 120_000)).toMatchObject({ capacity: 590 });
+      // Half of it before the minute's last quarter.
+      ledger.settle(ledger.spend(charge, noon + 120_000), answer(noon + 120_000, { uid: 5, key: 1 }), noon + 120_000);
+      expect(ledger.ask({ ...charge, key: undefined, weight: 280 }, "ordinary", noon + 121_000)).toMatchObject({ granted: true });
+      expect(ledger.ask({ ...charge, key: undefined, weight: 300 }, "ordinary", noon + 121_000)).toMatchObject({
+        granted: false,
+        layer: "uid",
+      });
+      expect(ledger.ask({ ...charge, key: undefined, weight: 500 }, "emergency", noon + 121_000)).toMatchObject({ granted: true });
+    });
+
+    it("is laid to the key's second where that may be full", () => {
+      const { ledger, at } = cut();
+      for (let call = 0; call < 5; call++) ledger.spend(charge, at);
+      expect(refuse(ledger, at)).toBeLessThan(at + 1_010);
+      expect(row(ledger, at)).toMatchObject({ capacity: 1_200 });
+    });
+  });
+
   it("is waited out, although calls that left before it are answered", () => {
     const ledger = warm();
     const [accepted, refused] = [ledger.spend(charge, noon + 11_500), ledger.spend(charge, noon + 11_500)];

@@ -1,0 +1,85 @@
+/**
+ * Limit of a layer that moved and of which answers tell only the used part: learned from refusals, and from counts that passed it.
+ *
+ * Invariants: never above what is stated; a limit learned from one refusal is believed in halves, and the other half is spent late
+ * in a window, where being wrong costs little; it is gone beyond in a window's last moments only, one call at a time and more
+ * seldom each time that this is refused.
+ * Not here: which layer refused (ledger.ts).
+ */
+
+/** Where others use the same quota a refusal so near to the limit is no surprise. */
+const surpriseShare = 0.9;
+/** Below this part of it something else refused than this layer. */
+const guiltyShare = 0.1;
+const rampShare = 1 / 4;
+const trialShare = 1 / 30;
+/** A count this much above it says that the limit was raised, not only that it was learned a call short. */
+const raisedShare = 1.1;
+/** Windows from a refusal to the first trial, and from one refused trial to the next. */
+const gapWindows = 15;
+const laterGapWindows = 90;
+
+/** What a refusal says of a limit. */
+type Verdict = "unmoved" | "expected" | "learned";
+
+export class LearnedLimit {
+  readonly #stated: number;
+  readonly #windowMs: number;
+  #limit: number;
+  /** Use that was counted since the limit was last learned. */
+  #proven: number;
+  #dueAt = Number.POSITIVE_INFINITY;
+  /** The limit when it was last refused. */
+  #refused = 0;
+
+  constructor(stated: number, windowMs: number) {
+    this.#stated = stated;
+    this.#windowMs = windowMs;
+    this.#limit = stated;
+    this.#proven = stated;
+  }
+
+  /** As far as is known. */
+  get capacity(): number {
+    return this.#limit;
+  }
+
+  /** The service counted `used` of one window. */
+  accept(used: number): void {
+    if (used <= this.#proven) return;
+    this.#proven = used;
+    if (used <= this.#limit) return;
+    this.#limit = Math.min(this.#stated, used);
+    if (used > this.#refused * raisedShare) this.#dueAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** A call was refused at `at` in a window that counted `used`, as it told itself, and at most `likely`. What may be others' doing is doubted soon. */
+  refuse(used: number, likely: number, shared: boolean, at: number): Verdict {
+    const isStated = this.#limit === this.#stated;
+    if (likely >= this.#limit * (isStated && !shared ? 1 : surpriseShare)) {
+      if (isStated) return "unmoved";
+      this.#dueAt = at + this.#windowMs * laterGapWindows;
+      this.#refused = this.#limit;
+      return "expected";
+    }
+    if (used < this.#stated * guiltyShare) return "unmoved";
+    this.#limit = used;
+    this.#proven = used / 2;
+    this.#refused = used;
+    this.#dueAt = shared ? at : at + this.#windowMs * gapWindows;
+    return "learned";
+  }
+
+  /** Most units ordinary actions may have used with `remMs` of the window to go; while a call is under way, what was proven. */
+  most(remMs: number, isAlone: boolean): number {
+    if (this.#proven >= this.#limit) return Number.POSITIVE_INFINITY;
+    const late = isAlone ? Math.max(0, 1 - remMs / (this.#windowMs * rampShare)) : 0;
+    return this.#proven + (this.#limit - this.#proven) * late;
+  }
+
+  /** From when on it may be tried to go beyond the limit in a window that ends at `endAt`; infinite where it is not due. */
+  triesAt(endAt: number): number {
+    const at = endAt - this.#windowMs * trialShare;
+    return this.#limit < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;
+  }
+}
