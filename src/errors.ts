@@ -96,6 +96,8 @@ const distance = (a: string, b: string): number => {
 /** ` Did you mean "x"?`, or nothing when no known word is near. */
 export const didYouMean = (word: string, known: readonly string[]): string => {
   const lower = word.toLowerCase();
+  const begun = known.filter((option) => lower.length > 2 && option.toLowerCase().startsWith(`${lower}-`));
+  if (begun.length > 0) return ` Did you mean "${begun[0]}"?`;
   const ranked = known.map((option) => [distance(lower, option.toLowerCase()), option] as const);
   const best = ranked.sort((x, y) => x[0] - y[0])[0];
   return best && best[0] <= Math.max(2, word.length / 3) ? ` Did you mean "${best[1]}"?` : "";

@@ -8,17 +8,20 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { cutTape } from "../backtest/sweep/cut.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
 import { parseInstId } from "../contract/inst-id.ts";
 import { didYouMean, messageOf, SluiceError } from "../errors.ts";
 import { checkWritable, type FixtureManifest, readFixture, readManifest, writeFixture } from "../market/tape/fixture.ts";
 import { type FixtureFinding, findingsOf } from "../market/tape/fixture-findings.ts";
 import { microsecondsOf } from "../market/tape/import-instants.ts";
+import type { WrittenFixture } from "../market/tape/import-market.ts";
 import { createNotes } from "../market/tape/read-recording.ts";
 import { createTape, type Tape } from "../market/tape/tape.ts";
 import { joinTapes } from "../market/tape/tape-join.ts";
 import { grouped, minuteOf } from "../report/number-format.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
-import type { CliIo } from "./io.ts";
+import { type CliIo, transientLine } from "./io.ts";
+import { stepsText } from "./time-left.ts";
 
 interface Flags {
   readonly json?: true;
@@ -204,10 +207,28 @@ const only = ({ instruments, series }: Tape, wanted: readonly string[], dir: str
 const merge = (dirs: readonly string[], { out, force = false, json }: WriteFlags, io: CliIo): void => {
   if (dirs.length < 2) throw new SluiceError("USAGE", "Name two fixtures or more.");
   checkWritable(out, { force });
-  const fixtures = dirs.map((dir) => ({ name: dir, ...readFixture(dir) }));
+  const clock = createSystemClock();
+  const [progress, startedAt] = [transientLine(io), clock.now()];
+  // Joining and writing take about as long as reading.
+  const step = (done: number, what: string): void => {
+    progress.show(() => stepsText(done, 2 * dirs.length, `steps, ${what}`, clock.now() - startedAt));
+  };
+  try {
+    io.out(fixtureSummary(merged(dirs, out, force, step), json === true));
+  } finally {
+    progress.clear();
+  }
+};
+
+const merged = (dirs: readonly string[], out: string, force: boolean, step: (done: number, what: string) => void): WrittenFixture => {
+  const fixtures = dirs.map((dir, index) => {
+    step(index, `reading ${dir}`);
+    return { name: dir, ...readFixture(dir) };
+  });
+  step(dirs.length, "writing");
   const { note, list: notes } = createNotes();
   for (const { manifest } of fixtures) for (const { what, count } of manifest.notes) note(what, count);
   const tape = joinTapes(fixtures, { overlap: "same", note });
   const source = [...new Set(fixtures.map(({ manifest }) => manifest.source))].join(" ");
-  io.out(fixtureSummary({ fixture: out, ...writeFixture(out, tape, { source, notes: notes() }, { force }) }, json === true));
+  return { fixture: out, ...writeFixture(out, tape, { source, notes: notes() }, { force }) };
 };

@@ -5,16 +5,17 @@
  * Not here: what a session is (verify/session/session-records.ts), how it is recorded (verify/session/recorded-engine.ts).
  */
 import type { Command } from "commander";
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { loadConfigFile } from "../host/load.ts";
 import type { Event } from "../journal/events.ts";
+import { duration } from "../report/number-format.ts";
 import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
-import { type CliIo, inkOf, printable } from "./io.ts";
+import { type CliIo, inkOf, printable, transientLine } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
-import { count, createTally, eventLine } from "./run-progress.ts";
+import { count, createTally, eventLine, type Tally } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
 
 export interface RecordParts {
@@ -59,10 +60,16 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
   };
   const engine = recordEngine(config, (facts) => createSessionFile(dir, facts), { configPath: path, print: note });
   const tally = createTally(clock.now(), remedyOf(config));
+  const progress = transientLine(io);
   const watching = engine.events$.subscribe((event) => {
     count(tally, event);
+    progress.clear();
     show(event, flags.json === true, io);
   });
+  // Of the tally alone: streams of the engine's state would poll, and what they read would be recorded.
+  watching.add(
+    every(clock, 1_000).subscribe(() => progress.show(() => recordingText(tally, clock.now() - tally.startedAt, flags.seconds))),
+  );
   const stopping = listenForStop(io);
   try {
     const ending = (): void => {
@@ -72,9 +79,15 @@ const record = async (path: string, dir: string, flags: Flags, io: CliIo, parts:
   } finally {
     stopping.end();
     watching.unsubscribe();
+    progress.clear();
     await finish(dir, io);
   }
   failWith(tally, "Failed while recording:");
+};
+
+const recordingText = ({ placed, filled, canceled }: Tally, elapsedMs: number, seconds: number | undefined): string => {
+  const left = seconds === undefined ? "" : `, ${duration(Math.max(0, seconds * 1_000 - elapsedMs))} left`;
+  return `recording for ${duration(elapsedMs)}${left}: ${placed} orders placed, ${filled} filled, ${canceled} canceled`;
 };
 
 const show = (event: Event, json: boolean, io: CliIo): void => {

@@ -37,6 +37,7 @@ describe("didYouMean", () => {
     ["wieght", ["weight", "width"], ' Did you mean "weight"?'],
     ["LIMITS", ["limits", "auth"], ' Did you mean "limits"?'],
     ["instrumentz", ["instruments"], ' Did you mean "instruments"?'],
+    ["BTC-USDT", ["ETH-USDT", "BTC-USDT-SWAP"], ' Did you mean "BTC-USDT-SWAP"?'],
     ["zebra", ["limits", "auth"], ""],
     ["x", [], ""],
   ])("%s among %j", (word, known, expected) => {

@@ -243,6 +243,14 @@ describe("sluice data cut", () => {
 });
 
 describe("sluice data merge", () => {
+  it("shows its steps on a terminal, and leaves nothing of them there", async () => {
+    const [one, other] = [stored(createTape([btc], [bars(2, 7)])), stored(createTape([eth], [bars(2, 7)]))];
+    const io = capturedIo({ isTty: true, columns: 200 });
+    expect(await main(["data", "merge", one, other, "--out", join(home, "watched")], io)).toBe(0);
+    const steps = [`0 of 4 steps, reading ${one}`, `1 of 4 steps, reading ${other}`, "2 of 4 steps, writing", ""];
+    expect(io.errText.split("\u001b[K").map((line) => line.replace("\r", "").replace(/, [\d.]+ m?s left/, ""))).toEqual([...steps, ""]);
+  });
+
   it("joins instruments and times, in steps that divide both", async () => {
     const one = stored(createTape([btc], [bars(1, 5)]));
     const later = stored(createTape([{ ...btc, tickSize: "0.2" }], [bars(5, 9)]));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
-import { capturedIo } from "../../../support/captured-io.ts";
+import { type CapturedIo, capturedIo } from "../../../support/captured-io.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const folder = temporaryFolder("record");
@@ -32,15 +32,17 @@ export default defineConfig(() => ({
   );
 };
 
-const sluice = async (...argv: string[]) => {
-  const io = capturedIo();
+const sluice = (...argv: string[]) => at(capturedIo(), argv);
+
+const at = async (io: CapturedIo, argv: readonly string[]) => {
   const code = await main(argv, io);
   return { code, out: io.outText, err: io.errText };
 };
 
 beforeAll(async () => {
   write(config, "50000");
-  const { code, err } = await sluice("record", config, "--out", session, "--seconds", "2.5");
+  const { code, err } = await at(capturedIo({ isTty: true }), ["record", config, "--out", session, "--seconds", "2.5"]);
+  expect(err).toMatch(/\rrecording for [\d.]+ s, [\d.]+ m?s left: \d orders placed, 0 filled, 0 canceled/);
   expect(err).toContain("Recorded ");
   expect(code).toBe(0);
 });
