@@ -34,11 +34,14 @@ export const sweepPage = (report: SweepReport, { reportOf = () => undefined }: S
 <title>${title}</title><style>${raw(style)}${plotStyle}${tableStyle}</style></head>
 <body><main><h1>${title}</h1><p class="soft">${factsOf(report)}</p>
 ${results.some(isDone) ? html`${tilesOf(report)}${foldSection(report, folds, link)}${pictures(report)}` : html`<p>No run was finished.</p>`}
-<h2>How much is chance</h2>${judgement(report).map((text) => html`<p>${text}</p>`)}
+${chanceSection(judgement(report))}
 ${runTable(report, link)}</main>
 <script>${raw(sortScript)}</script></body></html>
 `.markup;
 };
+
+const chanceSection = (texts: readonly string[]): Markup =>
+  texts.length === 0 ? nothing : html`<h2>How much is chance</h2>${texts.map((text) => html`<p>${text}</p>`)}`;
 
 type Link = (index: number) => Markup;
 

@@ -174,9 +174,8 @@ const batchesOf = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<
       const points = sample(bestFirst(tried, objectives).map(({ point }) => numbers.points[point] as Point));
       stream.count += points.length;
       const bars = prune === true ? barsOf(tried.map((one) => ("rungs" in one ? (one.rungs ?? []) : []))) : undefined;
-      return points.map((point, at) =>
-        taskOf(plan, first + count + at, numbers.of(point), point, fold === undefined ? "whole" : "train", fold, bars),
-      );
+      const part = fold === undefined ? "whole" : "train";
+      return points.map((point, at) => taskOf(plan, { index: first + count + at, point, number: numbers.of(point), part, fold, bars }));
     });
 };
 
@@ -186,20 +185,27 @@ const testTasks = (plan: SweepPlan, numbers: PointNumbers, results: ReadonlyMap<
   return windows.flatMap((_, fold) => {
     const chosen = chosenIn(results.values(), fold, trials, by);
     if (chosen === undefined) return [];
-    return [taskOf(plan, windows.length * trials + fold, chosen.point, numbers.points[chosen.point] as Point, "test", fold)];
+    const { point: number } = chosen;
+    const point = numbers.points[number] as Point;
+    return [taskOf(plan, { index: windows.length * trials + fold, point, number, part: "test", fold })];
   });
 };
 
 /** Markets stand in the order of shared-market.ts: training and test of each fold in turn. */
 const marketOf = (part: Part, fold: number | undefined): number => (fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0));
 
-const taskOf = (plan: SweepPlan, index: number, number: number, point: Point, part: Part, fold?: number, bars?: Bars): Task => ({
-  job: {
-    index,
-    overrides: overridesOf(plan.space, point),
-    market: marketOf(part, fold),
-    ...(bars === undefined ? {} : { bars }),
-  },
+interface Wanted {
+  readonly index: number;
+  readonly point: Point;
+  /** Of the point. */
+  readonly number: number;
+  readonly part: Part;
+  readonly fold: number | undefined;
+  readonly bars?: Bars | undefined;
+}
+
+const taskOf = ({ space }: SweepPlan, { index, point, number, part, fold, bars }: Wanted): Task => ({
+  job: { index, overrides: overridesOf(space, point), market: marketOf(part, fold), ...(bars === undefined ? {} : { bars }) },
   part,
   ...(fold === undefined ? {} : { fold }),
   point: number,
