@@ -40,7 +40,7 @@ const guardFile = async (path: string, { json, ...options }: Flags, io: CliIo): 
   const { fixture, cuts, seed } = options;
   const clock = createSystemClock();
   const [progress, startedAt] = [transientLine(io), clock.now()];
-  progress.show(() => `1st of ${cuts + 2} runs`);
+  progress.show(() => stepsText(0, cuts + 2, "runs done", 0));
   const report = await guard(path, {
     cuts,
     seed,

@@ -160,7 +160,9 @@ const createStops = () => {
 
 const columnsOf = (terminal: number | undefined, variable: string | undefined): number => {
   const asked = Number(variable);
-  return terminal ?? (Number.isInteger(asked) && asked > 0 ? asked : columnsDefault);
+  // A terminal that does not know its width says 0.
+  if (terminal !== undefined && terminal > 0) return terminal;
+  return Number.isInteger(asked) && asked > 0 ? asked : columnsDefault;
 };
 
 const redrawMs = 100;

@@ -1,7 +1,7 @@
 /**
  * How far a command of several steps has come, in words, with the time it will still take.
  *
- * Invariants: nothing is foretold before a second has passed and a step is done.
+ * Invariants: nothing is foretold before a second has passed and a step is done, nor when all are.
  * Not here: where it is shown (io.ts), the bar of one backtest (run-progress.ts).
  */
 import { duration } from "../report/number-format.ts";
@@ -12,4 +12,4 @@ export const stepsText = (done: number, all: number, what: string, elapsedMs: nu
 
 /** Begins with a comma; empty where nothing can be said. */
 export const leftText = (done: number, all: number, elapsedMs: number): string =>
-  done <= 0 || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / done) * (all - done))} left`;
+  done <= 0 || done >= all || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / done) * (all - done))} left`;

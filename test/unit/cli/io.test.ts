@@ -190,6 +190,7 @@ describe("The command line's process", () => {
 
   it.each([
     ["the terminal's", { columns: 132 }, { COLUMNS: "90" }, 132],
+    ["of a terminal that knows none, COLUMNS", { columns: 0 }, { COLUMNS: "90" }, 90],
     ["the variable's", {}, { COLUMNS: "90" }, 90],
     ["a default", {}, {}, 100],
     ["a default for none at all", {}, { COLUMNS: "0" }, 100],
