@@ -8,7 +8,7 @@ import { placeOf, placesWhere, spreadOf, valueAt } from "./columns.js";
 import { choice, element } from "./elements.js";
 import { linePanes } from "./line-panes.js";
 import { livesOf } from "./orders.js";
-import { linePane } from "./pane.js";
+import { forgetColours, linePane } from "./pane.js";
 import { PricePane } from "./price-pane.js";
 import { fillStory, placeTip, storyOf } from "./story.js";
 import { countOf, figure, instant, spanText } from "./texts.js";
@@ -106,6 +106,7 @@ export class Explorer {
   }
 
   restyle() {
+    forgetColours();
     for (const pane of this.#all) pane.restyle();
   }
 
@@ -225,11 +226,9 @@ export class Explorer {
       const own = {
         n: () => this.#step(1),
         p: () => this.#step(-1),
-        N: () => this.#step(1),
-        P: () => this.#step(-1),
-        Escape: () => this.#letGo(),
-        Enter: () => this.#zoomToFill(),
-      }[event.key];
+        escape: () => this.#letGo(),
+        enter: () => this.#zoomToFill(),
+      }[event.key.toLowerCase()];
       if (own !== undefined && !event.ctrlKey && !event.metaKey) own();
       else if (!takeKey(event, this.#view)) return;
       event.preventDefault();

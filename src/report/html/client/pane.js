@@ -21,8 +21,20 @@ import { figure, splitTexts, timeSplits } from "./texts.js";
 /** Dashes by which lines are told apart. */
 const dashes = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4]];
 
+/** @type {Map<string, string>} */
+const colours = new Map();
+
 /** @param {string} name of a colour in the style */
-export const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+export const colourOf = (name) => {
+  const known = colours.get(name);
+  if (known !== undefined) return known;
+  const colour = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  colours.set(name, colour);
+  return colour;
+};
+
+/** They are asked for again: the theme has changed. */
+export const forgetColours = () => colours.clear();
 
 const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
 
