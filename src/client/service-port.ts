@@ -32,6 +32,8 @@ export interface ServiceEnv {
   readonly headers?: readonly string[];
   /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */
   readonly faultyKeys?: boolean;
+  /** Its user says to have traded there in the dialect of the config. */
+  readonly iTestedThis?: boolean;
 }
 
 /** A user of the service with its keys, and what the service pushes to it. */

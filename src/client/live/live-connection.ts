@@ -36,6 +36,8 @@ interface Placed {
   readonly baseUrl: string;
   /** The file, where it is not the usual one. */
   readonly confirmation?: string;
+  /** The dialect, where nobody has traded in it at the exchange itself. */
+  readonly untried?: string;
 }
 
 interface ConnectionOptions extends Placed {
@@ -111,9 +113,11 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
     transport: listed.watch(noteEndings(anomalies.note)(http.transport)),
     market,
     pushes,
-    refusal: unitRefusal(options, contract),
+    refusal: untriedRefusal(options) ?? unitRefusal(options, contract),
     counts: () => ({ requests: http.open(), sockets: pool.counts().sockets, subscriptions: pool.counts().subscriptions }),
     start: () => {
+      if (options.untried !== undefined)
+        anomalies.note("dialect.untried", `${options.untried} has not traded at the exchange itself yet: watch it closely`);
       users.forEach(({ uid, keys }, index) => {
         // Over the first key that may read orders.
         const reader = keys.find(({ permissions }) => permissions.includes(contract.endpoints.pendingOrders.permission));
@@ -144,6 +148,12 @@ const signersOf = (
   }
   return signers;
 };
+
+/** Why no order may be sent on mainnet, if so: what was only ever tried before a copy of the exchange may be wrong about the exchange. */
+const untriedRefusal = ({ environment, untried }: Placed): string | undefined =>
+  environment === "mainnet" && untried !== undefined
+    ? `On mainnet no order is sent in the dialect ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then say so: --i-tested-this, or iTestedThis: true in the service's options.`
+    : undefined;
 
 /** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */
 const unitRefusal = ({ environment, baseUrl, confirmation = confirmationPath }: Placed, contract: Contract): string | undefined => {

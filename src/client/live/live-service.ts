@@ -31,6 +31,8 @@ export interface LiveOptions {
   readonly wsUrl?: string;
   /** The exchange's dialect, where it is not the described service. */
   readonly dialect?: Dialect;
+  /** Says that you have traded there in this dialect yourself: on mainnet one that is `untried` sends no order without it. */
+  readonly iTestedThis?: boolean;
   /** Keys of the one user, called "main". */
   readonly keys?: readonly LiveKey[];
   /** Keys of several users by a label of your choice; instead of `keys`. */
@@ -54,6 +56,8 @@ export interface LiveSpec extends ServiceSpec {
   readonly baseUrl: string;
   /** The file that tells what `sz` counts, where it is not the usual one. */
   readonly confirmation?: string;
+  /** The dialect, where it has not traded at the exchange itself and nobody said that it was tested. */
+  readonly untried?: string;
   open(env: ServiceEnv): OpenLive;
 }
 
@@ -77,10 +81,11 @@ export const liveSchema = {
     timeoutMs: { type: "number", exclusiveMinimum: 0 },
     push: { type: "boolean" },
     confirmation: { type: "string", minLength: 1 },
+    iTestedThis: { type: "boolean" },
   },
 } as const;
 
-type Checked = Omit<LiveOptions, "keys" | "users" | "clock" | "openSocket">;
+type Checked = Omit<LiveOptions, "keys" | "users" | "clock" | "openSocket"> & Pick<LiveSpec, "untried">;
 
 /** The one address this machine calls from; the service counts requests by it. */
 const ip = "local";
@@ -91,15 +96,20 @@ export const live = ({ keys, users: given, clock, openSocket, dialect, ...option
   readBaseUrl(checked.baseUrl);
   if (checked.wsUrl !== undefined) checkSocketUrl(checked.wsUrl);
   const users = readUsers(keys, given, "live options");
-  const { environment, baseUrl, confirmation } = checked;
+  const { environment, baseUrl, confirmation, iTestedThis = false } = checked;
+  const untried = dialect === undefined || dialect.tried === true || iTestedThis ? undefined : dialect.name;
   return {
     kind: "live",
     environment,
     baseUrl,
     ...(confirmation === undefined ? {} : { confirmation }),
+    ...(untried !== undefined && { untried }),
     ...(dialect?.profile && { profile: dialect.profile }),
     ...(dialect?.layers && { layers: dialect.layers }),
-    open: (env) => open(checked, users, env, clock ?? createSystemClock(), openSocket),
+    open: (env) => {
+      const unsaid = env.iTestedThis === true ? undefined : untried;
+      return open({ ...checked, ...(unsaid !== undefined && { untried: unsaid }) }, users, env, clock ?? createSystemClock(), openSocket);
+    },
   };
 };
 

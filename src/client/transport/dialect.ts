@@ -32,6 +32,8 @@ export interface SocketBounds {
 export interface Dialect {
   /** Such as "okx-v5". */
   readonly name: string;
+  /** Whether it has traded at the exchange itself, and not only before a copy of it; on mainnet one that has not is asked about. */
+  readonly tried?: boolean;
   /** Rows of the service profile in which the exchange differs: unit of `sz`, sign of fees, error codes. Rows of a config win over these. */
   readonly profile?: ProfileOverrides;
   /** Its rate-limit layers instead of the three described. `quota.layers` of a config wins. */
@@ -66,7 +68,7 @@ const describedService = {
 } as const satisfies Dialect;
 
 /** A dialect with every part that translates. */
-export type WholeDialect = Dialect & Required<Omit<Dialect, "profile" | "layers">>;
+export type WholeDialect = Dialect & Required<Omit<Dialect, "profile" | "layers" | "tried">>;
 
 export const wholeDialect = (dialect: Dialect = describedService): WholeDialect => {
   const whole = { ...describedService, ...dialect };
