@@ -32,6 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "client/transport": ["clock", "contract"],
   client: ["clock", "contract", "journal", "market", "scheduler"],
   "client/live": ["clock", "contract", "market", "client", "client/transport"],
+  "client/dialects": ["contract", "client/transport", "client/live"],
   "orders/state": ["clock", "contract", "journal", "client"],
   "orders/risk": ["clock", "contract", "journal", "orders"],
   "orders/protection": ["clock", "contract", "journal", "orders", "orders/risk"],
@@ -118,7 +119,7 @@ const offeredToTests: Readonly<Record<string, string>> = {
 };
 
 /** What users import by name: `sluice`, `sluice/backtest` and so on. */
-const entries = ["index", "backtest", "venue", "session", "testing", "verify"].map((name) => `src/${name}.ts`);
+const entries = ["index", "backtest", "venue", "session", "testing", "verify", "client/dialects/okx"].map((name) => `src/${name}.ts`);
 
 const roomOf = (file: string): string => {
   if (entries.includes(file)) return "entries";

@@ -1,0 +1,53 @@
+/**
+ * Rate limits of OKX v5 as layers.
+ *
+ * Source: public documentation of OKX v5, as of 2026-07: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Where a limit
+ * counts each user and instrument by itself, it is taken for the user as a whole, which is stricter. That windows slide is not
+ * documented; it is the strictest reading.
+ */
+import type { EndpointName } from "../../contract/endpoints.ts";
+import type { LayerSpec } from "../../contract/layer-spec.ts";
+
+const windowMs = 2_000;
+
+const layer = (
+  name: string,
+  scope: "ip" | "uid",
+  capacity: number,
+  endpoints: readonly EndpointName[],
+  part: Partial<LayerSpec> = {},
+): LayerSpec => ({
+  name,
+  scope,
+  unit: "requests",
+  capacity,
+  windowMs,
+  anchor: "sliding",
+  endpoints,
+  banMs: 0,
+  ...part,
+});
+
+export const okxLayers: readonly LayerSpec[] = [
+  // POST trade/order: 60 requests per 2 s, by user and instrument.
+  layer("place", "uid", 60, ["placeOrder"]),
+  // POST trade/cancel-batch-orders: 300 orders per 2 s, by user and instrument.
+  layer("cancel", "uid", 300, ["cancelBatch"], { unit: "elements" }),
+  // GET trade/order, GET trade/orders-pending: 60 requests per 2 s each, by user (the first by user and instrument).
+  layer("order", "uid", 60, ["getOrder"]),
+  layer("pending", "uid", 60, ["pendingOrders"]),
+  // GET trade/orders-history: 40 requests per 2 s, by user.
+  layer("history", "uid", 40, ["orderHistory"]),
+  // GET account/balance, GET account/positions: 10 requests per 2 s each, by user.
+  layer("balance", "uid", 10, ["spotBalance"]),
+  layer("positions", "uid", 10, ["positions"]),
+  // POST account/set-leverage, POST trade/close-position: 20 requests per 2 s each, by user.
+  layer("leverage", "uid", 20, ["setLeverage"]),
+  layer("close", "uid", 20, ["closePosition"]),
+  // GET public/instruments: 20 requests per 2 s, by address.
+  layer("instruments", "ip", 20, ["instruments"]),
+  // 1,000 new orders per 2 s of a sub-account, whatever the instrument.
+  layer("sub-account", "uid", 1_000, ["placeOrder", "closePosition"]),
+  // 3 connections a second to the sockets of an address; each is charged as an unsigned call of this endpoint.
+  layer("connect", "ip", 3, ["instruments"], { windowMs: 1_000 }),
+];

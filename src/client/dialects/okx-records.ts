@@ -1,0 +1,166 @@
+/**
+ * Records of OKX v5 in the described service's fields.
+ *
+ * Invariants: pure; swaps that are not settled in their quote currency are left out of the list of instruments, orders of products that are
+ * not listed are left out of pushes; spot sizes count base currency, sizes of swaps contracts, sizes of instruments base currency.
+ * Source: public documentation of OKX v5, as of 2026-07: the response tables of each endpoint and channel.
+ * Not here: envelopes and codes (okx-dialect.ts).
+ */
+import type { ChannelArg } from "../../contract/channels.ts";
+import type { EndpointName } from "../../contract/endpoints.ts";
+import { type InstId, readInstId } from "../../contract/inst-id.ts";
+import { add, div, isDecimal, isZero, mul } from "../../decimal.ts";
+import { listOf, recordOf } from "./exchange-answer.ts";
+import { minuteOf } from "./exchange-socket.ts";
+import {
+  amount,
+  amountIfAny,
+  exact,
+  isNone,
+  isRaw,
+  priceIfAny,
+  type Raw,
+  type RecordTable,
+  textIfAny,
+  translated,
+} from "./record-table.ts";
+
+/** The records of each read, and of a write that answers with one. */
+export const okxRecords: Readonly<Record<Exclude<EndpointName, "placeOrder" | "cancelBatch">, (data: unknown) => readonly unknown[]>> = {
+  instruments: (data) => listOf(data).flatMap(instrumentsOf),
+  spotBalance: (data) => listOf(data).flatMap((account) => listOf(recordOf(account)["details"]).map((item) => translated(balance)(item))),
+  positions: (data) => listOf(data).map((item) => translated(position)(item)),
+  getOrder: (data) => ordersOf(data),
+  pendingOrders: (data) => ordersOf(data),
+  orderHistory: (data) => ordersOf(data),
+  closePosition: (data) => listOf(data).map(translated({ instId: "instId", clOrdId: textIfAny("clOrdId") })),
+  setLeverage: (data) => listOf(data).map(translated({ instId: "instId", lever: amount("lever"), mgnMode: "mgnMode" })),
+};
+
+/** The records of a push by channel. */
+export const okxPushes: Readonly<Record<string, (data: unknown, arg: ChannelArg) => readonly unknown[]>> = {
+  trades: (data) =>
+    listOf(data).map(translated({ instId: "instId", tradeId: "tradeId", px: amount("px"), sz: amount("sz"), side: "side", ts: "ts" })),
+  tickers: (data) => listOf(data).map(translated(ticker)),
+  candle1m: (data, { instId }) => listOf(data).map(minuteOf(readInstId(instId)?.instType === "SWAP" ? swapVolumeAt : spotVolumeAt, instId)),
+  orders: (data) => listOf(data).filter(isTraded).map(translated(order)),
+  positions: (data) => listOf(data).filter(isTraded).map(translated(position)),
+  account: okxRecords.spotBalance,
+};
+
+/** Of a candle: contracts or base currency, then base or quote currency. */
+const [spotVolumeAt, swapVolumeAt] = [5, 6];
+
+const isTraded = (item: unknown): boolean =>
+  !isRaw(item) || isNone(item["instType"]) || item["instType"] === "SPOT" || item["instType"] === "SWAP";
+
+const ordersOf = (data: unknown): readonly unknown[] => listOf(data).map(translated(order));
+
+const order: RecordTable = {
+  instId: "instId",
+  ordId: "ordId",
+  clOrdId: textIfAny("clOrdId"),
+  px: priceIfAny("px"),
+  // A market order of somebody who names what to spend is known in base currency only as far as it was executed.
+  sz: ({ tgtCcy, sz, accFillSz }) => exact(tgtCcy === "quote_ccy" ? accFillSz : sz),
+  ordType: "ordType",
+  side: "side",
+  state: "state",
+  avgPx: priceIfAny("avgPx"),
+  accFillSz: amount("accFillSz"),
+  fee: (record) => feeOf(record),
+  createdAt: "cTime",
+  updatedAt: "uTime",
+};
+
+/** On swaps one amount; on spot a fee and a rebate, each in a currency of its own. */
+const feeOf = (record: Raw): unknown => {
+  const { instId, instType, avgPx, fee, feeCcy, rebate, rebateCcy } = record;
+  const parts = readInstId(instId);
+  if (instType !== "SPOT" || parts === undefined) return exact(fee);
+  const paid = inQuote(parts, fee, feeCcy, avgPx);
+  const back = isNone(rebate) ? "0" : inQuote(parts, rebate, rebateCcy, avgPx);
+  return isDecimal(paid) && isDecimal(back) ? add(paid, back) : paid;
+};
+
+const feePlaces = 12;
+
+/** What was taken in base currency is worth its average price; in a third currency it has no price here. */
+const inQuote = ({ base, quote }: InstId, value: unknown, currency: unknown, px: unknown): unknown => {
+  if (!isDecimal(value) || currency === quote || isZero(value)) return exact(value);
+  return currency === base && isDecimal(px) ? div(mul(value, px), "1", feePlaces) : "";
+};
+
+const balance: RecordTable = {
+  currency: "ccy",
+  balance: amount("cashBal"),
+  // Where margin is shared among currencies, only equity is told.
+  available: ({ availBal, availEq }) => exact(isNone(availBal) ? availEq : availBal),
+  frozen: amount("frozenBal"),
+};
+
+const position: RecordTable = {
+  instId: "instId",
+  // In the mode of two sides a size has no sign and an instrument two records: not read, as it would say the opposite.
+  pos: ({ pos, posSide }) => (isNone(posSide) || posSide === "net" ? exact(pos) : `${String(posSide)} ${String(pos)}`),
+  avgPx: priceIfAny("avgPx"),
+  markPx: priceIfAny("markPx"),
+  lever: amountIfAny("lever"),
+  // What is held for an isolated position; a cross one needs what `imr` says.
+  margin: ({ margin, imr }) => (isNone(margin) ? (isNone(imr) ? undefined : exact(imr)) : exact(margin)),
+  upl: amountIfAny("upl"),
+  liqPx: priceIfAny("liqPx"),
+  mgnMode: "mgnMode",
+  updatedAt: "uTime",
+};
+
+const ticker: RecordTable = {
+  instId: "instId",
+  last: textIfAny("last"),
+  bidPx: textIfAny("bidPx"),
+  bidSz: textIfAny("bidSz"),
+  askPx: textIfAny("askPx"),
+  askSz: textIfAny("askSz"),
+  ts: "ts",
+};
+
+const spot: RecordTable = {
+  instId: "instId",
+  instType: "instType",
+  baseCurrency: "baseCcy",
+  quoteCurrency: "quoteCcy",
+  settleCurrency: "quoteCcy",
+  tickSize: amount("tickSz"),
+  lotSize: amount("lotSz"),
+  minSize: amount("minSz"),
+  // Market data of spot counts base currency where that of swaps counts contracts.
+  contractValue: () => "1",
+  state: "state",
+};
+
+const swap: RecordTable = {
+  instId: "instId",
+  instType: "instType",
+  baseCurrency: "ctValCcy",
+  quoteCurrency: "settleCcy",
+  settleCurrency: "settleCcy",
+  tickSize: amount("tickSz"),
+  lotSize: (record) => product(record["lotSz"], contractOf(record)),
+  minSize: (record) => product(record["minSz"], contractOf(record)),
+  contractValue: (record) => contractOf(record),
+  maxLeverage: amountIfAny("lever"),
+  state: "state",
+};
+
+const contractOf = ({ ctVal, ctMult }: Raw): unknown => (isNone(ctMult) ? exact(ctVal) : product(ctVal, ctMult));
+const product = (a: unknown, b: unknown): unknown => (isDecimal(a) && isDecimal(b) ? mul(a, b) : a);
+
+/** The instrument, or none where it is of a kind that is not traded here; what is no record is kept to be named. */
+const instrumentsOf = (item: unknown): readonly unknown[] => {
+  if (!isRaw(item)) return [item];
+  const { instId, instType, ctType, ctValCcy, settleCcy } = item;
+  const parts = readInstId(instId);
+  if (parts === undefined || parts.instType !== instType) return [];
+  if (instType === "SPOT") return [translated(spot)(item)];
+  return ctType === "linear" && ctValCcy === parts.base && settleCcy === parts.quote ? [translated(swap)(item)] : [];
+};
