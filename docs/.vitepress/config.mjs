@@ -62,6 +62,7 @@ const sidebar = [
       ["sluice/verify", "sluice/verify"],
       ["sluice/venue", "sluice/venue"],
       ["sluice/session", "sluice/session"],
+      ["sluice/dialects/okx", "sluice/dialects/okx"],
     ],
     true,
   ),

@@ -4,12 +4,12 @@
 import { describe, expect, it } from "vitest";
 import { docOf, interfaceOf, publicNames } from "../../../docs/generate/docstrings.ts";
 
-const entries = ["index", "backtest", "venue", "session", "testing", "verify"].map((name) => `src/${name}.ts`);
+const entries = ["index", "backtest", "venue", "session", "testing", "verify", "client/dialects/okx"].map((name) => `src/${name}.ts`);
 
 describe("Public names", () => {
   it.each(entries)("of %s have a docstring", (entry) => {
     const names = publicNames(entry);
-    expect(names.length).toBeGreaterThan(4);
+    expect(names.length).toBeGreaterThan(0);
     expect(names.filter(({ path, declared }) => docOf(path, declared) === "").map(({ path, declared }) => `${path}: ${declared}`)).toEqual(
       [],
     );
