@@ -130,15 +130,21 @@ export const checkConfig = (config: unknown): CheckedConfig => {
 
 /** What the service brings of itself, below what the config says of it. */
 const withService = (config: CheckedConfig): CheckedConfig => {
-  const { profile = {}, layers } = config.service;
-  const own = config.profile as Readonly<Record<string, object>>;
-  const brought = profile as Readonly<Record<string, object>>;
+  const { layers } = config.service;
+  return { ...config, profile: profileIn(config), quota: { ...(layers && { layers }), ...config.quota } };
+};
+
+interface WithProfiles {
+  readonly profile?: ProfileOverrides;
+  readonly service?: Pick<ServiceSpec, "profile"> | undefined;
+}
+
+/** Rows of the profile that hold for a config: those of its service, and over them its own. */
+export const profileIn = ({ profile = {}, service }: WithProfiles): ProfileOverrides => {
+  const own = profile as Readonly<Record<string, object>>;
+  const brought = (service?.profile ?? {}) as Readonly<Record<string, object>>;
   const groups = [...new Set([...Object.keys(brought), ...Object.keys(own)])];
-  return {
-    ...config,
-    profile: Object.fromEntries(groups.map((group) => [group, { ...brought[group], ...own[group] }])),
-    quota: { ...(layers && { layers }), ...config.quota },
-  };
+  return Object.fromEntries(groups.map((group) => [group, { ...brought[group], ...own[group] }]));
 };
 
 /** A single beat may be late or lost. */
