@@ -119,7 +119,9 @@ const offeredToTests: Readonly<Record<string, string>> = {
 };
 
 /** What users import by name: `sluice`, `sluice/backtest` and so on. */
-const entries = ["index", "backtest", "venue", "session", "testing", "verify", "client/dialects/okx"].map((name) => `src/${name}.ts`);
+const entries = ["index", "backtest", "venue", "session", "testing", "verify", "client/dialects/okx", "client/dialects/blofin"].map(
+  (name) => `src/${name}.ts`,
+);
 
 const roomOf = (file: string): string => {
   if (entries.includes(file)) return "entries";

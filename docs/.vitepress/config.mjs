@@ -63,6 +63,7 @@ const sidebar = [
       ["sluice/venue", "sluice/venue"],
       ["sluice/session", "sluice/session"],
       ["sluice/dialects/okx", "sluice/dialects/okx"],
+      ["sluice/dialects/blofin", "sluice/dialects/blofin"],
     ],
     true,
   ),

@@ -1,0 +1,52 @@
+/**
+ * Error codes of BloFin v1, by what they say of a call; all but 429 come with HTTP status 200.
+ *
+ * Invariants: a code is a rejection only where its text says that the order or call was judged and refused; internal errors and ids that
+ * are taken are none.
+ * Source: public documentation of BloFin v1, "Errors", as of 2026-03.
+ */
+
+const statuses: ReadonlyMap<string, number> = new Map([
+  ["429", 429],
+  // An unknown or expired key, a stale timestamp, a foreign address, a nonce used twice, a wrong passphrase or signature.
+  ...["401", "152401", "152402", "152405", "152406", "152407", "152408", "152409", "152410"].map((code) => [code, 401] as const),
+  // "not supported, please check the requestPath or API key permissions".
+  ["152404", 403],
+  // "Internal error": executed or not, nobody knows.
+  ["500", 503],
+  ["103013", 503],
+]);
+
+/** The status with which the described service answers what the code means; what else begins like those of keys is of a key, too. */
+export const blofinStatusOf = (code: string): number | undefined => statuses.get(code) ?? (code.startsWith("1524") ? 401 : undefined);
+
+/** Codes besides those of the profile's own rows that mean: judged and not executed. */
+export const blofinRejections: readonly string[] = [
+  // Missing, contradicting or malformed parameters; a path or method that does not exist.
+  ...[
+    "400",
+    "404",
+    "405",
+    "406",
+    "80001",
+    "152001",
+    "152003",
+    "152004",
+    "152005",
+    "152007",
+    "152008",
+    "152009",
+    "152011",
+    "152012",
+    "152013",
+  ],
+  ...["152015"],
+  // Sizes, prices and funds.
+  ...["542", "102014", "102015", "102065", "103003"],
+  // Positions: closed already, none to reduce, the mode of two sides.
+  ...["102005", "102089"],
+  // Cancels of orders that are over.
+  "1000",
+  // Leverage while orders or positions stand in the way.
+  ...["110006"],
+];
