@@ -87,6 +87,27 @@ describe("Running against mainnet", () => {
   });
 });
 
+describe("Running in a dialect that was not tried", () => {
+  const file = join(folder, "untried.mjs");
+  const service = `{ kind: "live", environment: "mainnet", baseUrl: "${baseUrl}", untried: "acme-v2", open: (env) => { globalThis.acmeEnv = env; } }`;
+  writeFileSync(file, `export default { service: ${service} };\n`);
+
+  it("is refused on mainnet until somebody says to have tested it", async () => {
+    const { code, io, log } = await run(file, ["--mainnet"]);
+    expect([code, log]).toEqual([2, []]);
+    expect(io.errText).toMatch(/^error: config\.service speaks acme-v2, which has not traded .* then add --i-tested-this\.$/m);
+  });
+
+  it("hands that word to the service", async () => {
+    const { code, log } = await run(file, ["--mainnet", "--i-tested-this"]);
+    expect([code, log[0]]).toEqual([0, "start"]);
+  });
+
+  it("asks for --mainnet first", async () => {
+    expect((await run(file, ["--i-tested-this"])).io.errText).toMatch(/Add --mainnet/);
+  });
+});
+
 describe("Resting orders at the end of a run:", () => {
   it.each([
     [[], false],

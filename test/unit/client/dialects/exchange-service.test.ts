@@ -1,5 +1,6 @@
 /** Exchanges as services of a config: their addresses, and that what was not tried there sends no order with real money. */
 import { describe, expect, it } from "vitest";
+import { blofin } from "../../../../src/client/dialects/blofin.ts";
 import { type ExchangeOptions, okx } from "../../../../src/client/dialects/okx.ts";
 import type { LiveSpec } from "../../../../src/client/live/live-service.ts";
 import { createCredentials } from "../../../../src/client/transport/secrets.ts";
@@ -10,7 +11,10 @@ import { dialectCredentials } from "../../../support/harness/dialects.ts";
 import { createNetwork } from "../../../support/harness/fake-sockets.ts";
 
 const keys = [{ credentials: createCredentials(dialectCredentials) }];
-const exchanges = [["okx-v5", okx]] as const;
+const exchanges = [
+  ["okx-v5", okx],
+  ["blofin-v1", blofin],
+] as const;
 
 const opened = async (service: (options: ExchangeOptions) => LiveSpec, options: Partial<ExchangeOptions> = {}, iTestedThis?: true) => {
   const network = createNetwork(() => undefined);
@@ -78,5 +82,15 @@ describe("The addresses of OKX", () => {
   ] as const)("of %j", async (options, baseUrl, socket) => {
     const { spec, sockets } = await opened(okx, options);
     expect([spec.baseUrl, sockets]).toEqual([baseUrl, [socket]]);
+  });
+});
+
+describe("The addresses of BloFin", () => {
+  it.each([
+    ["testnet", "https://demo-trading-openapi.blofin.com"],
+    ["mainnet", "https://openapi.blofin.com"],
+  ] as const)("of %s", async (environment, baseUrl) => {
+    const { spec, sockets } = await opened(blofin, { environment });
+    expect([spec.baseUrl, sockets]).toEqual([baseUrl, [`${baseUrl.replace("https", "wss")}/ws/private`]]);
   });
 });

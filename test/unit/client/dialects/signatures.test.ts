@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { blofinDialect } from "../../../../src/client/dialects/blofin-dialect.ts";
 import { okxDialect } from "../../../../src/client/dialects/okx-dialect.ts";
 import { createCredentials } from "../../../../src/client/transport/secrets.ts";
 import { createSigner } from "../../../../src/client/transport/sign.ts";
@@ -52,5 +53,45 @@ describe("Signatures of OKX", () => {
     const parts = { method: "GET", path: "/x", query: "", body: "" };
     expect(spoken(okxDialect({ demo: true })).signer.headers(parts, at)).toMatchObject({ "x-simulated-trading": "1" });
     expect(signer.headers(parts, at)).not.toHaveProperty("x-simulated-trading");
+  });
+});
+
+describe("Signatures of BloFin", () => {
+  it.each(computed.blofin.requests)("are those of another implementation: $method $path", ({ sign, ...parts }) => {
+    expect(spoken(blofinDialect()).signer.headers(parts, at)).toEqual({
+      "access-key": dialectCredentials.apiKey,
+      "access-sign": sign,
+      "access-timestamp": "1700000000123",
+      "access-nonce": "1700000000123-1",
+      "access-passphrase": dialectCredentials.passphrase,
+    });
+  });
+
+  it("of a login are those of another implementation", () => {
+    const { apiKey, passphrase } = dialectCredentials;
+    const login = { apiKey, passphrase, timestamp: "1700000000123", nonce: "1700000000123-1", sign: computed.blofin.login };
+    expect(spoken(blofinDialect()).signer.login(at)).toEqual(login);
+  });
+
+  it.each([
+    [
+      "GET",
+      "/api/v1/asset/balances",
+      "accountType=futures",
+      "",
+      "ZTdlMjA4OTRjYjFhYmRkNGU1OGVmN2U4NzlhNzVmMzY2Y2RmNjQ1OGFmNThmMTJiMDFhNTI5MDIzZWNmYmU1OQ==",
+    ],
+    [
+      ...["POST", "/api/v1/trade/order", ""],
+      '{"instId":"BTC-USDT","marginMode":"isolated","side":"buy","orderType":"limit","price":"35000","size":"0.1"}',
+      "NWFlODNjMGM1YzRlNjg4ZmI5ZWY5OTVjODg2NGY4Zjg2ODdmYjVjMWM4NDA4ZmQ1MGUwNWZiYzRiNjc0MWI5NQ==",
+    ],
+  ] as const)("are those another client publishes for its tests: %s %s", (method = "", path = "", query = "", body = "", sign = "") => {
+    // Its nonce stands where ours would.
+    const hmacSha256 = (text: string, encoding: "base64" | "hex"): string =>
+      createHmac("sha256", "secret-key").update(text.replace("1597026383085-1", "123e4567-e89b-12d3-a456-426614174000")).digest(encoding);
+    const seal = { apiKey: "", passphrase: () => "", hmacSha256 };
+    const signer = blofinDialect().signer?.(seal, createContract().profile);
+    expect(signer?.headers({ method, path, query, body }, 1_597_026_383_085)["access-sign"]).toBe(sign);
   });
 });
