@@ -8,13 +8,15 @@
 import { type Command, Option } from "commander";
 import { Subscription } from "rxjs";
 import { checkEnvironment, placeOf } from "../client/live/live-place.ts";
+import type { LiveSpec } from "../client/live/live-service.ts";
+import type { ServiceEnv } from "../client/service-port.ts";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { Engine, EngineOptions } from "../engine/engine.ts";
 import { SluiceError } from "../errors.ts";
-import { checkConfig } from "../host/config.ts";
+import { profileIn } from "../host/config.ts";
 import type { QuotaState } from "../host/context.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
@@ -46,6 +48,7 @@ export interface RunParts {
 interface Flags {
   readonly seconds?: number;
   readonly mainnet?: true;
+  readonly iTestedThis?: true;
   readonly cancel?: true;
   readonly keep?: true;
   readonly watchdog?: true;
@@ -62,6 +65,7 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .argument("<config>", "config file, such as config/paper.ts")
     .option("--seconds <n>", "stop after this many seconds", secondsOf)
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
+    .option("--i-tested-this", "on mainnet, in a dialect that has not traded at the exchange itself: say that you tested it there")
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
     .option("--keep", "let resting orders stay when stopping (default)")
     .option("--watchdog", "also start a watchdog process, which cancels all orders when this process stops responding")
@@ -77,7 +81,7 @@ const settleMs = 10_000;
 const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const loaded = withDecisions(await loadConfigFile(path, { command: "run", clock }), flags);
-  const config: typeof loaded = flags.watchdog === true ? { watchdog: {}, ...(loaded as object) } : loaded;
+  const config = withWord(flags.watchdog === true ? { watchdog: {}, ...(loaded as object) } : (loaded as object), flags);
   const { service } = config as { readonly service?: unknown };
   if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
   if (flags.watchdog === true && placeOf(service) === undefined) throw new SluiceError("USAGE", watchdogMessage);
@@ -90,7 +94,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   });
   const tally = createTally(clock.now(), remedyOf(config));
   const orders = createRunOrders();
-  const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(checkConfig(config).profile).profile, flags), path);
+  const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profileIn(config)).profile, flags), path);
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const stopping = listenForStop(io);
   let unread = false;
@@ -118,6 +122,19 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
     screen.close(unread ? "" : closingText(tally, clock.now(), inkOf(io)));
   }
   failWith(tally, "Failed while running:");
+};
+
+/** The config with its user's word for a dialect that was not tried; refuses to trade real money in one without it. */
+const withWord = (config: { readonly service?: unknown }, { iTestedThis, mainnet }: Flags): object => {
+  const service = config.service as Partial<LiveSpec> | undefined;
+  if (service?.untried === undefined || service.open === undefined) return config;
+  const { open, untried } = service;
+  if (iTestedThis === true) return { ...config, service: { ...service, open: (env: ServiceEnv) => open({ ...env, iTestedThis }) } };
+  if (mainnet === undefined || service.environment !== "mainnet") return config;
+  throw new SluiceError(
+    "USAGE",
+    `config.service speaks ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then add --i-tested-this.`,
+  );
 };
 
 const watchdogBeside = (engine: RunningEngine, config: unknown, path: string, screen: Screen, parts: RunParts): Subscription => {

@@ -1,0 +1,64 @@
+/**
+ * `sluice exchanges`: which exchanges can be traded at besides the described service, what their dialects can do, and how that was verified.
+ *
+ * Invariants: reads what the package ships and asks nobody; with --json stdout holds one document.
+ * Not here: the exchanges (client/dialects/).
+ */
+import type { Command } from "commander";
+import { blofinExchange } from "../client/dialects/blofin-exchange.ts";
+import type { Exchange } from "../client/dialects/exchange-service.ts";
+import { okxExchange } from "../client/dialects/okx-exchange.ts";
+import type { LayerSpec } from "../contract/layer-spec.ts";
+import type { CliIo } from "./io.ts";
+
+const exchanges: readonly Exchange[] = [okxExchange, blofinExchange];
+
+export const addExchangesCommand = (program: Command, io: CliIo): void => {
+  program
+    .command("exchanges")
+    .description("List the exchanges whose dialects the package speaks, their limits, and what was verified how.")
+    .option("--json", "print one JSON document")
+    .action(({ json }: { readonly json?: true }) => {
+      const listed = exchanges.map(described);
+      io.out(json === true ? `${JSON.stringify(listed, null, 2)}\n` : `${listed.map(text).join("\n\n")}\n`);
+    });
+};
+
+const described = ({ name, title, addresses, dialect, abilities, verified }: Exchange) => {
+  const { name: spoken, layers = [], tried = false } = dialect("testnet");
+  return {
+    name,
+    title,
+    entry: `sluice/dialects/${name}`,
+    dialect: spoken,
+    tried,
+    addresses,
+    abilities,
+    limits: layers.map(limitText),
+    verified,
+  };
+};
+
+const text = ({ title, entry, addresses, tried, abilities, limits, verified }: ReturnType<typeof described>): string =>
+  [
+    `${title}: ${entry}${tried ? "" : ", not tried at the exchange itself"}`,
+    ...Object.entries(addresses).map(
+      ([environment, { baseUrl, wsUrl }]) => `  ${environment}: ${baseUrl}${wsUrl === undefined ? "" : `, ${wsUrl}`}`,
+    ),
+    ...section("can", abilities),
+    ...section("limits", limits),
+    ...section(
+      "verified",
+      verified.map(({ what, how }) => `${what}: ${how ?? "not yet"}`),
+    ),
+  ].join("\n");
+
+const section = (heading: string, lines: readonly string[]): readonly string[] => [`  ${heading}`, ...lines.map((line) => `    ${line}`)];
+
+/** Such as "place: 60 requests in 2 s of a user". */
+const limitText = ({ name, scope, unit, capacity, windowMs, banMs }: LayerSpec): string => {
+  const ban = banMs === 0 ? "" : `, else shut out for ${banMs / 60_000} min`;
+  return `${name}: ${capacity} ${unit} in ${windowMs / 1_000} s of ${whom[scope]}${ban}`;
+};
+
+const whom = { ip: "an address", uid: "a user", key: "a key" } as const;
