@@ -31,6 +31,8 @@ const sidebar = [
     ["Optimising", "optimising"],
     ["Running live", "live"],
     ["The service profile", "service-profile"],
+    ["Other exchanges", "other-exchanges"],
+    ["Write a dialect", "dialects"],
   ]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
