@@ -44,6 +44,7 @@ const rows: Readonly<Record<string, CommandHelp>> = {
   close: { group: trading, summary: "cancel everything and close all positions", examples: ["close config/testnet.ts"] },
   watchdog: { group: trading, summary: "cancel an engine's orders when it stops", examples: ["watchdog config/testnet.ts"] },
   doctor: { group: trading, summary: "compare a service with its profile", examples: ["doctor config/testnet.ts"] },
+  exchanges: { group: trading, summary: "list exchanges, and what was verified of each", examples: ["exchanges", "exchanges --json"] },
   record: { group: trading, summary: "trade, and record the session", examples: ["record config/paper.ts --out out/session --seconds 60"] },
   replay: { group: trading, summary: "repeat a recorded session", examples: ["replay out/session"] },
   import: {

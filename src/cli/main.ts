@@ -153,7 +153,7 @@ const say = (io: CliIo, message: string): void => {
 const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "import", "data", "generate", "venue", "check"];
+const withoutFiles = ["init", "exchanges", "import", "data", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
 
