@@ -130,29 +130,25 @@ const queryOf = (endpoint: EndpointName, { instType, instId, ordId, clOrdId, ...
 };
 
 const bodyOf = (endpoint: EndpointName, body: unknown): unknown => {
-  switch (endpoint) {
-    case "placeOrder":
-      return placed(body as PlaceBody);
-    case "cancelBatch":
-      return (body as CancelBody).map(({ instId, ordId, clOrdId }) => ({
-        instId: theirInstId(instId),
-        ...(ordId ? { orderId: ordId } : { clientOrderId: clOrdId }),
-      }));
-    case "setLeverage": {
-      const { instId, lever, mgnMode = modeDefault } = body as InputOf<"setLeverage">;
-      return { instId: theirInstId(instId), leverage: lever, marginMode: mgnMode };
-    }
-    default: {
-      const { instId, clOrdId, mgnMode = modeDefault } = body as InputOf<"closePosition">;
-      return {
-        instId: theirInstId(instId),
-        marginMode: mgnMode,
-        positionSide: "net",
-        ...(clOrdId !== undefined && { clientOrderId: clOrdId }),
-      };
-    }
+  if (endpoint === "placeOrder") return placed(body as PlaceBody);
+  if (endpoint === "cancelBatch") return (body as CancelBody).map(canceled);
+  if (endpoint === "setLeverage") {
+    const { instId, lever, mgnMode = modeDefault } = body as InputOf<"setLeverage">;
+    return { instId: theirInstId(instId), leverage: lever, marginMode: mgnMode };
   }
+  const { instId, clOrdId, mgnMode = modeDefault } = body as InputOf<"closePosition">;
+  return {
+    instId: theirInstId(instId),
+    marginMode: mgnMode,
+    positionSide: "net",
+    ...(clOrdId !== undefined && { clientOrderId: clOrdId }),
+  };
 };
+
+const canceled = ({ instId, ordId, clOrdId }: CancelBody[number]): object => ({
+  instId: theirInstId(instId),
+  ...(ordId ? { orderId: ordId } : { clientOrderId: clOrdId }),
+});
 
 /** Where neither an order nor a setting named one, as the profile has it. */
 const modeDefault = "cross";
