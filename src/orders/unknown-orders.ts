@@ -23,9 +23,9 @@ const recordMs = 1_500;
 
 const isCanceling = ({ phase }: TrackedOrder): boolean => phase === "canceling";
 
-/** What a stop covers, and what an exit may still close, depends on these; of an order of a previous run it is not known. */
+/** What a stop covers, and what an exit may still close, depends on these. */
 const isUrgent = ({ wish, spec }: TrackedOrder): boolean =>
-  wish === undefined || wish.protect !== undefined || wish.reduceOnly === true || spec.reduceOnly === true;
+  wish?.protect !== undefined || wish?.reduceOnly === true || spec.reduceOnly === true;
 
 const soughtOf = (order: TrackedOrder) => ({
   clOrdId: order.clOrdId,
