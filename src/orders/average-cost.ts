@@ -1,32 +1,14 @@
 /**
- * Position of one strategy in one instrument at average cost: quantity, entry value, costs, realised profit, closed trades.
+ * Position of one strategy in one instrument at average cost: quantity, entry value, realised profit.
  *
  * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a reducing
- * fill takes its share of the entry value and of the costs paid so far, so that the average price of the rest stays (beyond 18
- * digits the rest keeps the remainder).
- * A trade is what one order closes: fills of one order that follow each other, up to the point where nothing is held. Its net
- * profit is what it realised less its own fees and its share of what opening and holding cost; a fill that reverses the position
- * closes a trade and opens the other side with the rest. So net profits and `costs` add up to realised profit less all costs.
+ * fill takes its share of the entry value, so that the average price of the rest stays (beyond 18 digits the rest keeps the
+ * remainder).
  * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits.
- * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), rates over trades (report/trades.ts).
+ * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
 import { decimal, div, mul, sub } from "../decimal.ts";
-
-/** Closed trades: counts, and sums of net profits. */
-interface ClosedTrades {
-  /** Those that neither won nor lost included. */
-  readonly count: number;
-  readonly won: number;
-  readonly lost: number;
-  /** Of those that won. */
-  readonly profit: string;
-  /** Of those that lost: zero or below. */
-  readonly loss: string;
-  /** Absent where no trade was closed. */
-  readonly best?: string;
-  readonly worst?: string;
-}
 
 export interface Holding {
   /** Positive when long. */
@@ -35,14 +17,7 @@ export interface Holding {
   readonly entry: string;
   /** Before fees. */
   readonly realised: string;
-  /** Fees and funding of what is held now, not yet charged to a trade. */
-  readonly costs: string;
   readonly units: Units;
-  count: number;
-  won: number;
-  lost: number;
-  /** The order whose fills make up the trade that may still go on. */
-  closing: string | undefined;
 }
 
 /** The same in whole units: of the quantity, and of money. */
@@ -52,18 +27,9 @@ interface Units {
   qtyPlaces: number;
   entry: bigint;
   realised: bigint;
-  costs: bigint;
-  /** Net profit so far of the trade that may still go on. */
-  trade: bigint;
-  profit: bigint;
-  loss: bigint;
-  best: bigint;
-  worst: bigint;
   /** How many digits of all amounts of money are fraction. */
   moneyPlaces: number;
 }
-
-const amounts = ["entry", "realised", "costs", "trade", "profit", "loss", "best", "worst"] as const;
 
 const places = 18;
 const averagePlaces = 12;
@@ -80,8 +46,7 @@ const digitsOf = (text: string): { readonly digits: bigint; readonly fraction: n
 const textOf = (digits: bigint, fraction: number): string => div(String(digits), String(ten(fraction)), fraction);
 
 export const createHolding = (): Holding => {
-  const money = { entry: 0n, realised: 0n, costs: 0n, trade: 0n, profit: 0n, loss: 0n, best: 0n, worst: 0n };
-  const units: Units = { qty: 0n, qtyPlaces: 0, ...money, moneyPlaces: places };
+  const units: Units = { qty: 0n, qtyPlaces: 0, entry: 0n, realised: 0n, moneyPlaces: places };
   return {
     units,
     get qty() {
@@ -93,13 +58,6 @@ export const createHolding = (): Holding => {
     get realised() {
       return textOf(units.realised, units.moneyPlaces);
     },
-    get costs() {
-      return textOf(units.costs, units.moneyPlaces);
-    },
-    count: 0,
-    won: 0,
-    lost: 0,
-    closing: undefined,
   };
 };
 
@@ -111,42 +69,27 @@ interface Part {
   /** Money for one unit of quantity. */
   readonly price: bigint;
   readonly size: bigint;
-  readonly fee: bigint;
-  readonly order: string;
 }
 
-/** What an order executed, at one price. */
-export interface HeldFill {
-  readonly ordId: string;
+/** What was executed at one price. */
+interface HeldFill {
   readonly side: Side;
   readonly px: string;
   /** In base currency. */
   readonly qty: string;
-  /** The fee as a positive cost; a rebate is negative. */
-  readonly cost: string;
 }
 
-export const addToHolding = (held: Holding, { ordId, side, px, qty, cost }: HeldFill): void => {
-  const { units } = held;
-  const [price, size, fee] = [digitsOf(px), digitsOf(qty), digitsOf(cost)];
+export const addToHolding = ({ units }: Holding, { side, px, qty }: HeldFill): void => {
+  const [price, size] = [digitsOf(px), digitsOf(qty)];
   refineQty(units, size.fraction);
-  refineMoney(units, Math.max(fee.fraction, price.fraction + units.qtyPlaces));
+  refineMoney(units, price.fraction + units.qtyPlaces);
   const part: Part = {
     bought: side === "buy",
     price: price.digits * ten(units.moneyPlaces - price.fraction - units.qtyPlaces),
     size: size.digits * ten(units.qtyPlaces - size.fraction),
-    fee: fee.digits * ten(units.moneyPlaces - fee.fraction),
-    order: ordId,
   };
   if (units.qty === 0n || units.qty > 0n === part.bought) enlarge(units, part);
-  else reduce(held, part);
-};
-
-/** Charges what is held with funding, or with the fee of a liquidation: the trades that close it bear their shares. */
-export const chargeHolding = ({ units }: Holding, cost: string): void => {
-  const { digits, fraction } = digitsOf(cost);
-  refineMoney(units, fraction);
-  units.costs += digits * ten(units.moneyPlaces - fraction);
+  else reduce(units, part);
 };
 
 const refineQty = (units: Units, to: number): void => {
@@ -158,33 +101,23 @@ const refineQty = (units: Units, to: number): void => {
 const refineMoney = (units: Units, to: number): void => {
   if (to <= units.moneyPlaces) return;
   const factor = ten(to - units.moneyPlaces);
-  for (const name of amounts) units[name] *= factor;
+  units.entry *= factor;
+  units.realised *= factor;
   units.moneyPlaces = to;
 };
 
 /** Closes what it can, and opens the other side with the rest. */
-const reduce = (held: Holding, part: Part): void => {
-  const { bought, price, size, fee, order } = part;
-  const { units } = held;
+const reduce = (units: Units, part: Part): void => {
+  const { bought, price, size } = part;
   const owned = units.qty < 0n ? -units.qty : units.qty;
-  const crossing = size > owned;
-  const closing = crossing ? owned : size;
+  const closing = size > owned ? owned : size;
   // All of it where nothing is left to round; else the share of what is closed.
-  const ownFee = crossing ? shareOf(fee, closing, size, units) : fee;
-  const ends = size >= owned;
-  const removed = ends ? units.entry : shareOf(units.entry, closing, owned, units);
-  const costs = ends ? units.costs : shareOf(units.costs, closing, owned, units);
+  const removed = size >= owned ? units.entry : shareOf(units.entry, closing, owned, units);
   const value = price * closing;
-  const gained = (bought ? -value : value) - removed;
-  units.realised += gained;
+  units.realised += (bought ? -value : value) - removed;
   units.entry -= removed;
-  units.costs -= costs;
   units.qty += bought ? closing : -closing;
-  if (held.closing !== order) endTrade(held);
-  held.closing = order;
-  units.trade += gained - costs - ownFee;
-  if (ends) endTrade(held);
-  if (crossing) enlarge(units, { ...part, size: size - closing, fee: fee - ownFee });
+  if (size > owned) enlarge(units, { ...part, size: size - closing });
 };
 
 /** `part` of `whole` of an amount of money, cut at the 18th place. */
@@ -193,43 +126,15 @@ const shareOf = (money: bigint, part: bigint, whole: bigint, { moneyPlaces }: Un
   return ((money * part) / (whole * beyond)) * beyond;
 };
 
-const enlarge = (units: Units, { bought, price, size, fee }: Part): void => {
+const enlarge = (units: Units, { bought, price, size }: Part): void => {
   const value = price * size;
   units.qty += bought ? size : -size;
   units.entry += bought ? value : -value;
-  units.costs += fee;
-};
-
-const endTrade = (held: Holding): void => {
-  if (held.closing === undefined) return;
-  const { units } = held;
-  const net = units.trade;
-  if (held.count === 0 || net > units.best) units.best = net;
-  if (held.count === 0 || net < units.worst) units.worst = net;
-  held.count++;
-  if (net > 0n) {
-    held.won++;
-    units.profit += net;
-  } else if (net < 0n) {
-    held.lost++;
-    units.loss += net;
-  }
-  units.trade = 0n;
-  held.closing = undefined;
-};
-
-/** What is closed is a trade now, whether or not its order would have gone on. */
-export const closedTrades = (held: Holding): ClosedTrades => {
-  endTrade(held);
-  const { units, count, won, lost } = held;
-  const text = (money: bigint): string => textOf(money, units.moneyPlaces);
-  const extremes = count === 0 ? {} : { best: text(units.best), worst: text(units.worst) };
-  return { count, won, lost, profit: text(units.profit), loss: text(units.loss), ...extremes };
 };
 
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: string): string => sub(mul(qty, markPx), entry);
 
-/** A holding as an earlier one was; its closed trades and the fees of what is held begin anew. */
+/** A holding as an earlier one was. */
 export const holdingOf = ({ qty, entry, realised }: Pick<Holding, "qty" | "entry" | "realised">): Holding => {
   const held = createHolding();
   const { units } = held;

@@ -10,7 +10,7 @@ import type { OrdType } from "../contract/profile.ts";
 import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, toStep } from "../decimal.ts";
 import type { EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
-import { addToHolding, averagePxOf, chargeHolding, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
+import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unrealisedOf } from "./average-cost.ts";
 import { type EntrySource, type Executed, executionOf } from "./risk/exposure-entry.ts";
 import { isOver, type TrackedOrder } from "./tracked-order.ts";
 
@@ -155,7 +155,7 @@ export class Positions {
       const book = books.get(instId);
       if (book === undefined || isZero(book.holding.qty)) continue;
       const { qty } = book.holding;
-      addToHolding(book.holding, { ordId: "", side: isPositive(qty) ? "sell" : "buy", px, qty: abs(qty), cost: "0" });
+      addToHolding(book.holding, { side: isPositive(qty) ? "sell" : "buy", px, qty: abs(qty) });
       this.tell(strategy);
     }
   }
@@ -184,14 +184,13 @@ export class Positions {
     if (!isPositive(qty)) {
       // The fee of what was executed has become known, or was corrected.
       if (isZero(qty) && !isZero(cost)) {
-        chargeHolding(book.holding, cost);
         book.fees = add(book.fees, cost);
         book.open.set(clOrdId, { ...before, cost: now.cost });
       }
       return undefined;
     }
     const px = this.#pxOf(sub(now.value, before.value), qty, now.filled, spec.instId, record?.avgPx ?? "");
-    addToHolding(book.holding, { ordId, side: spec.side, px, qty, cost });
+    addToHolding(book.holding, { side: spec.side, px, qty });
     book.fees = add(book.fees, cost);
     book.open.set(clOrdId, { filled: now.filled, value: add(before.value, mul(px, qty)), cost: now.cost });
     return {

@@ -5,7 +5,7 @@
  * Not here: which events and fills are this strategy's (trade-statistics.ts).
  */
 import { add, sub, sum } from "../decimal.ts";
-import { addToHolding, averagePxOf, chargeHolding, createHolding, type Holding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
+import { addToHolding, averagePxOf, createHolding, type Holding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
 import { MatchedLots } from "./matched-lots.ts";
 import type { PositionReport, StrategyReport } from "./report.ts";
 import { RoundTrips } from "./round-trips.ts";
@@ -36,12 +36,12 @@ export class StrategySums {
     this.#presence = new Presence(untilAt);
   }
 
-  get holdings(): readonly Holding[] {
-    return [...this.#held.values()];
+  get realised(): string {
+    return sum([...this.#held.values()].map(({ realised }) => realised));
   }
 
-  get realised(): string {
-    return sum(this.holdings.map(({ realised }) => realised));
+  markedTrades(marks: Marks): Parameters<typeof tradesOf>[0] {
+    return [...this.roundTrips].map(([instId, { all }]) => ({ trades: all, markPx: marks.get(instId) ?? "0" }));
   }
 
   unrealised(marks: Marks): string {
@@ -69,7 +69,6 @@ export class StrategySums {
   /** Charges what is held of an instrument with a share of its funding or of a liquidation's cost. */
   charge(what: "funding" | "liquidation", instId: string, share: string): void {
     this[what] = add(this[what], share);
-    chargeHolding(this.#holdingOf(instId), share);
     const kind = what === "funding" ? what : "fees";
     this.roundTrips.get(instId)?.charge(kind, share);
     this.lots?.get(instId)?.charge(kind, share);
@@ -92,7 +91,7 @@ export class StrategySums {
       pnl: this.pnl(marks),
       realised,
       unrealised,
-      trades: tradesOf(this.holdings, unrealised, { ms: this.#presence.ms, ofMs }),
+      trades: tradesOf(this.markedTrades(marks), { ms: this.#presence.ms, ofMs }),
     };
   }
 

@@ -1,13 +1,12 @@
 /**
- * Statistics over trades and returns in words: the rows and sentences that the text report and the tearsheet share.
+ * Statistics over trades in words: the rows and sentences that the text report and the tearsheet share.
  *
  * Invariants: pure text from the report alone; what has no value is a dash.
- * Not here: the figures (trades.ts, returns.ts), their place on a page (report-text.ts, html/summary-tables.ts).
+ * Not here: the figures (trades.ts), their place on a page (report-text.ts, html/summary-tables.ts).
  */
 import { isZero } from "../decimal.ts";
 import { amount, duration, grouped, percent, signed } from "./number-format.ts";
 import type { RunReport } from "./report.ts";
-import type { Returns } from "./returns.ts";
 import type { TradeReport } from "./trades.ts";
 
 /** A statistic: its name, and its value for each column of a table. */
@@ -59,10 +58,12 @@ export const tradeFacts = (columns: readonly TradeReport[], places: number): rea
       "net, closed",
       gain(({ net }) => net),
     ),
+    row("still held", ({ held }) => grouped(held)),
     row(
       "net, still held",
       gain(({ open }) => open),
     ),
+    row("average time", ({ averageMs }) => (averageMs === undefined ? "-" : duration(averageMs))),
     row("time in market", ({ inMarketPercent }) => `${amount(inMarketPercent, 1)} %`),
   ];
 };
@@ -74,20 +75,4 @@ const factorOf = ({ profitFactor, profit }: TradeReport): string =>
   profitFactor === undefined ? (isZero(profit) ? "-" : "no loss") : amount(profitFactor, 2);
 
 export const tradesMeaning =
-  "A trade is what one order closes, at average cost, after fees and funding; expectancy is its average net profit.";
-
-const tooShort = "Annualised figures need at least 7 days.";
-
-/** What there is to say of returns, and where it comes from. */
-export const returnFacts = (returns: Returns | undefined, currency: string): { readonly said: string; readonly basis: string } => {
-  if (returns === undefined) return { said: "No return is stated: there was no equity at the start.", basis: "" };
-  const { per, cagrPercent, volatilityPercent, sharpe, sortino, samples, everyMs, startEquity } = returns;
-  const ratio = (value: string | undefined): string => (value === undefined ? "-" : amount(value, 2));
-  const ratios = `volatility ${amount(volatilityPercent, 2)} %, Sharpe ${ratio(sharpe)}, Sortino ${ratio(sortino)}`;
-  const cagr = cagrPercent === undefined ? "beyond 1,000,000 %" : `${signed(cagrPercent, 2)} %`;
-  const scaled = per === "year" ? "annualised over 365 days" : "not annualised";
-  return {
-    said: per === "year" ? `Annualised: CAGR ${cagr}, ${ratios}.` : `${tooShort} Of this run: ${ratios}.`,
-    basis: `In percent of the equity at the start, ${amount(startEquity, 2)} ${currency}; ratios from ${grouped(samples)} returns over ${duration(everyMs)} each, ${scaled}, risk-free rate 0.`,
-  };
-};
+  "A trade runs from flat to flat, after fees and funding; expectancy is its average net profit. What is still held is in no other figure.";

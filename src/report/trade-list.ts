@@ -5,8 +5,8 @@
  * all trades of a strategy net sums up to its profit, to the last digit.
  * Not here: which fills make a trade (round-trips.ts, matched-lots.ts), recorded prices (price-extremes.ts).
  */
+import type { Side } from "../contract/profile.ts";
 import { add, compare, div, mul, sub } from "../decimal.ts";
-import type { HeldFill } from "../orders/average-cost.ts";
 
 /** One round trip of a strategy in an instrument. Money is decimal text in `currency`. */
 export interface TradeRecord {
@@ -50,9 +50,16 @@ export interface TradeLists {
 }
 
 /** A fill of a strategy, or its share of one. */
-export interface TradeFill extends HeldFill {
+export interface TradeFill {
+  readonly ordId: string;
   /** Of the order; empty or absent where the service placed it. */
   readonly clOrdId?: string;
+  readonly side: Side;
+  readonly px: string;
+  /** In base currency. */
+  readonly qty: string;
+  /** The fee as a positive cost; a rebate is negative. */
+  readonly cost: string;
 }
 
 /** What fills a trade consists of, and what it was charged, added up. */
@@ -114,6 +121,9 @@ const grossOfTrade = ({ long, left, entryValue, exitValue }: TradeSums, markPx: 
   return long ? sub(out, entryValue) : sub(entryValue, out);
 };
 
+/** Gross less what it was charged. */
+export const netOfTrade = (trade: TradeSums, markPx: string): string => sub(sub(grossOfTrade(trade, markPx), trade.fees), trade.funding);
+
 export const isOpen = ({ left }: TradeSums): boolean => left !== "0";
 
 const pxPlaces = 12;
@@ -121,7 +131,6 @@ const pxPlaces = 12;
 export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, markPx, endAt, extremes }: TradeOf): TradeRecord => {
   const { long, qty, left, openedAt, exitAt, entryValue, exitValue, fees, funding, entries, exits } = trade;
   const open = isOpen(trade);
-  const gross = grossOfTrade(trade, markPx);
   const reached = extremes(instId, openedAt, open ? endAt : exitAt);
   const moved = (px: string | undefined): string => {
     if (px === undefined) return "0";
@@ -138,10 +147,10 @@ export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, mark
     ...(!open && { closedAt: exitAt }),
     entryPx: div(entryValue, qty, pxPlaces),
     exitPx: div(add(exitValue, mul(left, markPx)), qty, pxPlaces),
-    gross,
+    gross: grossOfTrade(trade, markPx),
     fees,
     funding,
-    net: sub(sub(gross, fees), funding),
+    net: netOfTrade(trade, markPx),
     currency,
     mfe: compare(up, "0") > 0 ? up : "0",
     mae: compare(down, "0") < 0 ? down : "0",

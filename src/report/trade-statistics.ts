@@ -109,9 +109,8 @@ export class TradeStatistics {
 
   /** Of all strategies, what they hold valued at `marks`. */
   trades(marks: Marks): TradeReport {
-    const unrealised = sum(this.#all().map((own) => own.unrealised(marks)));
-    const holdings = this.#all().flatMap((own) => own.holdings);
-    return tradesOf(holdings, unrealised, { ms: this.#anyone.ms, ofMs: this.#ofMs });
+    const marked = this.#all().flatMap((own) => own.markedTrades(marks));
+    return tradesOf(marked, { ms: this.#anyone.ms, ofMs: this.#ofMs });
   }
 
   /** Every trade of every strategy; `extremes` are those of the recorded prices. */

@@ -1,15 +1,15 @@
 /**
- * Statistics over closed trades: how many won, what they brought on average, at best and at worst, and how long anything was held.
+ * Statistics over closed trades from flat to flat: how many won, what they brought, how long they lasted, and what is still held.
  *
  * Invariants: net profits decide, after fees, funding and fees of liquidations; sums are exact, so that `net` and `open` add up to
  * what strategies made, to the last digit; averages and rates are cut at their last digit; what cannot be said of so few trades is
  * left out, never 0 or infinite.
- * Not here: what a trade is (orders/average-cost.ts).
+ * Not here: what a trade is (round-trips.ts), each of them (trade-list.ts).
  */
-import { add, compare, div, isZero, mul, sub, sum } from "../decimal.ts";
-import { closedTrades, type Holding } from "../orders/average-cost.ts";
+import { add, compare, div, mul, sum } from "../decimal.ts";
+import { isOpen, netOfTrade, type TradeSums } from "./trade-list.ts";
 
-/** Statistics of closed trades, after costs. */
+/** Statistics of closed trades from flat to flat, after costs. */
 export interface TradeReport {
   /** Closed: those that neither won nor lost included. */
   readonly count: number;
@@ -30,7 +30,12 @@ export interface TradeReport {
   readonly expectancy?: string;
   readonly best?: string;
   readonly worst?: string;
-  /** What is held at the end would bring at its marks, less the fees and funding it has cost so far. */
+  /** From the first fill to the last, on average and at most; absent without closed trades. */
+  readonly averageMs?: number;
+  readonly longestMs?: number;
+  /** Trades that are still open at the end, which the figures above leave out. */
+  readonly held: number;
+  /** Net profit of those, what is held valued at its marks. */
   readonly open: string;
   /** How long anything was held, and its share of the run in percent. */
   readonly inMarketMs: number;
@@ -43,29 +48,39 @@ interface InMarket {
   readonly ofMs: number;
 }
 
+/** Trades of one instrument, and what still held is worth there. */
+interface MarkedTrades {
+  readonly trades: readonly TradeSums[];
+  readonly markPx: string;
+}
+
 const averagePlaces = 8;
 
-/** `unrealised` is that of the same holdings. */
-export const tradesOf = (holdings: readonly Holding[], unrealised: string, { ms, ofMs }: InMarket): TradeReport => {
-  const closed = holdings.map(closedTrades);
-  const total = (of: "count" | "won" | "lost"): number => closed.reduce((all, one) => all + one[of], 0);
-  const [count, won, lost] = [total("count"), total("won"), total("lost")];
-  const profit = sum(closed.map((one) => one.profit));
-  const loss = sum(closed.map((one) => one.loss));
+export const tradesOf = (marked: readonly MarkedTrades[], { ms, ofMs }: InMarket): TradeReport => {
+  const all = marked.flatMap(({ trades, markPx }) => trades.map((trade) => ({ trade, net: netOfTrade(trade, markPx) })));
+  const closed = all.filter(({ trade }) => !isOpen(trade));
+  const held = all.filter(({ trade }) => isOpen(trade));
+  const nets = closed.map(({ net }) => net);
+  const [wins, losses] = [nets.filter((net) => compare(net, "0") > 0), nets.filter((net) => compare(net, "0") < 0)];
+  const [profit, loss] = [sum(wins), sum(losses)];
   const net = add(profit, loss);
   return {
-    count,
-    won,
-    lost,
+    count: closed.length,
+    won: wins.length,
+    lost: losses.length,
     net,
     profit,
     loss,
-    ...(count > 0 && { winPercent: div(String(100 * won), String(count), 2), expectancy: average(net, count) }),
-    ...(won > 0 && { averageWin: average(profit, won) }),
-    ...(lost > 0 && { averageLoss: average(loss, lost) }),
-    ...(!isZero(loss) && { profitFactor: div(profit, mul(loss, "-1"), 4) }),
-    ...extremesOf(closed.flatMap(({ best, worst }) => (best === undefined || worst === undefined ? [] : [{ best, worst }]))),
-    open: sub(unrealised, sum(holdings.map(({ costs }) => costs))),
+    ...(closed.length > 0 && {
+      winPercent: div(String(100 * wins.length), String(closed.length), 2),
+      expectancy: average(net, closed.length),
+    }),
+    ...(wins.length > 0 && { averageWin: average(profit, wins.length) }),
+    ...(losses.length > 0 && { averageLoss: average(loss, losses.length), profitFactor: div(profit, mul(loss, "-1"), 4) }),
+    ...extremesOf(nets),
+    ...durationsOf(closed.map(({ trade }) => trade.exitAt - trade.openedAt)),
+    held: held.length,
+    open: sum(held.map((one) => one.net)),
     inMarketMs: Math.round(ms),
     inMarketPercent: ofMs > 0 ? div(String(Math.round(ms) * 100), String(Math.round(ofMs)), 2) : "0",
   };
@@ -73,13 +88,20 @@ export const tradesOf = (holdings: readonly Holding[], unrealised: string, { ms,
 
 const average = (money: string, count: number): string => div(money, String(count), averagePlaces);
 
-const extremesOf = (all: readonly { readonly best: string; readonly worst: string }[]): Pick<TradeReport, "best" | "worst"> => {
-  const [first] = all;
+const extremesOf = (nets: readonly string[]): Pick<TradeReport, "best" | "worst"> => {
+  const [first] = nets;
   if (first === undefined) return {};
   return {
-    best: all.reduce((most, { best }) => (compare(best, most) > 0 ? best : most), first.best),
-    worst: all.reduce((least, { worst }) => (compare(worst, least) < 0 ? worst : least), first.worst),
+    best: nets.reduce((most, net) => (compare(net, most) > 0 ? net : most), first),
+    worst: nets.reduce((least, net) => (compare(net, least) < 0 ? net : least), first),
   };
+};
+
+const durationsOf = (durations: readonly number[]): Pick<TradeReport, "averageMs" | "longestMs"> => {
+  if (durations.length === 0) return {};
+  const total = durations.reduce((sum, ms) => sum + ms, 0);
+  // More values than a call takes arguments.
+  return { averageMs: Math.round(total / durations.length), longestMs: Math.round(durations.reduce((most, ms) => Math.max(most, ms), 0)) };
 };
 
 /** Counts open positions, and the time up to `untilAt` in which there was any. */

@@ -35,23 +35,13 @@ const tallyOf = (orders: Readonly<Record<string, readonly string[]>>): TradeStat
 };
 
 describe("Trades worked out by hand", () => {
-  // fill                      closes                            trade                         held after      entry  costs
-  //  1 buy  2   at 100   0.2                                                                  2                200    0.2
-  //  2 buy  2   at 110   0.2                                                                  4 at 105         420    0.4
-  //  3 sell 1   at 120   0.1  1 × (120 - 105)    =  15          15 - 0.1 - 0.1     =  14.8    3                315    0.3
-  //  4 sell 1   at 100   0.1  1 × (100 - 105)    =  -5          -5 - 0.1 - 0.1     =  -5.2    2                210    0.2
-  //  5 sell 1   at 105.2 0.1  1 × (105.2 - 105)  =   0.2        0.2 - 0.1 - 0.1    =   0      1                105    0.1
-  //  6 sell 3   at 104   0.3  1 × (104 - 105)    =  -1          -1 - 0.1 - 0.3 / 3 =  -1.2    -2 at 104       -208    0.2
-  // From flat to flat that would be one trade that won 15 - 5 + 0.2 - 1 - 0.8 = 8.4; two of these four lost.
-  //  7 buy  0.5 at 100   0.05 0.5 × (104 - 100)  =   2          2 - 0.05 - 0.05    =   1.9    -1.5            -156    0.15
-  //  8 buy  0.5 at 102   0.05 0.5 × (104 - 102)  =   1          1 - 0.05 - 0.05    =   0.9    -1              -104    0.1
-  // Both are of order o7: one trade of 2.8.
-  //  9 sell 1   at 110   0.1                                                                  -2 at 107       -214    0.2
-  //    funding  0.4 paid                                                                      -2              -214    0.6
-  // 10 buy  1   at 117   0.1  1 × (107 - 117)    = -10          -10 - 0.3 - 0.1    = -10.4    -1              -107    0.3
-  //    At 111 what is left would bring 107 - 111 = -4, less 0.3 of costs: -4.3.
-  // 11 buy  1   at 10    0                                      another strategy, another instrument
-  // 12 sell 1   at 9     0.01 1 × (9 - 10)       =  -1          -1 - 0.01          =  -1.01   0
+  // Of a, in BTC, from flat to flat:
+  //   in  2 at 100 (0.2 of fees), 2 at 110 (0.2)                                   420   0.4
+  //   out 1 at 120, 1 at 100, 1 at 105.2 (0.1 each), 1 of 3 at 104 (0.3 / 3)       429.2 0.4   won 9.2 - 0.8 = 8.4 in 50 ms
+  //   in, short: 2 of 3 at 104 (0.2), 1 at 110 (0.1)                               318   0.3
+  //   out 0.5 at 100, 0.5 at 102 (0.05 each), 1 at 117 (0.1); 0.4 of funding       218   0.2
+  //   still 1 at the mark of 111: 318 - 218 - 111 - 0.5 - 0.4 = -11.9
+  // Of b, in ETH: in 1 at 10, out 1 at 9 (0.01): lost 1.01 in 10 ms.
   const rows: readonly Row[] = [
     [100, "o1", btc, "buy", "2", "100", "0.2"],
     [110, "o2", btc, "buy", "2", "110", "0.2"],
@@ -79,25 +69,27 @@ describe("Trades worked out by hand", () => {
 
   it("of the one strategy", () => {
     expect(tally.of("a", marks).trades).toEqual({
-      count: 6,
-      won: 2,
-      lost: 3,
-      net: "0.8",
-      profit: "17.6",
-      loss: "-16.8",
-      winPercent: "33.33",
-      averageWin: "8.8",
-      averageLoss: "-5.6",
-      profitFactor: "1.0476",
-      expectancy: "0.13333333",
-      best: "14.8",
-      worst: "-10.4",
-      open: "-4.3",
+      count: 1,
+      won: 1,
+      lost: 0,
+      net: "8.4",
+      profit: "8.4",
+      loss: "0",
+      winPercent: "100",
+      averageWin: "8.4",
+      expectancy: "8.4",
+      best: "8.4",
+      worst: "8.4",
+      averageMs: 50,
+      longestMs: 50,
+      // What is still held has lost more than was won, and is told beside it.
+      held: 1,
+      open: "-11.9",
       // Held from 100 on to the end at 1,000: a reversal is never flat.
       inMarketMs: 900,
       inMarketPercent: "90",
     });
-    // Cash from the fills 109.2, less 111 for what is owed, less 1.3 of fees and 0.4 of funding: -3.5 = 0.8 - 4.3.
+    // Cash from the fills 109.2, less 111 for what is owed, less 1.3 of fees and 0.4 of funding: -3.5 = 8.4 - 11.9.
     expect(tally.of("a", marks).pnl).toBe("-3.5");
   });
 
@@ -109,26 +101,29 @@ describe("Trades worked out by hand", () => {
   });
 
   it("of one that never traded: counts and sums alone", () => {
-    const none = { count: 0, won: 0, lost: 0, net: "0", profit: "0", loss: "0", open: "0", inMarketMs: 0, inMarketPercent: "0" };
+    const none = { count: 0, won: 0, lost: 0, net: "0", profit: "0", loss: "0", held: 0, open: "0", inMarketMs: 0, inMarketPercent: "0" };
     expect(tally.of("idle", marks).trades).toEqual(none);
   });
 
   it("of all of them", () => {
     expect(tally.trades(marks)).toEqual({
-      count: 7,
-      won: 2,
-      lost: 4,
-      net: "-0.21",
-      profit: "17.6",
-      loss: "-17.81",
-      winPercent: "28.57",
-      averageWin: "8.8",
-      averageLoss: "-4.4525",
-      profitFactor: "0.9882",
-      expectancy: "-0.03",
-      best: "14.8",
-      worst: "-10.4",
-      open: "-4.3",
+      count: 2,
+      won: 1,
+      lost: 1,
+      net: "7.39",
+      profit: "8.4",
+      loss: "-1.01",
+      winPercent: "50",
+      averageWin: "8.4",
+      averageLoss: "-1.01",
+      profitFactor: "8.3168",
+      expectancy: "3.695",
+      best: "8.4",
+      worst: "-1.01",
+      averageMs: 30,
+      longestMs: 50,
+      held: 1,
+      open: "-11.9",
       inMarketMs: 910,
       inMarketPercent: "91",
     });
