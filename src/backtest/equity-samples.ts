@@ -2,13 +2,23 @@
  * Equity of a run, profit of its strategies and prices of its instruments, at the same instants.
  *
  * Invariants: valued by the embedded service's own prices, so that what strategies made adds up to what the account made.
- * Not here: when a sample is taken (runner.ts), what follows from them (report/).
+ * Not here: taking them (runner.ts), what follows from them (report/).
  */
 import { sum } from "../decimal.ts";
+import { type Benchmark, buyAndHold } from "../report/benchmark.ts";
 import type { StrategyLine } from "../report/details.ts";
 import type { EquityPoint } from "../report/equity.ts";
+import { dayEnds } from "../report/return-series.ts";
 import type { TradeStatistics } from "../report/trade-statistics.ts";
 import type { OpenBacktest } from "./backtest-service.ts";
+
+const stepsPerRun = 400;
+
+/** Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are told apart. */
+export const sampleTimes = (fromAt: number, untilAt: number): readonly number[] => {
+  const steps = Array.from({ length: stepsPerRun }, (_, index) => fromAt + ((untilAt - fromAt) * (index + 1)) / stepsPerRun);
+  return [...new Set([...steps, ...dayEnds(fromAt, untilAt)])].sort((a, b) => a - b);
+};
 
 export class EquitySamples {
   readonly equity: EquityPoint[] = [];
@@ -42,8 +52,14 @@ export class EquitySamples {
     return names.map((strategy) => ({ strategy, points: points(strategy) }));
   }
 
-  /** At each sample; undefined as long as there was none. */
-  pricesOf(instId: string): readonly (string | undefined)[] {
-    return this.#prices.map((prices) => prices.get(instId));
+  /** Buy and hold of the instrument that was traded first; undefined where none was. */
+  get benchmark(): Benchmark | undefined {
+    const { firstTraded } = this.#tally;
+    if (firstTraded === undefined) return undefined;
+    return buyAndHold(
+      firstTraded,
+      this.equity,
+      this.#prices.map((prices) => prices.get(firstTraded)),
+    );
   }
 }

@@ -11,7 +11,7 @@ import { layers } from "../contract/limits.ts";
 import { add, div, isPositive, sub, sum } from "../decimal.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import { buyAndHold } from "../report/benchmark.ts";
+import { benchmarkReport } from "../report/benchmark.ts";
 import { coverageOf } from "../report/coverage.ts";
 import { type DetailsRecorder, recordDetails } from "../report/details.ts";
 import { drawdownOf, type EquityPoint, thin } from "../report/equity.ts";
@@ -22,7 +22,8 @@ import { type Arrival, overTime, type QuotaMinute, QuotaMinutes, type WaitedFor,
 import { RejectionReasons } from "../report/rejection-reasons.ts";
 import { hashOf, type RunReport, type StrategyReport, waitsOf } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
-import { isAnnualised, returnsOf } from "../report/returns.ts";
+import { isAnnualised, returnSeries } from "../report/return-series.ts";
+import { returnsOf } from "../report/returns.ts";
 import { TradeStatistics } from "../report/trade-statistics.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
@@ -74,7 +75,7 @@ export const createReportCollector = (
     },
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
-      const traded = tradedOf(heard, service, equity);
+      const traded = tradedOf(heard, service, samples);
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
@@ -104,14 +105,14 @@ const tellDetails = (
 ): void => {
   const { onDetails, tradesAt, tape } = service;
   if (onDetails === undefined || recorder === undefined) return;
-  const { firstTraded } = tally;
   onDetails(
     recorder.details({
       equity: samples.equity,
       minutes: minutes.minutes(tradesAt, tape.endAt),
       trades: tally.tradeLists(marksOf(service), priceExtremes(tape)),
       strategies: samples.strategies,
-      ...(firstTraded !== undefined && { benchmark: buyAndHold(firstTraded, samples.equity, samples.pricesOf(firstTraded)) }),
+      ...(samples.benchmark && { benchmark: samples.benchmark }),
+      returns: returnSeries(samples.equity, tape.endAt - tradesAt),
     }),
   );
 };
@@ -155,7 +156,8 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
 };
 
 /** Orders and money of the account. */
-const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: readonly EquityPoint[]) => {
+const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, samples: EquitySamples) => {
+  const { equity } = samples;
   const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
   const [currency, marks] = [currencyOf(service.tape), marksOf(service)];
   const positions = tally.positions(marks);
@@ -163,7 +165,9 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
   const unrealised = sum(positions.map((position) => position.unrealised));
   const realised = tally.realised;
   const costs = costsOf(tally);
-  const returns = returnsOf(equity, service.tape.endAt - service.tradesAt);
+  const ms = service.tape.endAt - service.tradesAt;
+  const returns = returnsOf(equity, ms);
+  const benchmark = samples.benchmark && benchmarkReport(samples.benchmark, ms);
   return {
     orders: {
       placed: tally.total("placed"),
@@ -189,6 +193,7 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, equity: read
     equity: thin(equity),
     drawdown: drawdownOf(equity),
     ...(returns && { returns }),
+    ...(benchmark && { benchmark }),
   };
 };
 
@@ -277,7 +282,7 @@ const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): r
   return [
     ...assumptions,
     limits ? kept : "no limits: the service enforces none and the engine keeps none",
-    "trades: what an order closes, at average cost, after fees, funding and fees of liquidations",
+    "trades: from flat to flat, after fees, funding and fees of liquidations",
     ...(isAnnualised(tape.endAt - tradesAt) ? ["years have 365 days and compound; the risk-free rate is 0"] : []),
   ];
 };

@@ -18,6 +18,7 @@ import { PlotRecorder } from "../report/plot-recorder.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { RequestedData } from "../report/requested-data.ts";
 import type { BacktestSpec, OpenBacktest, ReadMarket } from "./backtest-service.ts";
+import { sampleTimes } from "./equity-samples.ts";
 import { createPlayer } from "./player.ts";
 import { createReportCollector, type ReportCollector } from "./report-collector.ts";
 
@@ -36,7 +37,6 @@ export interface RunOptions {
 }
 
 const rowsPerTurn = 20_000;
-const stepsPerRun = 400;
 /** Time after the last row in which what is under way comes back. */
 const tailMs = 1_000;
 
@@ -188,8 +188,7 @@ const played = async (
   begin();
   sample(beginsAt);
   trade();
-  for (let index = 1; index <= stepsPerRun; index++) {
-    const untilAt = beginsAt + ((tape.endAt - beginsAt) * index) / stepsPerRun;
+  for (const untilAt of sampleTimes(beginsAt, tape.endAt)) {
     while (await playTo(untilAt, rowsPerTurn)) {
       // more to play before `untilAt`
     }

@@ -21,6 +21,7 @@ import { tearsheet } from "../report/html/tearsheet.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
+import { returnsCsv } from "../report/return-series.ts";
 import { tradeCsv } from "../report/trade-csv.ts";
 import { unsentIn } from "../report/warnings.ts";
 import { type CliIo, colourOf, printable, transientLine } from "./io.ts";
@@ -46,6 +47,7 @@ interface Flags extends GivenFlags {
   readonly verbose?: true;
   readonly trades?: string;
   readonly tradesFifo?: string;
+  readonly returns?: string;
   readonly json?: true;
 }
 
@@ -64,6 +66,7 @@ export const addBacktestCommand = (program: Command, io: CliIo, parts: BacktestP
     .option("--details <file>", "write fills, order histories, trades, equity, positions, prices, the quota by minute and plots as JSON")
     .option("--trades <file>", "write every trade from flat to flat as CSV: prices, costs, furthest moves, orders")
     .option("--trades-fifo <file>", "write trades as CSV with what closes matched to the oldest that is held")
+    .option("--returns <file>", "write the returns that the statistics come from as CSV, by days where the run has seven")
     .option("--verbose", "show every line that plugins print, instead of the first ten of each and the last")
     .option("--json", "print the report as one JSON document")
     .action((path: string, flags: Flags) => backtest(path, flags, io, parts));
@@ -144,12 +147,13 @@ interface RunFile {
   readonly text: (report: RunReport, details: RunDetails) => string;
 }
 
-const filesOf = ({ html, details: all, trades, tradesFifo }: Flags): readonly RunFile[] => {
+const filesOf = ({ html, details: all, trades, tradesFifo, returns }: Flags): readonly RunFile[] => {
   const named: readonly (readonly [string | undefined, RunFile["text"]])[] = [
     [html, tearsheet],
     [all, ({ resultHash }, details) => `${JSON.stringify({ resultHash, ...details })}\n`],
     [trades, (_, details) => tradeCsv(details.trades.position)],
     [tradesFifo, (_, details) => tradeCsv(details.trades.fifo)],
+    [returns, (_, details) => returnsCsv(details.returns)],
   ];
   return named.flatMap(([file, text]) => (file === undefined ? [] : [{ file, text }]));
 };
@@ -166,6 +170,7 @@ const emptyDetails = ({ equity }: RunReport): RunDetails => ({
   plotsLeftOut: 0,
   trades: { position: [], fifo: [] },
   strategies: [],
+  returns: [],
 });
 
 /** Folders on the way are made. */

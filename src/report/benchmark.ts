@@ -4,7 +4,8 @@
  * Invariants: one point for each sample of the equity; bought at the first known price, without costs; cut at the eighth place.
  */
 import { div, mul } from "../decimal.ts";
-import type { EquityPoint } from "./equity.ts";
+import { drawdownOf, type EquityPoint } from "./equity.ts";
+import { returnsOf } from "./returns.ts";
 
 /** Equity over time of one who buys an instrument at the start and does nothing else. */
 export interface Benchmark {
@@ -22,4 +23,21 @@ export const buyAndHold = (instId: string, equity: readonly EquityPoint[], price
     return { at, equity: first === undefined || last === undefined ? start : div(mul(start, last), first, 8) };
   });
   return { instId, points };
+};
+
+/** Figures of buy and hold beside those of a run, as `returns` and `drawdown` have them. */
+export interface BenchmarkReport {
+  readonly instId: string;
+  readonly percent: string;
+  readonly volatilityPercent: string;
+  readonly sharpe?: string;
+  readonly drawdownPercent: string;
+}
+
+/** Undefined where the run began with nothing. */
+export const benchmarkReport = ({ instId, points }: Benchmark, ms: number): BenchmarkReport | undefined => {
+  const returns = returnsOf(points, ms);
+  if (returns === undefined) return undefined;
+  const { percent, volatilityPercent, sharpe } = returns;
+  return { instId, percent, volatilityPercent, ...(sharpe !== undefined && { sharpe }), drawdownPercent: drawdownOf(points).maxPercent };
 };

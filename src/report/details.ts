@@ -20,6 +20,7 @@ import type { EquityPoint } from "./equity.ts";
 import type { PlotLine, PlotRecorder } from "./plot-recorder.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
+import type { ReturnPoint } from "./return-series.ts";
 import type { TradeLists } from "./trade-list.ts";
 
 /** One execution of a backtest. */
@@ -76,6 +77,8 @@ export interface RunDetails {
   readonly trades: TradeLists;
   /** Profit of each strategy after all costs, at every sample of the equity. */
   readonly strategies: readonly StrategyLine[];
+  /** The very returns that the report's statistics come from. */
+  readonly returns: readonly ReturnPoint[];
   /** Buy and hold of the instrument that was traded first, with the equity at the start; absent where nothing was traded. */
   readonly benchmark?: Benchmark;
 }

@@ -13,10 +13,12 @@ import { amount, counted, duration, grouped, minuteOf } from "./number-format.ts
 import { quotaText } from "./quota-text.ts";
 import type { RejectionReason } from "./rejection-reasons.ts";
 import type { RunReport } from "./report.ts";
+import { benchmarkFact, dayFacts, fallColumns, fallRows, monthColumns, monthRows, returnFacts } from "./return-facts.ts";
+import type { Returns } from "./returns.ts";
 import { moneyFacts, orderFacts, positionColumns, positionRows } from "./run-facts.ts";
 import { strategyTable } from "./strategy-table.ts";
 import { beside, facts, type Look, type Page, pageOf, printed, table, title, toned } from "./text-layout.ts";
-import { returnFacts, tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
+import { tradeColumns, tradeFacts, tradesMeaning } from "./trade-facts.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** A backtest's report as the command prints it. */
@@ -96,9 +98,24 @@ const money = ({ report, places, paint }: Page): readonly string[] =>
     paint,
   );
 
-const returns = ({ report, width, paint }: Page): readonly string[] => {
+const returns = (page: Page): readonly string[] => {
+  const { report, width, paint } = page;
   const { said, basis } = returnFacts(report.returns, printable(report.currency));
-  return [...wrapped(said, width), ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`)];
+  const sentences = [...(report.returns === undefined ? [] : dayFacts(report.returns)), ...benchmarkFact(report).map(printable)];
+  return [
+    ...[said, ...sentences].flatMap((text) => wrapped(text, width)),
+    ...wrapped(basis, width - 2).map((line) => `  ${paint.dim(line)}`),
+    ...(report.returns === undefined ? [] : returnTables(report.returns, page)),
+  ];
+};
+
+/** Falls and months of a run that is told by days. */
+const returnTables = (of: Returns, page: Page): readonly string[] => {
+  const [falls, months] = [fallRows(of), monthRows(of)];
+  return [
+    ...(falls.length === 0 ? [] : ["", ...table(fallColumns, falls, 1, page)]),
+    ...(months.length === 0 ? [] : ["", ...table(monthColumns, months, 1, page)]),
+  ];
 };
 
 const strategyNameMax = 18;

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { add, div, isPositive, mul, sub, toStep } from "../decimal.ts";
 import type { Failure } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
+import type { BenchmarkReport } from "./benchmark.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Drawdown, EquityPoint } from "./equity.ts";
@@ -203,6 +204,8 @@ export interface RunReport {
   readonly drawdown: Drawdown;
   /** Left out of runs that began with nothing. */
   readonly returns?: Returns;
+  /** Buy and hold of the instrument that was traded first; left out where none was, and of runs that began with nothing. */
+  readonly benchmark?: BenchmarkReport;
   /** What the recording holds, and its gaps. */
   readonly coverage: Coverage;
   /** What a reader must know before the figures, the gravest first; none of an ordinary run. */

@@ -1,125 +1,174 @@
 /**
- * Return of a run and its risk: total, compounded over a year, volatility, Sharpe and Sortino ratio.
+ * Return of a run and its risk: what it made, compounded over a year, and the statistics of its returns.
  *
- * Invariants: returns are percentages of the equity at the start; ratios come from the returns between equally spaced samples of
- * equity over a risk-free rate of 0; a run of at least seven days is scaled to years of 365 days, a shorter one never: its ratios
- * are those of the run as it stands; a loss is never more than everything; only arithmetic that every machine rounds alike is used.
+ * Invariants: a run of at least seven days is told by days and scaled to years of 365 of them, a shorter one by its samples and
+ * never scaled beyond itself; the risk-free rate is 0; a loss is never more than everything; figures are percentages of four digits.
+ * Not here: the series (return-series.ts), the formulas (return-statistics.ts), powers (growth.ts).
  */
 
 import { approximate, div, fromApproximate, isPositive, mul, sub } from "../decimal.ts";
+import { type DrawdownPeriod, drawdownPeriods } from "./drawdowns.ts";
 import type { EquityPoint } from "./equity.ts";
+import { compounded } from "./growth.ts";
+import { dayMs, isAnnualised, type ReturnPoint, returnSeries } from "./return-series.ts";
+import { type ReturnStatistics, rollingOf, statisticsOf } from "./return-statistics.ts";
 
-/** Return, volatility and ratios of a run. */
+/** Return, volatility and ratios of a run. Formulas are those of QuantStats; percentages have four digits. */
 export interface Returns {
   /** What volatility and ratios are scaled to: 365 days, or the run itself where it is shorter than seven. */
   readonly per: "year" | "run";
-  /** Equity at the start, of which `percent` and `cagrPercent` are percentages. */
+  /** Equity at the start, of which `percent` is a percentage. */
   readonly startEquity: string;
   /** Change of equity, not annualised. */
   readonly percent: string;
-  /** Compound annual growth rate; absent in a run shorter than seven days, and beyond `cagrPercentMax`. */
+  /** Compound annual growth rate of `samples` days; absent in a run shorter than seven days, and beyond `cagrPercentMax`. */
   readonly cagrPercent?: string;
   readonly volatilityPercent: string;
   /** Absent where returns never varied, or never fell. */
   readonly sharpe?: string;
   readonly sortino?: string;
+  /** Gains over losses of returns; absent where none fell. */
+  readonly omega?: string;
+  /** Compound annual growth rate over the deepest fall between closes; absent without either. */
+  readonly calmar?: string;
   /** Returns that these figures come from, and the time over which each was made. */
   readonly samples: number;
   readonly everyMs: number;
+  /** Of single returns, by days those of days. */
+  readonly single: SingleReturns;
+  /** The five deepest falls between closes, the deepest first. */
+  readonly drawdowns: readonly DrawdownPeriod[];
+  /** By months in UTC, those included of which the run has a part; empty in a run shorter than seven days. */
+  readonly months: readonly MonthReturn[];
+  /** Over the last 30 days each, at most 200 points; empty in a run shorter than that. */
+  readonly rolling: readonly RollingFigures[];
 }
 
-const dayMs = 86_400_000;
-const daysMin = 7;
-const yearMs = 365 * dayMs;
+/** Distribution of single returns, in percent. */
+export interface SingleReturns {
+  readonly averagePercent: string;
+  readonly bestPercent: string;
+  readonly worstPercent: string;
+  /** Share of those that rose, of those that rose or fell. */
+  readonly risingPercent?: string;
+  /** 5 % quantile and mean of what lies below it, of a normal distribution with this mean and spread (QuantStats). */
+  readonly varPercent: string;
+  readonly cvarPercent: string;
+  /** The same of the returns as they were (empyrical). */
+  readonly historicalVarPercent: string;
+  readonly historicalCvarPercent: string;
+  /** Without bias; of at least three and four returns that vary. */
+  readonly skew?: string;
+  readonly kurtosis?: string;
+}
+
+/** Return of a month, such as "2024-01". */
+export interface MonthReturn {
+  readonly month: string;
+  readonly percent: string;
+}
+
+/** Annualised figures of the 30 days that end at an instant. */
+export interface RollingFigures {
+  readonly at: number;
+  readonly volatilityPercent: string;
+  readonly sharpe?: string;
+}
+
+const daysInYear = 365;
 /** A week compounded over a year can grow beyond all measure; from here on it says nothing. */
 const cagrPercentMax = 1_000_000;
-
-/** Recordings end a moment before the full day. */
-export const isAnnualised = (ms: number): boolean => ms >= daysMin * dayMs - 60_000;
+const rollingDays = 30;
+const rollingPointsMax = 200;
 
 /** A Sharpe ratio of so many milliseconds brought to a day, so that parts of different lengths can be compared. */
 export const perDay = (sharpe: number, per: Returns["per"], ms: number): number =>
-  sharpe * Math.sqrt(dayMs / (per === "year" ? yearMs : ms));
+  sharpe * Math.sqrt(per === "year" ? 1 / daysInYear : dayMs / ms);
 
-/** Undefined when the run began with nothing. `equity` holds every sample, not the thinned ones. */
+/** Undefined when the run began with nothing. `equity` holds every sample of a run of `ms`, not the thinned ones. */
 export const returnsOf = (equity: readonly EquityPoint[], ms: number): Returns | undefined => {
+  const series = returnSeries(equity, ms);
   const [first] = equity;
   const last = equity[equity.length - 1];
-  if (first === undefined || last === undefined || equity.length < 2 || !(ms > 0) || !isPositive(first.equity)) return undefined;
-  const returns = changesOf(equallySpaced(equity));
-  const everyMs = ms / returns.length;
+  if (first === undefined || last === undefined || series.length === 0 || !(ms > 0) || !isPositive(first.equity)) return undefined;
   const annualised = isAnnualised(ms);
-  const scale = Math.sqrt(annualised ? yearMs / everyMs : returns.length);
-  const mean = total(returns) / returns.length;
-  const spread = Math.sqrt(total(returns.map((value) => (value - mean) * (value - mean))) / Math.max(1, returns.length - 1));
-  const below = Math.sqrt(total(returns.map((value) => Math.min(0, value) * value)) / returns.length);
-  const ratio = (risk: number): string => fromApproximate((mean / risk) * scale, 4);
-  const cagr = annualised ? cagrOf(first.equity, last.equity, yearMs / ms) : undefined;
+  const changes = series.map(({ change }) => approximate(change));
+  const statistics = statisticsOf(changes, annualised ? daysInYear : changes.length);
+  const drawdowns = drawdownPeriods([first, ...series]);
   return {
     per: annualised ? "year" : "run",
     startEquity: first.equity,
     percent: div(mul(sub(last.equity, first.equity), "100"), first.equity, 4),
-    ...(cagr !== undefined && { cagrPercent: cagr }),
-    volatilityPercent: fromApproximate(100 * spread * scale, 4),
-    ...(spread > 0 && { sharpe: ratio(spread) }),
-    ...(below > 0 && { sortino: ratio(below) }),
-    samples: returns.length,
-    everyMs: Math.round(everyMs),
+    ...(annualised && yearly(first.equity, last.equity, series.length, drawdowns)),
+    volatilityPercent: percentOf(statistics.volatility),
+    ...ratiosOf(statistics),
+    samples: series.length,
+    everyMs: annualised ? dayMs : Math.round(ms / series.length),
+    single: singleOf(changes, statistics),
+    drawdowns: drawdowns.map((period) => ({ ...period, percent: div(period.percent, "1", 4) })),
+    months: annualised ? monthsOf(first.equity, series) : [],
+    rolling: annualised ? rolling(series, changes) : [],
   };
 };
 
+/** Nearest of four digits. */
+const ratio = (value: number): string => fromApproximate(Math.round(value * 10_000) / 10_000, 4);
+const percentOf = (share: number): string => ratio(100 * share);
+
+const ratiosOf = ({ sharpe, sortino, omega }: ReturnStatistics): Pick<Returns, "sharpe" | "sortino" | "omega"> => ({
+  ...(sharpe !== undefined && { sharpe: ratio(sharpe) }),
+  ...(sortino !== undefined && { sortino: ratio(sortino) }),
+  ...(omega !== undefined && { omega: ratio(omega) }),
+});
+
 /** What had nothing left has lost everything, whatever it owed. */
-const cagrOf = (start: string, end: string, perYear: number): string | undefined => {
-  if (!isPositive(end)) return "-100";
-  const power = perYear * logarithm(approximate(div(end, start, 18)));
-  if (power > logarithm(1 + cagrPercentMax / 100)) return undefined;
-  return fromApproximate(100 * (exponential(power) - 1), 4);
+const yearly = (
+  start: string,
+  end: string,
+  days: number,
+  [deepest]: readonly DrawdownPeriod[],
+): Pick<Returns, "cagrPercent" | "calmar"> => {
+  const growth = isPositive(end) ? compounded(approximate(div(end, start, 18)), daysInYear / days, 1 + cagrPercentMax / 100) : 0;
+  if (growth === undefined) return {};
+  const depth = deepest === undefined ? 0 : approximate(deepest.percent) / 100;
+  return { cagrPercent: percentOf(growth - 1), ...(depth > 0 && { calmar: ratio((growth - 1) / depth) }) };
 };
 
-/** From halvings, which are exact, and a series: the platform's own may differ in the last digit from version to version. */
-const logarithm = (value: number): number => {
-  if (!(value > 0)) return Number.NEGATIVE_INFINITY;
-  let rest = value;
-  let halvings = 0;
-  for (; rest > 1.5; rest /= 2) halvings++;
-  for (; rest < 0.75; rest *= 2) halvings--;
-  const share = (rest - 1) / (rest + 1);
-  let power = share;
-  let sum = 0;
-  for (let odd = 1; odd < 60; odd += 2) {
-    sum += power / odd;
-    power *= share * share;
-  }
-  return 2 * sum + halvings * Math.LN2;
+const singleOf = (changes: readonly number[], of: ReturnStatistics): SingleReturns => {
+  const rose = changes.filter((change) => change > 0).length;
+  const moved = changes.filter((change) => change !== 0).length;
+  return {
+    averagePercent: percentOf(of.mean),
+    bestPercent: percentOf(of.best),
+    worstPercent: percentOf(of.worst),
+    ...(moved > 0 && { risingPercent: div(String(100 * rose), String(moved), 2) }),
+    varPercent: percentOf(of.valueAtRisk),
+    cvarPercent: percentOf(of.shortfall),
+    historicalVarPercent: percentOf(of.historicalValueAtRisk),
+    historicalCvarPercent: percentOf(of.historicalShortfall),
+    ...(of.skew !== undefined && { skew: ratio(of.skew) }),
+    ...(of.kurtosis !== undefined && { kurtosis: ratio(of.kurtosis) }),
+  };
 };
 
-const exponential = (value: number): number => {
-  // Below this nothing is left of the first digit shown.
-  if (value < -50) return 0;
-  const doublings = Math.round(value / Math.LN2);
-  const rest = value - doublings * Math.LN2;
-  let term = 1;
-  let sum = 1;
-  for (let step = 1; step < 30; step++) {
-    term *= rest / step;
-    sum += term;
-  }
-  for (let left = Math.abs(doublings); left > 0; left--) sum = doublings > 0 ? sum * 2 : sum / 2;
-  return sum;
-};
-
-/** Without a last sample that lies closer to the one before it: it waits only for what is under way at the end. */
-const equallySpaced = (equity: readonly EquityPoint[]): readonly EquityPoint[] => {
-  const spacing = (index: number): number => (equity[index]?.at ?? 0) - (equity[index - 1]?.at ?? 0);
-  return equity.length > 2 && spacing(equity.length - 1) < spacing(1) / 2 ? equity.slice(0, -1) : equity;
-};
-
-const changesOf = (equity: readonly EquityPoint[]): readonly number[] => {
-  const values = equity.map(({ equity: value }) => approximate(value));
-  return values.slice(1).map((value, index) => {
-    const before = values[index] as number;
-    return before > 0 ? value / before - 1 : 0;
+const monthsOf = (start: string, series: readonly ReturnPoint[]): readonly MonthReturn[] => {
+  const closes = new Map(series.map(({ day = "", equity }) => [day.slice(0, 7), equity]));
+  let before = start;
+  return [...closes].map(([month, equity]) => {
+    const percent = isPositive(before) ? div(mul(sub(equity, before), "100"), before, 4) : "0";
+    before = equity;
+    return { month, percent };
   });
 };
 
-const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+const rolling = (series: readonly ReturnPoint[], changes: readonly number[]): readonly RollingFigures[] => {
+  const all = rollingOf(changes, rollingDays, daysInYear);
+  const step = Math.ceil(all.length / rollingPointsMax);
+  return all
+    .filter((_, index) => (all.length - 1 - index) % step === 0)
+    .map(({ index, volatility, sharpe }) => ({
+      at: series[index]?.at ?? 0,
+      volatilityPercent: percentOf(volatility),
+      ...(sharpe !== undefined && { sharpe: ratio(sharpe) }),
+    }));
+};

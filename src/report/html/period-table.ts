@@ -9,7 +9,7 @@ import { add, div, isPositive, mul, sub } from "../../decimal.ts";
 import type { FillDetail, RunDetails } from "../details.ts";
 import { amount, grouped, minuteOf, signed } from "../number-format.ts";
 import type { RunReport } from "../report.ts";
-import { returnFacts } from "../trade-facts.ts";
+import { returnFacts } from "../return-facts.ts";
 import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
 
 export interface Sheet {

@@ -180,6 +180,29 @@ describe("The report of three strategies", () => {
   });
 });
 
+describe("The report of a run of days", () => {
+  // Hourly bars over eight days and a half that close at 60,000 plus 100 for each hour.
+  const hours = Array.from({ length: 204 }, (_, hour) => 600_000 + 1_000 * hour);
+  const bars = hours.map((open) => [open, open + 1_000, open, open + 1_000]);
+  const holder = strategy("holder", {
+    desired: () =>
+      timer(7_201_000).pipe(map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.1" }])),
+  });
+
+  it("has a return for each day in UTC, from close to close at the service's prices", async () => {
+    const { report, details } = await detailed(stored(candleTape(bars, 3_600_000)), [holder], { fees: { makerBps: "0", takerBps: "0" } });
+    expect(details.returns.map(({ day }) => day)).toEqual(Array.from({ length: 9 }, (_, day) => `2024-01-0${1 + day}`));
+    const [first, ...later] = details.returns.map(({ equity }) => equity);
+    // 24 hours of 100 for a tenth, from one close to the next; no bar opens after the last, whose high is an ask: a tick less.
+    const gains = later.map((equity, day) => sub(equity, day === 0 ? (first ?? "") : (later[day - 1] ?? "")));
+    expect(gains).toEqual([...Array.from({ length: 7 }, () => "240"), "119.99"]);
+    expect(report.returns).toMatchObject({ per: "year", samples: 9, everyMs: 86_400_000, drawdowns: [] });
+    expect(report.returns?.months).toEqual([{ month: "2024-01", percent: report.returns?.percent }]);
+    expect(report.benchmark).toMatchObject({ instId: swap, drawdownPercent: "0" });
+    expect(details.equity.map(({ at }) => at)).toEqual(expect.arrayContaining(details.returns.slice(0, -1).map(({ at }) => at)));
+  });
+});
+
 describe("Market data requested but not available", () => {
   const dir = stored(calm(60));
   const asking = strategy("asking", {

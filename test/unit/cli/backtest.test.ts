@@ -42,8 +42,8 @@ describe("Files", () => {
   });
 
   it("hold what a real run did, step by step", async () => {
-    const [page, file, trades, fifo] = [at("demo.html"), at("demo.json"), at("trades.csv"), at("fifo.csv")];
-    const files = ["--html", page, "--details", file, "--trades", trades, "--trades-fifo", fifo];
+    const [page, file, trades, fifo, returns] = [at("demo.html"), at("demo.json"), at("trades.csv"), at("fifo.csv"), at("returns.csv")];
+    const files = ["--html", page, "--details", file, "--trades", trades, "--trades-fifo", fifo, "--returns", returns];
     const { code, out } = await sluice(["config/backtest.ts", "--json", ...files], {});
     expect(code).toBe(0);
     const report = JSON.parse(out) as ReturnType<typeof sampleReport>;
@@ -57,6 +57,9 @@ describe("Files", () => {
       const column = head.split(",").indexOf("net");
       expect(sum(rows.map((row) => row.split(",")[column] ?? ""))).toBe(sub(report.pnl, report.elsewhere));
     }
+    const [head, ...rows] = readFileSync(returns, "utf8").trimEnd().split("\r\n");
+    expect([head, rows.length]).toEqual(["date,return,equity", report.returns?.samples]);
+    expect(rows.at(-1)?.split(",")[2]).toBe(report.equity.at(-1)?.equity);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /** The parts of a report that are computed apart: quota over time, coverage of a recording, figures per year, warnings, what limits cost. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mul } from "../../../src/decimal.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { createTape } from "../../../src/market/tape/tape.ts";
 import { coverageOf } from "../../../src/report/coverage.ts";
@@ -8,6 +9,7 @@ import { limitCostOf, limitCostText } from "../../../src/report/limit-cost.ts";
 import { priceLines } from "../../../src/report/price-lines.ts";
 import { overTime, QuotaMinutes } from "../../../src/report/quota-minutes.ts";
 import type { RunReport } from "../../../src/report/report.ts";
+import { returnSeries } from "../../../src/report/return-series.ts";
 import { perDay, returnsOf } from "../../../src/report/returns.ts";
 import { warningsOf } from "../../../src/report/warnings.ts";
 import { btc, calm, candles, candleTape, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
@@ -224,27 +226,44 @@ describe("Returns", () => {
     expect(returnsOf(line(8, ["0", "101"]), 8 * dayMs)).toBeUndefined();
   });
 
-  // Returns of 1 % and -0.5 % in turn over 73 days each: mean 0.25 %, spread 0.866 %, downside 0.3536 %, five a year.
+  // Returns of 1 % and -0.5 % in turn: mean 0.25 %, spread 0.866 %, downside 0.3536 %.
   const values = ["100", "101", "100.495", "101.49995", "100.99245025"];
 
-  it("compound to 365 days, and their spread is scaled to them, by hand", () => {
-    const returns = returnsOf(line(292, values), 292 * dayMs);
-    // 292 days are 0.8 of a year: 1.0099245025 ^ 1.25 = e ^ (1.25 × 0.00987558) = 1.012421.
-    expect(returns).toMatchObject({ per: "year", percent: "0.9924", cagrPercent: "1.242", samples: 4, everyMs: 73 * dayMs });
-    expect(Number(returns?.sharpe)).toBeCloseTo((0.0025 / 0.0086603) * Math.sqrt(5), 3);
-    expect(Number(returns?.sortino)).toBeCloseTo((0.0025 / 0.0035355) * Math.sqrt(5), 3);
+  it("of days compound to 365 of them, and their spread is scaled to them, by hand", () => {
+    const twice = values.slice(1).map((value) => mul(value, "1.0099245025"));
+    const returns = returnsOf(line(8, [...values, ...twice]), 8 * dayMs);
+    // 1.0099245025 ^ 2 over 8 days: e ^ (365 / 8 × 2 × 0.00987557) = 2.46242.
+    expect(returns).toMatchObject({ per: "year", percent: "1.9947", samples: 8, everyMs: dayMs });
+    expect(Number(returns?.cagrPercent)).toBeCloseTo(146.242, 2);
+    expect(Number(returns?.sharpe)).toBeCloseTo((0.0025 / 0.0080178) * Math.sqrt(365), 2);
+    expect(Number(returns?.sortino)).toBeCloseTo((0.0025 / 0.0035355) * Math.sqrt(365), 2);
+    expect(returns?.single).toMatchObject({ bestPercent: "1", worstPercent: "-0.5", averagePercent: "0.25", risingPercent: "50" });
   });
 
-  it("of a short run have the ratios of the run itself", () => {
+  it("of a short run have the ratios of the run itself, and nothing that is scaled to a year", () => {
     const returns = returnsOf(line(4, values), 4 * dayMs);
     expect(Number(returns?.sharpe)).toBeCloseTo((0.0025 / 0.0086603) * Math.sqrt(4), 3);
+    expect(returns).toMatchObject({ per: "run", months: [], rolling: [] });
+    for (const name of ["cagrPercent", "calmar"]) expect(returns).not.toHaveProperty(name);
+  });
+
+  it("are of days in UTC: a run that begins and ends within a day has a part of it, and a moment is no day", () => {
+    const from = 10 * dayMs + 43_200_000;
+    const daysOf = (ms: number) => {
+      const equity = Array.from({ length: 40 }, (_, index) => ({ at: from + (index * ms) / 39, equity: String(100 + index) }));
+      return returnSeries(equity, ms).map(({ day }) => day);
+    };
+    expect(daysOf(7.2 * dayMs)).toEqual(Array.from({ length: 8 }, (_, index) => `1970-01-${11 + index}`));
+    // Half a minute beyond midnight.
+    expect(daysOf(7.5 * dayMs + 30_000)).toEqual(Array.from({ length: 8 }, (_, index) => `1970-01-${11 + index}`));
+    expect(daysOf(7.5 * dayMs + 90_000).at(-1)).toBe("1970-01-19");
   });
 
   it.each([
     ["a fifth lost in a week", "80", 7, -99.9991],
     ["almost everything lost", "0.001", 7, -100],
     ["more lost than there was", "-50", 30, -100],
-    ["doubled in half a year", "200", 182.5, 300],
+    ["doubled in half a year", "200", 182.5, 298.488],
     ["half lost in two years", "50", 730, -29.2893],
     ["nothing made", "100", 9, 0],
   ])("never lose more than everything: %s", (_, end, days, expected) => {

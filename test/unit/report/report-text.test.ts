@@ -188,14 +188,41 @@ describe("The report as a page", () => {
     expect(rowOf(show({ elsewhere: "-3.5" }), "elsewhere")).toContain("-3.50  of others");
   });
 
+  it("tells falls and months of a run that is told by days, and how buying and holding did", () => {
+    const returns = sampleReport().returns as NonNullable<RunReport["returns"]>;
+    const day = 86_400_000;
+    const at = (date: number) => Date.UTC(2024, 0, date) + day;
+    const drawdowns = [
+      { startAt: at(3), bottomAt: at(9), endAt: at(20), depth: "1234.5", percent: "12.3456", below: 16 },
+      { startAt: at(25), bottomAt: at(27), depth: "10", percent: "0.1", below: 7 },
+    ];
+    const months = [
+      { month: "2023-12", percent: "1.25" },
+      { month: "2024-01", percent: "-10.5" },
+    ];
+    const benchmark = { instId: "BTC-USDT", percent: "12.5", volatilityPercent: "40", sharpe: "1.25", drawdownPercent: "30" };
+    const lines = show({ benchmark, returns: { ...returns, per: "year", drawdowns, months } })
+      .split("\n")
+      .map((line) => line.trim().replace(/\s+/g, " "));
+    expect(lines).toContain("Buy and hold of BTC-USDT: +12.50 %, Sharpe 1.25, drawdown 30.00 %; this run:");
+    expect(lines).toContain("fell from bottom back depth days");
+    expect(lines).toContain("1 2024-01-03 2024-01-09 2024-01-20 12.35 % 16");
+    expect(lines).toContain("2 2024-01-25 2024-01-27 not yet 0.10 % 7");
+    expect(lines).toContain("2023 1.3");
+    expect(lines).toContain("2024 -10.5");
+    expect(show({ returns: { ...returns, drawdowns } })).not.toContain("fell from");
+  });
+
   it("tells returns with their base and what ratios rest on", () => {
     const { returns } = sampleReport();
     const words = (change: Partial<typeof returns>): string =>
       show({ returns: { ...(returns as NonNullable<typeof returns>), ...change } }).replace(/\s+/g, " ");
     const year = words({ per: "year", cagrPercent: "12.3456", volatilityPercent: "8", sharpe: "1.5", samples: 400, everyMs: 1_512_000 });
-    expect(year).toContain("Annualised: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71.");
+    expect(year).toContain("Annualised: CAGR +12.35 %, volatility 8.00 %, Sharpe 1.50, Sortino 0.71, Calmar -. Omega -.");
     expect(year).toContain("In percent of the equity at the start, 10,000.00 USDT;");
-    expect(year).toContain("from 400 returns over 25 min 12 s each, annualised over 365 days, risk-free rate 0.");
+    expect(year).toContain("from 400 days from close to close in UTC, annualised over 365 days, risk-free rate 0.");
+    expect(year).toContain("Days: +0.01 % on average, best +0.40 %, worst -0.38 %; 53 % rose of those that moved.");
+    expect(year).toContain("One day in twenty is expected below -0.29 %, those at -0.36 % on average (normal)");
     expect(words({ per: "year" })).toContain("CAGR beyond 1,000,000 %");
     expect(words({})).toContain("Annualised figures need at least 7 days. Of this run: volatility 2.50 %, Sharpe 0.51, Sortino 0.71.");
     expect(words({})).toContain("each, not annualised, risk-free rate 0.");
@@ -281,10 +308,12 @@ describe("The report as a page", () => {
        best                +18.25       -             -
        worst                -7.50       -             -
        net, closed        +108.90    0.00          0.00
+       still held               1       0             0
        net, still held     +19.50    0.00          0.00
+       average time     1 min 2 s       -             -
        time in market      75.0 %   0.0 %         0.0 %
-       A trade is what one order closes, at average cost, after fees and funding;
-       expectancy is its average net profit.
+       A trade runs from flat to flat, after fees and funding; expectancy is its
+       average net profit. What is still held is in no other figure.
 
        Quota ────────────────────────────────────────────────────────────────────────
        uid weight a minute    █████████████████████████████▋   1,185 of 1,200    99 %

@@ -26,6 +26,7 @@ const noDetails: RunDetails = {
   plotsLeftOut: 0,
   trades: { position: [], fifo: [] },
   strategies: [],
+  returns: [],
 };
 
 /** Names of open elements at each step; throws where one closes that is not open. */
