@@ -14,14 +14,15 @@ import { chargeFunding } from "./funding.ts";
 import type { VenueInstrument } from "./instrument.ts";
 import { review } from "./liquidation.ts";
 import { type Band, safeBand } from "./liquidation-band.ts";
-import { balanceRecordsOf, markOf, profitOf } from "./margin.ts";
-import { doubleMark, level, print, quote } from "./matching-engine.ts";
-import { one, readAmount, spell } from "./money.ts";
+import { balanceRecordsOf, markOf } from "./margin.ts";
+import { level, print, quote } from "./matching-engine.ts";
+import { readAmount, spell } from "./money.ts";
 import { orderRecordOf, signOf } from "./order.ts";
 import { positionRecordsOf } from "./queries.ts";
 import { RateLimiter, type RateLimiterReport } from "./rate-limiter.ts";
 import { RequestHandler, type VenueRequest, type VenueResponse } from "./request-handler.ts";
 import { createExchange, readUsers, refuse, type VenueOptions } from "./setup.ts";
+import { converted, equityOf, rateAmong } from "./valuation.ts";
 import type { Fill, Funding, Liquidation, OrderListener } from "./venue-events.ts";
 
 export type {
@@ -42,7 +43,7 @@ interface Truth {
   readonly orders: readonly OrderRecord[];
   readonly balances: readonly BalanceRecord[];
   readonly positions: readonly PositionRecord[];
-  /** In the quote currency of the first instrument; positions at their mark, else at mid, else at the latest print. */
+  /** In the quote currency of the first instrument, converted where prices connect another; positions at their mark, else at mid, else at the latest print. */
   readonly equity: string;
 }
 
@@ -94,32 +95,16 @@ export interface Venue {
    * changes. Infinite where there is none; undefined where that depends on more than the product's price.
    */
   safeBand(instId: string): Band | undefined;
-  /** The equity of `truth` alone, without building its lists. */
-  equity(uid: string): string;
+  /** The equity of `truth` alone, in any currency, without building its lists. */
+  equity(uid: string, currency?: string): string;
+  /** An amount of one currency in another at the prices of now, cut at the 18th place; undefined while no price connects them. */
+  convert(amount: string, from: string, to: string): string | undefined;
   /** At which the product is valued now, exact decimal text; undefined while no price is known. */
   markPx(instId: string): string | undefined;
   /** What liquidations brought the service less what they cost it, by currency, decimal text. */
   fund(): Readonly<Record<string, string>>;
   meterReport(): RateLimiterReport;
 }
-
-/** Everything a user owns in one currency; what has no known price in it counts nothing. */
-const equityOf = (exchange: Exchange, account: Account): string => {
-  const [first] = exchange.markets.values();
-  if (first === undefined) return "0";
-  const { quote: currency } = first.product;
-  let equity = account.purses.get(currency)?.total ?? 0n;
-  for (const [instId, position] of account.positions) {
-    const market = exchange.marketOf(instId);
-    if (market.product.quote === currency) equity += profitOf(market, position);
-  }
-  for (const [base, { total }] of account.purses) {
-    // A currency is worth what it can be sold for: without a spot market it counts nothing.
-    const market = exchange.markets.get(`${base}-${currency}`);
-    if (market !== undefined) equity += (BigInt(doubleMark(market.book)) * market.product.tick * total) / (2n * one);
-  }
-  return spell(equity);
-};
 
 /** Parts of a tick in which marks are counted. */
 const marksInTick = 1_000_000_000n;
@@ -140,7 +125,7 @@ const truthOf = (exchange: Exchange, uid: string): Truth => {
       .map((order) => orderRecordOf(order, exchange.profile))
       .reverse(),
     ...holdingsOf(exchange, account),
-    equity: equityOf(exchange, account),
+    equity: spell(equityOf(exchange, account)),
   };
 };
 
@@ -200,7 +185,7 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
 /** What can be asked without a request. */
 const inspection = (
   exchange: Exchange,
-): Pick<Venue, "resting" | "lists" | "listing" | "truth" | "holdings" | "safeBand" | "equity" | "markPx" | "fund"> => ({
+): Pick<Venue, "resting" | "lists" | "listing" | "truth" | "holdings" | "safeBand" | "equity" | "convert" | "markPx" | "fund"> => ({
   resting: (instId) => {
     const { book, feedTick } = exchange.marketOf(instId);
     return { bidPx: book.bids.best / feedTick, askPx: -book.asks.best / feedTick };
@@ -217,7 +202,11 @@ const inspection = (
     const band = safeBand(exchange, market);
     return band === undefined ? undefined : { above: band.above / market.feedTick, below: band.below / market.feedTick };
   },
-  equity: (uid) => equityOf(exchange, holderOf(exchange, uid)),
+  equity: (uid, currency) => spell(equityOf(exchange, holderOf(exchange, uid), currency)),
+  convert: (amount, from, to) => {
+    const rate = rateAmong(exchange.markets, from, to);
+    return rate && spell(converted(readAmount(amount) ?? refuse(`venue: ${amount} is no amount of ${from}.`), rate));
+  },
   markPx: (instId) => {
     const px = markOf(exchange.marketOf(instId));
     return px > 0n ? spell(px) : undefined;
