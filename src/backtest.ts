@@ -55,10 +55,19 @@ export type { DrawdownPeriod } from "./report/drawdowns.ts";
 export type { Drawdown, EquityPoint } from "./report/equity.ts";
 export { tearsheet } from "./report/html/tearsheet.ts";
 export type { PlotLine } from "./report/plot-recorder.ts";
+export type { CorrelationMatrix, Correlations, ExposurePoint, ExposureReport } from "./report/portfolio.ts";
 export type { PriceLine } from "./report/price-lines.ts";
 export type { QuotaMinute } from "./report/quota-minutes.ts";
 export type { MoreRejections, RejectionReason } from "./report/rejection-reasons.ts";
-export type { LiquidationReport, Liquidity, OpenOrders, PositionReport, RunReport, StrategyReport } from "./report/report.ts";
+export type {
+  InstrumentReport,
+  LiquidationReport,
+  Liquidity,
+  OpenOrders,
+  PositionReport,
+  RunReport,
+  StrategyReport,
+} from "./report/report.ts";
 export { reportText } from "./report/report-text.ts";
 export type { ReturnPoint } from "./report/return-series.ts";
 export type { MonthReturn, Returns, RollingFigures, SingleReturns } from "./report/returns.ts";

@@ -15,6 +15,7 @@ import { readFixture } from "../market/tape/fixture.ts";
 import { generateParts, instrumentFor, type MadeMarket } from "../market/tape/generate.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Fees } from "../venue/venue.ts";
+import { currencyText, reportCurrency } from "./conversion.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
@@ -64,6 +65,8 @@ export interface BacktestOptions extends EmbeddedOptions {
    * placed, orders by hand are refused. What is wanted when it ends is placed then, and the report's figures begin there. Default 0.
    */
   readonly warmUpMs?: number;
+  /** Currency of the report's money, converted through instruments' prices; default the quote currency of the first instrument. */
+  readonly currency?: string;
 }
 
 interface FixtureFacts {
@@ -98,6 +101,8 @@ export interface OpenBacktest extends OpenService {
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
   readonly limits: boolean;
+  /** What the report counts in. */
+  readonly currency: string;
   /** When the warm-up ends, the recording's first instant where there is none. */
   readonly tradesAt: number;
   /** The recording was cut off on purpose: a warm-up may outlast it. */
@@ -146,7 +151,7 @@ const embedded = {
 export const backtestSchema = {
   type: "object",
   additionalProperties: false,
-  properties: { ...embedded, warmUpMs: { type: "number", minimum: 0 } },
+  properties: { ...embedded, warmUpMs: { type: "number", minimum: 0 }, currency: { type: "string", minLength: 1 } },
 } as const;
 export const paperSchema = {
   type: "object",
@@ -208,6 +213,7 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
   const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
     const merged = { ...checked, ...overrides };
     const { tape, facts, before } = given ?? market(merged.fixture);
+    const currency = reportCurrency(tape, merged.currency);
     const tradesAt = tape.startAt + (merged.warmUpMs ?? 0);
     const clock = createVirtualClock(tape.startAt - leadMs);
     const simulated = createSimulated(tape, clock, settle(merged), env);
@@ -221,10 +227,12 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
       history: new PlayedHistory(tape, before),
       fixture: facts,
       limits: merged.limits ?? true,
+      currency,
       tradesAt,
       listFixed,
       assumptions: [
         ...simulated.assumptions,
+        currencyText(tape, currency),
         ...(listFixed && tape.endAt - tape.startAt > refreshMs ? [listFixedText] : []),
         ...(merged.warmUpMs ? [warmUpText(tradesAt)] : []),
       ],

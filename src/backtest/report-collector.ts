@@ -24,14 +24,14 @@ import { hashOf, type RunReport, type StrategyReport, waitsOf } from "../report/
 import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnSeries } from "../report/return-series.ts";
 import { returnsOf } from "../report/returns.ts";
-import { TradeStatistics } from "../report/trade-statistics.ts";
+import { type RateOf, TradeStatistics } from "../report/trade-statistics.ts";
 import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
+import { conversionRates } from "./conversion.ts";
 import { EquitySamples } from "./equity-samples.ts";
 import { lastPrices } from "./last-prices.ts";
 import { watchSends } from "./sent-requests.ts";
-import { currencyOf } from "./simulated-service.ts";
 import type { Detailed } from "./with-details.ts";
 
 export interface ReportCollector {
@@ -49,6 +49,7 @@ interface Heard {
   readonly minutes: QuotaMinutes;
   readonly asked: RequestedData;
   readonly resting: RestingOrders;
+  readonly rateOf: RateOf;
   readonly latency: () => RunReport["latency"];
   /** What counts begins when it is called. */
   readonly begin: () => void;
@@ -65,13 +66,12 @@ export const createReportCollector = (
 ): ReportCollector => {
   const heard = listen(engine, service, config, asked);
   const samples = new EquitySamples(service, heard.tally);
-  const { equity } = samples;
   const recorder = service.onDetails && recordDetails(service, engine, (clOrdId) => heard.tally.ownerOf(clOrdId), plots);
   return {
     begin: heard.begin,
     sample: (at) => {
       samples.take(at);
-      return sub(equity.at(-1)?.equity ?? "0", equity[0]?.equity ?? "0");
+      return samples.change;
     },
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
@@ -111,6 +111,7 @@ const tellDetails = (
       minutes: minutes.minutes(tradesAt, tape.endAt),
       trades: tally.tradeLists(marksOf(service), priceExtremes(tape)),
       strategies: samples.strategies,
+      exposure: samples.exposure,
       ...(samples.benchmark && { benchmark: samples.benchmark }),
       returns: returnSeries(samples.equity, tape.endAt - tradesAt),
     }),
@@ -121,7 +122,15 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
   const { simulated, tape } = service;
   const contract = createContract(config.profile);
   const names = config.strategies.map(({ name }) => name);
-  const tally = new TradeStatistics(names, currencyOf(tape), service.tradesAt, tape.endAt, service.onDetails !== undefined);
+  const { currency, tradesAt } = service;
+  const rateOf = conversionRates(tape, simulated.venue, currency);
+  const tally = new TradeStatistics(names, {
+    currency,
+    fromAt: tradesAt,
+    untilAt: tape.endAt,
+    keepsLots: service.onDetails !== undefined,
+    rateOf,
+  });
   const reasons = new RejectionReasons();
   const minutes = new QuotaMinutes((config.service as Partial<BacktestSpec>).options?.skewMs ?? 0);
   asked.watch(simulated.feed);
@@ -152,14 +161,15 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
     if (counting) minutes.arrived(arrival);
   };
   const latency = watchSends(service, contract, tally, arrived);
-  return { tally, reasons, minutes, asked, resting, latency, begin, before: () => before };
+  return { tally, reasons, minutes, asked, resting, rateOf, latency, begin, before: () => before };
 };
 
 /** Orders and money of the account. */
-const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, samples: EquitySamples) => {
+const tradedOf = ({ tally, resting, rateOf }: Heard, service: OpenBacktest, samples: EquitySamples) => {
   const { equity } = samples;
   const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
-  const [currency, marks] = [currencyOf(service.tape), marksOf(service)];
+  const { currency } = service;
+  const marks = marksOf(service);
   const positions = tally.positions(marks);
   const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees, tally.volume];
   const unrealised = sum(positions.map((position) => position.unrealised));
@@ -177,7 +187,7 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, samples: Equ
       refused: tally.total("refused"),
     },
     fills: tally.total("fills"),
-    open: resting.of(currency, () => true),
+    open: resting.of(rateOf, () => true),
     volume,
     turnover: isPositive(first.equity) ? div(volume, first.equity, 4) : "0",
     pnl,
@@ -188,6 +198,7 @@ const tradedOf = ({ tally, resting }: Heard, service: OpenBacktest, samples: Equ
     elsewhere: sub(pnl, sub(sub(sub(add(realised, unrealised), fees), costs.funding ?? "0"), lostTo(costs.liquidations))),
     liquidity: tally.liquidity,
     trades: tally.trades(marks),
+    ...samples.portfolio(marks, ms),
     positions,
     currency,
     equity: thin(equity),
@@ -221,15 +232,15 @@ const strategiesOf = (
   engine: Engine,
   service: OpenBacktest,
   { strategies }: CheckedConfig,
-  { tally, resting }: Heard,
+  { tally, resting, rateOf }: Heard,
 ): Readonly<Record<string, StrategyReport>> => {
-  const [currency, marks] = [currencyOf(service.tape), marksOf(service)];
+  const marks = marksOf(service);
   return Object.fromEntries(
     strategies.map(({ name }) => [
       name,
       {
         ...tally.of(name, marks),
-        open: resting.of(currency, (clOrdId) => tally.ownerOf(clOrdId) === name),
+        open: resting.of(rateOf, (clOrdId) => tally.ownerOf(clOrdId) === name),
         ...(engine.strategies.get(name) ?? { state: "running" as const }),
       },
     ]),

@@ -180,9 +180,6 @@ const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): 
   return pushes$;
 };
 
-/** What results are counted in: the quote currency of the first product. */
-export const currencyOf = (tape: Tape): string => tape.instruments[0]?.instId.split("-")[1] ?? "";
-
 const tiersText = (fees: Fees): string => (fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`);
 
 const marginText = ({ profile: { margin } }: Contract): string =>
@@ -203,6 +200,5 @@ const assumptionsOf = (tape: Tape, options: SimulatedOptions, contract: Contract
     fundingText(tape, options.funding ?? "recorded"),
     marginText(contract),
     "what is owned from the start is valued with the market and is part of the result",
-    `results are in ${currencyOf(tape)}; what is quoted in another currency is not valued`,
   ];
 };

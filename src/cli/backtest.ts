@@ -170,6 +170,7 @@ const emptyDetails = ({ equity }: RunReport): RunDetails => ({
   plotsLeftOut: 0,
   trades: { position: [], fifo: [] },
   strategies: [],
+  exposure: [],
   returns: [],
 });
 

@@ -18,6 +18,7 @@ import type { Fill } from "../venue/venue.ts";
 import type { Benchmark } from "./benchmark.ts";
 import type { EquityPoint } from "./equity.ts";
 import type { PlotLine, PlotRecorder } from "./plot-recorder.ts";
+import type { ExposurePoint } from "./portfolio.ts";
 import { type PriceLine, priceLines } from "./price-lines.ts";
 import type { QuotaMinute } from "./quota-minutes.ts";
 import type { ReturnPoint } from "./return-series.ts";
@@ -77,6 +78,8 @@ export interface RunDetails {
   readonly trades: TradeLists;
   /** Profit of each strategy after all costs, at every sample of the equity. */
   readonly strategies: readonly StrategyLine[];
+  /** What strategies held at every sample. */
+  readonly exposure: readonly ExposurePoint[];
   /** The very returns that the report's statistics come from. */
   readonly returns: readonly ReturnPoint[];
   /** Buy and hold of the instrument that was traded first, with the equity at the start; absent where nothing was traded. */

@@ -6,12 +6,13 @@
  * Not here: trades from flat to flat (round-trips.ts), what is told of a trade (trade-list.ts).
  */
 import { add, compare, mul, sub, sum } from "../decimal.ts";
-import { costShare, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
+import { costShare, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
 
 /** What one fill opened and nothing has closed yet. */
 interface Lot {
   readonly fill: TradeFill;
   readonly at: number;
+  readonly rate: string;
   qty: string;
   fees: string;
   funding: string;
@@ -33,7 +34,8 @@ export class MatchedLots {
     return [...this.#closed.values(), ...held.values()];
   }
 
-  take(fill: TradeFill, at: number): void {
+  /** `rate` is what a gain is in the run's currency. */
+  take(fill: TradeFill, at: number, rate = "1"): void {
     const buys = fill.side === "buy";
     let { qty, cost } = fill;
     while (this.#long !== buys && qty !== "0") {
@@ -41,13 +43,13 @@ export class MatchedLots {
       if (lot === undefined) break;
       const closing = compare(qty, lot.qty) > 0 ? lot.qty : qty;
       const share = costShare(cost, closing, qty);
-      this.#close(lot, closing, share, fill, at);
+      this.#close(lot, closing, share, fill, { at, rate });
       qty = sub(qty, closing);
       cost = sub(cost, share);
     }
     if (qty === "0") return;
     this.#long = buys;
-    this.#lots.push({ fill, at, qty, fees: cost, funding: "0" });
+    this.#lots.push({ fill, at, rate, qty, fees: cost, funding: "0" });
   }
 
   /** Charges what is held, by quantity. */
@@ -62,12 +64,14 @@ export class MatchedLots {
     }
   }
 
-  #close(lot: Lot, closing: string, cost: string, fill: TradeFill, at: number): void {
+  #close(lot: Lot, closing: string, cost: string, fill: TradeFill, { at, rate }: Pick<Lot, "at" | "rate">): void {
     const [fees, funding] = [costShare(lot.fees, closing, lot.qty), costShare(lot.funding, closing, lot.qty)];
     const trade = tradeOf(this.#closed, `${lot.fill.ordId} ${fill.ordId}`, this.#long, lot.at);
     enter(trade, lot, closing, add(fees, cost), funding);
+    const value = mul(fill.px, closing);
+    noteGain(trade, value, mul(lot.fill.px, closing), rate);
     trade.left = sub(trade.left, closing);
-    trade.exitValue = add(trade.exitValue, mul(fill.px, closing));
+    trade.exitValue = add(trade.exitValue, value);
     trade.exitAt = at;
     noteOrder(trade.exits, fill);
     lot.qty = sub(lot.qty, closing);
@@ -93,10 +97,8 @@ const tradeOf = (trades: Map<string, TradeSums>, key: string, long: boolean, at:
   return trade;
 };
 
-const enter = (trade: TradeSums, { fill }: Lot, qty: string, fees: string, funding: string): void => {
-  trade.qty = add(trade.qty, qty);
-  trade.left = add(trade.left, qty);
-  trade.entryValue = add(trade.entryValue, mul(fill.px, qty));
+const enter = (trade: TradeSums, { fill, rate }: Lot, qty: string, fees: string, funding: string): void => {
+  noteEntry(trade, qty, mul(fill.px, qty), rate);
   trade.fees = add(trade.fees, fees);
   trade.funding = add(trade.funding, funding);
   noteOrder(trade.entries, fill);

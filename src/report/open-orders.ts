@@ -7,8 +7,10 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { isActive } from "../contract/schemas.ts";
-import { add, isPositive, mul, sub } from "../decimal.ts";
+import { isPositive, mul, sub, sum } from "../decimal.ts";
+import { inCurrency } from "./converted-money.ts";
 import type { OpenOrders } from "./report.ts";
+import type { RateOf } from "./trade-statistics.ts";
 
 export class RestingOrders {
   readonly #open = new Map<string, OrderRecord>();
@@ -23,11 +25,11 @@ export class RestingOrders {
     else this.#open.delete(record.ordId);
   }
 
-  /** Those that `counts` says belong to the question; notional only of what is quoted in `currency`. */
-  of(currency: string, counts: (clOrdId: string) => boolean): OpenOrders {
+  /** Those that `counts` says belong to the question; notional of those whose quote currency has a rate. */
+  of(rateOf: RateOf, counts: (clOrdId: string) => boolean): OpenOrders {
     const own = [...this.#open.values()].filter(({ clOrdId }) => counts(clOrdId));
-    const valued = own.filter(({ instId }) => instId.split("-")[1] === currency);
-    return { count: own.length, notional: valued.reduce((total, record) => add(total, leftOf(record, this.#profile)), "0") };
+    const worth = own.map((record) => inCurrency(leftOf(record, this.#profile), rateOf(record.instId) ?? "0"));
+    return { count: own.length, notional: sum(worth) };
   }
 }
 

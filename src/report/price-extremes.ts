@@ -25,6 +25,18 @@ const indexOf = (tape: Tape, instId: string): SeriesExtremes | undefined => {
   return found === undefined || series === undefined ? undefined : new SeriesExtremes(series, grid(found.tickSize));
 };
 
+/** The first price of each instrument that shows any. */
+export const firstPrices = (tape: Tape): ReadonlyMap<string, string> =>
+  new Map(
+    tape.instruments.flatMap(({ instId, tickSize }, instrument) => {
+      const series = priceSeriesOf(tape, instrument);
+      const row = series?.at.findIndex((_, index) => doublesAt(series, index)[2] !== 0) ?? -1;
+      if (series === undefined || row < 0) return [];
+      const steps = grid(tickSize);
+      return [[instId, div(steps.format(doublesAt(series, row)[2]), "2", steps.places + 1)] as const];
+    }),
+  );
+
 const blockRows = 64;
 
 /** Extremes of blocks of rows, and of ever larger groups of blocks: node `n` covers nodes `2n` and `2n + 1`. */

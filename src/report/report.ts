@@ -14,6 +14,7 @@ import { canonicalJson } from "./canonical-json.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Drawdown, EquityPoint } from "./equity.ts";
 import type { ExitGapReport } from "./exit-gaps.ts";
+import type { Correlations, ExposureReport } from "./portfolio.ts";
 import { ascending, quantile } from "./quantile.ts";
 import type { QuotaOverTime, WaitedFor } from "./quota-minutes.ts";
 import type { MoreRejections, RejectionReason } from "./rejection-reasons.ts";
@@ -116,6 +117,21 @@ export interface StrategyReport extends ExitGapReport {
   readonly error?: string;
 }
 
+/** What strategies made of one instrument. Money is decimal text in the report's `currency`. */
+export interface InstrumentReport {
+  /** Executions of strategies' own orders, and their value. */
+  readonly fills: number;
+  readonly volume: string;
+  /** `realised` plus `unrealised` less `fees`, `funding` and `liquidation`. */
+  readonly pnl: string;
+  readonly realised: string;
+  readonly unrealised: string;
+  readonly fees: string;
+  /** Left out where the run charged none. */
+  readonly funding?: string;
+  readonly liquidation?: string;
+}
+
 /** Result of a backtest. Money is decimal text in `currency`; times ending in `Ms` are milliseconds. */
 export interface RunReport {
   /** Hash of everything that the run did: equal for equal inputs, on every machine. */
@@ -194,6 +210,12 @@ export interface RunReport {
   readonly latency: { readonly p50: number; readonly p99: number; readonly cancel: Latencies; readonly place: Latencies };
   /** Each strategy's part, by name. */
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
+  /** What strategies made of each instrument that they traded, by name: their `pnl` adds up to that of the strategies. */
+  readonly perInstrument: Readonly<Record<string, InstrumentReport>>;
+  /** What strategies held over time. */
+  readonly exposure: ExposureReport;
+  /** How returns went together: of strategies, and of the prices of what they traded; left out where there are not two of either. */
+  readonly correlation?: Correlations;
   /** The commonest reasons for which orders were refused or rejected. */
   readonly turnedDown: readonly RejectionReason[];
   /** How many reasons are left out of `turnedDown`, and how many orders they concern. */

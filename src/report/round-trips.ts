@@ -7,29 +7,32 @@
  */
 import { add, compare, mul, sub } from "../decimal.ts";
 import { assert } from "../errors.ts";
-import { costShare, isOpen, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
+import { costShare, isOpen, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
 
 export class RoundTrips {
   /** In the order of their openings; the last one may still be open. */
   readonly all: TradeSums[] = [];
 
-  take(fill: TradeFill, at: number): void {
+  /** `rate` is what a gain is in the run's currency. */
+  take(fill: TradeFill, at: number, rate = "1"): void {
     const { side, px, qty, cost } = fill;
     const buys = side === "buy";
     const trade = this.#open();
     if (trade === undefined || trade.long === buys) {
-      this.#enter(trade ?? this.#begin(buys, at), fill, px, qty, cost);
+      enter(trade ?? this.#begin(buys, at), fill, qty, cost, rate);
       return;
     }
     const closing = compare(qty, trade.left) > 0 ? trade.left : qty;
     const share = costShare(cost, closing, qty);
+    const value = mul(px, closing);
+    noteGain(trade, value, entryShare(trade, closing), rate);
     trade.left = sub(trade.left, closing);
-    trade.exitValue = add(trade.exitValue, mul(px, closing));
+    trade.exitValue = add(trade.exitValue, value);
     trade.fees = add(trade.fees, share);
     trade.exitAt = at;
     noteOrder(trade.exits, fill);
     const rest = sub(qty, closing);
-    if (rest !== "0") this.#enter(this.#begin(buys, at), fill, px, rest, sub(cost, share));
+    if (rest !== "0") enter(this.#begin(buys, at), fill, rest, sub(cost, share), rate);
   }
 
   /** Charges what is held. */
@@ -49,12 +52,14 @@ export class RoundTrips {
     this.all.push(trade);
     return trade;
   }
-
-  #enter(trade: TradeSums, fill: TradeFill, px: string, qty: string, cost: string): void {
-    trade.qty = add(trade.qty, qty);
-    trade.left = add(trade.left, qty);
-    trade.entryValue = add(trade.entryValue, mul(px, qty));
-    trade.fees = add(trade.fees, cost);
-    noteOrder(trade.entries, fill);
-  }
 }
+
+/** At average cost. */
+const entryShare = ({ converted, left }: TradeSums, closing: string): string =>
+  converted === undefined ? "0" : costShare(converted.entryLeft, closing, left);
+
+const enter = (trade: TradeSums, fill: TradeFill, qty: string, cost: string, rate: string): void => {
+  noteEntry(trade, qty, mul(fill.px, qty), rate);
+  trade.fees = add(trade.fees, cost);
+  noteOrder(trade.entries, fill);
+};

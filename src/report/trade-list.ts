@@ -7,6 +7,8 @@
  */
 import type { Side } from "../contract/profile.ts";
 import { add, compare, div, mul, sub } from "../decimal.ts";
+import { inCurrency, type Mark } from "./converted-money.ts";
+import { mulDiv } from "./proportion.ts";
 
 /** One round trip of a strategy in an instrument. Money is decimal text in `currency`. */
 export interface TradeRecord {
@@ -32,7 +34,10 @@ export interface TradeRecord {
   /** `gross` - `fees` - `funding`. */
   readonly net: string;
   readonly currency: string;
-  /** Largest favourable move of the recorded price between opening and closing, as money of `qty` from `entryPx`; zero or above. */
+  /**
+   * Largest favourable move of the recorded price between opening and closing, as money of `qty` from `entryPx`, in
+   * another quote currency at the rate of the end; zero or above.
+   */
   readonly mfe: string;
   /** Largest adverse move, likewise; zero or below. */
   readonly mae: string;
@@ -76,6 +81,8 @@ export interface TradeSums {
   funding: string;
   /** Instant of the last closing fill. */
   exitAt: number;
+  /** Of a swap that is not quoted in the run's currency: gains converted when they were made, and the entry value of what is left. */
+  converted?: { gains: string; entryLeft: string };
   readonly entries: string[];
   readonly exits: string[];
 }
@@ -100,41 +107,62 @@ export const noteOrder = (orders: string[], { clOrdId = "" }: TradeFill): void =
 
 /** The part of a cost that falls to `part` of `whole`, cut at the 18th place. What remains is left for the rest. */
 export const costShare = (cost: string, part: string, whole: string): string =>
-  compare(part, whole) === 0 ? cost : div(mul(cost, part), whole, 18);
+  compare(part, whole) === 0 ? cost : mulDiv(cost, part, whole);
 
 /** The lowest and the highest recorded price of a stretch of time; undefined where there is none. */
 export type Extremes = (instId: string, fromAt: number, untilAt: number) => { readonly low: string; readonly high: string } | undefined;
 
-/** What a trade belongs to, and how it is valued. */
+/** What a trade belongs to, and how it is valued: `mark` is in the currency that its prices are in. */
 interface TradeOf {
   readonly strategy: string;
   readonly instId: string;
   readonly currency: string;
-  readonly markPx: string;
+  readonly mark: Mark;
+  /** What recorded prices are in that currency. */
+  readonly pxRate: string;
   readonly endAt: number;
   readonly extremes: Extremes;
 }
 
-/** Gross profit of a trade, what is left of it valued at the mark. */
-const grossOfTrade = ({ long, left, entryValue, exitValue }: TradeSums, markPx: string): string => {
-  const out = add(exitValue, mul(left, markPx));
-  return long ? sub(out, entryValue) : sub(entryValue, out);
+/** Gross profit of a trade in the run's currency, what is left of it valued at the mark. */
+const grossOfTrade = ({ long, left, entryValue, exitValue, converted }: TradeSums, { px, rate }: Mark): string => {
+  const worth = mul(left, px);
+  const gain = (out: string, into: string): string => (long ? sub(out, into) : sub(into, out));
+  if (converted === undefined) return gain(add(exitValue, worth), entryValue);
+  return add(converted.gains, inCurrency(gain(worth, converted.entryLeft), rate));
 };
 
 /** Gross less what it was charged. */
-export const netOfTrade = (trade: TradeSums, markPx: string): string => sub(sub(grossOfTrade(trade, markPx), trade.fees), trade.funding);
+export const netOfTrade = (trade: TradeSums, mark: Mark): string => sub(sub(grossOfTrade(trade, mark), trade.fees), trade.funding);
+
+/** Adds what closing `qty` of a trade at `px`, of which `entered` is the entry value, gained at a rate. */
+export const noteGain = (trade: TradeSums, value: string, entered: string, rate: string): void => {
+  if (trade.converted === undefined) return;
+  const { gains, entryLeft } = trade.converted;
+  const gained = trade.long ? sub(value, entered) : sub(entered, value);
+  trade.converted = { gains: add(gains, inCurrency(gained, rate)), entryLeft: sub(entryLeft, entered) };
+};
+
+/** Adds what was entered for `value`. */
+export const noteEntry = (trade: TradeSums, qty: string, value: string, rate: string): void => {
+  trade.qty = add(trade.qty, qty);
+  trade.left = add(trade.left, qty);
+  if (rate !== "1") trade.converted ??= { gains: "0", entryLeft: trade.entryValue };
+  trade.entryValue = add(trade.entryValue, value);
+  if (trade.converted !== undefined) trade.converted.entryLeft = add(trade.converted.entryLeft, value);
+};
 
 export const isOpen = ({ left }: TradeSums): boolean => left !== "0";
 
 const pxPlaces = 12;
 
-export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, markPx, endAt, extremes }: TradeOf): TradeRecord => {
+export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, mark, pxRate, endAt, extremes }: TradeOf): TradeRecord => {
   const { long, qty, left, openedAt, exitAt, entryValue, exitValue, fees, funding, entries, exits } = trade;
   const open = isOpen(trade);
   const reached = extremes(instId, openedAt, open ? endAt : exitAt);
   const moved = (px: string | undefined): string => {
     if (px === undefined) return "0";
-    const move = sub(mul(px, qty), entryValue);
+    const move = inCurrency(sub(mul(inCurrency(px, pxRate), qty), entryValue), mark.rate);
     return long ? move : sub("0", move);
   };
   const [up, down] = [moved(long ? reached?.high : reached?.low), moved(long ? reached?.low : reached?.high)];
@@ -146,11 +174,11 @@ export const tradeRecord = (trade: TradeSums, { strategy, instId, currency, mark
     openedAt,
     ...(!open && { closedAt: exitAt }),
     entryPx: div(entryValue, qty, pxPlaces),
-    exitPx: div(add(exitValue, mul(left, markPx)), qty, pxPlaces),
-    gross: grossOfTrade(trade, markPx),
+    exitPx: div(add(exitValue, mul(left, mark.px)), qty, pxPlaces),
+    gross: grossOfTrade(trade, mark),
     fees,
     funding,
-    net: netOfTrade(trade, markPx),
+    net: netOfTrade(trade, mark),
     currency,
     mfe: compare(up, "0") > 0 ? up : "0",
     mae: compare(down, "0") < 0 ? down : "0",

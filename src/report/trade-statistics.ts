@@ -2,21 +2,39 @@
  * Counts and sums of a run, strategy by strategy, as events and fills come in.
  *
  * Invariants: counts come from the journal and money from the service's own fills, so no opinion the engine has of itself is
- * repeated; sums are exact; what is not quoted in the run's currency is counted but not valued. What the service did to a
- * position is shared out among those who hold it (attribution.ts).
+ * repeated; sums are exact. What is quoted in another currency is converted at the rate of its instant (converted-money.ts), and counted but
+ * not valued where nothing connects that currency. What the service did to a position is shared out among those who hold it
+ * (attribution.ts).
  */
-import { add, isZero, mul, sub, sum } from "../decimal.ts";
+import { abs, add, isZero, mul, sub, sum } from "../decimal.ts";
 import type { ActionClass, Event, EventOf } from "../journal/events.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClosing, sharesOf } from "./attribution.ts";
+import { inCurrency, keptAt } from "./converted-money.ts";
 import { ExitGaps } from "./exit-gaps.ts";
-import type { Liquidity, PositionReport, StrategyReport } from "./report.ts";
-import { type Marks, StrategySums } from "./strategy-sums.ts";
-import { type Extremes, type TradeFill, type TradeLists, type TradeRecord, tradeRecord } from "./trade-list.ts";
+import type { InstrumentSums } from "./instrument-sums.ts";
+import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
+import { type MarkOf, StrategySums } from "./strategy-sums.ts";
+import { type Extremes, type TradeFill, type TradeLists, type TradeRecord, type TradeSums, tradeRecord } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
 const noLiquidity: Liquidity = { fills: 0, volume: "0", fees: "0" };
+
+/** What one unit of an instrument's quote currency is now in the run's: "1" only where they are one, undefined where nothing connects them. */
+export type RateOf = (instId: string) => string | undefined;
+
+/** Prices of instruments in their own quote currencies. */
+type Prices = ReadonlyMap<string, string>;
+
+/** What a run counts in, the time that counts, and whether lots are kept, which a list of trades needs. */
+interface Counted {
+  readonly currency: string;
+  readonly fromAt: number;
+  readonly untilAt: number;
+  readonly keepsLots?: boolean;
+  readonly rateOf?: RateOf;
+}
 
 export class TradeStatistics {
   readonly liquidations: Liquidation[] = [];
@@ -28,6 +46,7 @@ export class TradeStatistics {
   /** What users paid for funding less what they received; undefined when nothing was held at any funding. */
   funding: string | undefined;
   readonly #currency: string;
+  readonly #rateOf: RateOf;
   readonly #untilAt: number;
   readonly #ofMs: number;
   readonly #sums: ReadonlyMap<string, StrategySums>;
@@ -40,9 +59,9 @@ export class TradeStatistics {
   #heldUntil = Number.NEGATIVE_INFINITY;
   #firstTraded: string | undefined;
 
-  /** What happens from `fromAt` to `untilAt` counts; lots are kept where trades are to be listed. */
-  constructor(strategies: readonly string[], currency: string, fromAt: number, untilAt: number, keepsLots = false) {
+  constructor(strategies: readonly string[], { currency, fromAt, untilAt, keepsLots = false, rateOf }: Counted) {
     this.#currency = currency;
+    this.#rateOf = rateOf ?? ((instId) => (instId.split("-")[1] === currency ? "1" : undefined));
     this.#untilAt = untilAt;
     this.#ofMs = untilAt - fromAt;
     this.#sums = new Map(strategies.map((name) => [name, new StrategySums(name, untilAt, keepsLots)]));
@@ -69,7 +88,7 @@ export class TradeStatistics {
 
   /** By strategies' closing fills, before fees. */
   get realised(): string {
-    return sum(this.#all().map(({ realised }) => realised));
+    return sum(this.#all().map((own) => own.total("realised")));
   }
 
   /** The instrument of the first fill of any strategy. */
@@ -78,8 +97,38 @@ export class TradeStatistics {
   }
 
   /** What each strategy made so far, what it holds valued at `marks`. */
-  profits(marks: Marks): ReadonlyMap<string, string> {
-    return new Map(this.#all().map((own) => [own.name, own.pnl(marks)]));
+  profits(prices: Prices): ReadonlyMap<string, string> {
+    const markOf = this.#markOf(prices);
+    return new Map(this.#all().map((own) => [own.name, own.pnl(markOf)]));
+  }
+
+  /** What strategies hold at these prices: all positions without their signs, and with them. Strategies against each other cancel. */
+  exposure(prices: Prices): { readonly gross: string; readonly net: string } {
+    const worth = this.#byInstrument().map(([instId, all]) => sum(all.map((one) => one.worth(this.#markOf(prices)(instId)))));
+    return { gross: sum(worth.map(abs)), net: sum(worth) };
+  }
+
+  /** What strategies made of each instrument, by name. */
+  instruments(prices: Prices): Readonly<Record<string, InstrumentReport>> {
+    const markOf = this.#markOf(prices);
+    return Object.fromEntries(
+      this.#byInstrument().map(([instId, all]) => {
+        const total = (of: (one: InstrumentSums) => string): string => sum(all.map(of));
+        return [
+          instId,
+          {
+            fills: all.reduce((fills, one) => fills + one.fills, 0),
+            volume: total(({ volume }) => volume),
+            pnl: total((one) => one.net(markOf(instId))),
+            realised: total(({ realised }) => realised),
+            unrealised: total((one) => one.unrealised(markOf(instId))),
+            fees: total(({ fees }) => fees),
+            ...(this.funding !== undefined && { funding: total(({ funding }) => funding) }),
+            ...(this.liquidations.length > 0 && { liquidation: total(({ liquidation }) => liquidation) }),
+          },
+        ];
+      }),
+    );
   }
 
   total(what: keyof StrategySums["counts"]): number {
@@ -92,41 +141,44 @@ export class TradeStatistics {
   }
 
   /** What a strategy did, its holdings valued at `marks`. */
-  of(name: string, marks: Marks): Omit<StrategyReport, "state" | "error" | "open"> {
+  of(name: string, prices: Prices): Omit<StrategyReport, "state" | "error" | "open"> {
     const own = this.#sums.get(name) ?? new StrategySums(name, this.#untilAt);
     return {
-      ...own.report(marks, this.#ofMs),
+      ...own.report(this.#markOf(prices), this.#ofMs),
       ...this.#gaps.of(name),
-      ...(this.funding !== undefined && { funding: own.funding }),
-      ...(this.liquidations.length > 0 && { liquidation: own.liquidation }),
+      ...(this.funding !== undefined && { funding: own.total("funding") }),
+      ...(this.liquidations.length > 0 && { liquidation: own.total("liquidation") }),
     };
   }
 
   /** What strategies hold, valued at `marks`. */
-  positions(marks: Marks): readonly PositionReport[] {
-    return this.#all().flatMap((own) => own.positions(marks));
+  positions(prices: Prices): readonly PositionReport[] {
+    return this.#all().flatMap((own) => own.positions(this.#markOf(prices)));
   }
 
   /** Of all strategies, what they hold valued at `marks`. */
-  trades(marks: Marks): TradeReport {
-    const marked = this.#all().flatMap((own) => own.markedTrades(marks));
+  trades(prices: Prices): TradeReport {
+    const marked = this.#all().flatMap((own) => own.markedTrades(this.#markOf(prices)));
     return tradesOf(marked, { ms: this.#anyone.ms, ofMs: this.#ofMs });
   }
 
   /** Every trade of every strategy; `extremes` are those of the recorded prices. */
-  tradeLists(marks: Marks, extremes: Extremes): TradeLists {
-    const [currency, endAt] = [this.#currency, this.#untilAt];
-    const list = (own: StrategySums, trades: StrategySums["roundTrips" | "lots"] = new Map()): readonly TradeRecord[] =>
-      [...trades].flatMap(([instId, { all }]) => {
-        const of = { strategy: own.name, instId, currency, markPx: marks.get(instId) ?? "0", endAt, extremes };
-        return all.map((trade) => tradeRecord(trade, of));
-      });
-    const byOpening = (records: readonly TradeRecord[]) => records.toSorted((a, b) => a.openedAt - b.openedAt);
-    const all = this.#all();
-    return {
-      position: byOpening(all.flatMap((own) => list(own, own.roundTrips))),
-      fifo: byOpening(all.flatMap((own) => list(own, own.lots))),
-    };
+  tradeLists(prices: Prices, extremes: Extremes): TradeLists {
+    const [currency, endAt, markOf] = [this.#currency, this.#untilAt, this.#markOf(prices)];
+    const list = (tradesOf: (one: InstrumentSums) => readonly TradeSums[]): readonly TradeRecord[] =>
+      this.#all()
+        .flatMap((own) =>
+          own.instruments.flatMap((one) => {
+            const { instId } = one;
+            const quoted = markOf(instId);
+            const mark = keptAt(instId, quoted);
+            const pxRate = mark.rate === quoted.rate ? "1" : quoted.rate;
+            const of = { strategy: own.name, instId, currency, mark, pxRate, endAt, extremes };
+            return tradesOf(one).map((trade) => tradeRecord(trade, of));
+          }),
+        )
+        .sort((a, b) => a.openedAt - b.openedAt);
+    return { position: list(({ roundTrips }) => roundTrips.all), fifo: list(({ lots }) => lots?.all ?? []) };
   }
 
   onEvent(event: Event): void {
@@ -143,42 +195,53 @@ export class TradeStatistics {
   onFill(fill: Fill, at = fill.at): void {
     const own = this.#owners.get(fill.clOrdId);
     if (own !== undefined) own.counts.fills++;
-    const valued = this.#isValued(fill.instId);
-    const value = valued ? mul(fill.px, fill.qty) : "0";
+    const rate = this.#rateOf(fill.instId);
+    const value = rate === undefined ? "0" : inCurrency(mul(fill.px, fill.qty), rate);
     const { fills, volume, fees } = this.#liquidity[fill.liquidity];
-    this.#liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: valued ? add(fees, fill.cost) : fees };
-    if (own !== undefined && valued) {
+    const paid = rate === undefined ? "0" : inCurrency(fill.cost, rate);
+    this.#liquidity[fill.liquidity] = { fills: fills + 1, volume: add(volume, value), fees: add(fees, paid) };
+    if (rate === undefined) return;
+    if (own !== undefined) {
       own.uid = fill.uid;
-      own.volume = add(own.volume, value);
       this.#firstTraded ??= fill.instId;
-      this.#take(own, fill.instId, fill, at);
+      this.#take(own, fill.instId, fill, at, rate);
+      const sums = own.of(fill.instId);
+      sums.fills++;
+      sums.volume = add(sums.volume, value);
     }
-    if (valued) this.#closings.get(fill.ordId)?.(fill, at);
+    this.#closings.get(fill.ordId)?.(fill, at);
   }
 
   onFunding(charged: Funding): void {
     const users = Object.keys(charged.paid);
-    if (!this.#isValued(charged.instId)) return;
+    const rate = this.#rateOf(charged.instId);
+    if (rate === undefined) return;
     for (const uid of new Set([...users, ...this.#all().flatMap((own) => own.uid ?? [])])) {
       const holders = this.#holdersOf(uid, charged.instId);
       const quantities = holders.map((own) => own.qtyOf(charged.instId));
       const shares = fundingShares(charged, uid, quantities);
-      for (const [index, own] of holders.entries()) own.charge("funding", charged.instId, shares[index] ?? "0");
-      if (holders.length > 0 || users.includes(uid)) this.funding = add(this.funding ?? "0", charged.paid[uid] ?? "0");
+      for (const [index, own] of holders.entries()) own.of(charged.instId).charge("funding", inCurrency(shares[index] ?? "0", rate));
+      if (holders.length > 0 || users.includes(uid)) this.funding = add(this.funding ?? "0", inCurrency(charged.paid[uid] ?? "0", rate));
     }
   }
 
   onLiquidation(liquidation: Liquidation): void {
-    if (!this.#isValued(liquidation.instId)) return;
-    this.liquidations.push(liquidation);
-    const { uid, instId, ordId, side, qty, fee, covered } = liquidation;
+    const { uid, instId, ordId, side, qty } = liquidation;
+    const rate = this.#rateOf(instId);
+    if (rate === undefined) return;
+    const [value, fee, covered] = [liquidation.value, liquidation.fee, liquidation.covered].map((money) => inCurrency(money, rate)) as [
+      string,
+      string,
+      string,
+    ];
+    this.liquidations.push({ ...liquidation, value, fee, covered });
     const holders = this.#holdersOf(uid, instId);
     const quantities = holders.map((own) => own.qtyOf(instId));
     const costs = sharesOf(sub(fee, covered), quantities, side === "sell" ? qty : `-${qty}`);
-    for (const [index, own] of holders.entries()) own.charge("liquidation", instId, costs[index] ?? "0");
+    for (const [index, own] of holders.entries()) own.of(instId).charge("liquidation", costs[index] ?? "0");
     const shares = shareClosing(liquidation, quantities);
     this.#closings.set(ordId, (fill, at) => {
-      for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, at);
+      for (const part of shares(fill)) this.#take(holders[part.holder] as StrategySums, instId, { ...part, ordId }, at, rate);
     });
   }
 
@@ -203,13 +266,20 @@ export class TradeStatistics {
     if (own !== undefined) own.counts[what] += by;
   }
 
-  #take(own: StrategySums, instId: string, fill: TradeFill, at: number): void {
-    const opened = own.take(instId, fill, at);
+  #take(own: StrategySums, instId: string, fill: TradeFill, at: number, rate: string): void {
+    const opened = own.take(instId, fill, at, rate);
     if (opened !== 0) this.#anyone[opened === 1 ? "opened" : "closed"](at);
   }
 
-  #isValued(instId: string): boolean {
-    return instId.split("-")[1] === this.#currency;
+  #markOf(prices: Prices): MarkOf {
+    return (instId) => ({ px: prices.get(instId) ?? "0", rate: this.#rateOf(instId) ?? "0" });
+  }
+
+  /** What all strategies have of each instrument, by the name of the instrument. */
+  #byInstrument(): readonly (readonly [string, readonly InstrumentSums[]])[] {
+    const all = new Map<string, InstrumentSums[]>();
+    for (const one of this.#all().flatMap(({ instruments }) => instruments)) all.set(one.instId, [...(all.get(one.instId) ?? []), one]);
+    return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
   #all(): readonly StrategySums[] {

@@ -7,6 +7,7 @@
  * Not here: what a trade is (round-trips.ts), each of them (trade-list.ts).
  */
 import { add, compare, div, mul, sum } from "../decimal.ts";
+import type { Mark } from "./converted-money.ts";
 import { isOpen, netOfTrade, type TradeSums } from "./trade-list.ts";
 
 /** Statistics of closed trades from flat to flat, after costs. */
@@ -51,13 +52,13 @@ interface InMarket {
 /** Trades of one instrument, and what still held is worth there. */
 interface MarkedTrades {
   readonly trades: readonly TradeSums[];
-  readonly markPx: string;
+  readonly mark: Mark;
 }
 
 const averagePlaces = 8;
 
 export const tradesOf = (marked: readonly MarkedTrades[], { ms, ofMs }: InMarket): TradeReport => {
-  const all = marked.flatMap(({ trades, markPx }) => trades.map((trade) => ({ trade, net: netOfTrade(trade, markPx) })));
+  const all = marked.flatMap(({ trades, mark }) => trades.map((trade) => ({ trade, net: netOfTrade(trade, mark) })));
   const closed = all.filter(({ trade }) => !isOpen(trade));
   const held = all.filter(({ trade }) => isOpen(trade));
   const nets = closed.map(({ net }) => net);

@@ -76,6 +76,20 @@ export const sampleReport = (): RunReport => ({
     ladder: strategy({ placed: 1_402, canceled: 1_001, filled: 401, rejected: 1, fills: 470, pnl: "150.2", fees: "30.11", weight: 38_000 }),
     "market-maker": strategy({ placed: 800, canceled: 587, filled: 210, refused: 12, pnl: "-21.7988", fees: "12.1", heldMs: 3_920_000 }),
   },
+  perInstrument: {
+    "BTC-USDT-SWAP": {
+      fills: 702,
+      volume: "201040.5512",
+      pnl: "128.4012",
+      realised: "150.1197",
+      unrealised: "20.5",
+      fees: "42.2185",
+    },
+  },
+  exposure: {
+    gross: { max: "4021", mean: "2210.5", end: "3021.025" },
+    net: { max: "-1804.5", mean: "210.25", end: "3021.025" },
+  },
   equity,
   drawdown: { max: "82.17", maxPercent: "0.8123" },
   returns: {

@@ -188,6 +188,26 @@ describe("The report as a page", () => {
     expect(rowOf(show({ elsewhere: "-3.5" }), "elsewhere")).toContain("-3.50  of others");
   });
 
+  it("tells instruments, exposure and correlation of a portfolio, and nothing of them of one instrument", () => {
+    const { perInstrument } = sampleReport();
+    const [one] = Object.values(perInstrument) as [RunReport["perInstrument"][string]];
+    const strategies = {
+      names: ["ladder", "market-maker"],
+      values: [
+        ["1", "-0.25"],
+        ["-0.25", null],
+      ],
+    };
+    const page = show({ perInstrument: { ...perInstrument, "ETH-USDT-SWAP": { ...one, pnl: "-3.5" } }, correlation: { strategies } });
+    const lines = page.split("\n").map((line) => line.trim().replace(/\s+/g, " "));
+    expect(lines).toContain("ETH-USDT-SWAP 702 -3.50 +150.12 +20.50 42.22 201,041");
+    expect(lines).toContain("held: gross 2,210.50 on average, at most 4,021.00; net +210.25, at the end");
+    expect(lines).toContain("1 ladder 1.00 -0.25");
+    expect(lines).toContain("2 market-maker -0.25 -");
+    for (const line of page.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(show()).not.toContain("Instruments");
+  });
+
   it("tells falls and months of a run that is told by days, and how buying and holding did", () => {
     const returns = sampleReport().returns as NonNullable<RunReport["returns"]>;
     const day = 86_400_000;

@@ -31,7 +31,11 @@ const fillOf = ([at, order, side, qty, px, cost]: Row, instId = btc): Fill => ({
   at,
 });
 
-const tallyOf = (strategy: string, orders: readonly string[], tally = new TradeStatistics([strategy], "USDT", 0, 1_000, true)) => {
+const tallyOf = (
+  strategy: string,
+  orders: readonly string[],
+  tally = new TradeStatistics([strategy], { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true }),
+) => {
   for (const clOrdId of orders)
     tally.onEvent({ seq: 1, at: 0, type: "order.changed", strategy, slot: "s", phase: "sent", clOrdId } as Event);
   return tally;
@@ -132,7 +136,11 @@ describe("The furthest moves while a trade was held", () => {
   it("are those of the middle of the quotes from opening to closing, both included", () => {
     // Ticks of 0.1: mids of 1000.5, 990.5, 1020.5, 995.5, 900.5 ticks.
     const tape = quoteTape([1_000, 990, 1_020, 995, 900].map((bid, second) => [second * 1_000, bid, 5, bid + 1, 5]));
-    const tally = tallyOf("a", ["o1", "o2", "o3"], new TradeStatistics(["a"], "USDT", startAt, startAt + 4_000, true));
+    const tally = tallyOf(
+      "a",
+      ["o1", "o2", "o3"],
+      new TradeStatistics(["a"], { currency: "USDT", fromAt: startAt, untilAt: startAt + 4_000, keepsLots: true }),
+    );
     const at = (ms: number) => startAt + ms;
     tally.onFill(fillOf([at(500), "o1", "buy", "2", "100", "0"]));
     tally.onFill(fillOf([at(3_000), "o2", "sell", "2", "100", "0"]));
@@ -202,17 +210,17 @@ describe("Trades of any fills, funding and liquidations", () => {
     fc.assert(
       fc.property(fc.array(fill, { maxLength: 40 }), (fills) => {
         const names = ["a", "b"];
-        const tally = new TradeStatistics(names, "USDT", 0, 1_000, true);
+        const tally = new TradeStatistics(names, { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true });
         for (const name of names) {
           tallyOf(
             name,
-            Array.from({ length: 6 }, (_, order) => `${name}${order}`),
+            Array.from({ length: 12 }, (_, order) => `${name}${order >> 1}${order % 2 === 0 ? "buy" : "sell"}`),
             tally,
           );
         }
         const held = new Map<string, string>();
         for (const [at, { strategy, order, instId, side, px, qty, cost, paid, liquidated }] of fills.entries()) {
-          tally.onFill(fillOf([at, `${strategy}${order}`, side, qty, px, cost], instId));
+          tally.onFill(fillOf([at, `${strategy}${order}${side}`, side, qty, px, cost], instId));
           const net = add(held.get(instId) ?? "0", side === "buy" ? qty : neg(qty));
           held.set(instId, net);
           if (isZero(net)) continue;
@@ -245,6 +253,81 @@ describe("Trades of any fills, funding and liquidations", () => {
         }
       }),
       { numRuns: 300 },
+    );
+  });
+});
+
+describe("Trades of instruments in other quote currencies", () => {
+  const swap = "XRP-EUR-SWAP";
+  const spot = "ETH-BTC";
+
+  it("of a swap convert gains when they are made, and what is held at the rate of now", () => {
+    let rate = "1.1";
+    const counted = { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true, rateOf: () => rate };
+    const tally = tallyOf("a", ["o1", "o2"], new TradeStatistics(["a"], counted));
+    tally.onFill(fillOf([1, "o1", "buy", "100", "2", "1"], swap));
+    rate = "1.2";
+    tally.onFill(fillOf([2, "o2", "sell", "50", "3", "1"], swap));
+    rate = "1.3";
+    const marks = new Map([[swap, "4"]]);
+    // 50 × (3 - 2) × 1.2 = 60 and 50 × (4 - 2) × 1.3 = 130, less fees of 1.1 and 1.2.
+    expect(tally.of("a", marks)).toMatchObject({ realised: "60", unrealised: "130", fees: "2.3", pnl: "187.7", volume: "400" });
+    const { position, fifo } = tally.tradeLists(marks, noPrices);
+    expect(position.map(({ gross, net, entryPx, exitPx }) => [gross, net, entryPx, exitPx])).toEqual([["190", "187.7", "2", "3.5"]]);
+    expect(fifo.map(({ gross }) => gross)).toEqual(["60", "130"]);
+  });
+
+  it("of a spot product are bought and sold at prices converted at the instant of each fill", () => {
+    let rate = "40000";
+    const counted = { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true, rateOf: () => rate };
+    const tally = tallyOf("a", ["o1"], new TradeStatistics(["a"], counted));
+    tally.onFill(fillOf([1, "o1", "buy", "10", "0.05", "0.001"], spot));
+    rate = "44000";
+    // 10 × (0.05 × 44,000 - 0.05 × 40,000), although the price in BTC is the same.
+    expect(tally.of("a", new Map([[spot, "0.05"]]))).toMatchObject({ unrealised: "2000", fees: "40", pnl: "1960" });
+    expect(tally.exposure(new Map([[spot, "0.05"]]))).toEqual({ gross: "22000", net: "22000" });
+  });
+
+  it("add up to what the report says of each instrument and of each strategy, whatever rates do", () => {
+    const fill = fc.record({
+      strategy: fc.constantFrom("a", "b"),
+      instId: fc.constantFrom(btc, swap, spot),
+      side: fc.constantFrom("buy" as const, "sell" as const),
+      px: fc.integer({ min: 1, max: 99_999 }).map((px) => div(String(px), "100", 2)),
+      qty: fc.integer({ min: 1, max: 9_999 }).map((qty) => div(String(qty), "1000", 3)),
+      rate: fc.integer({ min: 1, max: 999_999 }).map((rate) => div(String(rate), "7", 18)),
+    });
+    fc.assert(
+      fc.property(fc.array(fill, { maxLength: 30 }), (fills) => {
+        let now = "1.5";
+        // A rate of "1" is that of the run's own currency.
+        const rateOf = (instId: string) => (instId === btc ? "1" : now === "1" ? "1.0" : now);
+        const counted = { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true, rateOf };
+        const tally = tallyOf("b", ["b buy", "b sell"], tallyOf("a", ["a buy", "a sell"], new TradeStatistics(["a", "b"], counted)));
+        for (const [at, { strategy, instId, side, px, qty, rate }] of fills.entries()) {
+          now = rate;
+          tally.onFill(fillOf([at, `${strategy} ${side}`, side, qty, px, "0.01"], instId));
+        }
+        const marks = new Map([btc, swap, spot].map((instId) => [instId, "432.1"]));
+        const { position, fifo } = tally.tradeLists(marks, noPrices);
+        const netOf = (list: readonly TradeRecord[], of: Partial<TradeRecord>): string =>
+          sum(
+            list
+              .filter((trade) => Object.entries(of).every(([name, value]) => trade[name as keyof TradeRecord] === value))
+              .map(({ net }) => net),
+          );
+        const instruments = tally.instruments(marks);
+        for (const [instId, { pnl }] of Object.entries(instruments)) {
+          expect(equal(netOf(position, { instId }), pnl)).toBe(true);
+          // Lots of a swap are realised in another order, and so at other rates.
+          if (instId !== swap) expect(equal(netOf(fifo, { instId }), pnl)).toBe(true);
+        }
+        for (const strategy of ["a", "b"]) expect(equal(netOf(position, { strategy }), tally.of(strategy, marks).pnl)).toBe(true);
+        expect(equal(sum(Object.values(instruments).map(({ pnl }) => pnl)), add(tally.of("a", marks).pnl, tally.of("b", marks).pnl))).toBe(
+          true,
+        );
+      }),
+      { numRuns: 200 },
     );
   });
 });

@@ -29,7 +29,7 @@ const fillOf = ([at, order, instId, side, qty, px, cost]: Row): Fill => ({
 });
 
 const tallyOf = (orders: Readonly<Record<string, readonly string[]>>): TradeStatistics => {
-  const tally = new TradeStatistics(Object.keys(orders), "USDT", 0, 1_000);
+  const tally = new TradeStatistics(Object.keys(orders), { currency: "USDT", fromAt: 0, untilAt: 1_000 });
   for (const [strategy, own] of Object.entries(orders)) for (const order of own) tally.onEvent(sent(strategy, order));
   return tally;
 };

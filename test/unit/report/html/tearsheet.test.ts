@@ -26,6 +26,7 @@ const noDetails: RunDetails = {
   plotsLeftOut: 0,
   trades: { position: [], fifo: [] },
   strategies: [],
+  exposure: [],
   returns: [],
 };
 

@@ -1,0 +1,99 @@
+/**
+ * What one strategy traded and was charged in one instrument, and what it holds of it, in the run's currency.
+ *
+ * Invariants: result = realised + unrealised - fees - funding - liquidation. A spot product in another quote currency is bought and sold
+ * at prices converted at the instant of each fill, since the quote currency itself changes hands; a swap only pays its profit, which
+ * is converted when it is realised. What is converted is cut at the 18th place.
+ * Not here: which fills are of which strategy (trade-statistics.ts), rates (backtest/conversion.ts).
+ */
+import { add, mul, sub } from "../decimal.ts";
+import { addToHolding, averagePxOf, createHolding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
+import { inCurrency, keptAt, type Mark } from "./converted-money.ts";
+import { MatchedLots } from "./matched-lots.ts";
+import type { PositionReport } from "./report.ts";
+import { RoundTrips } from "./round-trips.ts";
+import type { TradeFill } from "./trade-list.ts";
+
+export class InstrumentSums {
+  readonly instId: string;
+  fills = 0;
+  fees = "0";
+  volume = "0";
+  funding = "0";
+  liquidation = "0";
+  readonly roundTrips = new RoundTrips();
+  /** Only where they are asked for. */
+  readonly lots: MatchedLots | undefined;
+  readonly #held = createHolding();
+  /** Of what was converted; otherwise the holding's own. */
+  #realised: string | undefined;
+
+  constructor(instId: string, keepsLots: boolean) {
+    this.instId = instId;
+    this.lots = keepsLots ? new MatchedLots() : undefined;
+  }
+
+  get qty(): string {
+    return this.#held.qty;
+  }
+
+  get isFlat(): boolean {
+    return isFlat(this.#held);
+  }
+
+  get realised(): string {
+    return this.#realised ?? this.#held.realised;
+  }
+
+  take(fill: TradeFill, at: number, rate: string): void {
+    const kept = keptAt(this.instId, { px: fill.px, rate });
+    const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
+    this.fees = add(this.fees, own.cost);
+    if (kept.rate === "1" && this.#realised === undefined) addToHolding(this.#held, own);
+    else this.#addConverted(own, kept.rate);
+    this.roundTrips.take(own, at, kept.rate);
+    this.lots?.take(own, at, kept.rate);
+  }
+
+  /** Charges what is held with a share of its funding or of a liquidation's cost. */
+  charge(what: "funding" | "liquidation", share: string): void {
+    this[what] = add(this[what], share);
+    const kind = what === "funding" ? what : "fees";
+    this.roundTrips.charge(kind, share);
+    this.lots?.charge(kind, share);
+  }
+
+  unrealised(mark: Mark): string {
+    const { px, rate } = keptAt(this.instId, mark);
+    return inCurrency(unrealisedOf(this.#held, px), rate);
+  }
+
+  net(mark: Mark): string {
+    const earned = add(this.realised, this.unrealised(mark));
+    return sub(sub(sub(earned, this.fees), this.funding), this.liquidation);
+  }
+
+  /** What is held is worth, negative when short. */
+  worth({ px, rate }: Mark): string {
+    return inCurrency(mul(this.qty, px), rate);
+  }
+
+  position(strategy: string, mark: Mark): PositionReport {
+    const { px } = keptAt(this.instId, mark);
+    return {
+      strategy,
+      instId: this.instId,
+      qty: this.qty,
+      averagePx: averagePxOf(this.#held),
+      markPx: px,
+      unrealised: this.unrealised(mark),
+    };
+  }
+
+  #addConverted(fill: TradeFill, rate: string): void {
+    const before = this.#held.realised;
+    const known = this.realised;
+    addToHolding(this.#held, fill);
+    this.#realised = add(known, inCurrency(sub(this.#held.realised, before), rate));
+  }
+}
