@@ -27,6 +27,7 @@ const sidebar = [
     ["Recorded markets", "markets"],
     ["The report", "report"],
     ["Reading the results", "results"],
+    ["Portfolios", "portfolios"],
     ["Research", "research"],
     ["Optimising", "optimising"],
     ["Running live", "live"],

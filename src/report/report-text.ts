@@ -10,6 +10,7 @@ import { cut, padEnd, padStart, printable, widthOf, wrapped } from "./ansi.ts";
 import { chart } from "./chart.ts";
 import { coverageText } from "./coverage-text.ts";
 import { amount, counted, duration, grouped, minuteOf } from "./number-format.ts";
+import { portfolioText } from "./portfolio-text.ts";
 import { quotaText } from "./quota-text.ts";
 import type { RejectionReason } from "./rejection-reasons.ts";
 import type { RunReport } from "./report.ts";
@@ -42,6 +43,7 @@ export const reportText = (report: RunReport, look: Look): string => {
     title(page, "Strategies"),
     ...strategyTable(page),
     "",
+    ...portfolioText(page),
     ...positions(page),
     ...rejections(page),
     title(page, "Recording"),
