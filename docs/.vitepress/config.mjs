@@ -53,6 +53,7 @@ const sidebar = [
     ["Events", "events"],
     ["Fields and units", "fields"],
     ["Service profile", "profile"],
+    ["Files that are imported", "layouts"],
     ["Error codes", "errors"],
   ]),
   section(

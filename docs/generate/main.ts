@@ -7,6 +7,7 @@ import { commandsPage } from "./commands.ts";
 import { configurationPage } from "./configuration.ts";
 import { eventsPage } from "./events.ts";
 import { fieldsPage } from "./fields.ts";
+import { layoutsPage } from "./layouts.ts";
 import { errorsPage, profilePage } from "./profile.ts";
 
 const folder = fileURLToPath(new URL("../reference/", import.meta.url));
@@ -16,6 +17,7 @@ const pages = {
   errors: errorsPage(),
   events: eventsPage(),
   fields: fieldsPage(),
+  layouts: layoutsPage(),
   profile: profilePage(),
 };
 
