@@ -11,7 +11,8 @@ import { TextDecoder } from "node:util";
 import zlib from "node:zlib";
 import type { Entry } from "yauzl";
 import { SluiceError } from "../../errors.ts";
-import { zstdStream } from "./binary/unpackers.ts";
+import { zstdOfPlatform, zstdStream } from "./binary/unpackers.ts";
+import { unpackedFrames } from "./binary/zstd-frames.ts";
 
 type Packing = "none" | "gzip" | "zip" | "zstd";
 
@@ -109,24 +110,26 @@ const pieceBytes = 1 << 18;
 
 const unpack = async function* (file: string, packing: Packing, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
   const source = createReadStream(file, { highWaterMark: pieceBytes });
-  const unpacker = packing === "none" ? undefined : await unpackerOf(packing, file);
   try {
-    for await (const piece of unpacker === undefined ? source : joined(source, unpacker)) {
+    for await (const piece of await piecesOf(source, packing, file)) {
       onRead?.(source.bytesRead);
       yield piece as Buffer;
     }
   } catch (error) {
-    throw unpacker === undefined || error instanceof SluiceError ? error : importDamaged(file, `${packing} data`, error);
+    throw packing === "none" || error instanceof SluiceError ? error : importDamaged(file, `${packing} data`, error);
   } finally {
     source.destroy();
   }
 };
 
+const piecesOf = async (source: ReadStream, packing: Packing, file: string): Promise<AsyncIterable<unknown>> => {
+  if (packing === "none") return source;
+  if (packing === "gzip") return joined(source, zlib.createGunzip({ chunkSize: pieceBytes }));
+  return zstdOfPlatform === undefined ? joined(source, await zstdStream(file)) : unpackedFrames(source, zstdOfPlatform);
+};
+
 /** An error of either stream ends the reading of the second. */
 const joined = (source: ReadStream, unpacker: Transform): Readable => pipeline(source, unpacker, () => undefined) as Readable;
-
-const unpackerOf = (packing: Packing, file: string): Transform | Promise<Transform> =>
-  packing === "gzip" ? zlib.createGunzip({ chunkSize: pieceBytes }) : zstdStream(file);
 
 export const importDamaged = (file: string, what: string, error: unknown): SluiceError =>
   new SluiceError(

@@ -62,10 +62,14 @@ export const zstd = async (file: string): Promise<Unpack> => {
   return copied((bytes) => decompress(bytes));
 };
 
-/** A stream that unpacks a zstd file. */
-export const zstdStream = async (file: string): Promise<Transform> => {
-  if (createZstdDecompress !== undefined) return createZstdDecompress();
-  const { Decompress } = await optionalPackage<Fzstd>("fzstd", file, zstdOnOldNode);
+/** The platform's own unpacker, of one frame; undefined on older platforms. */
+export const zstdOfPlatform = createZstdDecompress;
+
+/** The same for all frames of a file, by a package. */
+export const zstdStream = async (file: string): Promise<Transform> =>
+  streamOf((await optionalPackage<Fzstd>("fzstd", file, zstdOnOldNode)).Decompress);
+
+const streamOf = (Decompress: Fzstd["Decompress"]): Transform => {
   const unpacker: InstanceType<typeof Decompress> = new Decompress((bytes) => {
     stream.push(bytes);
   });
