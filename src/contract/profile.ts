@@ -78,7 +78,7 @@ export const defaultProfile = {
     sizeCode: row("51020", "G16", "The size is below the minimum or rounds to nothing."),
     fundsCode: row("51008", "G16", "The account cannot pay for the order."),
     duplicateCode: row("51016", "H10", "The client order id is taken."),
-    postOnlyCode: row("51026", "G16", "A post-only order would have taken."),
+    postOnlyCode: row("51026", "G16", "A post-only order would have taken. Empty where such an order is accepted and canceled at once."),
     notCancelableCode: row("51400", "G9", "The order is already complete or does not exist."),
     notContractCode: row("51405", "H4", "Batch cancel takes contract orders only."),
     positionCode: row("51023", "G11", "There is no position to close."),

@@ -50,7 +50,8 @@ const marketHold = ({ account, product, sign, lots, budget, openingLots }: Order
 
 /** Brings an order that passed all checks to the book. */
 const execute = (exchange: Exchange, { market: { book }, order, offers }: Entry, plan: Plan, at: number): void => {
-  if (order.ordType === "fok" && plan.lots < order.lots) {
+  // A post-only order that would take gets as far as this where the service accepts and cancels it.
+  if ((order.ordType === "fok" && plan.lots < order.lots) || (order.ordType === "post_only" && plan.lots > 0)) {
     exchange.finish(order, "canceled", at);
     return;
   }
@@ -67,7 +68,8 @@ const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefine
   const { order } = entry;
   const { account, product, sign, ordType } = order;
   const plan = planOf(entry);
-  if (ordType === "post_only" && plan.lots > 0) return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
+  if (ordType === "post_only" && plan.lots > 0 && answers.postOnlyCode !== "")
+    return { code: answers.postOnlyCode, msg: "A post-only order would have taken." };
   const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
   const hold = ordType === "market" ? marketHold(order, plan, rates) : orderHold(order, rates);
   const currency = payCurrencyOf(product, sign);
