@@ -1,0 +1,103 @@
+/**
+ * Records of OKX v5, made of the described service's.
+ *
+ * Invariants: all fields are text; sizes of swaps are contracts; a field that the venue knows nothing about is left out, or empty where
+ * readers expect it.
+ * Not here: envelopes and calls (served-okx-calls.ts), sockets (served-okx-sockets.ts).
+ */
+import { instTypeOf, parseInstId } from "../../../contract/inst-id.ts";
+import type { Service } from "../served-dialect.ts";
+import { quoteOf, sizeOf } from "./wire-fields.ts";
+
+type OurRecord = Readonly<Record<string, string>>;
+export type OkxRecord = Readonly<Record<string, unknown>>;
+
+export const instrumentOf = (service: Service, record: OurRecord): OkxRecord => {
+  const { instId = "", tickSize, lotSize = "", minSize = "", maxLeverage = "" } = record;
+  const { base, quote } = parseInstId(instId, "venue");
+  const swap = instTypeOf(instId) === "SWAP";
+  const onSwap = (text: string): string => (swap ? text : "");
+  const onSpot = (text: string): string => (swap ? "" : text);
+  return {
+    instType: instTypeOf(instId),
+    instId,
+    uly: onSwap(`${base}-${quote}`),
+    instFamily: onSwap(`${base}-${quote}`),
+    baseCcy: onSpot(base),
+    quoteCcy: onSpot(quote),
+    settleCcy: onSwap(quote),
+    ctVal: onSwap(record["contractValue"] ?? ""),
+    ctMult: onSwap("1"),
+    ctValCcy: onSwap(base),
+    ctType: onSwap("linear"),
+    tickSz: tickSize,
+    lotSz: sizeOf(service, instId, lotSize),
+    minSz: sizeOf(service, instId, minSize),
+    lever: maxLeverage,
+    state: "live",
+    ruleType: "normal",
+    alias: "",
+    category: "1",
+    expTime: "",
+    listTime: "",
+    optType: "",
+    stk: "",
+  };
+};
+
+export const orderOf = (record: OurRecord): OkxRecord => {
+  const { instId = "", createdAt, updatedAt, szUnit, side, ordType, ...rest } = record;
+  const spot = instTypeOf(instId) === "SPOT";
+  const target = szUnit === "quote_notional" ? "quote_ccy" : spot && ordType === "market" ? "base_ccy" : "";
+  return {
+    instType: instTypeOf(instId),
+    instId,
+    ...rest,
+    side,
+    ordType,
+    tgtCcy: target,
+    posSide: "net",
+    feeCcy: quoteOf(instId),
+    category: "normal",
+    tag: "",
+    cTime: createdAt,
+    uTime: updatedAt,
+  };
+};
+
+export const positionOf = (record: OurRecord): OkxRecord => {
+  const { instId = "", pos, avgPx, markPx = "", lever = "", upl = "", liqPx = "", mgnMode = "", margin = "", updatedAt = "" } = record;
+  return {
+    instType: "SWAP",
+    instId,
+    ccy: quoteOf(instId),
+    posSide: "net",
+    pos,
+    avgPx,
+    markPx,
+    lever,
+    mgnMode,
+    // The margin of a position of its own; what a cross position ties up is its initial margin requirement.
+    margin: mgnMode === "isolated" ? margin : "",
+    imr: mgnMode === "isolated" ? "" : margin,
+    upl,
+    liqPx,
+    uTime: updatedAt,
+  };
+};
+
+/** One account with a row for each currency. */
+export const accountOf = (records: readonly OurRecord[], at = ""): OkxRecord => ({
+  uTime: at,
+  totalEq: "",
+  details: records.map(({ currency, balance, available, frozen }) => ({
+    ccy: currency,
+    cashBal: balance,
+    eq: balance,
+    availBal: available,
+    availEq: available,
+    frozenBal: frozen,
+    ordFrozen: frozen,
+    uTime: at,
+  })),
+});
