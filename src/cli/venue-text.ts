@@ -16,6 +16,8 @@ interface Ready {
   readonly instruments: readonly string[];
   /** The file the keys were written to, if any. */
   readonly keysFile: string | undefined;
+  /** Whether it is the described service: what is said of documents and configs is of that. */
+  readonly described: boolean;
   /** Things out of the ordinary, in words. */
   readonly notes: readonly string[];
 }
@@ -23,10 +25,10 @@ interface Ready {
 export const readyLine = ({ url, wsUrl, keys }: Ready): string => `${JSON.stringify({ url, wsUrl, keys: keys.map(({ key }) => key) })}\n`;
 
 export const readyText = (ready: Ready): string => {
-  const { url, wsUrl, keys, seed, instruments, notes } = ready;
+  const { url, wsUrl, keys, seed, instruments, described, notes } = ready;
   const lines = [
     `The service is open at ${url}, sockets at ${wsUrl}.`,
-    `Market: ${instruments.join(", ")}. Documents: ${url}/openapi.json, ${url}/asyncapi.json.`,
+    `Market: ${instruments.join(", ")}.${described ? ` Documents: ${url}/openapi.json, ${url}/asyncapi.json.` : ""}`,
     ...notes,
     "",
     ...keys.flatMap(({ name, key }) => [
@@ -36,8 +38,7 @@ export const readyText = (ready: Ready): string => {
       `  passphrase  ${key.passphrase}`,
     ]),
     "",
-    ...pointing(ready),
-    "",
+    ...(described ? [...pointing(ready), ""] : []),
     `--seed ${seed} gives these keys and this market again. Stop with Ctrl-C.`,
   ];
   return `${lines.join("\n")}\n`;

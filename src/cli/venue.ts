@@ -8,22 +8,24 @@
  */
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { asyncApi } from "../contract/documents/asyncapi.ts";
 import { openApi } from "../contract/documents/openapi.ts";
 import { parseInstId } from "../contract/inst-id.ts";
+import { mul } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { readFixture } from "../market/tape/fixture.ts";
 import { generateTape, instrumentFor } from "../market/tape/generate.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import { createRandom } from "../random.ts";
+import { servedDialects } from "../venue/server/dialects/served-dialects.ts";
 import { type FaultPlan, parseFaultPlan } from "../venue/server/fault-plan.ts";
-import { describedService, servedContract } from "../venue/server/served-dialect.ts";
+import { describedService, type ServedDialect, servedContract } from "../venue/server/served-dialect.ts";
 import type { VenueServer } from "../venue/server/server.ts";
-import { createVenue, type Venue } from "../venue/venue.ts";
+import { createVenue, type Venue, type VenueInstrument } from "../venue/venue.ts";
 import { type CliIo, inkOf } from "./io.ts";
 import { wholeFrom } from "./option-values.ts";
 import { readJson, readOverrides } from "./profile-file.ts";
@@ -42,6 +44,7 @@ interface Flags {
   readonly speed: number;
   readonly seed?: string;
   readonly faults?: string;
+  readonly dialect?: string;
   readonly limits: boolean;
   readonly keys?: string;
   readonly json?: true;
@@ -62,6 +65,11 @@ export const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts =
     .option("--speed <n>", "how many times faster than recorded the market plays", speedOf, 1)
     .option("--seed <text>", "seed of the keys, the generated market and all chance (default: a new one each time)")
     .option("--faults <file>", "JSON with the faults to play")
+    .addOption(
+      new Option("--dialect <name>", "speak as another exchange: its paths, signatures, codes, limits and sockets").choices(
+        Object.keys(servedDialects),
+      ),
+    )
     .option("--no-limits", "count requests and refuse none")
     .option("--keys <file>", "write the keys to a file that only its owner may read")
     .option("--json", "print one line of JSON when ready, and nothing else")
@@ -80,12 +88,13 @@ const listOf = (text: string): readonly string[] => [...new Set(text.split(",").
 
 const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: VenueParts): Promise<void> => {
   const seed = flags.seed ?? randomBytes(8).toString("hex");
-  const contract = servedContract(describedService, flags.profile === undefined ? {} : readOverrides(flags.profile));
+  const dialect = (flags.dialect !== undefined && servedDialects[flags.dialect]) || describedService;
+  const contract = servedContract(dialect, flags.profile === undefined ? {} : readOverrides(flags.profile));
   const faults = flags.faults === undefined ? {} : parseFaultPlan(readJson(flags.faults), flags.faults);
   const tape = marketOf(flags, seed);
   const keys = keysFor(contract, seed);
-  const venue = venueOf(contract, tape, keys, flags.limits);
-  const server = await open({ contract, venue, keys, seed, faults, clock, port: flags.port, io });
+  const venue = venueOf(contract, tape, keys, flags);
+  const server = await open({ contract, dialect, venue, keys, seed, faults, clock, port: flags.port, io });
   const closing: (() => unknown)[] = [];
   try {
     const stop = stopOf(io);
@@ -96,7 +105,9 @@ const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: V
     if (flags.json !== true) closing.push(countMinutes(venue, server, clock, io));
     if (flags.keys !== undefined) writeKeys(flags.keys, keys);
     const instruments = tape.instruments.map(({ instId }) => instId);
-    const ready = { url: server.url, wsUrl: server.wsUrl, keys, seed, instruments, keysFile: flags.keys, notes: notesOf(flags) };
+    const { url, wsUrl } = server;
+    const described = dialect === describedService;
+    const ready = { url, wsUrl, keys, seed, instruments, keysFile: flags.keys, described, notes: notesOf(flags) };
     io.out(flags.json === true ? readyLine(ready) : readyText(ready));
     await stop.asked;
   } finally {
@@ -115,6 +126,7 @@ const stopOf = (io: CliIo): { readonly asked: Promise<void>; readonly leave: () 
 };
 
 interface Opening {
+  readonly dialect: ServedDialect;
   readonly contract: Contract;
   readonly venue: Venue;
   readonly keys: readonly NamedKey[];
@@ -126,7 +138,7 @@ interface Opening {
 }
 
 /** Loaded when it is needed: help and mistakes should not wait for a server. */
-const open = async ({ contract, venue, keys, seed, faults, clock, port, io }: Opening): Promise<VenueServer> => {
+const open = async ({ contract, dialect, venue, keys, seed, faults, clock, port, io }: Opening): Promise<VenueServer> => {
   const { startVenueServer } = await import("../venue/server/server.ts");
   return startVenueServer({
     venue,
@@ -136,10 +148,12 @@ const open = async ({ contract, venue, keys, seed, faults, clock, port, io }: Op
     keys: keys.map(({ key }) => key),
     port,
     faults,
-    documents: ({ url, wsUrl }) => ({
-      "/openapi.json": openApi(contract, { serverUrl: url }),
-      "/asyncapi.json": asyncApi(contract, { wsUrl }),
-    }),
+    dialect,
+    // They describe the described service.
+    documents: ({ url, wsUrl }) =>
+      dialect === describedService
+        ? { "/openapi.json": openApi(contract, { serverUrl: url }), "/asyncapi.json": asyncApi(contract, { wsUrl }) }
+        : {},
     onError: (error) => {
       io.err(`${inkOf(io).red("error:")} inside the service: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     },
@@ -160,10 +174,14 @@ const marketOf = ({ fixture, instruments }: Flags, seed: string): Tape => {
 
 const fees = { makerBps: "2", takerBps: "5" } as const;
 
-const venueOf = (contract: Contract, tape: Tape, keys: readonly NamedKey[], limits: boolean): Venue =>
+/** Exchanges count swaps in contracts, a tenth of which is the least; the generated market says nothing of them. */
+const inContracts = (instrument: VenueInstrument): VenueInstrument =>
+  instrument.instId.endsWith("-SWAP") ? { contractValue: mul(instrument.lotSize, "10"), ...instrument } : instrument;
+
+const venueOf = (contract: Contract, tape: Tape, keys: readonly NamedKey[], { limits, dialect }: Flags): Venue =>
   createVenue({
     contract,
-    instruments: tape.instruments,
+    instruments: dialect === undefined ? tape.instruments : tape.instruments.map(inContracts),
     users: userIds.map((uid) => ({
       uid,
       keys: keys.filter(({ key }) => key.uid === uid).map(({ key }) => ({ name: key.apiKey, permissions: key.permissions })),
@@ -180,7 +198,8 @@ const balancesFor = ({ instruments }: Tape): Readonly<Record<string, string>> =>
   return { ...Object.fromEntries(bases), ...Object.fromEntries(parts.map(({ quote }) => [quote, "10000"])) };
 };
 
-const notesOf = ({ limits, faults, profile }: Flags): readonly string[] => [
+const notesOf = ({ limits, faults, profile, dialect }: Flags): readonly string[] => [
+  ...(dialect === undefined ? [] : [`It speaks as ${dialect}.`]),
   ...(limits ? [] : ["No limits are enforced."]),
   ...(faults === undefined ? [] : [`Faults of ${faults} are played.`]),
   ...(profile === undefined ? [] : [`The profile differs by ${profile}.`]),

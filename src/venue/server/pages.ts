@@ -6,6 +6,7 @@
  */
 import type { Contract } from "../../contract/contract.ts";
 import { websocketLimits } from "../../contract/limits.ts";
+import type { Speech } from "./served-dialect.ts";
 
 export interface Page {
   readonly headers: Readonly<Record<string, string>>;
@@ -13,11 +14,15 @@ export interface Page {
 }
 
 /** By path; `documents` are shown as JSON. */
-export const pagesOf = (contract: Contract, documents: Readonly<Record<string, unknown>>): ReadonlyMap<string, Page> => {
+export const pagesOf = (
+  contract: Contract,
+  speech: Pick<Speech, "routes" | "socketPaths">,
+  documents: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, Page> => {
   const pages = Object.entries(documents).map(
     ([path, document]) => [path, pageOf("application/json", JSON.stringify(document, undefined, 2))] as const,
   );
-  return new Map([["/", pageOf("text/html; charset=utf-8", indexText(contract, Object.keys(documents)))], ...pages]);
+  return new Map([["/", pageOf("text/html; charset=utf-8", indexText(contract, speech, Object.keys(documents)))], ...pages]);
 };
 
 const pageOf = (type: string, text: string): Page => ({
@@ -35,12 +40,30 @@ const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceA
 const rowOf = (cells: readonly (string | number)[], tag: "td" | "th" = "td"): string =>
   `<tr>${cells.map((cell) => `<${tag}>${escaped(String(cell))}</${tag}>`).join("")}</tr>`;
 
-const indexText = ({ endpoints, layers, profile }: Contract, documents: readonly string[]): string => {
+/** The three layers where they bound anything, else those of the profile. */
+const limitsText = ({ layers: { ip, key, uid }, profile }: Contract): string =>
+  Number.isFinite(uid.capacity)
+    ? `${ip.capacity} requests in ${ip.windowMs / 1_000} s for an address, ${key.capacity} in ${key.windowMs / 1_000} s for a key,
+weight ${uid.capacity} in ${uid.windowMs / 1_000} s for a user`
+    : profile.limits.extraLayers
+        .map(({ name, capacity, unit, windowMs }) => `${name} ${capacity} ${unit} in ${windowMs / 1_000} s`)
+        .join(", ");
+
+const indexText = (
+  contract: Contract,
+  { routes, socketPaths }: Pick<Speech, "routes" | "socketPaths">,
+  documents: readonly string[],
+): string => {
+  const { endpoints, profile } = contract;
   const { permissions, websocket } = profile;
-  const rows = Object.entries(endpoints).map(([name, { method, path, permission, weight }]) =>
-    rowOf([method, path, name === "placeOrder" ? `${permissions.placeSwap}, spot: ${permissions.placeSpot}` : permission, weight]),
-  );
-  const { ip, key, uid } = layers;
+  const rows = [...routes].map(([route, name]) => {
+    const { permission, weight } = endpoints[name];
+    return rowOf([
+      ...route.split(" "),
+      name === "placeOrder" ? `${permissions.placeSwap}, spot: ${permissions.placeSpot}` : permission,
+      weight,
+    ]);
+  });
   const channels = [...websocket.publicChannels, ...websocket.privateChannels].join(", ");
   return `<!doctype html>
 <html lang="en"><head><title>Sluice venue</title>
@@ -51,10 +74,9 @@ const indexText = ({ endpoints, layers, profile }: Contract, documents: readonly
 ${rowOf(["Method", "Path", "Permission", "Weight"], "th")}
 ${rows.join("\n")}
 </table>
-<p>Limits: ${ip.capacity} requests in ${ip.windowMs / 1_000} s for an address, ${key.capacity} in ${key.windowMs / 1_000} s for a key,
-weight ${uid.capacity} in ${uid.windowMs / 1_000} s for a user. Sockets: ${websocketLimits.connectionsPerIp} for an address,
+<p>Limits: ${escaped(limitsText(contract))}. Sockets: ${websocketLimits.connectionsPerIp} for an address,
 ${websocketLimits.subscriptionsPerConnection} subscriptions each.</p>
-<p>WebSocket at ${escaped(websocket.path)}: ${escaped(channels)}.</p>
+<p>WebSocket at ${escaped(socketPaths.join(", "))}: ${escaped(channels)}.</p>
 ${documents.map((path) => `<p><a href="${escaped(path)}">${escaped(path)}</a></p>`).join("\n")}
 </body></html>
 `;

@@ -36,7 +36,7 @@ export interface Claim {
 
 export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase" | "nonce" | "environment";
 
-type Headers = Readonly<Record<string, string | undefined>>;
+export type Headers = Readonly<Record<string, string | undefined>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A request of an endpoint in the client's words; `body` is parsed JSON. */
@@ -76,7 +76,7 @@ export type Reply = SocketMessage extends infer M ? (M extends { readonly data: 
 type Reworded<M> = Omit<M, "ts" | "arg"> & { readonly arg?: unknown };
 
 /** What a dialect may look up. */
-interface Service {
+export interface Service {
   readonly contract: Contract;
   readonly listing: (instId: string) => VenueInstrument | undefined;
 }

@@ -129,7 +129,7 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
   const { port } = server.address() as AddressInfo;
   const at = { url: `http://${host}:${port}`, wsUrl: `ws://${host}:${port}${speech.socketPaths[0]}` };
   const { documents = {} } = options;
-  for (const [path, page] of pagesOf(contract, typeof documents === "function" ? documents(at) : documents)) pages.set(path, page);
+  for (const [path, page] of pagesOf(contract, speech, typeof documents === "function" ? documents(at) : documents)) pages.set(path, page);
   let closing: Promise<void> | undefined;
   return {
     ...at,

@@ -1,0 +1,7 @@
+/** The exchanges that the embedded service can speak as, by name. */
+import type { ServedDialect } from "../served-dialect.ts";
+import { servedOkx } from "./served-okx.ts";
+
+export const servedDialects: Readonly<Record<string, ServedDialect>> = Object.fromEntries(
+  [servedOkx(), servedOkx(true)].map((dialect) => [dialect.name, dialect]),
+);
