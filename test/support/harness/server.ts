@@ -7,13 +7,13 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:ht
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { createContract } from "../../../src/contract/contract.ts";
 import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import { createRandom } from "../../../src/random.ts";
 import type { FaultPlan } from "../../../src/venue/server/faults.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
+import { describedService, servedContract } from "../../../src/venue/server/served-dialect.ts";
 import { startVenueServer, type VenueServerOptions } from "../../../src/venue/server/server.ts";
-import { createVenue } from "../../../src/venue/venue.ts";
+import { createVenue, type VenueInstrument } from "../../../src/venue/venue.ts";
 import { everything, instruments } from "./venue.ts";
 
 /** 2023-11-14T22:13:20Z: twenty seconds into a minute. */
@@ -108,15 +108,16 @@ const read = (response: IncomingMessage): Promise<Heard> =>
 export interface SettingOptions extends Partial<Omit<VenueServerOptions, "venue" | "contract" | "clock" | "keys" | "faults">> {
   readonly profile?: ProfileOverrides;
   readonly limits?: boolean;
+  readonly listed?: readonly VenueInstrument[];
   readonly faults?: FaultPlan;
 }
 
-export const serverSetting = async ({ profile = {}, limits = false, faults = {}, ...rest }: SettingOptions = {}) => {
+export const serverSetting = async ({ profile = {}, limits = false, faults = {}, listed = instruments, ...rest }: SettingOptions = {}) => {
   const clock = createVirtualClock(startAt);
-  const contract = createContract(profile);
+  const contract = servedContract(rest.dialect ?? describedService, profile);
   const venue = createVenue({
     contract,
-    instruments,
+    instruments: listed,
     users: ["ann", "bob"].map((uid) => ({
       uid,
       keys: Object.values(keys)

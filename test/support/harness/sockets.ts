@@ -57,7 +57,7 @@ export interface Client {
 
 const waitMsMax = 10_000;
 
-const clientOf = (socket: WebSocket): Client => {
+export const clientOf = (socket: WebSocket): Client => {
   const heard: Heard[] = [];
   let taken = 0;
   let wake = (): void => undefined;

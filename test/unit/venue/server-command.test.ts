@@ -65,6 +65,32 @@ const venue = async (...argv: readonly string[]) => {
 const instruments = "/api/v1/common/instruments";
 const balance = "/api/v1/asset/spot";
 
+describe("sluice venue --dialect", () => {
+  it("speaks as another exchange, in contracts of ten lots, and says so to people", async () => {
+    const { ask, wsUrl, url } = await venue("--dialect", "okx");
+    expect(wsUrl).toBe(`${url.replace("http", "ws")}/ws/v5/public`);
+    const { body } = await ask("GET", "/api/v5/public/instruments?instType=SWAP");
+    expect(body.data.map(({ instId, ctVal, lotSz }) => [instId, ctVal, lotSz])).toEqual([
+      ["BTC-USDT-SWAP", "0.01", "0.1"],
+      ["ETH-USDT-SWAP", "0.1", "0.1"],
+    ]);
+    expect((await ask("GET", instruments)).status).toBe(404);
+    const page = await (await fetch(url)).text();
+    expect(page).toContain("/api/v5/trade/batch-orders");
+    expect(page).toContain("place 60 requests in 2 s");
+    const people = begin("--dialect", "okx-demo");
+    await until(() => people.io.outText !== "");
+    expect(people.io.outText).toContain("It speaks as okx-demo.");
+    expect(people.io.outText).not.toContain("openapi.json");
+  });
+
+  it("refuses exchanges it does not know", async () => {
+    const { io, code } = begin("--dialect", "nyse");
+    expect(await code).toBe(2);
+    expect(io.errText).toContain("okx");
+  });
+});
+
 describe("sluice venue --json", () => {
   it("prints one line when it answers, and ends with 0 and nothing left when asked to stop", async () => {
     const { io, clock, code, url, wsUrl, keys, ask } = await venue();
