@@ -117,7 +117,13 @@ const rejected = (exchange: Exchange, { clOrdId = "" }: PlaceBody, refusal: Refu
 
 type CancelElement = CancelBody[number];
 
-const cancelOne = (exchange: Exchange, account: Account, element: CancelElement, at: number): Readonly<Record<string, string>> => {
+const cancelOne = (
+  exchange: Exchange,
+  account: Account,
+  element: CancelElement,
+  at: number,
+  unnamed?: string,
+): Readonly<Record<string, string>> => {
   const { answers, capabilities } = exchange.profile;
   const { instId, ordId, clOrdId } = element;
   const order = ordId === undefined ? account.byClOrdId.get(clOrdId ?? "") : account.byOrdId.get(ordId);
@@ -125,20 +131,26 @@ const cancelOne = (exchange: Exchange, account: Account, element: CancelElement,
   if (ordId === undefined && clOrdId === undefined) return refuse(answers.parameterCode, "ordId or clOrdId is required.");
   const spot = order === undefined ? !instId.endsWith("-SWAP") : order.product.instType === "SPOT";
   if (spot && !capabilities.cancelSpot) return refuse(answers.notContractCode, "Batch cancel takes contract orders only.");
-  if (order === undefined || order.product.instId !== instId || !isOpen(order)) {
+  if (order === undefined || (order.product.instId !== instId && instId !== unnamed) || !isOpen(order)) {
     return refuse(answers.notCancelableCode, "The order does not exist or is already complete.");
   }
   exchange.finish(order, "canceled", at);
   return resultOf(exchange, order.ordId, order.clOrdId);
 };
 
-export const cancelBatch = (exchange: Exchange, account: Account, body: CancelBody, at: number): Answer => {
+export const cancelBatch = (
+  exchange: Exchange,
+  account: Account,
+  body: CancelBody,
+  at: number,
+  { unnamed }: { readonly unnamed?: string } = {},
+): Answer => {
   const { profile } = exchange;
   const { elementsMax, oneIdKind, envelopeCodeWhenMixed, envelopeCodeWhenAllFailed } = profile.cancelBatch;
   if (body.length > elementsMax) return badRequest(profile, `At most ${elementsMax} orders per call, got ${body.length}.`);
   const kinds = new Set(body.flatMap(({ ordId, clOrdId }) => (ordId !== undefined ? "ordId" : clOrdId !== undefined ? "clOrdId" : [])));
   if (oneIdKind && kinds.size > 1) return badRequest(profile, "Use either ordId or clOrdId in all elements of a call.");
-  const results = body.map((element) => cancelOne(exchange, account, element, at));
+  const results = body.map((element) => cancelOne(exchange, account, element, at, unnamed));
   const bad = results.filter((result) => (result["sCode"] ?? result["code"]) !== "0").length;
   return done(profile, results, bad === 0 ? "0" : bad === results.length ? envelopeCodeWhenAllFailed : envelopeCodeWhenMixed);
 };

@@ -26,6 +26,8 @@ export interface Beyond {
   readonly szUnit?: SzUnit;
   /** Completed orders of one instrument only. */
   readonly filter?: { readonly instId: string };
+  /** The instId of cancels that name no product: their order is canceled whatever it is of. */
+  readonly unnamed?: string;
 }
 
 /** A request as the embedded exchange takes it, after signatures were checked. */
@@ -46,6 +48,8 @@ export interface VenueResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** There where the request was refused by a limit of its address. */
+  readonly limitedBy?: "ip";
 }
 
 export interface KeyHolder {
@@ -125,7 +129,9 @@ export class RequestHandler {
     const weight = this.#weightOf(name, request.body);
     const caller = this.#callerOf(holder, name, request);
     const content = profile.limits.extraLayers.length === 0 ? undefined : contentOf(name, request.body);
-    if (!this.#rateLimiter.arrive(request.ip, caller, weight, now, content)) return this.#respond(limited(profile), request, caller, now);
+    if (!this.#rateLimiter.arrive(request.ip, caller, weight, now, content)) {
+      return { ...this.#respond(limited(profile), request, caller, now), limitedBy: "ip" };
+    }
     const open = name === undefined || contract.endpoints[name].permission === "none";
     if (holder === undefined && !open) return this.#respond(unauthenticated(profile), request, undefined, now);
     if (holder !== undefined) this.#seenAt.set(request.ip, holder.account.uid);
