@@ -18,11 +18,20 @@ export const contracts = [
   { instId: "ETH-USDT-SWAP", tickSize: "0.01", lotSize: "0.01", contractValue: "0.1" },
 ];
 
-export const styles: Readonly<Record<string, Style>> = {
-  okx: {
+const withQuery = (path: string, query: string): string => (query === "" ? path : `${path}?${query}`);
+
+/** How the exchange's clients sign; a nonce is used once. */
+const styles: Readonly<Record<string, (nonce: string) => Style>> = {
+  okx: () => ({
     prefix: "OK-ACCESS-",
-    text: ({ timestamp, method, path, query, body }) => `${timestamp}${method}${path}${query === "" ? "" : `?${query}`}${body}`,
-  },
+    text: ({ timestamp, method, path, query, body }) => `${timestamp}${method}${withQuery(path, query)}${body}`,
+  }),
+  blofin: (nonce) => ({
+    prefix: "ACCESS-",
+    timestamp: String,
+    digest: "hex_base64",
+    text: ({ timestamp, method, path, query, body }) => `${withQuery(path, query)}${method}${timestamp}${nonce}${body}`,
+  }),
 };
 
 const digest = (secret: string, text: string) => createHmac("sha256", secret).update(text);
@@ -33,6 +42,11 @@ export const logins = {
     const timestamp = String(Math.floor(at / 1_000));
     return { apiKey, passphrase, timestamp, sign: digest(secretKey, `${timestamp}GET/users/self/verify`).digest("base64") };
   },
+  blofin: ({ apiKey, secretKey, passphrase }: ServerKey, at: number) => {
+    const [timestamp, nonce] = [String(at), "n-3"];
+    const sign = btoa(digest(secretKey, `/users/self/verifyGET${timestamp}${nonce}`).digest("hex"));
+    return { apiKey, passphrase, timestamp, nonce, sign };
+  },
 } as const;
 
 export const servedSetting = async (name: string, options: SettingOptions = {}) => {
@@ -40,8 +54,11 @@ export const servedSetting = async (name: string, options: SettingOptions = {}) 
   setting.venue.quote("BTC-USDT", 600_000, 100_000, 600_010, 100_000, startAt);
   setting.venue.quote("ETH-USDT-SWAP", 300_000, 100_000, 300_001, 100_000, startAt);
   const family = name.split("-")[0] as keyof typeof logins;
-  const style = styles[family] as Style;
-  const signed = (key: ServerKey | undefined = keys.ann) => ({ key, style });
+  let used = 0;
+  const signed = ({ key = keys.ann, headers, ...call }: Call) => {
+    const nonce = `nonce-${used++}`;
+    return { key, style: styles[family]?.(nonce) as Style, headers: { "ACCESS-NONCE": nonce, ...headers }, ...call };
+  };
   const socket = async (path: string) => {
     const opened = new WebSocket(`ws://127.0.0.1:${setting.port}${path}`, { perMessageDeflate: false });
     onTestFinished(() => opened.terminate());
@@ -54,8 +71,8 @@ export const servedSetting = async (name: string, options: SettingOptions = {}) 
   };
   return {
     ...setting,
-    get: (path: string, query = "", call: Call = {}) => setting.call("GET", path, { ...signed(), query, ...call }),
-    post: (path: string, body: unknown, call: Call = {}) => setting.call("POST", path, { ...signed(), body, ...call }),
+    get: (path: string, query = "", call: Call = {}) => setting.call("GET", path, signed({ query, ...call })),
+    post: (path: string, body: unknown, call: Call = {}) => setting.call("POST", path, signed({ body, ...call })),
     socket,
     /** A socket that is logged in. */
     privateSocket: async (path: string, key: ServerKey = keys.ann) => {

@@ -1,6 +1,6 @@
 /** OKX v5 as its published documentation describes it, asked of the embedded service over HTTP. */
 import { describe, expect, it } from "vitest";
-import { servedSetting, styles } from "../../support/harness/served.ts";
+import { servedSetting } from "../../support/harness/served.ts";
 import { keys, startAt } from "../../support/harness/server.ts";
 
 const swap = { instId: "BTC-USDT-SWAP", tdMode: "cross", side: "buy", ordType: "limit", px: "50000", sz: "0.5" };
@@ -43,8 +43,8 @@ describe("Signatures of OKX", () => {
   it("are of the demo environment with its header only, where that is what is served", async () => {
     const { get } = await servedSetting("okx-demo");
     expect((await get("/api/v5/account/balance")).body).toMatchObject({ code: "50101" });
-    const style = { key: keys.ann, style: styles["okx"], headers: { "x-simulated-trading": "1" } };
-    expect((await get("/api/v5/account/balance", "", style as object)).body.code).toBe("0");
+    const demo = { headers: { "x-simulated-trading": "1" } };
+    expect((await get("/api/v5/account/balance", "", demo)).body.code).toBe("0");
   });
 
   it("are needed for what is private, and permission for what is asked", async () => {
