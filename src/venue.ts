@@ -5,7 +5,9 @@
  */
 export { asyncApi } from "./contract/documents/asyncapi.ts";
 export { openApi } from "./contract/documents/openapi.ts";
+export { servedDialects } from "./venue/server/dialects/served-dialects.ts";
 export { type FaultPlan, parseFaultPlan } from "./venue/server/fault-plan.ts";
+export { type ServedDialect, servedContract } from "./venue/server/served-dialect.ts";
 export { startVenueServer, type VenueServer, type VenueServerOptions } from "./venue/server/server.ts";
 export {
   createVenue,

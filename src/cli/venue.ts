@@ -44,7 +44,7 @@ interface Flags {
   readonly speed: number;
   readonly seed?: string;
   readonly faults?: string;
-  readonly dialect?: string;
+  readonly dialect?: keyof typeof servedDialects;
   readonly limits: boolean;
   readonly keys?: string;
   readonly json?: true;
@@ -88,7 +88,7 @@ const listOf = (text: string): readonly string[] => [...new Set(text.split(",").
 
 const serve = async (flags: Flags, io: CliIo, { clock = createSystemClock() }: VenueParts): Promise<void> => {
   const seed = flags.seed ?? randomBytes(8).toString("hex");
-  const dialect = (flags.dialect !== undefined && servedDialects[flags.dialect]) || describedService;
+  const dialect = flags.dialect === undefined ? describedService : servedDialects[flags.dialect];
   const contract = servedContract(dialect, flags.profile === undefined ? {} : readOverrides(flags.profile));
   const faults = flags.faults === undefined ? {} : parseFaultPlan(readJson(flags.faults), flags.faults);
   const tape = marketOf(flags, seed);

@@ -103,7 +103,7 @@ export interface Speech {
   readonly writer: (wanted: Wanted) => (push: Push, ts: number) => string | undefined;
 }
 
-/** An exchange as the embedded service can speak it. */
+/** An exchange as the embedded service can speak it: one of `servedDialects`. */
 export interface ServedDialect {
   readonly name: string;
   /** Rows of the profile under which the venue acts as the exchange does. Rows of a user win. */
@@ -113,7 +113,10 @@ export interface ServedDialect {
   readonly speak: (service: Service) => Speech;
 }
 
-/** The contract of the embedded service under a dialect; described layers that the exchange does not have hold anything. */
+/**
+ * The contract of the embedded service under a dialect, with these overrides of its profile; described layers that the exchange does not
+ * have hold anything. Throws PROFILE_INVALID with every mistake in the overrides.
+ */
 export const servedContract = ({ profile = {}, layers: own }: ServedDialect, overrides: ProfileOverrides = {}): Contract => {
   if (own === undefined) return createContract(layered(profile, overrides));
   const { ip, key, uid } = layers;

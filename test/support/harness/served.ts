@@ -7,7 +7,6 @@ import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { servedDialects } from "../../../src/venue/server/dialects/served-dialects.ts";
 import type { ServerKey } from "../../../src/venue/server/keyring.ts";
-import type { ServedDialect } from "../../../src/venue/server/served-dialect.ts";
 import { type Call, keys, type SettingOptions, type Style, serverSetting, startAt } from "./server.ts";
 import { clientOf } from "./sockets.ts";
 
@@ -49,8 +48,8 @@ export const logins = {
   },
 } as const;
 
-export const servedSetting = async (name: string, options: SettingOptions = {}) => {
-  const setting = await serverSetting({ dialect: servedDialects[name] as ServedDialect, listed: contracts, ...options });
+export const servedSetting = async (name: keyof typeof servedDialects, options: SettingOptions = {}) => {
+  const setting = await serverSetting({ dialect: servedDialects[name], listed: contracts, ...options });
   setting.venue.quote("BTC-USDT", 600_000, 100_000, 600_010, 100_000, startAt);
   setting.venue.quote("ETH-USDT-SWAP", 300_000, 100_000, 300_001, 100_000, startAt);
   const family = name.split("-")[0] as keyof typeof logins;

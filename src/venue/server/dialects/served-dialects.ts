@@ -3,6 +3,12 @@ import type { ServedDialect } from "../served-dialect.ts";
 import { servedBlofin } from "./served-blofin.ts";
 import { servedOkx } from "./served-okx.ts";
 
-export const servedDialects: Readonly<Record<string, ServedDialect>> = Object.fromEntries(
-  [servedOkx(), servedOkx(true), servedBlofin].map((dialect) => [dialect.name, dialect]),
-);
+/**
+ * What the embedded service can speak on the wire instead of the described service's words: `dialect` of `startVenueServer`, over a
+ * contract by `servedContract`. `okx-demo` wants the header of OKX's demo environment, `okx` takes calls with and without it.
+ */
+export const servedDialects = {
+  okx: servedOkx(),
+  "okx-demo": servedOkx(true),
+  blofin: servedBlofin,
+} as const satisfies Readonly<Record<string, ServedDialect>>;
