@@ -9,7 +9,6 @@ import { add, div, isPositive, mul, sub } from "../../decimal.ts";
 import type { FillDetail, RunDetails } from "../details.ts";
 import { amount, grouped, minuteOf, signed } from "../number-format.ts";
 import type { RunReport } from "../report.ts";
-import { returnFacts } from "../return-facts.ts";
 import { figures, html, type Markup, nothing, signedCell, tableOf } from "./markup.ts";
 
 export interface Sheet {
@@ -21,16 +20,11 @@ export interface Sheet {
   readonly endAt: number;
 }
 
-/** Results by day, or what fits the span, and what they come to. */
+/** Results by day, or what fits the span. */
 export const periodSection = (sheet: Sheet): Markup => {
-  const { report, details } = sheet;
+  const { details } = sheet;
   if (details.equity.length < 2) return html`<p class="soft">Fewer than two points of equity were recorded.</p>`;
-  return html`<h3>Result by ${periodName(sheet)}</h3>${periodTable(sheet)}${returnsOfRun(report)}`;
-};
-
-const returnsOfRun = ({ returns, currency }: RunReport): Markup => {
-  const { said, basis } = returnFacts(returns, currency);
-  return html`<p>${said.replace(/(?<=[ (])-(?=\d)/g, "−")}</p>${basis === "" ? nothing : html`<p class="soft">${basis}</p>`}`;
+  return html`<h3>Result by ${periodName(sheet)}</h3>${periodTable(sheet)}`;
 };
 
 interface Period {

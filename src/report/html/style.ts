@@ -6,9 +6,9 @@
  */
 
 const light =
-  "color-scheme:light;--bg:#fff;--card:#f6f7f9;--fg:#191c20;--soft:#555e69;--rule:#e3e7eb;--accent:#1d5bb8;--accent-fill:#1d5bb81f;--gain:#0b6b38;--loss:#b3261e;--loss-fill:#b3261e26;--warn:#7a4b00;--warnbg:#fff4dc;--buy:#1d5bb8;--sell:#b4450b;--buy-fill:#1d5bb81c;--sell-fill:#b4450b1c;--price:#5b6672;--rose:#3f6b57;--fell:#8a5a56;--c1:#1d5bb8;--c2:#9a6700;--c3:#6b46c1;--c4:#0f766e;--c4-fill:#0f766e26;--c5:#b3266d;--c6:#4d5761";
+  "color-scheme:light;--bg:#fff;--card:#f6f7f9;--fg:#191c20;--soft:#555e69;--rule:#e3e7eb;--accent:#1d5bb8;--accent-fill:#1d5bb81f;--gain:#0b6b38;--loss:#b3261e;--loss-fill:#b3261e26;--warn:#7a4b00;--warnbg:#fff4dc;--buy:#1d5bb8;--sell:#b4450b;--buy-fill:#1d5bb81c;--sell-fill:#b4450b1c;--price:#5b6672;--rose:#3f6b57;--fell:#8a5a56;--c1:#1d5bb8;--c2:#9a6700;--c3:#6b46c1;--c4:#0f766e;--c4-fill:#0f766e26;--c5:#b3266d;--c6:#4d5761;--up1:#e3f4ea;--up2:#c9ead6;--up3:#aadfbf;--up4:#8bd3a7;--down1:#fdebe8;--down2:#fad5cf;--down3:#f6bdb5;--down4:#f2a59a";
 const dark =
-  "color-scheme:dark;--bg:#121518;--card:#1b2025;--fg:#e7eaed;--soft:#a7b0ba;--rule:#272d33;--accent:#79b0ff;--accent-fill:#79b0ff24;--gain:#57cc93;--loss:#ff938a;--loss-fill:#ff938a2b;--warn:#ffcf70;--warnbg:#33270b;--buy:#79b0ff;--sell:#ffa968;--buy-fill:#79b0ff22;--sell-fill:#ffa96822;--price:#98a4b0;--rose:#84bfa0;--fell:#c98f89;--c1:#79b0ff;--c2:#f2c14e;--c3:#b79cf7;--c4:#5fc9c9;--c4-fill:#5fc9c92b;--c5:#ff9bc8;--c6:#b4bdc7";
+  "color-scheme:dark;--bg:#121518;--card:#1b2025;--fg:#e7eaed;--soft:#a7b0ba;--rule:#272d33;--accent:#79b0ff;--accent-fill:#79b0ff24;--gain:#57cc93;--loss:#ff938a;--loss-fill:#ff938a2b;--warn:#ffcf70;--warnbg:#33270b;--buy:#79b0ff;--sell:#ffa968;--buy-fill:#79b0ff22;--sell-fill:#ffa96822;--price:#98a4b0;--rose:#84bfa0;--fell:#c98f89;--c1:#79b0ff;--c2:#f2c14e;--c3:#b79cf7;--c4:#5fc9c9;--c4-fill:#5fc9c92b;--c5:#ff9bc8;--c6:#b4bdc7;--up1:#17301f;--up2:#1c4029;--up3:#205133;--up4:#24633d;--down1:#3a1e1b;--down2:#4e2521;--down3:#632c27;--down4:#78332d";
 
 export const style = `
 :root{${light}}
@@ -70,6 +70,9 @@ input{accent-color:var(--accent);margin:0}
 #tip{position:absolute;z-index:5;width:max-content;max-width:min(330px,100%);background:var(--bg);border:1px solid var(--soft);border-radius:6px;box-shadow:0 4px 18px #0003;padding:8px 12px;font-size:.84rem;pointer-events:none;overflow-wrap:anywhere}
 #tip p{margin:2px 0}#tip ol{list-style:none;margin:6px 0;padding:0}#tip li{display:flex;justify-content:space-between;gap:18px;border-left:2px solid var(--rule);padding-left:8px}
 #tip time{color:var(--soft);white-space:nowrap}#tip[hidden]{display:none}
+.month{display:block;margin:-4px 0 -4px -10px;padding:4px 4px 4px 10px}.up1{background:var(--up1)}.up2{background:var(--up2)}.up3{background:var(--up3)}.up4{background:var(--up4)}.down1{background:var(--down1)}.down2{background:var(--down2)}.down3{background:var(--down3)}.down4{background:var(--down4)}
+.spread{margin:8px 0;max-width:700px}.spread svg{display:block;width:100%;height:130px;border-bottom:1px solid var(--soft)}.spread figcaption{display:flex;justify-content:space-between;gap:12px;font-size:.82rem}
+rect.up{fill:var(--gain)}rect.down{fill:var(--loss)}rect.even{fill:var(--soft)}
 .keys{font-size:.8rem;max-width:none}.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .trades th button{border:0;background:none;padding:0;min-height:0;color:inherit;font-size:inherit}
 .trades th[aria-sort=ascending] button::after{content:" ▲"}.trades th[aria-sort=descending] button::after{content:" ▼"}

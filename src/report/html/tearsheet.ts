@@ -17,6 +17,7 @@ import { packed } from "./packing.ts";
 import { pageContents } from "./page-contents.ts";
 import { periodSection, type Sheet } from "./period-table.ts";
 import { quotaSection } from "./quota-tables.ts";
+import { returnsSection } from "./returns-section.ts";
 import { explorerStyle, style } from "./style.ts";
 import { coverageTable, rejectionTable, resultTables, strategyTables, tiles, tradeTable } from "./summary-tables.ts";
 
@@ -44,6 +45,7 @@ ${tiles(sheet)}
 <div id="explore"><noscript><p class="soft">The charts and the list of trades need JavaScript; everything else does not.</p></noscript></div>
 ${section("Trades", html`<div id="trades"></div>${tradeTable(sheet)}`)}
 ${section("Result", html`${resultTables(sheet)}${periodSection(sheet)}`)}
+${section("Returns", returnsSection(report, details))}
 ${section("Strategies", strategyTables(sheet))}
 ${section("Quota", quotaSection(sheet))}
 ${section("Refused and rejected orders", rejectionTable(sheet))}

@@ -8,7 +8,7 @@
  */
 import { lastPlace, lineBetween, valueAt } from "./columns.js";
 import { element } from "./elements.js";
-import { figure, splitTexts, timeSplits } from "./texts.js";
+import { figure, placesOf, splitTexts, timeSplits } from "./texts.js";
 
 /** @import {LineData} from "../page-data.ts" */
 
@@ -88,7 +88,7 @@ export const plotOf = (node, { startAt, syncKey, onCursor }, { height, series, r
           space: height < 120 ? 20 : 30,
           values: (_, splits) => {
             const step = splits.length > 1 ? Math.abs(Number(splits[1]) - Number(splits[0])) : 1;
-            const places = Math.max(0, Math.min(10, Math.ceil(-Math.log10(step) + 0.001)));
+            const places = placesOf(step);
             return splits.map((value) => (spell === undefined ? figure(value, places, places) : spell(value)));
           },
         },

@@ -9,6 +9,13 @@ import { day, roundLength } from "./columns.js";
 export const figure = (value, places = 8, least = 0) =>
   value.toLocaleString("en-US", { minimumFractionDigits: Math.min(least, places), maximumFractionDigits: places }).replace("-", "−");
 
+/** Fraction digits that tell multiples of a step apart: three for 0.025. @param {number} step */
+export const placesOf = (step) => {
+  let places = 0;
+  while (places < 10 && Math.abs(step * 10 ** places - Math.round(step * 10 ** places)) > 1e-6) places++;
+  return places;
+};
+
 /** With a plus where it is a gain. @param {number} value @param {number} places */
 export const gain = (value, places) => `${value > 0 ? "+" : ""}${figure(value, places, places)}`;
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { barsBetween, fillGroups, lastPlace, lineBetween, placeOf } from "../../../../src/report/html/client/columns.js";
 import { livesOf, restingBetween } from "../../../../src/report/html/client/orders.js";
-import { lasting, spanText, splitTexts, timeSplits } from "../../../../src/report/html/client/texts.js";
+import { lasting, placesOf, spanText, splitTexts, timeSplits } from "../../../../src/report/html/client/texts.js";
 import type { InstrumentData, PageData } from "../../../../src/report/html/page-data.ts";
 
 const minute = 60_000;
@@ -158,6 +158,10 @@ describe("The axis of time", () => {
       expect(splits.length).toBeGreaterThan(1);
       expect(splits.length).toBeLessThanOrEqual(10);
     }
+  });
+
+  it("has as many digits as tell steps of values apart", () => {
+    expect([500, 1, 2.5, 0.2, 0.025, 0.00005].map(placesOf)).toEqual([0, 0, 1, 1, 3, 5]);
   });
 
   it("spells spans and durations", () => {

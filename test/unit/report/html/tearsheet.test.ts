@@ -197,6 +197,7 @@ describe("Tearsheet colours", () => {
       for (const ground of ["bg", "card"]) expect([name, ground, contrast(of(name), of(ground)) >= 4.5]).toEqual([name, ground, true]);
     }
     expect(contrast(of("warn"), of("warnbg"))).toBeGreaterThanOrEqual(4.5);
+    for (const ground of ["up4", "down4"]) expect([ground, contrast(of("fg"), of(ground)) >= 4.5]).toEqual([ground, true]);
     // What is drawn needs three.
     for (const name of ["buy", "sell", "price", "rose", "fell", "c1", "c2", "c3", "c4", "c5", "c6"]) {
       expect([name, contrast(of(name), of("bg")) >= 3]).toEqual([name, true]);
