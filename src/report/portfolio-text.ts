@@ -35,7 +35,7 @@ export const portfolioText = (page: Page): readonly string[] => {
   ];
 };
 
-const exposureLine = ({ exposure: { gross, net } }: RunReport, places: number): string =>
+export const exposureLine = ({ exposure: { gross, net } }: RunReport, places: number): string =>
   `held: gross ${amount(gross.mean, places)} on average, at most ${amount(gross.max, places)}; net ${signed(net.mean, places)}, at the end ${signed(net.end, places)}`;
 
 /** Strategies by number, because names would not fit. */

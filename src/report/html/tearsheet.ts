@@ -16,6 +16,7 @@ import { html, type Markup, nothing, raw } from "./markup.ts";
 import { packed } from "./packing.ts";
 import { pageContents } from "./page-contents.ts";
 import { periodSection, type Sheet } from "./period-table.ts";
+import { portfolioTables } from "./portfolio-tables.ts";
 import { quotaSection } from "./quota-tables.ts";
 import { returnsSection } from "./returns-section.ts";
 import { explorerStyle, style } from "./style.ts";
@@ -46,7 +47,7 @@ ${tiles(sheet)}
 ${section("Trades", html`<div id="trades"></div>${tradeTable(sheet)}`)}
 ${section("Result", html`${resultTables(sheet)}${periodSection(sheet)}`)}
 ${section("Returns", returnsSection(report, details))}
-${section("Strategies", strategyTables(sheet))}
+${section("Strategies", html`${strategyTables(sheet)}${portfolioTables(sheet)}`)}
 ${section("Quota", quotaSection(sheet))}
 ${section("Refused and rejected orders", rejectionTable(sheet))}
 ${section("Recording", coverageTable(sheet))}

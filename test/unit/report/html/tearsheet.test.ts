@@ -126,6 +126,31 @@ describe("The tearsheet of a run", () => {
   });
 });
 
+describe("The tearsheet of several instruments", () => {
+  it("tells the result of each and how strategies went together", () => {
+    const own = { fills: 3, volume: "100", pnl: "-1.5", realised: "-1", unrealised: "-0.5", fees: "0" };
+    const correlation = {
+      strategies: {
+        names: ["a", "b"],
+        values: [
+          ["1", "-0.25"],
+          ["-0.25", null],
+        ],
+      },
+      instruments: { names: [], values: [] },
+    };
+    const page = tearsheet({ ...sampleReport(), perInstrument: { "BTC-USDT": own, "ETH-USDT": own }, correlation } as never, noDetails);
+    walk(page);
+    expect(page).toContain('<th scope="row">ETH-USDT</th><td class="n">3</td><td class="n"><span class="loss">−1.50</span></td>');
+    expect(page).toContain('<th scope="row">a</th><td class="n">1.00</td><td class="n">−0.25</td>');
+    expect(page).toContain('<td class="n">−0.25</td><td class="n">–</td>');
+  });
+
+  it("has no table of instruments where one was traded", () => {
+    expect(tearsheet(sampleReport(), noDetails)).not.toContain("<h3>Instruments</h3>");
+  });
+});
+
 describe("The tearsheet of the demo", () => {
   it("stays below 400 KB", async () => {
     const { default: config } = (await import("../../../../config/backtest.ts")) as { default: unknown };
