@@ -177,13 +177,16 @@ const bookOf = (data: unknown): Raw => {
   return recordOf(book);
 };
 
-/** Counts of connections say nothing; a notice announces that the connection will be closed. */
+/** Counts of connections say nothing, but one too many ends a subscription; a notice announces that the connection will be closed. */
 const event = (message: Raw): readonly Heard[] | undefined => {
   switch (message["event"]) {
     case "channel-conn-count":
       return [];
     case "channel-conn-count-error":
-      return [{ kind: "error", arg: argOf(message), reason: "too many connections to this channel" }];
+      return [
+        { kind: "error", arg: argOf(message), reason: "too many connections to this channel" },
+        { kind: "unsubscribed", arg: argOf(message) },
+      ];
     case "notice":
       return [{ kind: "error", arg: undefined, reason: wordOf(message["msg"]) }];
     default:

@@ -190,6 +190,9 @@ export class SocketConnection {
         this.#options.onAnomaly("message.malformed", message.problem);
         return;
       case "unsubscribed":
+        // One that we asked for is not live any more.
+        this.#channels.get(channelKey(message.arg))?.repair("the service ended the subscription");
+        return;
       case "pong":
         return;
     }

@@ -400,6 +400,7 @@ describe("Sockets of OKX", () => {
     expect(heard({ event: "channel-conn-count", channel: "orders", connCount: "2", connId: "a4" })).toEqual([]);
     expect(heard({ event: "channel-conn-count-error", channel: "orders", connCount: "30" })).toMatchObject([
       { kind: "error", arg: { channel: "orders" } },
+      { kind: "unsubscribed", arg: { channel: "orders" } },
     ]);
     expect(heard({ event: "notice", code: "64008", msg: "The connection will soon be closed." })).toMatchObject([
       { kind: "error", arg: undefined },

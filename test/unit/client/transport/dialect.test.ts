@@ -129,6 +129,23 @@ describe("Sockets of a dialect", () => {
     expect(anomalies).toEqual(["message.malformed: not of the exchange's form: broken"]);
   });
 
+  it("ask again for what the service ended by itself, and say so", () => {
+    const { network, pool, anomalies } = poolOf({ name: "described" });
+    const states: string[] = [];
+    pool.subscribe({ channel: "trades", instId: "BTC-USDT" }, { message: () => undefined, state: (state) => states.push(state) });
+    pool.start();
+    const [socket] = network.sockets;
+    const tell = (event: string) => socket?.say(JSON.stringify({ event, arg: { channel: "trades", instId: "BTC-USDT" } }));
+    socket?.open();
+    tell("subscribe");
+    tell("unsubscribe");
+    // The answer to our own request, and then to the one after it.
+    tell("unsubscribe");
+    tell("subscribe");
+    expect(states).toEqual(["live", "waiting", "live"]);
+    expect(anomalies).toEqual(["channel.repaired: trades BTC-USDT: the service ended the subscription"]);
+  });
+
   it("ping by the clock where the exchange wants it, however much is heard", () => {
     const { clock, network, pool } = poolOf({
       name: "clocked",
