@@ -9,7 +9,6 @@
 import type { ChannelArg } from "../../contract/channels.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import { readInstId } from "../../contract/inst-id.ts";
-import { isDecimal, mul } from "../../decimal.ts";
 import { listOf, recordOf } from "./exchange-answer.ts";
 import { minuteOf } from "./exchange-socket.ts";
 import {
@@ -19,6 +18,7 @@ import {
   isNone,
   isRaw,
   priceIfAny,
+  product,
   type Raw,
   type RecordTable,
   textIfAny,
@@ -132,8 +132,6 @@ const instrument: RecordTable = {
   maxLeverage: amountIfAny("maxLeverage"),
   state: "state",
 };
-
-const product = (a: unknown, b: unknown): unknown => (isDecimal(a) && isDecimal(b) ? mul(a, b) : a);
 
 /** The instrument, or none where it is of a kind that is not traded here; what is no record is kept to be named. */
 const instrumentsOf = (item: unknown): readonly unknown[] => {

@@ -19,6 +19,7 @@ import {
   isNone,
   isRaw,
   priceIfAny,
+  product,
   type Raw,
   type RecordTable,
   textIfAny,
@@ -153,7 +154,6 @@ const swap: RecordTable = {
 };
 
 const contractOf = ({ ctVal, ctMult }: Raw): unknown => (isNone(ctMult) ? exact(ctVal) : product(ctVal, ctMult));
-const product = (a: unknown, b: unknown): unknown => (isDecimal(a) && isDecimal(b) ? mul(a, b) : a);
 
 /** The instrument, or none where it is of a kind that is not traded here; what is no record is kept to be named. */
 const instrumentsOf = (item: unknown): readonly unknown[] => {

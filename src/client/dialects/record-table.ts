@@ -4,7 +4,7 @@
  * Invariants: pure, and total over anything JSON can hold; a value that is not of the expected form is handed on as it is, so that
  * whoever checks the record names it; nothing becomes a number.
  */
-import { isDecimal, isZero, plain } from "../../decimal.ts";
+import { isDecimal, isZero, mul, plain } from "../../decimal.ts";
 
 export type Raw = Readonly<Record<string, unknown>>;
 type Field = string | ((record: Raw) => unknown);
@@ -45,5 +45,8 @@ export const textIfAny =
   (name: string) =>
   ({ [name]: value }: Raw): unknown =>
     value ?? "";
+
+/** The first where either is no decimal. */
+export const product = (a: unknown, b: unknown): unknown => (isDecimal(a) && isDecimal(b) ? mul(a, b) : a);
 
 export const isNone = (value: unknown): boolean => value === undefined || value === null || value === "";
