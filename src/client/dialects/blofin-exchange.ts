@@ -22,7 +22,7 @@ export const blofinExchange: Exchange = {
   verified: [
     { what: "signatures", how: "a second implementation, and another client's for the same requests" },
     { what: "records", how: "samples in the published shapes, compared with tables made by hand" },
-    { what: "a copy on a port", how: undefined },
+    { what: "a copy on a port", how: "one strategy; orders, fills and cash equal to those of a copy written by somebody else" },
     { what: "the demo account", how: undefined },
     { what: "real money", how: undefined },
   ],
