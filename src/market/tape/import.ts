@@ -1,29 +1,19 @@
 /**
  * Turns recordings made elsewhere into a fixture, or adds them to one.
  *
- * Invariants: a folder that must not be overwritten is refused before anything is read; what a fixture holds already stays, unless it is
- * asked for that rows of the same time are replaced; the fixture is written beside the old one and takes its place in one step, so an
- * import that is stopped leaves what was there; the same files and options give the same contentHash.
- * Not here: reading a file (read-recording.ts), joining (tape-join.ts), the format written (fixture.ts).
+ * Invariants: a folder that must not be overwritten is refused before anything is read; an import that is stopped leaves what was
+ * there; the same files and options give the same contentHash.
+ * Not here: reading a file (read-recording.ts), what a fixture that is there keeps (fixture-addition.ts), joining (tape-join.ts).
  */
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { SluiceError } from "../../errors.ts";
 import { partsOf, type TextPart } from "./byte-source.ts";
-import {
-  checkWritable,
-  type Fixture,
-  type FixtureManifest,
-  type FixtureNote,
-  heldIn,
-  readFixture,
-  type WriteOptions,
-  writeFixture,
-} from "./fixture.ts";
+import type { FixtureManifest, FixtureNote, WriteOptions } from "./fixture.ts";
+import { openForAdding } from "./fixture-addition.ts";
 import { filesNamed, type InstrumentChoice, instrumentOf } from "./import-names.ts";
 import { createNotes, type RecordingOptions, type RowsFound, readPart } from "./read-recording.ts";
 import type { Tape } from "./tape.ts";
-import { joinTapes, type NamedTape, type Overlap } from "./tape-join.ts";
+import { joinTapes } from "./tape-join.ts";
 
 /** How far an import has come. */
 export interface ImportProgress {
@@ -72,68 +62,20 @@ export interface Imported extends FixtureManifest {
 }
 
 export const importRecordings = async (options: ImportOptions): Promise<Imported> => {
-  const { out, force = false } = options;
-  checkWritable(out, { force: true });
-  const before = existsSync(join(out, "manifest.json")) ? readBefore(out, force) : undefined;
+  const { out, force = false, signal } = options;
+  const target = openForAdding(out, force);
   const files = await readFiles(options);
   const notes = createNotes();
   for (const { what, count } of files.flatMap((file) => file.notes)) notes.note(what, count);
-  const read = joinTapes(files.map(named), { overlap: "same", note: notes.note });
-  const result = before === undefined ? undefined : addedTo(out, before, read, force);
-  if (options.signal?.aborted) throw stopped();
-  // Of a fixture all of whose rows are replaced nothing remains to be told.
-  const kept =
-    before !== undefined && result !== undefined && result.replaced < before.tape.length ? { ...result, ...before.manifest } : undefined;
-  for (const { what, count } of kept?.notes ?? []) notes.note(what, count);
-  if (kept !== undefined && kept.replaced > 0) notes.note("rows replaced", kept.replaced);
-  const source = sourceOf([...(kept === undefined ? [] : [kept.source]), ...files.map((file) => file.source)]);
-  const feed = kept === undefined ? files.find((file) => file.feed !== undefined)?.feed : kept.feed;
-  const manifest = writeFixture(out, result?.tape ?? read, { source, notes: notes.list(), ...(feed && { feed }) }, { force: true });
+  const tape = joinTapes(
+    files.map(({ file, tape }) => ({ name: basename(file), tape })),
+    { overlap: "same", note: notes.note },
+  );
+  const feed = files.find((file) => file.feed !== undefined)?.feed;
+  const added = { name: "the import", tape, sources: files.map(({ source }) => source), notes: notes.list(), ...(feed && { feed }) };
+  if (signal?.aborted) throw stopped();
+  const manifest = target.add(added);
   return { ...manifest, files: files.map(({ part: _part, tape: _tape, source: _source, feed: _feed, found: _found, ...file }) => file) };
-};
-
-/** What the folder holds; nothing where it is damaged and may be replaced. */
-const readBefore = (out: string, force: boolean): Fixture | undefined => {
-  try {
-    return readFixture(out);
-  } catch (error) {
-    if (force) return undefined;
-    throw error;
-  }
-};
-
-const named = ({ file, tape }: ReadFile): NamedTape => ({ name: basename(file), tape });
-
-/** Both, and how many rows of the fixture had to go. */
-const addedTo = (
-  out: string,
-  { manifest, tape }: Fixture,
-  read: Tape,
-  force: boolean,
-): { readonly tape: Tape; readonly replaced: number } => {
-  let replaced = 0;
-  const refusal = ({ series, fromMs, toMs }: Overlap): SluiceError =>
-    new SluiceError(
-      "USAGE",
-      `${out} holds a fixture already: ${heldIn(manifest)}. It has rows of ${series} from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}. ` +
-        "Name a new folder, or replace the rows of that time with --force (from code: { force: true }).",
-    );
-  const note = (_: string, count: number): void => {
-    replaced += count;
-  };
-  const parts = [
-    { name: out, tape },
-    { name: "the import", tape: read },
-  ];
-  return { tape: joinTapes(parts, { overlap: force ? "replace" : "refuse", note, refusal }), replaced };
-};
-
-const sourcesShown = 6;
-
-const sourceOf = (all: readonly string[]): string => {
-  const sources = [...new Set(all)];
-  const more = sources.length - sourcesShown;
-  return [...sources.slice(0, sourcesShown), ...(more > 0 ? [`And ${more} more files.`] : [])].join(" ");
 };
 
 /** Reads all files, without writing anything. */
