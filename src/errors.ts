@@ -16,6 +16,7 @@ export const errorCodes = {
   INSTRUMENT_UNKNOWN: { text: "the service does not list this instrument", fix: "config" },
   FIXTURE_INVALID: { text: "a fixture is missing, damaged or does not match its manifest", fix: "data" },
   IMPORT_INVALID: { text: "a recording cannot be imported", fix: "data" },
+  DATA_UNAVAILABLE: { text: "market data could not be had from an exchange", fix: "machine" },
   STRATEGY_FAILED: { text: "a strategy threw", fix: "code" },
   PLUGIN_FAILED: { text: "a plugin threw", fix: "code" },
   ORDER_REFUSED: { text: "an order was refused before it was sent, or every order of a run was rejected", fix: "code" },

@@ -22,7 +22,7 @@ import {
 } from "./tape.ts";
 
 /** A tape and where it comes from, for messages. */
-export interface NamedTape {
+interface NamedTape {
   readonly name: string;
   readonly tape: Tape;
 }

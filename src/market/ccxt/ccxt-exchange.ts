@@ -1,0 +1,189 @@
+/**
+ * An exchange as ccxt shows it: the part of ccxt that public market data takes, and how it is loaded.
+ *
+ * Invariants: ccxt is loaded when an exchange is opened, and its absence is told with the command that installs it; an exchange that
+ * holds a key is refused, and nothing but public data is asked of it; every request of its own passes the gate, ccxt's limiter is off.
+ * Not here: when a request may leave (request-gate.ts), what markets are called (ccxt-symbols.ts).
+ */
+import type { Clock } from "../../clock/clock.ts";
+import { createSystemClock } from "../../clock/system-clock.ts";
+import { didYouMean, messageOf, SluiceError } from "../../errors.ts";
+import { RequestGate } from "./request-gate.ts";
+
+/** A number of ccxt: text where it was told to keep it exact. */
+type Numeric = number | string | undefined;
+
+/** A market of an exchange, as ccxt tells its terms. Sizes of contract markets count contracts. */
+export interface CcxtMarket {
+  readonly symbol: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly settle?: string | undefined;
+  readonly spot?: boolean | undefined;
+  readonly swap?: boolean | undefined;
+  readonly inverse?: boolean | undefined;
+  readonly active?: boolean | undefined;
+  readonly contractSize?: Numeric;
+  readonly maker?: Numeric;
+  readonly taker?: Numeric;
+  readonly precision: { readonly price?: Numeric; readonly amount?: Numeric };
+  readonly limits?: { readonly amount?: { readonly min?: Numeric } | undefined } | undefined;
+}
+
+/** Opened at, open, high, low, close, volume. */
+export type CcxtBar = readonly [number, Numeric, Numeric, Numeric, Numeric, Numeric];
+
+export interface CcxtTrade {
+  readonly id?: string | undefined;
+  readonly timestamp?: number | undefined;
+  readonly side?: string | undefined;
+  readonly price?: Numeric;
+  readonly amount?: Numeric;
+}
+
+export interface CcxtTicker {
+  readonly symbol?: string | undefined;
+  readonly bid?: Numeric;
+  readonly bidVolume?: Numeric;
+  readonly ask?: Numeric;
+  readonly askVolume?: Numeric;
+}
+
+type CcxtLevel = readonly [Numeric, Numeric, ...unknown[]];
+
+export interface CcxtBook {
+  readonly bids: readonly CcxtLevel[];
+  readonly asks: readonly CcxtLevel[];
+}
+
+type Fetch2 = (
+  path: unknown,
+  api?: unknown,
+  method?: unknown,
+  params?: unknown,
+  headers?: unknown,
+  body?: unknown,
+  config?: unknown,
+) => Promise<unknown>;
+
+/** What is used of an exchange of ccxt (4.4 or later), whose objects are of this shape. */
+export interface CcxtExchange {
+  readonly id: string;
+  readonly has: Readonly<Record<string, unknown>>;
+  /** Milliseconds that a request of cost 1 takes of the exchange's limit. */
+  readonly rateLimit: number;
+  /** How `precision` is to be read: 2 counts decimal places, 3 significant digits, 4 gives the step itself. */
+  readonly precisionMode: number;
+  readonly timeframes?: Readonly<Record<string, unknown>>;
+  readonly apiKey?: string | undefined;
+  readonly secret?: string | undefined;
+  readonly last_response_headers?: unknown;
+  enableRateLimit: boolean;
+  number?: unknown;
+  fetch2: Fetch2;
+  calculateRateLimiterCost(api: unknown, method: unknown, path: unknown, params: unknown, config?: unknown): Numeric;
+  featureValue?(symbol: string, method: string, name: string): unknown;
+  loadMarkets(): Promise<Readonly<Record<string, CcxtMarket>>>;
+  fetchOHLCV(symbol: string, timeframe: string, since?: number, limit?: number, params?: object): Promise<readonly CcxtBar[]>;
+  fetchTrades(symbol: string, since?: number, limit?: number, params?: object): Promise<readonly CcxtTrade[]>;
+  fetchTicker(symbol: string): Promise<CcxtTicker>;
+  fetchOrderBook(symbol: string, limit?: number): Promise<CcxtBook>;
+  watchTrades?(symbol: string): Promise<readonly CcxtTrade[]>;
+  watchTicker?(symbol: string): Promise<CcxtTicker>;
+  watchBidsAsks?(symbols: readonly string[]): Promise<Readonly<Record<string, CcxtTicker>>>;
+  watchOrderBook?(symbol: string): Promise<CcxtBook>;
+  close?(): Promise<unknown>;
+}
+
+/** The id of an exchange at ccxt, such as "binance" or "okx", or an exchange of ccxt that you made. */
+export type ExchangeChoice = string | CcxtExchange;
+
+/** An exchange whose requests pass the gate. */
+export interface Exchange {
+  readonly id: string;
+  readonly api: CcxtExchange;
+  readonly markets: Readonly<Record<string, CcxtMarket>>;
+  readonly gate: RequestGate;
+}
+
+export interface OpenOptions {
+  readonly clock: Clock;
+  /** Told what is waited for. */
+  readonly tell?: ((what: string, detail: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether numbers are kept as the exchange wrote them. Books of ccxt that are kept up to date need numbers. */
+  readonly exact?: boolean;
+}
+
+/** Opens the exchange and reads its markets. */
+export const openExchange = async (
+  choice: ExchangeChoice,
+  { clock, tell, signal, exact = false }: OpenOptions = { clock: createSystemClock() },
+): Promise<Exchange> => {
+  const api = typeof choice === "string" ? await madeExchange(choice) : choice;
+  const { id } = api;
+  if (api.apiKey || api.secret)
+    throw new SluiceError("CONFIG_INVALID", `${id}: the exchange was made with a key. Public market data needs none: make it without.`);
+  if (exact) api.number = String;
+  const gate = new RequestGate({ id, clock, rateLimitMs: api.rateLimit, tell, signal });
+  api.enableRateLimit = false;
+  const send = api.fetch2.bind(api);
+  api.fetch2 = (path, kind, method, params, headers, body, config = {}) => {
+    const cost = Number(api.calculateRateLimiterCost(kind, method, path, params, config));
+    return gate.run(
+      cost,
+      () => send(path, kind, method, params, headers, body, config),
+      () => retryAfterOf(api),
+    );
+  };
+  return { id, api, gate, markets: await calling(id, () => api.loadMarkets()) };
+};
+
+/** Seconds that the last answer asked to wait. */
+const retryAfterOf = ({ last_response_headers: headers }: CcxtExchange): number | undefined => {
+  if (typeof headers !== "object" || headers === null) return undefined;
+  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === "retry-after");
+  const seconds = Number(found?.[1]);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+};
+
+/** What an exchange's own error means: whoever asked gets its words with the exchange's name. */
+export const calling = async <T>(id: string, ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof SluiceError) throw error;
+    throw new SluiceError("DATA_UNAVAILABLE", `${id}: ${messageOf(error)}`);
+  }
+};
+
+type Make = new (options: object) => CcxtExchange;
+
+interface CcxtPackage {
+  readonly exchanges: readonly string[];
+  readonly pro: Readonly<Record<string, unknown>>;
+}
+
+const madeExchange = async (id: string): Promise<CcxtExchange> => {
+  const ccxt = await loadCcxt();
+  // With connections where it has them, else with requests alone.
+  const maker = ccxt.pro[id] ?? (ccxt as unknown as Readonly<Record<string, unknown>>)[id];
+  if (ccxt.exchanges.includes(id) && typeof maker === "function") return new (maker as Make)({ enableRateLimit: false });
+  throw new SluiceError("CONFIG_INVALID", `ccxt has no exchange "${id}".${didYouMean(id, ccxt.exchanges)}`);
+};
+
+/** Named by a variable: it is not installed where these sources are compiled. */
+const packageName = "ccxt";
+
+const loadCcxt = async (): Promise<CcxtPackage> => {
+  try {
+    const loaded = (await import(packageName)) as { readonly default: CcxtPackage };
+    return loaded.default;
+  } catch (error) {
+    const isMissing = /(find|resolve) (package |module )?['"]ccxt['"]/i.test(messageOf(error));
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      isMissing ? "ccxt is not installed. Install it beside Sluice: npm install ccxt" : `ccxt cannot be loaded: ${messageOf(error)}`,
+    );
+  }
+};
