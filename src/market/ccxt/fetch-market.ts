@@ -1,0 +1,162 @@
+/**
+ * Market data of an exchange as a fixture, as programs and `sluice fetch` ask for it.
+ *
+ * Invariants: options are checked before anything is asked; what a fixture holds stays, unless it is asked for that rows of the same time
+ * are replaced; a fetch that is stopped or fails keeps the pages it has, and the same call goes on from them; it then gives the same
+ * fixture as one that was not interrupted.
+ * Not here: paging (candle-pages.ts, trade-pages.ts), the exchange's limit (request-gate.ts).
+ */
+import { existsSync } from "node:fs";
+import type { Clock } from "../../clock/clock.ts";
+import { createSystemClock } from "../../clock/system-clock.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
+import type { FixtureManifest } from "../tape/fixture.ts";
+import { openForAdding } from "../tape/fixture-addition.ts";
+import { microsecondsOf } from "../tape/import-instants.ts";
+import { createNotes } from "../tape/read-recording.ts";
+import { joinTapes } from "../tape/tape-join.ts";
+import { type BarCursor, type BarRow, barMsOf, barPager } from "./candle-pages.ts";
+import { type Exchange, openExchange } from "./ccxt-exchange.ts";
+import { type InstrumentTerms, marketNamed, type NamedMarket, termsOf } from "./ccxt-symbols.ts";
+import type { FetchInstrumentsOptions, FetchMarketOptions } from "./fetch-options.ts";
+import { barTape, type FetchedGap, tradeTape } from "./fetched-rows.ts";
+import { PageStore, type Span } from "./page-store.ts";
+import { type TradeCursor, type TradeRow, tradePager } from "./trade-pages.ts";
+
+export interface FetchedFixture extends FixtureManifest {
+  readonly gaps: readonly FetchedGap[];
+}
+
+/** What is fetched of each product. */
+interface Job extends Span {
+  readonly exchange: Exchange;
+  readonly markets: readonly NamedMarket[];
+  readonly kind: "candles" | "trades";
+  readonly timeframe: string;
+  readonly barMs: number;
+  readonly folder: string;
+  readonly onProgress: FetchMarketOptions["onProgress"];
+}
+
+export const fetchInto = async (options: FetchMarketOptions): Promise<FetchedFixture> => {
+  const { out, force = false, clock = createSystemClock(), onProgress, kind = "candles" } = options;
+  const timeframe = options.bar ?? "1m";
+  const barMs = kind === "candles" ? (barMsOf(timeframe) ?? badBar(timeframe)) : 0;
+  const span = spanOf(options, clock);
+  const target = openForAdding(out, force);
+  const exchange = await openExchange(options.exchange, { clock, exact: true, tell: options.onNote, signal: options.signal });
+  const markets = distinct(options.symbols.map((name) => marketNamed(exchange, name)));
+  const folder = `${out.replace(/[/\\]+$/, "")}.part`;
+  const job: Job = { ...span, exchange, markets, kind, timeframe, barMs, folder, onProgress };
+  checkOffer(job);
+  if (kind === "trades" && !force) for (const { instId } of markets) checkFree(out, target.before, instId, span);
+  const fetched = [];
+  try {
+    for (const [index] of markets.entries()) fetched.push(await fetchOne(job, index));
+  } catch (error) {
+    throw resumable(error, folder);
+  } finally {
+    await exchange.api.close?.();
+  }
+  const notes = createNotes();
+  for (const { what, count } of fetched.flatMap((one) => one.notes)) notes.note(what, count);
+  const tapes = fetched.filter(({ tape }) => tape.length > 0).map(({ tape }) => ({ name: exchange.id, tape }));
+  const gaps = fetched.flatMap((one) => one.gaps);
+  if (tapes.length === 0) throw nothingIn(job);
+  const tape = joinTapes(tapes, { overlap: "refuse", note: notes.note });
+  const what = kind === "candles" ? `${timeframe} bars` : "Trades";
+  const sources = [`${what} of ${exchange.id} by ccxt.`];
+  const manifest = target.add({ name: exchange.id, tape, sources, notes: notes.list() }, { sameBars: true });
+  for (const { store } of fetched) store.remove();
+  return { ...manifest, gaps };
+};
+
+const fetchOne = async (job: Job, index: number) => {
+  const { exchange, markets, kind, from, to, barMs, timeframe, folder, onProgress } = job;
+  const market = markets[index] as NamedMarket;
+  const { instId, symbol } = market;
+  const place = `${exchange.id} ${symbol}`;
+  const of = { market, terms: termsOf(exchange, market), place, from, to };
+  const name = [exchange.id, instId, kind === "candles" ? timeframe : kind, from].join(".");
+  const onPage = (at: number): void => {
+    const share = (Math.min(Math.max(at, from), to) - from) / (to - from);
+    onProgress?.({ symbol, done: (index + share) / markets.length });
+  };
+  if (kind === "trades") {
+    const store = new PageStore<TradeRow, TradeCursor>(folder, name);
+    await store.fill(tradePager(exchange, market, { from, to }), onPage);
+    return { store, ...(await tradeTape(store, of)) };
+  }
+  const store = new PageStore<BarRow, BarCursor>(folder, name);
+  await store.fill(barPager(exchange, market, { from, to, barMs, timeframe }), onPage);
+  const unit = contractsInBars.has(exchange.id) ? market.unit : "1";
+  return { store, ...(await barTape(store, { ...of, barMs, unit })) };
+};
+
+/** Exchanges whose bars of contracts count contracts at ccxt; the others count base currency. */
+const contractsInBars: ReadonlySet<string> = new Set(["gate", "gateio", "kucoin", "kucoinfutures", "mexc"]);
+
+export const termsAt = async ({ exchange: choice, symbols, signal, onNote, clock = createSystemClock() }: FetchInstrumentsOptions) => {
+  const exchange = await openExchange(choice, { clock, exact: true, tell: onNote, signal });
+  const terms: readonly InstrumentTerms[] = distinct(symbols.map((name) => marketNamed(exchange, name))).map((one) =>
+    termsOf(exchange, one),
+  );
+  await exchange.api.close?.();
+  return terms;
+};
+
+const distinct = (markets: readonly NamedMarket[]): readonly NamedMarket[] => [
+  ...new Map(markets.map((one) => [one.instId, one])).values(),
+];
+
+const spanOf = ({ from, to }: Pick<FetchMarketOptions, "from" | "to">, clock: Clock): Span => {
+  const now = Math.floor(clock.wallNow());
+  const [begin, end] = [instantOf("from", from), to === undefined ? now : instantOf("to", to)];
+  const until = Math.min(end, now);
+  if (begin < until) return { from: begin, to: until };
+  throw new SluiceError("USAGE", `from ${from} to ${to ?? "now"}: there is no time between them that has passed.`);
+};
+
+const instantOf = (option: string, text: string): number => {
+  const us = microsecondsOf(text);
+  if (us !== undefined) return Math.floor(us / 1_000);
+  throw new SluiceError("USAGE", `${option}: "${text}" is not an instant in UTC. Write it like 2024-01-01 or 2024-01-01T12:00:00Z.`);
+};
+
+const badBar = (bar: string): never => {
+  throw new SluiceError("USAGE", `bar: "${bar}" is not a length. Write a number and s, m, h or d, such as 1m, 15m, 1h or 1d.`);
+};
+
+const checkOffer = ({ exchange: { api, id }, kind, timeframe }: Job): void => {
+  const method = kind === "candles" ? "fetchOHLCV" : "fetchTrades";
+  if (api.has[method] !== true) throw new SluiceError("USAGE", `${id} shows no ${kind} to ccxt (${method}).`);
+  const offered = Object.keys(api.timeframes ?? {});
+  if (kind === "candles" && !offered.includes(timeframe))
+    throw new SluiceError(
+      "USAGE",
+      `${id} has no bars of ${timeframe}. It has ${offered.filter((one) => barMsOf(one) !== undefined).join(", ")}.`,
+    );
+};
+
+/** Trades cannot be told to be the same ones; before hours of fetching that is better known. */
+const checkFree = (out: string, before: { readonly manifest: FixtureManifest } | undefined, instId: string, { from, to }: Span): void => {
+  const held = before?.manifest;
+  const has = held?.series.some((series) => series.kind === "trade" && series.instId === instId) === true;
+  if (held === undefined || !has || held.startAtMs >= to || held.endAtMs < from) return;
+  throw new SluiceError(
+    "USAGE",
+    `${out} may hold trades of ${instId} of that time already: it reaches from ${held.startAt} to ${held.endAt}. Fetch what comes after it, name a new folder, or replace them with --force (from code: { force: true }).`,
+  );
+};
+
+const nothingIn = ({ exchange: { id }, markets, from, to }: Job): SluiceError =>
+  new SluiceError(
+    "DATA_UNAVAILABLE",
+    `${id} shows nothing of ${markets.map(({ symbol }) => symbol).join(", ")} from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}. It may not have been listed then, or old data is not kept.`,
+  );
+
+const resumable = (error: unknown, folder: string): unknown => {
+  if (!(error instanceof SluiceError) || !["STOPPED", "DATA_UNAVAILABLE"].includes(error.code) || !existsSync(folder)) return error;
+  const text = error.code === "STOPPED" ? "The fetch was stopped." : messageOf(error);
+  return new SluiceError(error.code, `${text} What was fetched is kept in ${folder}; the same command goes on from there.`);
+};
