@@ -42,6 +42,11 @@ export { type SweepOptions, type SweepStart, sweep } from "./backtest/sweep/swee
 export type { SweepReport } from "./backtest/sweep/sweep-report.ts";
 export { sweepText, type TableLook as SweepTextLook } from "./backtest/sweep/table.ts";
 export { withDetails } from "./backtest/with-details.ts";
+export type { CcxtExchange, ExchangeChoice } from "./market/ccxt/ccxt-exchange.ts";
+export type { InstrumentTerms } from "./market/ccxt/ccxt-symbols.ts";
+export type { FetchedFixture } from "./market/ccxt/fetch-market.ts";
+export { type FetchInstrumentsOptions, type FetchMarketOptions, fetchInstruments, fetchMarketData } from "./market/ccxt/fetch-options.ts";
+export type { FetchedGap } from "./market/ccxt/fetched-rows.ts";
 export { writeFixture } from "./market/tape/fixture.ts";
 export { type GenerateMarketOptions, generateMarket } from "./market/tape/generate-market.ts";
 export { explainImport, type ImportMarketOptions, importMarket, type WrittenFixture } from "./market/tape/import-market.ts";

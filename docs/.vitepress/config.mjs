@@ -28,6 +28,7 @@ const sidebar = [
     ["The report", "report"],
     ["Reading the results", "results"],
     ["Portfolios", "portfolios"],
+    ["Data and prices of exchanges", "exchanges"],
     ["Research", "research"],
     ["Optimising", "optimising"],
     ["Running live", "live"],

@@ -15,6 +15,7 @@ import type { CheckParts } from "./check.ts";
 import type { CloseParts } from "./close.ts";
 import { presentCommands } from "./command-help.ts";
 import type { DoctorParts } from "./doctor.ts";
+import type { FetchParts } from "./fetch.ts";
 import type { ImportParts } from "./import.ts";
 import type { InitParts } from "./init.ts";
 import { type CliIo, colourOf, inkOf, printable, processIo } from "./io.ts";
@@ -31,6 +32,7 @@ export type CliParts = BacktestParts &
   CheckParts &
   CloseParts &
   DoctorParts &
+  FetchParts &
   ImportParts &
   InitParts &
   RecordParts &
@@ -67,6 +69,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["compare", async () => (await import("./compare.ts")).addCompareCommand],
   ["guard", async () => (await import("./guard.ts")).addGuardCommand],
   ["import", async () => (await import("./import.ts")).addImportCommand],
+  ["fetch", async () => (await import("./fetch.ts")).addFetchCommand],
   ["data", async () => (await import("./data.ts")).addDataCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
   ["venue", async () => (await import("./venue.ts")).addVenueCommand],
@@ -153,7 +156,7 @@ const say = (io: CliIo, message: string): void => {
 const isStarted = (script: string | undefined): boolean => script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "exchanges", "import", "data", "generate", "venue", "check"];
+const withoutFiles = ["init", "exchanges", "import", "fetch", "data", "generate", "venue", "check"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close", "watchdog", "doctor", "record"];
 
