@@ -11,7 +11,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import type { ExchangeChoice } from "../market/ccxt/ccxt-exchange.ts";
 import type { InstrumentTerms } from "../market/ccxt/ccxt-symbols.ts";
-import { fetchInstruments, fetchMarketData } from "../market/ccxt/fetch-options.ts";
+import { fetchInstruments, fetchMarketData } from "../market/ccxt/fetch-data.ts";
 import { duration, percent } from "../report/number-format.ts";
 import { fixtureSummary } from "./fixture-summary.ts";
 import { type CliIo, printable, transientLine } from "./io.ts";
@@ -32,14 +32,6 @@ interface Given {
   readonly json?: true;
 }
 
-const examples = `
-Examples:
-  sluice fetch binance BTC-USDT-SWAP --bar 1m --from 2024-01-01 --to 2024-02-01 --out out/btc
-  sluice fetch okx BTC/USDT ETH/USDT --kind trades --from 2024-01-01T12:00:00Z --out out/trades
-  sluice fetch bybit BTC-USDT-SWAP --kind instruments
-
-ccxt is needed beside Sluice: npm install ccxt`;
-
 export const addFetchCommand = (program: Command, io: CliIo, parts: FetchParts = {}): void => {
   program
     .command("fetch")
@@ -57,7 +49,7 @@ export const addFetchCommand = (program: Command, io: CliIo, parts: FetchParts =
     .option("--out <dir>", "folder of the fixture; what it holds stays")
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON document")
-    .addHelpText("after", examples)
+    .addHelpText("after", "\nccxt is needed beside Sluice: npm install ccxt")
     .action((exchange: string, symbols: readonly string[], given: Given) => runFetch(exchange, symbols, given, io, parts));
 };
 
