@@ -24,7 +24,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "contract/documents": ["contract"],
   journal: ["contract"],
   "market/tape": ["contract"],
-  market: ["contract", "market/tape"],
+  market: ["clock", "contract", "market/tape"],
   "market/ccxt": ["clock", "contract", "market", "market/tape", "scheduler/quota"],
   venue: ["contract", "contract/documents"],
   "venue/server": ["clock", "contract", "contract/documents", "venue"],

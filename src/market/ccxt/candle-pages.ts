@@ -6,7 +6,7 @@
  * comes nearer to the end, whatever the exchange answers.
  * Not here: what is kept of a page (page-store.ts), gaps (fetched-rows.ts).
  */
-import { calling, type Exchange } from "./ccxt-exchange.ts";
+import { type CcxtBar, calling, type Exchange } from "./ccxt-exchange.ts";
 import { type NamedMarket, textOf } from "./ccxt-symbols.ts";
 import type { Page, Pager, Span } from "./page-store.ts";
 
@@ -20,7 +20,7 @@ export interface BarCursor {
   readonly bounded?: number;
 }
 
-export interface BarSpan extends Span {
+interface BarSpan extends Span {
   readonly barMs: number;
   /** ccxt's name of the length. */
   readonly timeframe: string;
@@ -91,9 +91,10 @@ export const barPager = (
   return { begin: { at: first }, end, page };
 };
 
-const rowOf = ([at, ...values]: readonly unknown[]): readonly BarRow[] => {
-  const texts = values.slice(0, 5).map(textOf);
+const rowOf = ([at, ...values]: CcxtBar): readonly BarRow[] => {
+  const texts = values.map(textOf);
   const [open, high, low, close, volume = "0"] = texts;
-  if (!Number.isSafeInteger(at) || open === undefined || high === undefined || low === undefined || close === undefined) return [];
-  return [[at as number, open, high, low, close, volume]];
+  if (at === undefined || !Number.isSafeInteger(at) || open === undefined || high === undefined || low === undefined || close === undefined)
+    return [];
+  return [[at, open, high, low, close, volume]];
 };

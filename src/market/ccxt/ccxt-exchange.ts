@@ -5,8 +5,10 @@
  * holds a key is refused, and nothing but public data is asked of it; every request of its own passes the gate, ccxt's limiter is off.
  * Not here: when a request may leave (request-gate.ts), what markets are called (ccxt-symbols.ts).
  */
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Clock } from "../../clock/clock.ts";
-import { createSystemClock } from "../../clock/system-clock.ts";
 import { didYouMean, messageOf, SluiceError } from "../../errors.ts";
 import { RequestGate } from "./request-gate.ts";
 
@@ -31,7 +33,7 @@ export interface CcxtMarket {
 }
 
 /** Opened at, open, high, low, close, volume. */
-export type CcxtBar = readonly [number, Numeric, Numeric, Numeric, Numeric, Numeric];
+export type CcxtBar = readonly [number | undefined, Numeric, Numeric, Numeric, Numeric, Numeric];
 
 export interface CcxtTrade {
   readonly id?: string | undefined;
@@ -56,41 +58,39 @@ export interface CcxtBook {
   readonly asks: readonly CcxtLevel[];
 }
 
-type Fetch2 = (
-  path: unknown,
-  api?: unknown,
-  method?: unknown,
-  params?: unknown,
-  headers?: unknown,
-  body?: unknown,
-  config?: unknown,
-) => Promise<unknown>;
-
 /** What is used of an exchange of ccxt (4.4 or later), whose objects are of this shape. */
 export interface CcxtExchange {
   readonly id: string;
   readonly has: Readonly<Record<string, unknown>>;
   /** Milliseconds that a request of cost 1 takes of the exchange's limit. */
-  readonly rateLimit: number;
+  readonly rateLimit: number | undefined;
   /** How `precision` is to be read: 2 counts decimal places, 3 significant digits, 4 gives the step itself. */
-  readonly precisionMode: number;
+  readonly precisionMode: number | undefined;
   readonly timeframes?: Readonly<Record<string, unknown>>;
   readonly apiKey?: string | undefined;
   readonly secret?: string | undefined;
   readonly last_response_headers?: unknown;
   enableRateLimit: boolean;
   number?: unknown;
-  fetch2: Fetch2;
+  fetch2(
+    path: unknown,
+    api?: unknown,
+    method?: unknown,
+    params?: unknown,
+    headers?: unknown,
+    body?: unknown,
+    config?: unknown,
+  ): Promise<unknown>;
   calculateRateLimiterCost(api: unknown, method: unknown, path: unknown, params: unknown, config?: unknown): Numeric;
   featureValue?(symbol: string, method: string, name: string): unknown;
-  loadMarkets(): Promise<Readonly<Record<string, CcxtMarket>>>;
+  loadMarkets(): Promise<Readonly<Record<string, CcxtMarket | undefined>>>;
   fetchOHLCV(symbol: string, timeframe: string, since?: number, limit?: number, params?: object): Promise<readonly CcxtBar[]>;
   fetchTrades(symbol: string, since?: number, limit?: number, params?: object): Promise<readonly CcxtTrade[]>;
   fetchTicker(symbol: string): Promise<CcxtTicker>;
   fetchOrderBook(symbol: string, limit?: number): Promise<CcxtBook>;
   watchTrades?(symbol: string): Promise<readonly CcxtTrade[]>;
   watchTicker?(symbol: string): Promise<CcxtTicker>;
-  watchBidsAsks?(symbols: readonly string[]): Promise<Readonly<Record<string, CcxtTicker>>>;
+  watchBidsAsks?(symbols?: string[]): Promise<Readonly<Record<string, CcxtTicker | undefined>>>;
   watchOrderBook?(symbol: string): Promise<CcxtBook>;
   close?(): Promise<unknown>;
 }
@@ -102,11 +102,13 @@ export type ExchangeChoice = string | CcxtExchange;
 export interface Exchange {
   readonly id: string;
   readonly api: CcxtExchange;
-  readonly markets: Readonly<Record<string, CcxtMarket>>;
+  readonly markets: Readonly<Record<string, CcxtMarket | undefined>>;
   readonly gate: RequestGate;
+  /** Closes its connections, and leaves an exchange of the user's as it was read. */
+  end(): Promise<void>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly clock: Clock;
   /** Told what is waited for. */
   readonly tell?: ((what: string, detail: string) => void) | undefined;
@@ -116,16 +118,20 @@ export interface OpenOptions {
 }
 
 /** Opens the exchange and reads its markets. */
-export const openExchange = async (
-  choice: ExchangeChoice,
-  { clock, tell, signal, exact = false }: OpenOptions = { clock: createSystemClock() },
-): Promise<Exchange> => {
+export const openExchange = async (choice: ExchangeChoice, { clock, tell, signal, exact = false }: OpenOptions): Promise<Exchange> => {
   const api = typeof choice === "string" ? await madeExchange(choice) : choice;
   const { id } = api;
   if (api.apiKey || api.secret)
     throw new SluiceError("CONFIG_INVALID", `${id}: the exchange was made with a key. Public market data needs none: make it without.`);
+  const { number } = api;
   if (exact) api.number = String;
-  const gate = new RequestGate({ id, clock, rateLimitMs: api.rateLimit, tell, signal });
+  const end = async (): Promise<void> => {
+    api.number = number;
+    // What fails while it is closed was closed all the same.
+    await api.close?.().catch(() => undefined);
+  };
+  const gate = new RequestGate({ id, clock, rateLimitMs: api.rateLimit ?? rateLimitDefaultMs, signal });
+  if (tell !== undefined) gate.listeners.add(tell);
   api.enableRateLimit = false;
   const send = api.fetch2.bind(api);
   api.fetch2 = (path, kind, method, params, headers, body, config = {}) => {
@@ -136,7 +142,21 @@ export const openExchange = async (
       () => retryAfterOf(api),
     );
   };
-  return { id, api, gate, markets: await calling(id, () => api.loadMarkets()) };
+  return { id, api, gate, end, markets: await calling(id, () => api.loadMarkets()) };
+};
+
+const rateLimitDefaultMs = 2_000;
+
+const shared = new Map<ExchangeChoice, Promise<Exchange>>();
+
+/** The same exchange for all in this process who name it alike, so that they keep to its limit together. */
+export const sharedExchange = (choice: ExchangeChoice, clock: Clock): Promise<Exchange> => {
+  const known = shared.get(choice);
+  if (known !== undefined) return known;
+  const opening = openExchange(choice, { clock });
+  shared.set(choice, opening);
+  opening.catch(() => shared.delete(choice));
+  return opening;
 };
 
 /** Seconds that the last answer asked to wait. */
@@ -175,10 +195,12 @@ const madeExchange = async (id: string): Promise<CcxtExchange> => {
 /** Named by a variable: it is not installed where these sources are compiled. */
 const packageName = "ccxt";
 
+/** From beside Sluice, or from the working folder where Sluice is a link to somewhere else. */
 const loadCcxt = async (): Promise<CcxtPackage> => {
   try {
-    const loaded = (await import(packageName)) as { readonly default: CcxtPackage };
-    return loaded.default;
+    return ccxtIn(
+      await import(packageName).catch(() => import(pathToFileURL(createRequire(resolve("package.json")).resolve(packageName)).href)),
+    );
   } catch (error) {
     const isMissing = /(find|resolve) (package |module )?['"]ccxt['"]/i.test(messageOf(error));
     throw new SluiceError(
@@ -187,3 +209,5 @@ const loadCcxt = async (): Promise<CcxtPackage> => {
     );
   }
 };
+
+const ccxtIn = (loaded: unknown): CcxtPackage => (loaded as { readonly default: CcxtPackage }).default;

@@ -27,7 +27,7 @@ export const textOf = (value: unknown): string | undefined => {
   return typeof number === "number" && Number.isFinite(number) ? fromApproximate(number, 18) : undefined;
 };
 
-export const symbolOf = (instId: string): string => {
+const symbolOf = (instId: string): string => {
   const { instType, base, quote } = parseInstId(instId, "instrument");
   return instType === "SWAP" ? `${base}/${quote}:${quote}` : `${base}/${quote}`;
 };
@@ -37,7 +37,7 @@ export const marketNamed = ({ id, markets }: Exchange, name: string): NamedMarke
   const symbol = readInstId(name) === undefined ? name : symbolOf(name);
   const market = markets[symbol];
   if (market === undefined) {
-    const known = Object.values(markets).flatMap((one) => (refusalOf(one) === undefined ? [one.symbol] : []));
+    const known = Object.values(markets).flatMap((one) => (one === undefined || refusalOf(one) !== undefined ? [] : [one.symbol]));
     const near = didYouMean(symbol, known);
     throw new SluiceError("INSTRUMENT_UNKNOWN", `${id} lists no ${name}${symbol === name ? "" : ` (${symbol})`}.${near}`);
   }
@@ -66,13 +66,19 @@ const positiveOf = (value: unknown): string | undefined => {
 const [decimalPlaces, significantDigits] = [2, 3];
 
 /** The step that a precision stands for; undefined where it is not told, or depends on the price. */
-const stepOf = (precision: unknown, mode: number): string | undefined => {
+const stepOf = (precision: unknown, mode: number | undefined): string | undefined => {
   if (mode === significantDigits) return undefined;
   if (mode !== decimalPlaces) return positiveOf(precision);
   const places = Number(precision);
   if (precision === undefined || !Number.isInteger(places)) return undefined;
   return places > 0 ? `0.${"0".repeat(places - 1)}1` : `1${"0".repeat(-places)}`;
 };
+
+/** Exchanges whose bars of contracts count contracts at ccxt; the others count base currency. */
+const contractsInBars: ReadonlySet<string> = new Set(["gate", "gateio", "kucoin", "kucoinfutures", "mexc"]);
+
+/** Base currency in one of what the exchange counts the volumes of bars in. */
+export const barUnitOf = ({ id }: Exchange, { unit }: NamedMarket): string => (contractsInBars.has(id) ? unit : "1");
 
 /** The terms of a product at the exchange, as decimal text; what it does not tell is missing. */
 export interface InstrumentTerms {

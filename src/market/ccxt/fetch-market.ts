@@ -1,5 +1,5 @@
 /**
- * Market data of an exchange as a fixture, as programs and `sluice fetch` ask for it.
+ * Market data of an exchange as a fixture, page by page within the exchange's limit.
  *
  * Invariants: options are checked before anything is asked; what a fixture holds stays, unless it is asked for that rows of the same time
  * are replaced; a fetch that is stopped or fails keeps the pages it has, and the same call goes on from them; it then gives the same
@@ -10,21 +10,46 @@ import { existsSync } from "node:fs";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
-import type { FixtureManifest } from "../tape/fixture.ts";
+import type { FixtureManifest, WriteOptions } from "../tape/fixture.ts";
 import { openForAdding } from "../tape/fixture-addition.ts";
 import { microsecondsOf } from "../tape/import-instants.ts";
 import { createNotes } from "../tape/read-recording.ts";
 import { joinTapes } from "../tape/tape-join.ts";
 import { type BarCursor, type BarRow, barMsOf, barPager } from "./candle-pages.ts";
-import { type Exchange, openExchange } from "./ccxt-exchange.ts";
-import { type InstrumentTerms, marketNamed, type NamedMarket, termsOf } from "./ccxt-symbols.ts";
-import type { FetchInstrumentsOptions, FetchMarketOptions } from "./fetch-options.ts";
-import { barTape, type FetchedGap, tradeTape } from "./fetched-rows.ts";
+import { type Exchange, type ExchangeChoice, openExchange } from "./ccxt-exchange.ts";
+import { barUnitOf, type InstrumentTerms, marketNamed, type NamedMarket, termsOf } from "./ccxt-symbols.ts";
+import { barTape, type FetchedFixture, tradeTape } from "./fetched-rows.ts";
 import { PageStore, type Span } from "./page-store.ts";
 import { type TradeCursor, type TradeRow, tradePager } from "./trade-pages.ts";
 
-export interface FetchedFixture extends FixtureManifest {
-  readonly gaps: readonly FetchedGap[];
+/** Options of `fetchInstruments`. */
+export interface FetchInstrumentsOptions {
+  /** Id of the exchange at ccxt, such as "binance", or an exchange of ccxt that you made, without a key. */
+  readonly exchange: ExchangeChoice;
+  /** Instrument ids (`BTC-USDT-SWAP`) or symbols of ccxt (`BTC/USDT:USDT`). */
+  readonly symbols: readonly string[];
+  /** Stops the work, which then throws `STOPPED`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told what is waited for: a short name and a sentence. */
+  readonly onNote?: ((what: string, detail: string) => void) | undefined;
+  /** The time that limits and waits are reckoned by; the machine's when left out. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Options of `fetchMarketData`: those of the command `fetch`. */
+export interface FetchMarketOptions extends FetchInstrumentsOptions, WriteOptions {
+  /** Default "candles". */
+  readonly kind?: "candles" | "trades";
+  /** Length of bars, such as "1m", "15m", "1h" or "1d", of those the exchange has. Default "1m". */
+  readonly bar?: string;
+  /** First instant, ISO 8601 in UTC, such as 2024-01-01. */
+  readonly from: string;
+  /** The instant at which it ends; nothing at or after it is fetched. Default now. */
+  readonly to?: string;
+  /** Folder of the fixture. One that is there is added to; rows of the same product and time are replaced only with `force`. */
+  readonly out: string;
+  /** Called with each page: which product, and the share of everything that is done, 0 to 1. */
+  readonly onProgress?: ((progress: { readonly symbol: string; readonly done: number }) => void) | undefined;
 }
 
 /** What is fetched of each product. */
@@ -56,7 +81,7 @@ export const fetchInto = async (options: FetchMarketOptions): Promise<FetchedFix
   } catch (error) {
     throw resumable(error, folder);
   } finally {
-    await exchange.api.close?.();
+    await exchange.end();
   }
   const notes = createNotes();
   for (const { what, count } of fetched.flatMap((one) => one.notes)) notes.note(what, count);
@@ -89,19 +114,15 @@ const fetchOne = async (job: Job, index: number) => {
   }
   const store = new PageStore<BarRow, BarCursor>(folder, name);
   await store.fill(barPager(exchange, market, { from, to, barMs, timeframe }), onPage);
-  const unit = contractsInBars.has(exchange.id) ? market.unit : "1";
-  return { store, ...(await barTape(store, { ...of, barMs, unit })) };
+  return { store, ...(await barTape(store, { ...of, barMs, unit: barUnitOf(exchange, market) })) };
 };
-
-/** Exchanges whose bars of contracts count contracts at ccxt; the others count base currency. */
-const contractsInBars: ReadonlySet<string> = new Set(["gate", "gateio", "kucoin", "kucoinfutures", "mexc"]);
 
 export const termsAt = async ({ exchange: choice, symbols, signal, onNote, clock = createSystemClock() }: FetchInstrumentsOptions) => {
   const exchange = await openExchange(choice, { clock, exact: true, tell: onNote, signal });
   const terms: readonly InstrumentTerms[] = distinct(symbols.map((name) => marketNamed(exchange, name))).map((one) =>
     termsOf(exchange, one),
   );
-  await exchange.api.close?.();
+  await exchange.end();
   return terms;
 };
 

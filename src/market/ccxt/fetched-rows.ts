@@ -6,7 +6,7 @@
  * Not here: fetching (fetch-market.ts).
  */
 import { mul } from "../../decimal.ts";
-import type { FixtureNote } from "../tape/fixture.ts";
+import type { FixtureManifest, FixtureNote } from "../tape/fixture.ts";
 import { append, growing, held } from "../tape/import-columns.ts";
 import { createDecimalPool, type DecimalColumn, parseDecimal } from "../tape/import-decimals.ts";
 import { createNotes } from "../tape/read-recording.ts";
@@ -23,6 +23,11 @@ export interface FetchedGap {
   readonly to: string;
   /** Bars that are missing. */
   readonly bars?: number;
+}
+
+/** A fixture that was fetched, and what it lacks. */
+export interface FetchedFixture extends FixtureManifest {
+  readonly gaps: readonly FetchedGap[];
 }
 
 interface FetchedRows {

@@ -43,7 +43,7 @@ export interface Pager<R, C> {
   readonly begin: C;
   /** A cursor at or behind it has nothing left. */
   readonly end: number;
-  page(cursor: C): Promise<Page<R, C>>;
+  readonly page: (cursor: C) => Promise<Page<R, C>>;
 }
 
 /** The last page is well within it. */

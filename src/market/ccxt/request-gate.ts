@@ -15,7 +15,6 @@ interface GateOptions {
   readonly clock: Clock;
   /** Milliseconds of the limit that cost 1 takes. */
   readonly rateLimitMs: number;
-  readonly tell?: ((what: string, detail: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,6 +22,8 @@ const triesMax = 8;
 const pauseMs = { network: { base: 1_000, most: 30_000 }, limited: { base: 10_000, most: 300_000 } } as const;
 
 export class RequestGate {
+  /** Told of each failure that is waited out: a short name and a sentence. */
+  readonly listeners = new Set<(what: string, detail: string) => void>();
   readonly #options: GateOptions;
   readonly #window: RollingWindow;
   readonly #windowMs: number;
@@ -62,7 +63,7 @@ export class RequestGate {
 
   /** The answer to a request of that cost. What it rejects with is told, and it is repeated, where the failure may pass. */
   async run<T>(cost: number, request: () => Promise<T>, retryAfterS: () => number | undefined = () => undefined): Promise<T> {
-    const { id, clock, tell, signal } = this.#options;
+    const { id, clock, signal } = this.#options;
     for (let tries = 1; ; tries++) {
       const answered = await this.#granted(cost);
       if (signal?.aborted) throw stopped();
@@ -76,7 +77,8 @@ export class RequestGate {
         const asked = kind === "limited" ? (retryAfterS() ?? 0) * 1_000 : 0;
         const ms = asked > 0 ? asked : Math.min(most, base * 2 ** (tries - 1));
         if (kind === "limited") this.#heldUntil = Math.max(this.#heldUntil, clock.now() + ms);
-        tell?.(`exchange.${kind}`, `${id}: ${messageOf(error).slice(0, 200)}; asked again in ${Math.ceil(ms / 1_000)} s`);
+        const detail = `${id}: ${messageOf(error).slice(0, 200)}; asked again in ${Math.ceil(ms / 1_000)} s`;
+        for (const tell of this.listeners) tell(`exchange.${kind}`, detail);
         await this.pause(ms);
       } finally {
         answered();
@@ -114,7 +116,7 @@ export class RequestGate {
   }
 }
 
-const stopped = (): SluiceError => new SluiceError("STOPPED", "Stopped.");
+const stopped = (): SluiceError => new SluiceError("STOPPED", "The fetch was stopped; nothing was written.");
 
 const orStopped = <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return answer;
@@ -126,7 +128,7 @@ const orStopped = <T>(answer: Promise<T>, signal: AbortSignal | undefined): Prom
 };
 
 /** The class of an error of ccxt and those above it, by name: there may be two copies of ccxt. */
-const classesOf = (error: unknown): readonly string[] => {
+export const classesOf = (error: unknown): readonly string[] => {
   const names: string[] = [];
   for (let one: unknown = error; typeof one === "object" && one !== null; one = Object.getPrototypeOf(one))
     names.push((one.constructor as { readonly name?: string } | undefined)?.name ?? "");
@@ -134,7 +136,7 @@ const classesOf = (error: unknown): readonly string[] => {
 };
 
 /** Whether a failure may pass by waiting: the exchange asked for less, or the network or the exchange was not there. */
-export const failureOf = (error: unknown): "limited" | "network" | undefined => {
+const failureOf = (error: unknown): "limited" | "network" | undefined => {
   const names = classesOf(error);
   if (names.includes("RateLimitExceeded") || names.includes("DDoSProtection")) return "limited";
   return names.includes("OperationFailed") || names.includes("NetworkError") ? "network" : undefined;

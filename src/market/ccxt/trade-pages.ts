@@ -17,7 +17,7 @@ export interface TradeCursor {
   readonly at: number;
   /** Names of the trades of that instant that were taken. */
   readonly taken?: readonly string[];
-  /** What lies right before it fills a page by itself. */
+  /** What lies right before it fills a page. */
   readonly past?: true;
 }
 
@@ -27,6 +27,8 @@ const quietMs = 3_600_000;
 interface Named {
   readonly name: string;
   readonly row: TradeRow;
+  /** It has a price, a quantity and a side. */
+  readonly isUsable: boolean;
 }
 
 export const tradePager = (exchange: Exchange, { symbol }: NamedMarket, { from, to }: Span): Pager<TradeRow, TradeCursor> => {
@@ -37,27 +39,34 @@ export const tradePager = (exchange: Exchange, { symbol }: NamedMarket, { from, 
   const page = async ({ at, taken, past }: TradeCursor): Promise<Page<TradeRow, TradeCursor>> => {
     // One earlier, as some show what came after the instant and others what came at it, too.
     const answer = await calling(id, () => api.fetchTrades(symbol, past ? at : at - 1, limit));
-    const shown = inOrder(answer.flatMap(namedOf));
-    const unusable = answer.length - shown.length;
+    const { shown, rows: fresh, next, unusable } = newTrades(answer, { at, taken: taken ?? [] });
+    const left = unusable > 0 ? { unusable } : {};
     const isFull = shown.length > 1 && shown.length >= pageMost;
     pageMost = Math.max(pageMost, shown.length);
-    const fresh = without(shown, at, taken ?? []).filter(({ row }) => row[0] < to);
-    const rows = fresh.map(({ row }) => row);
-    const last = rows.at(-1)?.[0];
-    if (last === undefined) {
+    const rows = fresh.filter(([when]) => when < to);
+    if (next === undefined) {
       const isStuck = isFull && shown.every(({ row }) => row[0] <= at) && shown.some(({ row }) => row[0] === at);
-      return isStuck
-        ? { rows, next: { at: at + 1, past: true }, lost: [[at, at + 1]] }
-        : { rows, next: { at: Math.min(to, at + quietMs) } };
+      if (!isStuck) return { rows, next: { at: Math.min(to, at + quietMs) }, ...left };
+      // What lies before it fills the page as well, or it fills a page by itself.
+      const isCrowded = shown.some(({ row }) => row[0] < at);
+      if (isCrowded && taken !== undefined && past === undefined) return { rows, next: { at, taken, past: true }, ...left };
+      return { rows, next: { at: at + 1, past: true }, lost: [[at, at + 1]], ...left };
     }
     const isJoined = taken === undefined || shown.some(({ row }) => row[0] <= at);
-    const next = {
-      at: last,
-      taken: [...(last === at ? (taken ?? []) : []), ...fresh.flatMap(({ name, row }) => (row[0] === last ? [name] : []))],
-    };
-    return { rows, next, ...(unusable > 0 && { unusable }), ...(isJoined ? {} : { lost: [[at, rows[0]?.[0] ?? at]] }) };
+    return { rows, next, ...left, ...(isJoined ? {} : { lost: [[at, rows[0]?.[0] ?? at]] }) };
   };
   return { begin: { at: from }, end: to, page };
+};
+
+/** Trades of an answer that were not there before, in order of time, and where the next answer goes on; undefined where there are none. */
+export const newTrades = (answer: readonly CcxtTrade[], { at, taken = [] }: TradeCursor) => {
+  const shown = inOrder(answer.flatMap(namedOf));
+  const fresh = without(shown, at, taken);
+  const last = fresh.at(-1)?.row[0];
+  const names = fresh.flatMap(({ name, row }) => (row[0] === last ? [name] : []));
+  const next: TradeCursor | undefined = last === undefined ? undefined : { at: last, taken: [...(last === at ? taken : []), ...names] };
+  const rows = fresh.flatMap(({ row, isUsable }) => (isUsable ? [row] : []));
+  return { shown, rows, next, unusable: fresh.length - rows.length + answer.length - shown.length };
 };
 
 /** By time; those of one instant as they came, which newest first is backwards. */
@@ -83,9 +92,10 @@ const without = (shown: readonly Named[], at: number, taken: readonly string[]):
 };
 
 const namedOf = ({ id, timestamp, side, price, amount }: CcxtTrade): readonly Named[] => {
+  if (!Number.isSafeInteger(timestamp)) return [];
   const [px, qty] = [textOf(price), textOf(amount)];
-  if (!Number.isSafeInteger(timestamp) || px === undefined || qty === undefined || (side !== "buy" && side !== "sell")) return [];
-  const row: TradeRow = [timestamp as number, side === "buy" ? 1 : -1, px, qty];
+  const isUsable = px !== undefined && qty !== undefined && (side === "buy" || side === "sell");
+  const row: TradeRow = [timestamp as number, side === "buy" ? 1 : -1, px ?? "0", qty ?? "0"];
   // An id is marked, so that no row is mistaken for one.
-  return [{ name: id === undefined || id === "" ? row.join(" ") : `#${id}`, row }];
+  return [{ name: id === undefined || id === "" ? row.join(" ") : `#${id}`, row, isUsable }];
 };

@@ -9,6 +9,7 @@ export class RateLimitExceeded extends Error {}
 export class OperationFailed extends Error {}
 export class NetworkError extends OperationFailed {}
 export class BadSymbol extends Error {}
+export class NotSupported extends Error {}
 
 export const spot = (symbol: string, more: Partial<CcxtMarket> = {}): CcxtMarket => {
   const [base = "", quote = ""] = symbol.split("/");
@@ -64,6 +65,8 @@ export class CcxtLike implements CcxtExchange {
   bars: readonly CcxtBar[] = [];
   trades: readonly CcxtTrade[] = [];
   quirks: Quirks = {};
+  readonly #waiting = new Map<string, (answer: unknown) => void>();
+  readonly #told = new Map<string, readonly unknown[]>();
   readonly #now: () => number;
   readonly #cost: number;
 
@@ -95,7 +98,7 @@ export class CcxtLike implements CcxtExchange {
     { until }: { until?: number } = {},
   ): Promise<readonly CcxtBar[]> {
     await this.fetch2("bars", "public", "GET", { since });
-    return this.#shown(this.bars, ([at]) => at, since, limit, until);
+    return this.#shown(this.bars, ([at = 0]) => at, since, limit, until);
   }
 
   async fetchTrades(_symbol: string, since = 0, limit = 1_000): Promise<readonly CcxtTrade[]> {
@@ -115,6 +118,39 @@ export class CcxtLike implements CcxtExchange {
 
   async close(): Promise<void> {
     this.closed++;
+  }
+
+  /** Tells those who follow `what`, as soon as they ask. */
+  tell(what: string, answer: unknown): void {
+    const waiting = this.#waiting.get(what);
+    if (waiting === undefined) this.#told.set(what, [...(this.#told.get(what) ?? []), answer]);
+    else {
+      this.#waiting.delete(what);
+      waiting(answer);
+    }
+  }
+
+  async watchTrades(symbol: string): Promise<readonly CcxtTrade[]> {
+    return this.#next(`trades ${symbol}`);
+  }
+
+  async watchBidsAsks([symbol = ""]: string[] = []): Promise<Readonly<Record<string, CcxtTicker>>> {
+    return this.#next(`best ${symbol}`);
+  }
+
+  async watchOrderBook(symbol: string): Promise<CcxtBook> {
+    return this.#next(`book ${symbol}`);
+  }
+
+  async #next<T>(what: string): Promise<T> {
+    const [first, ...rest] = this.#told.get(what) ?? [];
+    if (first === undefined)
+      return new Promise((resolve, reject) =>
+        this.#waiting.set(what, (answer) => (answer instanceof Error ? reject(answer) : resolve(answer as T))),
+      );
+    this.#told.set(what, rest);
+    if (first instanceof Error) throw first;
+    return first as T;
   }
 
   #shown<T>(all: readonly T[], atOf: (row: T) => number, since: number, limit: number, until = Number.POSITIVE_INFINITY): readonly T[] {

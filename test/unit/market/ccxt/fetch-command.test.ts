@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import type { CcxtBar } from "../../../../src/market/ccxt/ccxt-exchange.ts";
-import { capturedIo } from "../../../support/captured-io.ts";
+import { type CapturedIo, capturedIo } from "../../../support/captured-io.ts";
 import { CcxtLike } from "../../../support/harness/ccxt-like.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -12,12 +12,12 @@ const start = Date.parse("2024-01-01T00:00:00Z");
 const bars = (count: number): readonly CcxtBar[] =>
   Array.from({ length: count }, (_, index) => [start + index * 60_000, 100, 101, 99, 100 + (index % 2) / 10, 1]);
 
-const run = async (args: readonly string[], change: (exchange: CcxtLike) => void = () => undefined) => {
+const run = async (args: readonly string[], change: (exchange: CcxtLike, io: CapturedIo) => void = () => undefined) => {
   const clock = createVirtualClock(start + 86_400_000);
   const exchange = new CcxtLike(clock.now, 0);
   exchange.bars = bars(30);
-  change(exchange);
   const io = capturedIo();
+  change(exchange, io);
   const asked: string[] = [];
   const choose = (id: string) => {
     asked.push(id);
@@ -43,6 +43,23 @@ describe("sluice fetch", () => {
     const { out: text } = await run(["testex", "BTC-USDT-SWAP", "BTC-USDT", ...span, "--out", out, "--json"]);
     const told = JSON.parse(text) as { rows: number; gaps: readonly object[]; instruments: readonly { instId: string }[] };
     expect([told.rows, told.gaps.length, told.instruments.map(({ instId }) => instId)]).toEqual([60, 2, ["BTC-USDT-SWAP", "BTC-USDT"]]);
+  });
+
+  it("stops on Ctrl-C with what it has, and goes on with the same command", async () => {
+    const out = join(temporaryFolder("fetch-command"), "m");
+    const args = ["testex", "BTC-USDT", ...span, "--out", out];
+    const stopped = await run(args, (exchange, io) => {
+      exchange.quirks = { cap: 5 };
+      exchange.fetch2 = async () => {
+        if (exchange.asked.push({ method: "bars", since: 0, at: 0 }) === 3) io.stop();
+        return undefined;
+      };
+    });
+    expect([stopped.code, stopped.out, existsSync(out)]).toEqual([130, "", false]);
+    expect(stopped.err).toContain(`The fetch was stopped. What was fetched is kept in ${out}.part; the same command goes on from there.`);
+    const { code, out: text } = await run(args);
+    expect([code, existsSync(`${out}.part`)]).toEqual([0, false]);
+    expect(text).toContain("BTC-USDT  candle 60000 ms: 30");
   });
 
   it("prints the terms of products", async () => {

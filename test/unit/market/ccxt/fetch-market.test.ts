@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/clock/clock.ts";
 import { createVirtualClock } from "../../../../src/clock/virtual-clock.ts";
 import type { CcxtBar, CcxtTrade } from "../../../../src/market/ccxt/ccxt-exchange.ts";
-import { type FetchMarketOptions, fetchInstruments, fetchMarketData } from "../../../../src/market/ccxt/fetch-options.ts";
+import { fetchInstruments, fetchMarketData } from "../../../../src/market/ccxt/fetch-data.ts";
+import type { FetchMarketOptions } from "../../../../src/market/ccxt/fetch-market.ts";
 import { readFixture } from "../../../../src/market/tape/fixture.ts";
 import { BadSymbol, CcxtLike, NetworkError, type Quirks, RateLimitExceeded, spot, swap } from "../../../support/harness/ccxt-like.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -59,7 +60,7 @@ const closes = (out: string): readonly string[] => {
 };
 
 const closesOf = (rows: readonly CcxtBar[]): readonly string[] =>
-  rows.map(([at, , , , close]) => `${(at - start) / minute + 1} ${Number(close).toFixed(1)}`);
+  rows.map(([at = 0, , , , close]) => `${(at - start) / minute + 1} ${Number(close).toFixed(1)}`);
 
 describe("Fetched bars", () => {
   it.each<[string, Quirks]>([
@@ -178,6 +179,12 @@ describe("Fetched trades", () => {
     const { gaps } = await done;
     expect(gaps).toEqual([{ instId: "BTC-USDT-SWAP", from: iso(start + 4), to: iso(start + 5) }]);
     expect(tradesIn(out)).toContain("8 1 0.002");
+  });
+
+  it("are not lost where an instant and the one before it fill a page", async () => {
+    const trades = [...[3, 3, 3, 4, 4, 4, 4].map((at, index) => trade(at, `a${index}`)), trade(9, "z")];
+    const { out, done } = fetching(exchangeWith({ trades }, { cap: 5 }), { kind: "trades", to: iso(start + 60) });
+    expect([(await done).gaps, tradesIn(out).length]).toEqual([[], 8]);
   });
 
   it("tell what an exchange did not show that keeps only the newest", async () => {

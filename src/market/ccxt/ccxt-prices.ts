@@ -1,0 +1,239 @@
+/**
+ * Best prices and trades of an exchange as they come: pushed where ccxt follows them over a connection, else asked for.
+ *
+ * Invariants: a way that the exchange turns out not to have is left for the next one; a failure is told once until prices come again, and
+ * tried again at growing distances; a trade is given on once; a price off the tick is left out, and told; after a stop nothing comes
+ * and no timer is left.
+ * Not here: connections and their repair, which are ccxt's; the exchange's limit (request-gate.ts).
+ */
+import type { Clock, Timer } from "../../clock/clock.ts";
+import { instTypeOf } from "../../contract/inst-id.ts";
+import { messageOf, SluiceError } from "../../errors.ts";
+import type { LivePrices, OpenPrices } from "../live-prices.ts";
+import { createTape, emptyColumns, type Series, seriesOf, type Tape, type TapeInstrument } from "../tape/tape.ts";
+import { type CcxtBook, type CcxtTicker, type CcxtTrade, type Exchange, type ExchangeChoice, sharedExchange } from "./ccxt-exchange.ts";
+import { instrumentOf, marketNamed, type NamedMarket, termsOf, textOf } from "./ccxt-symbols.ts";
+import { FollowedProduct } from "./followed-product.ts";
+import { classesOf } from "./request-gate.ts";
+
+/** Options of `ccxtMarket`. Times are milliseconds. */
+export interface CcxtMarketOptions {
+  /** Products to trade: instrument ids (`BTC-USDT-SWAP`) or symbols of ccxt (`BTC/USDT:USDT`). */
+  readonly instruments: readonly string[];
+  /** When nothing has come of any product for so long, orders are refused until something does. Default 30 000. */
+  readonly staleMs?: number;
+  /** How often is asked where the exchange does not push. Default 2 000. */
+  readonly pollMs?: number;
+}
+
+type Tell = Parameters<LivePrices["open"]>[0]["tell"];
+
+export const openCcxtPrices = async (
+  choice: ExchangeChoice,
+  options: CcxtMarketOptions,
+  { clock, tell }: Parameters<LivePrices["open"]>[0],
+): Promise<OpenPrices> => {
+  const exchange = await sharedExchange(choice, clock);
+  const markets = options.instruments.map((name) => marketNamed(exchange, name));
+  const terms = markets.map((market) => termsOf(exchange, market));
+  const closed = terms.find(({ active }) => !active);
+  if (closed !== undefined) throw new SluiceError("CONFIG_INVALID", `${exchange.id} does not trade ${closed.symbol} now.`);
+  const instruments = terms.map((one) => instrumentOf(exchange, one));
+  const series = instruments.flatMap((_, index) => [empty("quote", index), empty("trade", index)]);
+  const feesOf = (type: "SPOT" | "SWAP") => {
+    const { makerBps, takerBps } = terms.find(({ instId }) => instTypeOf(instId) === type) ?? {};
+    return makerBps === undefined || takerBps === undefined ? undefined : { makerBps, takerBps };
+  };
+  const [SPOT, SWAP] = [feesOf("SPOT"), feesOf("SWAP")];
+  const layout = createTape(instruments, series);
+  return new CcxtPrices({ exchange, markets, layout, options, clock, tell, fees: { ...(SPOT && { SPOT }), ...(SWAP && { SWAP }) } });
+};
+
+const empty = (kind: "quote" | "trade", instrument: number): Series =>
+  seriesOf(kind, instrument, new Float64Array(0), emptyColumns(kind, 0));
+
+interface PricesParts extends Pick<OpenPrices, "layout" | "fees"> {
+  readonly exchange: Exchange;
+  readonly markets: readonly NamedMarket[];
+  readonly options: CcxtMarketOptions;
+  readonly clock: Clock;
+  readonly tell: Tell;
+}
+
+/** One way to hear of something: `take` throws `Unsuited` where the answer lacks what is needed. */
+interface Way<T = never> {
+  /** What ccxt calls it. */
+  readonly method: string;
+  readonly ask: () => Promise<T>;
+  readonly take: (answer: T) => void;
+  /** 0 where the answer comes when there is something new. */
+  readonly pauseMs: number;
+}
+
+class Unsuited extends Error {
+  override readonly name = "Error";
+}
+
+const backoffMs = { base: 1_000, most: 30_000 } as const;
+/** So many answers without time passing are a fault of the exchange's client, which must not stop everything else. */
+const sameInstantMost = 200;
+
+class CcxtPrices implements OpenPrices {
+  readonly layout: Tape;
+  readonly fees: OpenPrices["fees"];
+  readonly #parts: PricesParts;
+  readonly #followed: readonly FollowedProduct[];
+  /** With the exchange's name. */
+  readonly #tell: Tell;
+  readonly #timers = new Set<Timer>();
+  readonly #staleMs: number;
+  #sink: (rows: Tape) => void = () => undefined;
+  #stopped = false;
+
+  constructor(parts: PricesParts) {
+    const { layout, fees, markets, options } = parts;
+    this.#parts = parts;
+    this.layout = layout;
+    this.fees = fees;
+    this.#staleMs = options.staleMs ?? 30_000;
+    this.#tell = (what, detail) => parts.tell(what, `${parts.exchange.id}: ${detail}`);
+    this.#followed = markets.map((market, index) => {
+      const instrument = layout.instruments[index] as TapeInstrument;
+      return new FollowedProduct({ market, instrument, index, clock: parts.clock, tell: this.#tell, give: (rows) => this.#give(rows) });
+    });
+  }
+
+  refusal(): string | undefined {
+    const { clock, exchange } = this.#parts;
+    const heardAt = Math.max(...this.#followed.map((one) => one.heardAt));
+    if (clock.now() - heardAt < this.#staleMs) return undefined;
+    return heardAt === Number.NEGATIVE_INFINITY
+      ? `${exchange.id} has told no price yet`
+      : `${exchange.id} has told no price for ${Math.round((clock.now() - heardAt) / 1_000)} s`;
+  }
+
+  start(sink: (rows: Tape) => void): void {
+    const { exchange, tell, clock } = this.#parts;
+    this.#sink = sink;
+    exchange.gate.listeners.add(tell);
+    for (const one of this.#followed) {
+      void this.#follow(`best prices of ${one.market.instId}`, this.#quoteWays(one));
+      void this.#follow(`trades of ${one.market.instId}`, this.#tradeWays(one));
+    }
+    this.#watchSilence(clock.now());
+  }
+
+  async stop(): Promise<void> {
+    const { exchange, tell } = this.#parts;
+    this.#stopped = true;
+    exchange.gate.listeners.delete(tell);
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+    await exchange.end();
+  }
+
+  async #follow(what: string, ways: readonly Way[]): Promise<void> {
+    const { clock } = this.#parts;
+    let [failures, answers, answeredAt] = [0, 0, Number.NaN];
+    for (let index = 0; ; ) {
+      const way = ways[index];
+      if (way === undefined) return this.#tell("market.missing", `it shows no ${what}`);
+      try {
+        const answer = await way.ask();
+        if (this.#stopped) return;
+        way.take(answer);
+        if (failures > 0) this.#tell("market.back", `${what} come again`);
+        failures = 0;
+        answers = clock.now() === answeredAt ? answers + 1 : 0;
+        answeredAt = clock.now();
+        if (way.pauseMs > 0 || answers > sameInstantMost) await this.#pause(Math.max(1, way.pauseMs));
+      } catch (error) {
+        if (this.#stopped) return;
+        if (error instanceof Unsuited || classesOf(error).includes("NotSupported")) {
+          index++;
+          this.#tell("market.way", `${what} do not come by ${way.method}: ${messageOf(error).slice(0, 200)}`);
+          continue;
+        }
+        if (failures++ === 0) this.#tell("market.failed", `${what}: ${messageOf(error).slice(0, 200)}; tried again until they come`);
+        await this.#pause(Math.min(backoffMs.most, backoffMs.base * 2 ** Math.min(failures - 1, 10)));
+      }
+    }
+  }
+
+  #quoteWays(one: FollowedProduct): readonly Way[] {
+    const { exchange, options } = this.#parts;
+    const { api } = exchange;
+    const { symbol } = one.market;
+    const ticker = (told: CcxtTicker | undefined): void => {
+      if (told === undefined) return;
+      const { bid, bidVolume, ask, askVolume } = told;
+      const texts = [bid, bidVolume, ask, askVolume].map(textOf);
+      if (texts.includes(undefined)) throw new Unsuited("it tells no quantities");
+      one.quoted(texts as [string, string, string, string]);
+    };
+    const book = ({ bids: [bid], asks: [ask] }: CcxtBook): void => {
+      // While a side is empty there is no best price of it.
+      const texts = [bid?.[0], bid?.[1], ask?.[0], ask?.[1]].map(textOf);
+      if (!texts.includes(undefined)) one.quoted(texts as [string, string, string, string]);
+    };
+    const poll = { pauseMs: options.pollMs ?? 2_000 };
+    const push = { pauseMs: 0 };
+    return this.#offered({
+      watchBidsAsks: { ask: async () => (await api.watchBidsAsks?.([symbol]))?.[symbol], take: ticker, ...push },
+      watchOrderBook: { ask: async () => (await api.watchOrderBook?.(symbol)) as CcxtBook, take: book, ...push },
+      watchTicker: { ask: async () => api.watchTicker?.(symbol), take: ticker, ...push },
+      fetchTicker: { ask: () => api.fetchTicker(symbol), take: ticker, ...poll },
+      fetchOrderBook: { ask: () => api.fetchOrderBook(symbol), take: book, ...poll },
+    });
+  }
+
+  #tradeWays(one: FollowedProduct): readonly Way[] {
+    const { api } = this.#parts.exchange;
+    const { symbol } = one.market;
+    const take = (answer: readonly CcxtTrade[]): void => one.traded(answer);
+    return this.#offered({
+      watchTrades: { ask: async () => (await api.watchTrades?.(symbol)) ?? [], take, pauseMs: 0 },
+      fetchTrades: { ask: () => api.fetchTrades(symbol), take, pauseMs: this.#parts.options.pollMs ?? 2_000 },
+    });
+  }
+
+  /** The ways that the exchange has, in order of preference. */
+  #offered(ways: Readonly<Record<string, Way<never>>> | Readonly<Record<string, unknown>>): readonly Way[] {
+    const { has } = this.#parts.exchange.api;
+    return Object.entries(ways).flatMap(([method, way]) =>
+      has[method] === true || has[method] === "emulated" ? [{ ...(way as Way), method }] : [],
+    );
+  }
+
+  #watchSilence(startedAt: number): void {
+    void this.#pause(Math.ceil(this.#staleMs / 4)).then(() => {
+      for (const one of this.#followed) one.look(this.#staleMs, startedAt);
+      this.#watchSilence(startedAt);
+    });
+  }
+
+  /** A tape of all series, of which only this one has rows. */
+  #give(rows: Series): void {
+    const { instruments, series } = this.layout;
+    const place = 2 * rows.instrument + (rows.kind === "quote" ? 0 : 1);
+    this.#sink(
+      createTape(
+        instruments,
+        series.map((one, at) => (at === place ? rows : one)),
+      ),
+    );
+  }
+
+  /** Never resolves after a stop. */
+  #pause(ms: number): Promise<void> {
+    const { clock } = this.#parts;
+    return new Promise((resolve) => {
+      if (this.#stopped) return;
+      const timer = clock.setTimer(clock.now() + ms, () => {
+        this.#timers.delete(timer);
+        resolve();
+      });
+      this.#timers.add(timer);
+    });
+  }
+}
