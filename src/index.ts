@@ -54,6 +54,7 @@ export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
 export type { StrategyState } from "./host/strategy-host.ts";
 export type { EventMap } from "./journal/event-map.ts";
 export type { Event, EventType, OrderPhase } from "./journal/events.ts";
+export { fromCcxt } from "./market/ccxt/ccxt-history.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
 export type { BookLevel, BookView, Candle, HistoryOptions, Market, Quote, Trade } from "./market/market-data.ts";
 export type { CancelResult, OrderFilter, Orders } from "./orders/manual-orders.ts";

@@ -11,6 +11,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
+import type { LivePrices, OpenPrices } from "../market/live-prices.ts";
 import { readFixture } from "../market/tape/fixture.ts";
 import { generateParts, instrumentFor, type MadeMarket } from "../market/tape/generate.ts";
 import type { Tape } from "../market/tape/tape.ts";
@@ -19,7 +20,8 @@ import { currencyText, reportCurrency } from "./conversion.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
-import { type More, PaperPlayer } from "./paper-player.ts";
+import { livePaper } from "./live-paper.ts";
+import { type More, openPlayed } from "./paper-player.ts";
 import { PlayedHistory } from "./played-history.ts";
 import { createSimulated, type Simulated, type SimulatedOptions, type SimulatedUser, userOf } from "./simulated-service.ts";
 
@@ -262,37 +264,29 @@ const leadMs = 5_000;
 export interface PaperOptions extends EmbeddedOptions {
   /** Products of the generated market when no fixture is given. */
   readonly instruments?: readonly string[];
+  /** Live prices, such as `ccxtMarket("binance", { instruments: ["BTC-USDT-SWAP"] })`, instead of a fixture or a generated market. */
+  readonly market?: LivePrices;
   /** The time to trade on instead of the machine's, for tests. */
   readonly clock?: Clock;
 }
 
-/** The embedded service on the machine's clock: a recorded or generated market plays from now on. No account, no network. */
-export const paper = ({ clock: given, ...options }: PaperOptions = {}): ServiceSpec => {
-  const checked = check(paperSchema, options as Omit<PaperOptions, "clock">, "paper options");
+/** The embedded service on the machine's clock: a recorded, generated or live market plays from now on. No account. */
+export const paper = ({ clock: given, market: live, ...options }: PaperOptions = {}): ServiceSpec => {
+  const checked = check(paperSchema, options as Omit<PaperOptions, "clock" | "market">, "paper options");
   const { instruments = defaultInstruments, ...rest } = checked;
+  const withFees = (fees: OpenPrices["fees"]) => settle({ fees: { SPOT: defaultFees, SWAP: defaultFees, ...fees }, ...checked });
+  if (live !== undefined) return livePaper(live, checked, withFees, given);
   return {
     kind: "paper",
     open: (env) => {
       const clock = given ?? createSystemClock();
       const more: More = rest.fixture === undefined ? generated(instruments) : () => undefined;
-      const tape = more() ?? market(rest.fixture).tape;
-      const shiftMs = clock.now() + paperLeadMs - tape.startAt;
-      const simulated = createSimulated(tape, clock, settle(rest), env, shiftMs);
-      const player = new PaperPlayer(tape, simulated, shiftMs, more);
-      return { ...simulated, realTime: given === undefined, start: () => player.start(), stop: () => stopAll(player, simulated) };
+      return { ...openPlayed(more() ?? market(rest.fixture).tape, more, settle(rest), env, clock), realTime: given === undefined };
     },
   };
 };
 
-const stopAll = (player: PaperPlayer, simulated: Simulated): void => {
-  player.stop();
-  simulated.stopFunding();
-};
-
 const defaultInstruments = ["BTC-USDT-SWAP", "ETH-USDT-SWAP"];
-
-/** The market begins when the engine has read the service's state. */
-const paperLeadMs = 1_500;
 
 /** Made as it is played, because hours of hundreds of instruments would be a gigabyte. */
 const generated = (instruments: readonly string[]): MadeMarket =>

@@ -7,9 +7,10 @@
  * nothing is played and no timer is left.
  * Not here: a clock that is moved (player.ts).
  */
-import type { Timer } from "../clock/clock.ts";
+import type { OpenService, ServiceEnv } from "../client/service-port.ts";
+import type { Clock, Timer } from "../clock/clock.ts";
 import { type Tape, timeAt } from "../market/tape/tape.ts";
-import type { Simulated } from "./simulated-service.ts";
+import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated-service.ts";
 
 /** What comes after a tape, of the same instruments and kinds of rows; undefined at the end. */
 export interface More {
@@ -17,6 +18,21 @@ export interface More {
   /** Called whenever rows were played, to make a little of it ahead. */
   readonly prepare?: () => void;
 }
+
+/** The market begins when the engine has read the service's state. */
+const leadMs = 1_500;
+
+/** The embedded service on a tape that plays from now on, and on what comes after it. */
+export const openPlayed = (tape: Tape, more: More, options: SimulatedOptions, env: ServiceEnv, clock: Clock): OpenService => {
+  const shiftMs = clock.now() + leadMs - tape.startAt;
+  const simulated = createSimulated(tape, clock, options, env, shiftMs);
+  const player = new PaperPlayer(tape, simulated, shiftMs, more);
+  const stop = (): void => {
+    player.stop();
+    simulated.stopFunding();
+  };
+  return { ...simulated, start: () => player.start(), stop };
+};
 
 export class PaperPlayer {
   readonly #simulated: Simulated;
@@ -40,6 +56,15 @@ export class PaperPlayer {
 
   start(): void {
     this.#step();
+  }
+
+  /** Plays rows that have just happened, of the same products and series as the tape before. */
+  push(rows: Tape): void {
+    if (this.#stopped) return;
+    this.#tape = rows;
+    this.#next = 0;
+    this.#simulated.follow(rows);
+    this.#playTo(this.#simulated.clock.now());
   }
 
   stop(): void {
