@@ -78,6 +78,12 @@ const backoffMs = { base: 1_000, most: 30_000 } as const;
 /** So many answers without time passing are a fault of the exchange's client, which must not stop everything else. */
 const sameInstantMost = 200;
 
+/** What asking again will not mend: a way that is not there or, where there is another, one that the exchange refuses. */
+const isGone = (error: unknown, isOther: boolean): boolean => {
+  const classes = classesOf(error);
+  return error instanceof Unsuited || classes.includes("NotSupported") || (isOther && classes.includes("ExchangeError"));
+};
+
 class CcxtPrices implements OpenPrices {
   readonly layout: Tape;
   readonly fees: OpenPrices["fees"];
@@ -149,7 +155,7 @@ class CcxtPrices implements OpenPrices {
         if (way.pauseMs > 0 || answers > sameInstantMost) await this.#pause(Math.max(1, way.pauseMs));
       } catch (error) {
         if (this.#stopped) return;
-        if (error instanceof Unsuited || classesOf(error).includes("NotSupported")) {
+        if (isGone(error, ways[index + 1] !== undefined)) {
           index++;
           this.#tell("market.way", `${what} do not come by ${way.method}: ${messageOf(error).slice(0, 200)}`);
           continue;

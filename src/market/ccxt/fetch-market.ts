@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
-import type { FixtureManifest, WriteOptions } from "../tape/fixture.ts";
+import type { Fixture, WriteOptions } from "../tape/fixture.ts";
 import { openForAdding } from "../tape/fixture-addition.ts";
 import { microsecondsOf } from "../tape/import-instants.ts";
 import { createNotes } from "../tape/read-recording.ts";
@@ -74,7 +74,8 @@ export const fetchInto = async (options: FetchMarketOptions): Promise<FetchedFix
   const folder = `${out.replace(/[/\\]+$/, "")}.part`;
   const job: Job = { ...span, exchange, markets, kind, timeframe, barMs, folder, onProgress };
   checkOffer(job);
-  if (kind === "trades" && !force) for (const { instId } of markets) checkFree(out, target.before, instId, span);
+  const { before } = target;
+  if (kind === "trades" && !force && before !== undefined) for (const { instId } of markets) checkFree(out, before, instId, span);
   const fetched = [];
   try {
     for (const [index] of markets.entries()) fetched.push(await fetchOne(job, index));
@@ -160,13 +161,13 @@ const checkOffer = ({ exchange: { api, id }, kind, timeframe }: Job): void => {
 };
 
 /** Trades cannot be told to be the same ones; before hours of fetching that is better known. */
-const checkFree = (out: string, before: { readonly manifest: FixtureManifest } | undefined, instId: string, { from, to }: Span): void => {
-  const held = before?.manifest;
-  const has = held?.series.some((series) => series.kind === "trade" && series.instId === instId) === true;
-  if (held === undefined || !has || held.startAtMs >= to || held.endAtMs < from) return;
+const checkFree = (out: string, { tape }: Fixture, instId: string, { from, to }: Span): void => {
+  const held = tape.series.find((one) => one.kind === "trade" && tape.instruments[one.instrument]?.instId === instId);
+  const [first, last] = [held?.at[0], held?.at.at(-1)];
+  if (first === undefined || last === undefined || first >= to || last < from) return;
   throw new SluiceError(
     "USAGE",
-    `${out} may hold trades of ${instId} of that time already: it reaches from ${held.startAt} to ${held.endAt}. Fetch what comes after it, name a new folder, or replace them with --force (from code: { force: true }).`,
+    `${out} holds trades of ${instId} from ${new Date(first).toISOString()} to ${new Date(last).toISOString()} already. Fetch what comes before or after, name a new folder, or replace them with --force (from code: { force: true }).`,
   );
 };
 

@@ -61,7 +61,7 @@ export class FollowedProduct {
     // An exchange begins with what was before: the last of it is the price now.
     const rows = this.#trades === undefined ? fresh.slice(-1) : fresh;
     this.#trades = next ?? this.#trades ?? { at: Number.NEGATIVE_INFINITY };
-    this.#heard();
+    if (rows.length > 0) this.#heard();
     const counted = rows.flatMap(([, side, px, qty]) => {
       const [ticks] = this.#ticks([px]) ?? [];
       const lots = this.#lots(qty);

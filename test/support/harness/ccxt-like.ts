@@ -9,7 +9,8 @@ export class RateLimitExceeded extends Error {}
 export class OperationFailed extends Error {}
 export class NetworkError extends OperationFailed {}
 export class BadSymbol extends Error {}
-export class NotSupported extends Error {}
+export class ExchangeError extends Error {}
+export class NotSupported extends ExchangeError {}
 
 export const spot = (symbol: string, more: Partial<CcxtMarket> = {}): CcxtMarket => {
   const [base = "", quote = ""] = symbol.split("/");

@@ -9,7 +9,7 @@ import type { CcxtTrade } from "../../../../src/market/ccxt/ccxt-exchange.ts";
 import { ccxtMarket } from "../../../../src/market/ccxt/ccxt-market.ts";
 import type { CcxtMarketOptions } from "../../../../src/market/ccxt/ccxt-prices.ts";
 import type { Tape } from "../../../../src/market/tape/tape.ts";
-import { CcxtLike, NetworkError, NotSupported, spot, swap } from "../../../support/harness/ccxt-like.ts";
+import { CcxtLike, ExchangeError, NetworkError, NotSupported, spot, swap } from "../../../support/harness/ccxt-like.ts";
 
 const symbol = "BTC/USDT";
 const startAt = 1_700_000_000_000;
@@ -123,6 +123,32 @@ describe("Live prices of an exchange", () => {
     expect(prices.refusal()).toBeUndefined();
     await prices.stop();
     expect([clock.nextAt(), exchange.closed]).toEqual([Number.POSITIVE_INFINITY, 1]);
+  });
+
+  it("are stale where only old trades are told", async () => {
+    const { pass, prices } = await following({ fetchTrades: true }, (one) => {
+      one.fetchTrades = async () => [trade("a", "100.1")];
+    });
+    await pass(29_000);
+    expect(prices.refusal()).toBeUndefined();
+    await pass(2_000);
+    expect(prices.refusal()).toBe("testex has told no price for 31 s");
+  });
+
+  it("are asked for where the exchange refuses to push them, and asked again where there is no other way", async () => {
+    const { exchange, pass, told, rows } = await following({ watchTrades: true, watchBidsAsks: true, fetchTrades: true }, (one) => {
+      one.fetchTrades = async () => [trade("a", "100.1")];
+    });
+    exchange.tell(`trades ${symbol}`, new ExchangeError("needs a key"));
+    exchange.tell(`best ${symbol}`, new ExchangeError("wrong message"));
+    exchange.tell(`best ${symbol}`, best("100.1", "100.3"));
+    await pass(2_000);
+    expect(rows).toEqual(["0 BTC-USDT trade 1 1001 12", "1 BTC-USDT quote 1001 1500 1003 2000"]);
+    expect(told).toEqual([
+      "market.way testex: trades of BTC-USDT do not come by watchTrades: needs a key",
+      "market.failed testex: best prices of BTC-USDT: wrong message; tried again until they come",
+      "market.back testex: best prices of BTC-USDT come again",
+    ]);
   });
 
   it("come again after a failure, which is told once", async () => {

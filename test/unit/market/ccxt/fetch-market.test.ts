@@ -195,6 +195,25 @@ describe("Fetched trades", () => {
     expect(gaps).toEqual([{ instId: "BTC-USDT-SWAP", from: iso(start), to: iso(start + 45 * 1_000_000) }]);
   });
 
+  it("are added before and after those a fixture holds, beside bars, and never into them", async () => {
+    const trades = [5, 15, 25, 35].map((second) => trade(second * 1_000, `t${second}`));
+    const within = (from: number, to: number) => ({
+      kind: "trades" as const,
+      from: iso(start + from * 1_000),
+      to: iso(start + to * 1_000),
+    });
+    const { out, done } = fetching(exchangeWith({ bars: bars(0, 40) }));
+    await done;
+    await fetching(exchangeWith({ trades }), { out, ...within(10, 20) }).done;
+    await fetching(exchangeWith({ trades }), { out, ...within(20, 30) }).done;
+    expect((await fetching(exchangeWith({ trades }), { out, ...within(0, 10) }).done).rows).toBe(23);
+    const again = exchangeWith({ trades });
+    await expect(fetching(again, { out, ...within(22, 40) }).done).rejects.toMatchObject({
+      message: expect.stringContaining("holds trades of BTC-USDT-SWAP from"),
+    });
+    expect(again.exchange.asked).toEqual([]);
+  });
+
   it("count contracts in base currency", async () => {
     const made = exchangeWith({ trades: [trade(1, "a", "3")] });
     made.exchange.markets = { "BTC/USDT:USDT": swap("BTC/USDT:USDT", { contractSize: 0.01, precision: { price: 0.1, amount: 1 } }) };
