@@ -43,6 +43,7 @@ const foreignRiskAtEnd = 0.05;
 const endMs = 600;
 /** Calls at most this heavy are sent for news of others' use. */
 export const newsWeight = 5;
+const shareMs = 300;
 const yieldMs = 3_000;
 const yieldMore = 2;
 const yieldLess = 0.6;
@@ -195,12 +196,21 @@ export class Allowances {
     const wanted = lentWithin(gauge.widthMs(at), remMs, policy.lendMs, (ms) => exitReserve(policy, ms, client.openOrders, rate));
     // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
     const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
-    const others = othersMargin(client, capacity, weight, at, remMs);
-    const margin = others === 0 ? 0 : others * (least ? yieldMore : yielding(gauge, at, remMs));
+    const margin = least
+      ? othersMargin(client, capacity, weight, at, remMs) * yieldMore
+      : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
     // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
     const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
     const free = Math.min(gauge.paced(at), capacity - reserve - margin - careful - policy.probeUnits);
     return policy.spending === "paced" && at >= startAt ? Math.min(free, pacedShare(capacity, remMs, windowMs)) : free;
+  }
+
+  /** Who has had less than an equal part of what is not reserved leaves others only what they may use before the next answer tells. */
+  #othersWeight(gauge: LimitWindow, client: Client, weight: number, at: number, remMs: number, reserve: number): number {
+    const { capacity } = gauge;
+    const own = gauge.used(at) - gauge.foreign(at);
+    if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) return othersMargin(client, capacity, 0, at, shareMs);
+    return othersMargin(client, capacity, weight, at, remMs) * yielding(own, capacity, remMs);
   }
 
   #ordinaryKey(gauge: LimitWindow, kept: number, weight: LimitWindow | undefined, at: number, endAt: number): number {
@@ -261,9 +271,9 @@ const othersMargin = ({ foreign, heardAt }: Client, capacity: number, weight: nu
 export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);
 
 /** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
-const yielding = (gauge: LimitWindow, at: number, remMs: number): number => {
+const yielding = (own: number, capacity: number, remMs: number): number => {
   if (remMs < yieldMs) return 1;
-  return gauge.used(at) - gauge.foreign(at) > gauge.capacity / 2 ? yieldMore : yieldLess;
+  return own > capacity / 2 ? yieldMore : yieldLess;
 };
 
 /** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */

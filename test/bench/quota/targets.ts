@@ -50,6 +50,7 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "key-cut": [refusals(3), utilisation(97), urgentP99(300)],
   "key-small": [refusals(3), utilisation(97), urgentP99(300)],
   "key-back": [refusals(3), utilisation(97), urgentP99(300)],
+  beside: [refusals(2), { figure: "placedMsP99", atMost: 15_000 }],
   "user-cut": [refusals(4), utilisation(97), urgentP99(2_000)],
   "user-back": [refusals(4), urgentP99(2_000)],
   "path-200": [noRefusals, utilisation(98)],

@@ -18,12 +18,12 @@ describe("Other clients of the same user", () => {
     for (let call = 0; call < 100; call++) allowances.noteUse("u", startedAt, 20);
     return allowances;
   };
-  /** What is left beside reserve and blind call. */
+  /** What is left beside reserve and blind call, when we have had an equal part already. */
   const besides = (allowances: Allowances, remMs: number, use: Use = {}, what: Partial<Charge> = {}, at = startedAt): number =>
     1_200 -
     3 -
     (remMs <= 400 ? 0 : 10 * (1 + remMs / 15_000)) -
-    ordinary(allowances, remMs, gaugeOf(minute, use), at, 0, { ...charge, ...what });
+    ordinary(allowances, remMs, gaugeOf(minute, { used: 580, ...use }), at, 0, { ...charge, ...what });
 
   it("have room for what they are likely to spend: we have had less than half, and leave a little less than that", () => {
     // Eight calls in a minute in which three are expected: more happens once in two hundred times.
@@ -31,6 +31,16 @@ describe("Other clients of the same user", () => {
     expect(besides(calm(stage()), 60_000)).toBeCloseTo(8 * 20 * 0.6, 9);
     expect(besides(calm(stage()), 60_000, { used: 600 })).toBeCloseTo(8 * 20 * 0.6, 9);
     expect(besides(calm(stage()), 60_000, { used: 900, foreign: 300 })).toBeCloseTo(8 * 20 * 0.6, 9);
+  });
+
+  it("have room for a call or two before the next answer when we have had less than an equal part of what is not reserved", () => {
+    // Half of 1,200 less a reserve of 50 and sixty units.
+    expect(besides(calm(stage()), 60_000, { used: 535 })).toBeCloseTo(20, 9);
+    expect(besides(calm(stage()), 60_000, { used: 536 })).toBeCloseTo(8 * 20 * 0.6, 9);
+    expect(besides(calm(stage()), 60_000, { used: 900, foreign: 365 })).toBeCloseTo(20, 9);
+    // Three are expected in 300 ms; six or fewer come nineteen times in twenty.
+    expect(besides(busy(stage()), 60_000, { used: 535 })).toBeCloseTo(6 * 20, 9);
+    expect(besides(busy(stage()), 300, { used: 0 })).toBeCloseTo(6 * 20, 9);
   });
 
   it("have twice that when we have had more than half", () => {
