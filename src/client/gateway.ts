@@ -19,7 +19,7 @@ import { decode, encode, inputProblem } from "./codec.ts";
 import type { Outcome } from "./outcome.ts";
 import { unlistedIn, unlistedText } from "./outcome.ts";
 import { SharedRead } from "./shared-read.ts";
-import { readInParts, type SplitRead } from "./split-read.ts";
+import type { ReadInParts } from "./split-read.ts";
 
 export interface CallOptions {
   readonly class: ActionClass;
@@ -77,7 +77,7 @@ interface GatewayOptions {
   readonly scheduler: Pick<Scheduler, "submit">;
   readonly journal: EventLog;
   readonly user: User;
-  readonly split?: SplitRead | undefined;
+  readonly inParts?: ReadInParts | undefined;
 }
 
 const unreadableMax = 1_000;
@@ -94,7 +94,7 @@ class ServiceGateway implements Gateway {
   readonly #scheduler: GatewayOptions["scheduler"];
   readonly #journal: EventLog;
   readonly #user: User;
-  readonly #split: SplitRead | undefined;
+  readonly #inParts: ReadInParts | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #reads = new Map<string, SharedRead<unknown>>();
   /** Records that could not be read, as they were told. */
@@ -102,13 +102,13 @@ class ServiceGateway implements Gateway {
   /** Statuses and codes on no list, reported once each. */
   readonly #unlisted = new Set<string>();
 
-  constructor({ clock, contract, scheduler, journal, user, split }: GatewayOptions) {
+  constructor({ clock, contract, scheduler, journal, user, inParts }: GatewayOptions) {
     this.contract = contract;
     this.#clock = clock;
     this.#scheduler = scheduler;
     this.#journal = journal;
     this.#user = user;
-    this.#split = split;
+    this.#inParts = inParts;
   }
 
   keysFor(endpoint: EndpointName): readonly string[] {
@@ -139,7 +139,7 @@ class ServiceGateway implements Gateway {
 
   read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> {
     const read = (part: InputOf<E>): Observable<Outcome<RecordOf<E>>> => this.#read(endpoint, part, options);
-    return this.#split === undefined ? read(input) : readInParts(this.#split, endpoint, input, read);
+    return this.#inParts === undefined ? read(input) : this.#inParts(endpoint, input, read);
   }
 
   #read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>> {

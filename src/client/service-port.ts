@@ -14,7 +14,7 @@ import type { HistorySource } from "../market/history.ts";
 import type { Market } from "../market/market-data.ts";
 import type { Random } from "../random.ts";
 import type { User } from "./gateway.ts";
-import type { SplitRead } from "./split-read.ts";
+import type { ReadInParts } from "./split-read.ts";
 
 export interface ServiceEnv {
   readonly contract: Contract;
@@ -56,8 +56,8 @@ export interface OpenService {
   readonly history?: HistorySource;
   /** At least one; the first is meant where a strategy names none. Key names are unique over all of them. */
   readonly users: readonly ServiceUser[];
-  /** Reads that the service answers in parts only: the inputs that one is asked for by, each a request of its own. */
-  readonly split?: SplitRead;
+  /** Asks for a read in the parts that the service answers it in, each a request of its own; every read is one request when left out. */
+  readonly inParts?: ReadInParts;
   /** Why no order may be sent now, in words; undefined when orders may. Cancels and reads always may. */
   readonly ordersRefused?: () => string | undefined;
   /** True where time passes by itself and other people's money waits: a process that stands still is then noticed. */

@@ -14,25 +14,29 @@ import type { Outcome } from "./outcome.ts";
 type Input = Readonly<Record<string, unknown>>;
 
 /** The inputs that a read is made of; itself where it needs no parts. */
-export type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
+type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
 
-type Done<R> = Extract<Outcome<R>, { kind: "done" }>;
-
-export const readInParts = <E extends EndpointName>(
-  split: SplitRead,
+/** Asks for a read in the parts that a service answers it in; `read` asks for one of them. */
+export type ReadInParts = <E extends EndpointName>(
   endpoint: E,
   input: InputOf<E>,
   read: (part: InputOf<E>) => Observable<Outcome<RecordOf<E>>>,
-): Observable<Outcome<RecordOf<E>>> => {
-  const parts = split(endpoint, input as Input);
-  if (parts.length === 1) return read(parts[0] as InputOf<E>);
-  return forkJoin(parts.map((part) => read(part as InputOf<E>))).pipe(
-    map((outcomes) => {
-      const failed = outcomes.find(({ kind }) => kind !== "done");
-      return failed ?? joined(endpoint, input as Input, outcomes as Done<RecordOf<E>>[]);
-    }),
-  );
-};
+) => Observable<Outcome<RecordOf<E>>>;
+
+type Done<R> = Extract<Outcome<R>, { kind: "done" }>;
+
+export const inPartsOf =
+  (split: SplitRead): ReadInParts =>
+  (endpoint, input, read) => {
+    const parts = split(endpoint, input as Input);
+    if (parts.length === 1) return read(parts[0] as typeof input);
+    return forkJoin(parts.map((part) => read(part as typeof input))).pipe(
+      map((outcomes) => {
+        const failed = outcomes.find(({ kind }) => kind !== "done");
+        return failed ?? joined(endpoint, input as Input, outcomes as Done<never>[]);
+      }),
+    );
+  };
 
 const joined = <R>(endpoint: EndpointName, { limit }: Input, parts: readonly Done<R>[]): Done<R> => {
   const records = parts.flatMap((part) => part.records);

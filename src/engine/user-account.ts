@@ -56,7 +56,7 @@ interface UserAccountParts {
 const createUserAccount = (parts: UserAccountParts, user: ServiceUser, instruments?: Resources["instruments"]): UserAccount => {
   const { config, contract, service, refused, onLoss, journal, ledger, scheduler, quotes, stopped$ } = parts;
   const { clock } = service;
-  const gateway = createGateway({ clock, contract, scheduler, journal, user, split: service.split });
+  const gateway = createGateway({ clock, contract, scheduler, journal, user, inParts: service.inParts });
   const own = createResources({
     clock,
     contract,

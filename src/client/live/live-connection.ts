@@ -14,6 +14,7 @@ import type { Environment } from "../../contract/limits.ts";
 import { szUnitWords } from "../../contract/profile.ts";
 import type { Transport } from "../../contract/transport.ts";
 import type { ServiceEnv } from "../service-port.ts";
+import { inPartsOf, type ReadInParts } from "../split-read.ts";
 import { type Dialect, type WholeDialect, wholeDialect } from "../transport/dialect.ts";
 import { HttpTransport } from "../transport/http.ts";
 import { socketUrlOf } from "../transport/service-address.ts";
@@ -57,6 +58,7 @@ interface ConnectionOptions extends Placed {
 }
 
 export interface LiveConnection {
+  readonly inParts: ReadInParts;
   readonly transport: Transport;
   readonly market: LiveMarket;
   /** Of each user, in the order given. */
@@ -110,6 +112,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   const loginOf = (uid: string, signer: Signer): Login => ({ name: uid, arg: () => signer.login(time.wallNow()) });
   const pushes = users.map(() => createOrderPushes({ contract, onAnomaly: anomalies.note, onError, afterArrivals }));
   return {
+    inParts: inPartsOf(dialect.split),
     transport: listed.watch(noteEndings(anomalies.note)(http.transport)),
     market,
     pushes,

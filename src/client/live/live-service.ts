@@ -141,7 +141,7 @@ const open = (
       lastPx: (instId) => connected().market.lastPx(instId),
     },
     users,
-    ...(options.dialect?.split && { split: options.dialect.split }),
+    ...(options.dialect?.split && { inParts: (endpoint, input, read) => connected().inParts(endpoint, input, read) }),
     ordersRefused: () => (connection === undefined ? unloaded : connection.refusal),
     watchful: true,
     realTime: true,

@@ -2,11 +2,12 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../../../src/client/outcome.ts";
-import { readInParts, type SplitRead } from "../../../src/client/split-read.ts";
+import { inPartsOf } from "../../../src/client/split-read.ts";
 import type { EndpointName } from "../../../src/contract/endpoints.ts";
 
-const byType: SplitRead = (endpoint, input) =>
-  endpoint === "spotBalance" || "instType" in input ? [input] : ["SPOT", "SWAP"].map((instType) => ({ ...input, instType }));
+const byType = inPartsOf((endpoint, input) =>
+  endpoint === "spotBalance" || "instType" in input ? [input] : ["SPOT", "SWAP"].map((instType) => ({ ...input, instType })),
+);
 
 const done = (at: number, ids: readonly string[], problems: readonly string[] = []) =>
   ({ kind: "done", at, records: ids.map((ordId) => ({ ordId })), problems }) as unknown as Outcome<never>;
@@ -14,7 +15,7 @@ const done = (at: number, ids: readonly string[], problems: readonly string[] = 
 const read = (endpoint: EndpointName, input: object, answers: Readonly<Record<string, Outcome<never>>>) => {
   const asked: unknown[] = [];
   let outcome: Outcome<unknown> | undefined;
-  readInParts(byType, endpoint, input as never, (part) => {
+  byType(endpoint, input as never, (part) => {
     asked.push(part);
     return of(answers[(part as { instType?: string }).instType ?? "all"] as Outcome<never>);
   }).subscribe((one) => {
