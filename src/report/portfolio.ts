@@ -35,6 +35,7 @@ export interface CorrelationMatrix {
   readonly values: readonly (readonly (string | null)[])[];
 }
 
+/** How returns of a run went together: of its strategies, and of the prices of what they traded. */
 export interface Correlations {
   readonly strategies?: CorrelationMatrix;
   readonly instruments?: CorrelationMatrix;
