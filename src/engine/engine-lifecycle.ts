@@ -15,8 +15,6 @@ import type { StrategyHost } from "../host/strategy-host.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
 import { initialSync } from "./initial-sync.ts";
-import { setLeverage } from "./leverage.ts";
-import { detectStalls } from "./stall-detector.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
 
@@ -49,12 +47,30 @@ export class LateCode {
   }
 }
 
+/** Steps of a start that only some configs need: leverage that is named, and a look at stalls where other people's money waits. */
+export class StartSteps {
+  setLeverage: typeof import("./leverage.ts").setLeverage | undefined;
+  detectStalls: typeof import("./stall-detector.ts").detectStalls | undefined;
+  readonly loads: readonly (Load | undefined)[];
+
+  constructor({ leverage }: CheckedConfig, isWatchful: boolean) {
+    const loadLeverage: Load = async () => {
+      ({ setLeverage: this.setLeverage } = await import("./leverage.ts"));
+    };
+    const loadStalls: Load = async () => {
+      ({ detectStalls: this.detectStalls } = await import("./stall-detector.ts"));
+    };
+    this.loads = [Object.keys(leverage).length > 0 ? loadLeverage : undefined, isWatchful ? loadStalls : undefined];
+  }
+}
+
 export const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
 
 interface LifecycleOptions {
   readonly config: CheckedConfig;
   readonly parts: Parts;
   readonly late: LateCode;
+  readonly steps: StartSteps;
   readonly streamsFor: (account: UserAccount) => StreamsOfState;
   readonly stopped$: Subject<void>;
   readonly strategyHost: StrategyHost;
@@ -115,7 +131,7 @@ export class EngineLifecycle {
 
   /** What a previous run left, then the service's state; first of all what is still to be loaded. */
   async #read(): Promise<void> {
-    const { config, parts, late, streamsFor, ready } = this.#options;
+    const { config, parts, late, steps, streamsFor, ready } = this.#options;
     const { accounts, beating, durable, journal, service, startWatch } = parts;
     const { clock } = service;
     const loading = late.pending;
@@ -132,9 +148,9 @@ export class EngineLifecycle {
     service.start();
     if (service.realTime === true || service.watchful === true) startWatch.begin();
     for (const account of accounts.all) await initialSync(clock, account.orderManager, streamsFor(account), startWatch);
-    await setLeverage(clock, accounts.all, config.leverage);
+    await steps.setLeverage?.(clock, accounts.all, config.leverage);
     if (recovered !== undefined) durable?.recovery.recall({ accounts, journal, clock }, recovered);
-    if (service.watchful === true) this.#stalls = detectStalls({ clock, journal, accounts: accounts.all });
+    this.#stalls = steps.detectStalls?.({ clock, journal, accounts: accounts.all });
     await ready?.();
   }
 

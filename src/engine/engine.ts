@@ -26,7 +26,7 @@ import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
-import { EngineLifecycle, LateCode, names } from "./engine-lifecycle.ts";
+import { EngineLifecycle, LateCode, names, StartSteps } from "./engine-lifecycle.ts";
 import { positionsOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { type Switches, switchesOf } from "./trading-state.ts";
@@ -132,7 +132,9 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
       strategyHost.start(inThread(strategy), context, account.orderManager);
     }
   };
+  const steps = new StartSteps(config, service.watchful === true);
   const late = new LateCode(
+    ...steps.loads,
     service.load,
     parts.durable?.load,
     parts.beating.load,
@@ -143,6 +145,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     config,
     parts,
     late,
+    steps,
     streamsFor,
     stopped$,
     strategyHost,

@@ -10,13 +10,13 @@ import type { EndpointName } from "../../contract/endpoints.ts";
 import { Allowances, nameOf, type Rank } from "./allowance.ts";
 import { dateOf, holdMsOf, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, extraOf, type LayerSpec } from "./layers.ts";
-import { type LimitWindow, soleSuspect, type WindowTicket } from "./limit-window.ts";
+import type { LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type ReservePolicy } from "./reserve.ts";
 import { type RetryAt, retryAtOf } from "./retry-at.ts";
 import { RoundTripTime } from "./round-trip-time.ts";
-import { type Measure, type Route, Routes, type Ticket } from "./routes.ts";
+import { type Measure, type Route, Routes, soleSuspect, type Ticket } from "./routes.ts";
 import { createServerClock, driftPpmMost, type ServerClock, type ServerClockOptions } from "./server-clock.ts";
 import { Weights } from "./weights.ts";
 

@@ -154,3 +154,11 @@ export class Routes {
     return standing;
   }
 }
+
+/** The layer that must have refused: each other one is not half full, and would have told if its limit had moved. */
+export const soleSuspect = (windows: readonly LimitWindow[], sentAt: number, now: number): LimitWindow | undefined => {
+  const isFree = (gauge: LimitWindow): boolean =>
+    gauge.spec.header?.kind === "remaining" && Math.max(gauge.used(sentAt), gauge.used(now)) <= gauge.capacity / 2;
+  const suspects = windows.filter((gauge) => !isFree(gauge));
+  return suspects.length === 1 ? suspects[0] : undefined;
+};

@@ -68,6 +68,7 @@ const setup = async ({ realTime = true, watchful = true, watchdog = {} as object
       };
     },
   });
+  await engine.load();
   const events: Event[] = [];
   engine.on("event", (event) => events.push(event));
   const run = async (ms: number): Promise<void> => {
