@@ -223,6 +223,7 @@ describe("No output of Sluice names a secret: it", () => {
       [["data", "check", to("imported")], [0], to("imported")],
       [["data", "show", to("imported"), "--json"], [0], "BTC-USDT-SWAP"],
       [["import", recording, "--out", to("never"), "--terms", strangers, ...swap], [1], "strangers.json"],
+      [["exchanges"], [0], "okx"],
       [["fetch", "nowhere", "BTC-USDT", "--from", "2024-01-01", "--out", to("fetched")], [2], "ccxt"],
       [["close", config("closes")], [0], "No position is open."],
       [["close", config("closes-strangers", { prefix: "ODD" })], [1], "50004"],
