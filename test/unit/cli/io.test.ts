@@ -179,7 +179,16 @@ describe("The command line's process", () => {
     const using = (words: RegExp): readonly string[] => texts.filter(([, text]) => words.test(text)).map(([name]) => name);
     expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["io.ts"]);
     expect(using(/listenForStop\(io/)).toEqual(["close.ts", "record.ts", "run.ts", "watchdog.ts"]);
-    expect(using(/onStop\(/)).toEqual(["check.ts", "doctor.ts", "import.ts", "io.ts", "shutdown-signals.ts", "sweep.ts", "venue.ts"]);
+    expect(using(/onStop\(/)).toEqual([
+      "check.ts",
+      "doctor.ts",
+      "fetch.ts",
+      "import.ts",
+      "io.ts",
+      "shutdown-signals.ts",
+      "sweep.ts",
+      "venue.ts",
+    ]);
   });
 
   it.each([
