@@ -227,7 +227,7 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
     [
       "an unknown instrument",
       (t) => t.trade("BTC-USDT", { side: "buy", px: "1", qty: "1" }),
-      `The test trades ${swap} and not "BTC-USDT". Name it`,
+      `The test trades ${swap} and not "BTC-USDT". Did you mean "${swap}"? Name it`,
     ],
     ["a side", (t) => t.trade(swap, { side: "Buy" as never, px: "1", qty: "1" }), 'side "Buy" is neither "buy" nor "sell"'],
     ["a bar that does not hold together", (t) => t.candle(swap, { close: "10", high: "9" }), "do not lie between low 10 and high 9"],
