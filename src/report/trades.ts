@@ -83,7 +83,7 @@ export const tradesOf = (marked: readonly MarkedTrades[], { ms, ofMs }: InMarket
     held: held.length,
     open: sum(held.map((one) => one.net)),
     inMarketMs: Math.round(ms),
-    inMarketPercent: ofMs > 0 ? div(String(Math.round(ms) * 100), String(Math.round(ofMs)), 2) : "0",
+    inMarketPercent: Math.round(ofMs) > 0 ? div(String(Math.round(ms) * 100), String(Math.round(ofMs)), 2) : "0",
   };
 };
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { add, div, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { TradeStatistics } from "../../../src/report/trade-statistics.ts";
+import { tradesOf } from "../../../src/report/trades.ts";
 import type { Fill, Funding } from "../../../src/venue/venue.ts";
 
 const btc = "BTC-USDT-SWAP";
@@ -103,6 +104,10 @@ describe("Trades worked out by hand", () => {
   it("of one that never traded: counts and sums alone", () => {
     const none = { count: 0, won: 0, lost: 0, net: "0", profit: "0", loss: "0", held: 0, open: "0", inMarketMs: 0, inMarketPercent: "0" };
     expect(tally.of("idle", marks).trades).toEqual(none);
+  });
+
+  it("of a run of less than half a millisecond: no share of its time is stated", () => {
+    expect(tradesOf([], { ms: 0.2, ofMs: 0.4 })).toMatchObject({ count: 0, inMarketPercent: "0" });
   });
 
   it("of all of them", () => {
