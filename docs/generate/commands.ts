@@ -4,7 +4,7 @@
 import type { Argument, Command, Option } from "commander";
 import type { CliIo } from "../../src/cli/io.ts";
 import { programOf } from "../../src/cli/main.ts";
-import { code, table } from "./markdown.ts";
+import { code, prose, table } from "./markdown.ts";
 
 /** Nothing is run: the definitions alone are read. */
 const io: CliIo = {
@@ -25,12 +25,12 @@ const optionRow = ({ flags, description, defaultValue, argChoices, mandatory, hi
     ...(defaultValue === undefined || typeof defaultValue === "boolean" ? [] : [`Default ${code(valueText(defaultValue))}.`]),
     ...(mandatory ? ["Required."] : []),
   ];
-  return [[code(flags), [`${description}${notes.length > 0 ? "." : ""}`, ...notes].join(" ")]];
+  return [[code(flags), [`${prose(description)}${notes.length > 0 ? "." : ""}`, ...notes].join(" ")]];
 };
 
 const argumentRow = (argument: Argument): string[] => [
   code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
-  argument.description,
+  prose(argument.description),
 ];
 
 /** Of a command that has others below it, a section for each of these as well. */
@@ -43,7 +43,7 @@ const section = (command: Command, above = ""): string => {
   const name = `${above}${command.name()}`;
   return [
     `##${above === "" ? "" : "#"} sluice ${name}`,
-    command.description(),
+    prose(command.description()),
     `${"```"}sh\nsluice ${name} ${command.usage()}\n${"```"}`,
     table(["Argument or option", "Meaning"], rows),
     ...command.commands.map((below) => section(below, `${name} `)),
@@ -52,7 +52,10 @@ const section = (command: Command, above = ""): string => {
 
 export const commandsPage = async (): Promise<string> => {
   const program = await programOf(["help"], io, {});
-  const overview = program.commands.map((command) => [`[${code(command.name())}](#sluice-${command.name()})`, command.description()]);
+  const overview = program.commands.map((command) => [
+    `[${code(command.name())}](#sluice-${command.name()})`,
+    prose(command.description()),
+  ]);
   return [
     "# Commands",
     "`npx sluice <command>` in a project that depends on Sluice. `sluice help <command>` prints what stands here.",
