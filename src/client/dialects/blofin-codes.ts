@@ -3,7 +3,7 @@
  *
  * Invariants: a code is a rejection only where its text says that the order or call was judged and refused; internal errors and ids that
  * are taken are none.
- * Source: public documentation of BloFin v1, "Errors", as of 2026-03.
+ * Source: public documentation of BloFin v1, "Errors".
  */
 
 const statuses: ReadonlyMap<string, number> = new Map([

@@ -3,7 +3,7 @@
  *
  * Invariants: pure but for the count of a signer's nonces; what the exchange does not take, or what cannot be understood, is an exception
  * and never an empty success; a refusal with HTTP status 200 has the status that says what it means.
- * Source: public documentation of BloFin v1, as of 2026-03.
+ * Source: public documentation of BloFin v1.
  * Not here: records (blofin-records.ts), codes (blofin-codes.ts), limits (blofin-limits.ts), hosts (blofin-exchange.ts).
  */
 import type { ChannelArg, SocketRequest } from "../../contract/channels.ts";

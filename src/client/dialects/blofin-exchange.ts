@@ -1,7 +1,7 @@
 /**
  * BloFin as an exchange to trade at: addresses, abilities, and how they were verified.
  *
- * Source of the addresses: public documentation of BloFin v1, "General Info" and "Demo Trading", as of 2026-03.
+ * Source of the addresses: public documentation of BloFin v1, "General Info" and "Demo Trading".
  * Not here: the dialect (blofin-dialect.ts).
  */
 import { blofinDialect } from "./blofin-dialect.ts";
@@ -22,7 +22,7 @@ export const blofinExchange: Exchange = {
   verified: [
     { what: "signatures", how: "a second implementation, and another client's for the same requests" },
     { what: "records", how: "samples in the published shapes, compared with tables made by hand" },
-    { what: "a copy on a port", how: "one strategy; orders, fills and cash equal to those of a copy written by somebody else" },
+    { what: "a copy on a port", how: "one strategy; orders, fills and cash equal to those of the embedded service in the exchange's form" },
     { what: "the demo account", how: undefined },
     { what: "real money", how: undefined },
   ],

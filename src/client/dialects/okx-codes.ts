@@ -3,7 +3,7 @@
  *
  * Invariants: a code is a rejection only where its text says that the order or call failed for a reason that is seen before executing
  * it; timeouts ("does not mean that the request was successful or failed"), busy systems and ids that are taken are none.
- * Source: public documentation of OKX v5, "Error Code", as of 2026-07.
+ * Source: public documentation of OKX v5, "Error Code".
  */
 
 /** 50011 "Rate limit reached", also with HTTP 200; 50061 "You've reached the maximum order rate limit for this account". */

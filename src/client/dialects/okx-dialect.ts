@@ -3,7 +3,7 @@
  *
  * Invariants: pure; what the exchange does not take, or what cannot be understood, is an exception and never an empty success; sizes are
  * contracts for swaps and base currency for spot, so nothing above needs to know the exchange.
- * Source: public documentation of OKX v5, as of 2026-07.
+ * Source: public documentation of OKX v5.
  * Not here: records (okx-records.ts), codes (okx-codes.ts), limits (okx-limits.ts), hosts (okx.ts).
  */
 import type { ChannelArg, SocketRequest } from "../../contract/channels.ts";

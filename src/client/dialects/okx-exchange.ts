@@ -1,7 +1,7 @@
 /**
  * OKX as an exchange to trade at: addresses, abilities, and how they were verified.
  *
- * Source of the addresses: public documentation of OKX v5, "Production Trading Services" and "Demo Trading Services", as of 2026-07.
+ * Source of the addresses: public documentation of OKX v5, "Production Trading Services" and "Demo Trading Services".
  * Not here: the dialect (okx-dialect.ts).
  */
 import type { Exchange } from "./exchange-service.ts";
@@ -25,7 +25,7 @@ export const okxExchange: Exchange = {
   verified: [
     { what: "signatures", how: "a second implementation, and another client's for the same requests" },
     { what: "records", how: "samples in the published shapes, compared with tables made by hand" },
-    { what: "a copy on a port", how: "one strategy; orders, fills and cash equal to those of a copy written by somebody else" },
+    { what: "a copy on a port", how: "one strategy; orders, fills and cash equal to those of the embedded service in the exchange's form" },
     { what: "the demo account", how: undefined },
     { what: "real money", how: undefined },
   ],

@@ -1,7 +1,7 @@
 /**
  * Rate limits of OKX v5 as layers.
  *
- * Source: public documentation of OKX v5, as of 2026-07: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Where a limit
+ * Source: public documentation of OKX v5: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Where a limit
  * counts each user and instrument by itself, it is taken for the user as a whole, which is stricter. That windows slide is not
  * documented; it is the strictest reading.
  */

@@ -3,7 +3,7 @@
  *
  * Invariants: pure; swaps that are not settled in their quote currency are left out of the list of instruments, orders of products that are
  * not listed are left out of pushes; spot sizes count base currency, sizes of swaps contracts, sizes of instruments base currency.
- * Source: public documentation of OKX v5, as of 2026-07: the response tables of each endpoint and channel.
+ * Source: public documentation of OKX v5: the response tables of each endpoint and channel.
  * Not here: envelopes and codes (okx-dialect.ts).
  */
 import type { ChannelArg } from "../../contract/channels.ts";

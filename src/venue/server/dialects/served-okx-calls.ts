@@ -3,7 +3,7 @@
  *
  * Invariants: every element of a batch is answered; a call that lacks something is refused with its published code and asks nothing;
  * parameters that OKX has and the venue does not are ignored, as OKX ignores those it does not know.
- * Source of paths, parameters and codes: OKX's public API documentation, v5.
+ * Source of paths, parameters and codes: OKX v5 as its public clients send and read it (served-okx.ts).
  * Not here: who may call (served-okx.ts), the records (served-okx-records.ts).
  */
 import type { EndpointName } from "../../../contract/endpoints.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: an argument is repeated as it was given; book rows have four columns and carry seqId and prevSeqId in the record; sizes
  * of swaps are contracts; what a subscription does not name is not pushed to it.
- * Source: OKX's public API documentation, v5.
+ * Source: OKX v5 as its public clients send and read it (served-okx.ts).
  * Not here: the records (served-okx-records.ts), logins (served-okx.ts).
  */
 import type { CandleMessage, TickerMessage, TradeMessage } from "../../../contract/channels.ts";
