@@ -1,5 +1,5 @@
 /** The same strategy and config with one line changed: orders, fills and cash are equal on both sides, whatever is spoken on the wire. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { OpenLive } from "../../../src/client/live/live-service.ts";
 import type { WantedOrder } from "../../../src/index.ts";
 import { instId, traded, variants } from "../../support/harness/dialect-trading.ts";
@@ -9,7 +9,7 @@ const patience = { timeout: 20_000, interval: 5 };
 
 /** Bids and is filled in part, takes, moves an ask, is lifted, and closes. */
 const run = async (name: string) => {
-  const t = await traded(name);
+  const t = await traded(name, onTestFinished);
   t.quote(599_990, 600_010);
   await t.engine.start();
   const states = () => t.orders().map(({ state }) => state);

@@ -3,7 +3,7 @@
  * differs by one line, the market is moved by the test, and both sides tell what they made of it.
  */
 import { BehaviorSubject, switchMap, take } from "rxjs";
-import { onTestFinished } from "vitest";
+import type { TestContext } from "vitest";
 import { blofin } from "../../../src/client/dialects/blofin.ts";
 import { okx } from "../../../src/client/dialects/okx.ts";
 import { type LiveSpec, live, type OpenLive } from "../../../src/client/live/live-service.ts";
@@ -55,7 +55,7 @@ const venueFor = ({ served, profile }: Variant) => {
 };
 
 /** Engine and service side by side; what is wanted and how the market moves is the test's to say. */
-export const traded = async (name: string, faults: FaultPlan = {}) => {
+export const traded = async (name: string, onTestFinished: TestContext["onTestFinished"], faults: FaultPlan = {}) => {
   const variant = variants[name] as Variant;
   const { contract, venue } = venueFor(variant);
   const key = { apiKey: "ann-1", secretKey: "ann-1 secret", passphrase: "ann-1 phrase" };
