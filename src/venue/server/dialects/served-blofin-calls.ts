@@ -6,16 +6,15 @@
  * Source of paths, parameters and codes: BloFin's public API documentation.
  * Not here: who may call (served-blofin.ts), the records (served-blofin-records.ts).
  */
-import type { EndpointName } from "../../../contract/endpoints.ts";
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
 import { accountOf, type BlofinRecord, instrumentOf, isOffered, orderOf, ourId, positionOf } from "./served-blofin-records.ts";
-import { envelopeOf, headersOf, known, missing, queryWith, type Texts, textsOf } from "./wire-fields.ts";
+import { envelopeOf, headersOf, known, missing, queryWith, type RouteRow, routesAt, type Texts, textsOf } from "./wire-fields.ts";
 
 const root = "/api/v1/";
 
-const table: readonly (readonly ["GET" | "POST", string, EndpointName])[] = [
+const table: readonly RouteRow[] = [
   ["GET", "market/instruments", "instruments"],
   ["GET", "asset/balances", "spotBalance"],
   ["GET", "account/balance", "spotBalance"],
@@ -31,9 +30,7 @@ const table: readonly (readonly ["GET" | "POST", string, EndpointName])[] = [
   ["POST", "account/set-leverage", "setLeverage"],
 ];
 
-export const blofinRoutes: ReadonlyMap<string, EndpointName> = new Map(
-  table.map(([method, path, endpoint]) => [`${method} ${root}${path}`, endpoint]),
-);
+export const blofinRoutes = routesAt(root, table);
 
 type Questions = readonly [Question, ...Question[]] | Refusal;
 

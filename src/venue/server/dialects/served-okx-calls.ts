@@ -6,18 +6,16 @@
  * Source of paths, parameters and codes: OKX v5 as its public clients send and read it (served-okx.ts).
  * Not here: who may call (served-okx.ts), the records (served-okx-records.ts).
  */
-import type { EndpointName } from "../../../contract/endpoints.ts";
 import { instTypeOf } from "../../../contract/inst-id.ts";
 import type { Refusal } from "../../responses.ts";
 import type { VenueResponse } from "../../venue.ts";
 import type { Call, Question, Service, Speech } from "../served-dialect.ts";
 import { accountOf, instrumentOf, type OkxRecord, orderOf, positionOf } from "./served-okx-records.ts";
-import { envelopeOf, headersOf, known, missing, queryWith, type Texts, textsOf } from "./wire-fields.ts";
+import { envelopeOf, headersOf, known, missing, queryWith, type RouteRow, routesAt, type Texts, textsOf } from "./wire-fields.ts";
 
 const root = "/api/v5/";
 
-/** Method, path behind the root, and the endpoint that answers it. */
-const table: readonly (readonly ["GET" | "POST", string, EndpointName])[] = [
+const table: readonly RouteRow[] = [
   ["GET", "public/instruments", "instruments"],
   ["GET", "account/balance", "spotBalance"],
   ["GET", "account/positions", "positions"],
@@ -32,9 +30,7 @@ const table: readonly (readonly ["GET" | "POST", string, EndpointName])[] = [
   ["POST", "account/set-leverage", "setLeverage"],
 ];
 
-export const okxRoutes: ReadonlyMap<string, EndpointName> = new Map(
-  table.map(([method, path, endpoint]) => [`${method} ${root}${path}`, endpoint]),
-);
+export const okxRoutes = routesAt(root, table);
 
 const empty = (name: string): Refusal => ({ code: "50014", msg: `Parameter ${name} can not be empty.` });
 const wrong = (name: string): Refusal => ({ code: "51000", msg: `Parameter ${name} error` });

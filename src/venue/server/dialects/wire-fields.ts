@@ -4,10 +4,18 @@
  * Invariants: nothing here throws, whatever a client wrote; a number counts as the text it is spelled with; sizes are cut, never rounded
  * up.
  */
+import type { EndpointName } from "../../../contract/endpoints.ts";
 import { parseInstId } from "../../../contract/inst-id.ts";
 import { div } from "../../../decimal.ts";
 import type { VenueRequest, VenueResponse } from "../../venue.ts";
 import type { Service } from "../served-dialect.ts";
+
+/** Method, path behind the root, and the endpoint that answers it. */
+export type RouteRow = readonly ["GET" | "POST", string, EndpointName];
+
+/** Endpoints by method and path. */
+export const routesAt = (root: string, rows: readonly RouteRow[]): ReadonlyMap<string, EndpointName> =>
+  new Map(rows.map(([method, path, endpoint]) => [`${method} ${root}${path}`, endpoint]));
 
 type Fields = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string | undefined>>;
