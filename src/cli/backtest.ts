@@ -16,7 +16,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { SluiceError } from "../errors.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
-import type { RunDetails } from "../report/details.ts";
+import { noDetails, type RunDetails } from "../report/details.ts";
 import { tearsheet } from "../report/html/tearsheet.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
@@ -137,7 +137,7 @@ const runAndWrite = async (run: Run, config: unknown, flags: Flags): Promise<Wri
       seen.details = details;
     }),
   );
-  const { details = emptyDetails(report) } = seen;
+  const { details = noDetails(report.equity) } = seen;
   for (const { file, text } of files) writeFileSync(file, text(report, details));
   return { report, written: files.map(({ file }) => file) };
 };
@@ -157,22 +157,6 @@ const filesOf = ({ html, details: all, trades, tradesFifo, returns }: Flags): re
   ];
   return named.flatMap(([file, text]) => (file === undefined ? [] : [{ file, text }]));
 };
-
-/** What the report alone knows. */
-const emptyDetails = ({ equity }: RunReport): RunDetails => ({
-  fills: [],
-  orders: [],
-  equity,
-  positions: [],
-  prices: [],
-  minutes: [],
-  plots: [],
-  plotsLeftOut: 0,
-  trades: { position: [], fifo: [] },
-  strategies: [],
-  exposure: [],
-  returns: [],
-});
 
 /** Folders on the way are made. */
 const checkPlace = (file: string): void => {

@@ -5,15 +5,15 @@
  * stays unassigned. Strategies may hold against each other: then one's part is of the other sign.
  * Not here: who holds what (trade-statistics.ts).
  */
-import { abs, add, compare, div, equal, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
+import { abs, add, compare, equal, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
+import { mulDiv } from "./proportion.ts";
 
-const places = 18;
 const finest = "0.000000000000000001";
 
 /** Parts of `total` by `weights` of `whole`, cut at the 18th place; the last one takes what cutting left where no other holder has any. */
 export const sharesOf = (total: string, weights: readonly string[], whole: string): readonly string[] => {
-  const parts = weights.map((weight) => div(mul(total, weight), whole, places));
+  const parts = weights.map((weight) => mulDiv(total, weight, whole));
   return equal(sum(weights), whole) ? settled(parts, total) : parts;
 };
 

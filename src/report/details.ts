@@ -86,6 +86,22 @@ export interface RunDetails {
   readonly benchmark?: Benchmark;
 }
 
+/** Of a run of which nothing was kept but its equity. */
+export const noDetails = (equity: readonly EquityPoint[]): RunDetails => ({
+  fills: [],
+  orders: [],
+  equity,
+  positions: [],
+  prices: [],
+  minutes: [],
+  plots: [],
+  plotsLeftOut: 0,
+  trades: { position: [], fifo: [] },
+  strategies: [],
+  exposure: [],
+  returns: [],
+});
+
 /** Profit of one strategy over time: each point's `equity` is what it made up to there. */
 export interface StrategyLine {
   readonly strategy: string;

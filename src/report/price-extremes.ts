@@ -6,6 +6,7 @@
  * Not here: which series shows an instrument's prices, and how (price-lines.ts).
  */
 import { div, type Grid, grid } from "../decimal.ts";
+import { rowsBefore } from "../market/recorded-history.ts";
 import type { Series, Tape } from "../market/tape/tape.ts";
 import { doublesAt, priceSeriesOf } from "./price-lines.ts";
 import type { Extremes } from "./trade-list.ts";
@@ -70,8 +71,8 @@ class SeriesExtremes {
     const { at } = this.#series;
     const barMs = this.#series.kind === "candle" ? this.#series.barMs : 0;
     // A bar that ended with the instant is over; the one that begins with it is not held through.
-    const first = barMs > 0 ? rowAfter(at, fromAt) : rowFrom(at, fromAt);
-    const end = barMs > 0 ? rowFrom(at, untilAt + barMs) : rowAfter(at, untilAt);
+    const first = rowsBefore(at, fromAt, barMs > 0);
+    const end = rowsBefore(at, untilAt + barMs, barMs === 0);
     this.#reset();
     this.#cover(first, end);
     return this.#high < this.#low ? undefined : { low: this.#text(this.#low), high: this.#text(this.#high) };
@@ -115,17 +116,3 @@ class SeriesExtremes {
     return div(this.#steps.format(doubled), "2", this.#steps.places + 1);
   }
 }
-
-/** The first row whose time passes. */
-const firstRow = (at: Float64Array, passes: (time: number) => boolean): number => {
-  let [low, high] = [0, at.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (passes(at[middle] as number)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-};
-
-const rowFrom = (at: Float64Array, instant: number): number => firstRow(at, (time) => time >= instant);
-const rowAfter = (at: Float64Array, instant: number): number => firstRow(at, (time) => time > instant);

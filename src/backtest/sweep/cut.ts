@@ -6,7 +6,9 @@
  * is in a training and in its test; rows keep their order.
  * Not here: where windows lie (folds.ts), files (market/tape/fixture.ts).
  */
+
 import { BookSide } from "../../market/book-side.ts";
+import { rowsBefore } from "../../market/recorded-history.ts";
 import type { Fixture } from "../../market/tape/fixture.ts";
 import type { Window } from "./folds.ts";
 
@@ -38,7 +40,7 @@ export const rowsBeforeWindow = (tape: Tape, { fromAt }: Window): Tape["series"]
   tape.series.map((series) => {
     const { at } = series;
     const shorter = series.kind === "candle" ? series.barMs : 0;
-    const to = fromAt <= tape.startAt ? 0 : firstFrom(at, fromAt + shorter);
+    const to = fromAt <= tape.startAt ? 0 : rowsBefore(at, fromAt + shorter);
     return seriesOf(series, { from: 0, to, ...none });
   });
 
@@ -48,10 +50,10 @@ const partOf = (series: Series, tape: Tape, { fromAt, toAt }: Window): Part => {
   const { at, instrument } = series;
   if (series.kind === "candle") {
     // A bar that ends with the window holds nothing from beyond it.
-    const to = firstAfter(at, toAt);
-    return { from: fromAt <= tape.startAt ? 0 : Math.min(to, firstFrom(at, fromAt + series.barMs)), to, ...none };
+    const to = rowsBefore(at, toAt, true);
+    return { from: fromAt <= tape.startAt ? 0 : Math.min(to, rowsBefore(at, fromAt + series.barMs)), to, ...none };
   }
-  const [from, to] = [firstFrom(at, fromAt), firstFrom(at, toAt)];
+  const [from, to] = [rowsBefore(at, fromAt), rowsBefore(at, toAt)];
   if (from === 0) return { from, to, ...none };
   if (series.kind === "level") {
     const quotes = tape.series.find((one): one is Quotes => one.kind === "quote" && one.instrument === instrument);
@@ -62,20 +64,6 @@ const partOf = (series: Series, tape: Tape, { fromAt, toAt }: Window): Part => {
   const row = from - 1;
   const last = columnsIn(series).map(([name, column]) => [name, [column[row] as number]] as const);
   return { from, to, head: { ...Object.fromEntries(last), at: [fromAt] }, heads: 1 };
-};
-
-const firstFrom = (at: Float64Array, instant: number): number => search(at, (time) => time >= instant);
-const firstAfter = (at: Float64Array, instant: number): number => search(at, (time) => time > instant);
-
-/** The first row whose time is `late`, which holds for all after it. */
-const search = (at: Float64Array, late: (time: number) => boolean): number => {
-  let [low, high] = [0, at.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (late(at[middle] as number)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 };
 
 type Level = readonly [px: number, qty: number];
@@ -91,7 +79,7 @@ const bookHead = (series: Levels, quotes: Quotes | undefined, from: number, from
   const [bids, asks] = [new BookSide<Level>(1), new BookSide<Level>(-1)];
   // Nothing before the last snapshot is left in the book.
   const begin = Math.max(0, snapshot.subarray(0, from).lastIndexOf(1));
-  let quote = quotes === undefined ? 0 : firstFrom(quotes.at, at[begin] as number);
+  let quote = quotes === undefined ? 0 : rowsBefore(quotes.at, at[begin] as number);
   const quotedUntil = (until: number): void => {
     if (quotes === undefined) return;
     for (; quote < quotes.at.length && (quotes.at[quote] as number) < until; quote++) {

@@ -7,16 +7,19 @@
 /** @import {InstrumentData, LineData} from "../page-data.ts" */
 /** @typedef {ArrayLike<number>} Column */
 
-/** Place of the first entry at or after `time`. @param {Column} at @param {number} time */
-export const placeOf = (at, time) => {
-  let [low, high] = [0, at.length];
+/** Place of the first of `count` entries at or after `time`. @param {number} count @param {(place: number) => number} timeOf @param {number} time */
+const firstFrom = (count, timeOf, time) => {
+  let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (/** @type {number} */ (at[middle]) < time) low = middle + 1;
+    if (timeOf(middle) < time) low = middle + 1;
     else high = middle;
   }
   return low;
 };
+
+/** Place of the first entry at or after `time`. @param {Column} at @param {number} time */
+export const placeOf = (at, time) => firstFrom(at.length, (place) => valueAt(at, place), time);
 
 /** Place of the last entry at or before `time`, -1 where there is none. @param {Column} at @param {number} time */
 export const lastPlace = (at, time) => {
@@ -128,9 +131,9 @@ export const lineBetween = ({ at, value }, from, to, slots) => {
  */
 export const fillGroups = (fills, shown, startAt, from, to, most, groupMs) => {
   const { at } = fills;
-  const times = { length: shown.length, at: (/** @type {number} */ index) => valueAt(at, valueAt(shown, index)) };
-  const first = firstShown(times, from);
-  const end = firstShown(times, to);
+  const timeOf = (/** @type {number} */ index) => valueAt(at, valueAt(shown, index));
+  const first = firstFrom(shown.length, timeOf, from);
+  const end = firstFrom(shown.length, timeOf, to);
   const single = end - first <= most;
   const length = roundLength(groupMs);
   /** @type {Map<number | string, FillGroup>} */
@@ -155,17 +158,6 @@ export const fillGroups = (fills, shown, startAt, from, to, most, groupMs) => {
     }
   }
   return [...groups.values()];
-};
-
-/** @param {{ length: number, at: (index: number) => number }} times @param {number} time */
-const firstShown = (times, time) => {
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times.at(middle) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 };
 
 /** Highest less lowest. @param {Column} values */
