@@ -29,8 +29,8 @@ import { warningsOf } from "../report/warnings.ts";
 import type { MeterReport } from "../venue/venue.ts";
 import type { BacktestSpec, OpenBacktest } from "./backtest-service.ts";
 import { conversionRates } from "./conversion.ts";
+import { type EndMarks, endMarks } from "./end-marks.ts";
 import { EquitySamples } from "./equity-samples.ts";
-import { lastPrices } from "./last-prices.ts";
 import { watchSends } from "./sent-requests.ts";
 import type { Detailed } from "./with-details.ts";
 
@@ -75,7 +75,8 @@ export const createReportCollector = (
     },
     report: (seed, wallMs) => {
       const { startAt, endAt } = service.tape;
-      const traded = tradedOf(heard, service, samples);
+      const marks = endMarks(service);
+      const traded = tradedOf(heard, service, samples, marks);
       const told: Omit<RunReport, "resultHash" | "wallMs" | "warnings"> = {
         fixture: fixtureOf(service),
         seed,
@@ -84,14 +85,14 @@ export const createReportCollector = (
         ...traded,
         quota: quotaOf(service, heard, heard.minutes.used(service.tradesAt, endAt)),
         latency: heard.latency(),
-        perStrategy: strategiesOf(engine, service, config, heard),
+        perStrategy: strategiesOf(engine, config, heard, marks),
         turnedDown: heard.reasons.list(),
         turnedDownMore: heard.reasons.more(),
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
         assumptions: [...assumptionsOf(service), ...isolationOf(config)],
       };
       const report = { ...told, warnings: warningsOf(told) };
-      tellDetails(service, recorder, samples, heard);
+      tellDetails(service, recorder, samples, heard, marks);
       return { resultHash: hashOf(report), wallMs, ...report };
     },
   };
@@ -102,17 +103,19 @@ const tellDetails = (
   recorder: DetailsRecorder | undefined,
   samples: EquitySamples,
   { tally, minutes }: Heard,
+  marks: EndMarks,
 ): void => {
   const { onDetails, tradesAt, tape } = service;
   if (onDetails === undefined || recorder === undefined) return;
+  const { benchmark } = samples;
   onDetails(
     recorder.details({
       equity: samples.equity,
       minutes: minutes.minutes(tradesAt, tape.endAt),
-      trades: tally.tradeLists(marksOf(service), priceExtremes(tape)),
+      trades: tally.tradeLists(marks, priceExtremes(tape)),
       strategies: samples.strategies,
       exposure: samples.exposure,
-      ...(samples.benchmark && { benchmark: samples.benchmark }),
+      ...(benchmark && { benchmark }),
       returns: returnSeries(samples.equity, tape.endAt - tradesAt),
     }),
   );
@@ -165,11 +168,10 @@ const listen = (engine: Engine, service: OpenBacktest & Detailed, config: Checke
 };
 
 /** Orders and money of the account. */
-const tradedOf = ({ tally, resting, rateOf }: Heard, service: OpenBacktest, samples: EquitySamples) => {
+const tradedOf = ({ tally, resting, rateOf }: Heard, service: OpenBacktest, samples: EquitySamples, marks: EndMarks) => {
   const { equity } = samples;
   const [first, last] = [equity[0], equity[equity.length - 1]] as [EquityPoint, EquityPoint];
   const { currency } = service;
-  const marks = marksOf(service);
   const positions = tally.positions(marks);
   const [pnl, fees, volume] = [sub(last.equity, first.equity), tally.fees, tally.volume];
   const unrealised = sum(positions.map((position) => position.unrealised));
@@ -230,12 +232,11 @@ const lostTo = (liquidations: RunReport["liquidations"]): string =>
 
 const strategiesOf = (
   engine: Engine,
-  service: OpenBacktest,
   { strategies }: CheckedConfig,
   { tally, resting, rateOf }: Heard,
-): Readonly<Record<string, StrategyReport>> => {
-  const marks = marksOf(service);
-  return Object.fromEntries(
+  marks: EndMarks,
+): Readonly<Record<string, StrategyReport>> =>
+  Object.fromEntries(
     strategies.map(({ name }) => [
       name,
       {
@@ -245,13 +246,6 @@ const strategiesOf = (
       },
     ]),
   );
-};
-
-const marksOf = ({ simulated, tape, users }: OpenBacktest): ReadonlyMap<string, string> => {
-  const positions = users.flatMap(({ uid }) => simulated.venue.holdings(uid).positions);
-  const held = positions.filter(({ markPx = "" }) => markPx !== "");
-  return new Map([...lastPrices(tape, simulated.filledBy), ...held.map(({ instId, markPx = "0" }) => [instId, markPx] as const)]);
-};
 
 const fixtureOf = ({ fixture, tape }: OpenBacktest): RunReport["fixture"] => ({
   ...fixture,
