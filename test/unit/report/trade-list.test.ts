@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { add, compare, div, equal, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
-import type { Event } from "../../../src/journal/events.ts";
 import { createTape } from "../../../src/market/tape/tape.ts";
 import { priceExtremes } from "../../../src/report/price-extremes.ts";
 import { tradeCsv } from "../../../src/report/trade-csv.ts";
@@ -10,34 +9,20 @@ import type { TradeRecord } from "../../../src/report/trade-list.ts";
 import { TradeStatistics } from "../../../src/report/trade-statistics.ts";
 import type { Fill } from "../../../src/venue/venue.ts";
 import { candles, btc as product, quoteTape, startAt, swap } from "../../support/harness/backtest.ts";
+import { anyFill, anyMarks, btc, makerFill, tellSent } from "../../support/harness/report-fills.ts";
 
-const btc = "BTC-USDT-SWAP";
-const eth = "ETH-USDT-SWAP";
 const noPrices = () => undefined;
 
 type Row = readonly [at: number, order: string, side: "buy" | "sell", qty: string, px: string, cost: string];
 
-const fillOf = ([at, order, side, qty, px, cost]: Row, instId = btc): Fill => ({
-  uid: "u1",
-  instId,
-  ordId: order,
-  clOrdId: order,
-  side,
-  px,
-  qty,
-  fee: cost,
-  cost,
-  liquidity: "maker",
-  at,
-});
+const fillOf = ([at, order, ...rest]: Row, instId = btc): Fill => makerFill(at, order, instId, ...rest);
 
 const tallyOf = (
   strategy: string,
   orders: readonly string[],
   tally = new TradeStatistics([strategy], { currency: "USDT", fromAt: 0, untilAt: 1_000, keepsLots: true }),
 ) => {
-  for (const clOrdId of orders)
-    tally.onEvent({ seq: 1, at: 0, type: "order.changed", strategy, slot: "s", phase: "sent", clOrdId } as Event);
+  tellSent(tally, strategy, orders);
   return tally;
 };
 
@@ -192,19 +177,7 @@ describe("The furthest moves while a trade was held", () => {
 });
 
 describe("Trades of any fills, funding and liquidations", () => {
-  const decimal = (max: number, places: number) =>
-    fc.integer({ min: 1, max }).map((count) => div(String(count), `1${"0".repeat(places)}`, places));
-  const fill = fc.record({
-    strategy: fc.constantFrom("a", "b"),
-    order: fc.integer({ min: 0, max: 5 }),
-    instId: fc.constantFrom(btc, eth),
-    side: fc.constantFrom("buy" as const, "sell" as const),
-    px: decimal(9_999_999, 2),
-    qty: decimal(99_999, 4),
-    cost: fc.tuple(decimal(9_999, 7), fc.boolean()).map(([cost, rebate]) => (rebate ? neg(cost) : cost)),
-    paid: fc.option(decimal(999_999, 6)),
-    liquidated: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
-  });
+  const fill = fc.record({ ...anyFill, liquidated: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0) });
 
   it("lose nothing by either way of matching: gross, fees, funding and net are those of the report, to the last digit", () => {
     fc.assert(
@@ -232,13 +205,9 @@ describe("Trades of any fills, funding and liquidations", () => {
           tally.onFill({ ...fillOf([at, ordId, exit, size, px, "0.001"], instId), clOrdId: "" });
           held.set(instId, "0");
         }
-        const marks = new Map([
-          [btc, "4321.125"],
-          [eth, "77.7"],
-        ]);
-        const lists = tally.tradeLists(marks, noPrices);
+        const lists = tally.tradeLists(anyMarks, noPrices);
         for (const name of names) {
-          const { pnl, realised, unrealised, fees, funding = "0", liquidation = "0" } = tally.of(name, marks);
+          const { pnl, realised, unrealised, fees, funding = "0", liquidation = "0" } = tally.of(name, anyMarks);
           for (const list of [lists.position, lists.fifo]) {
             const total = (of: "gross" | "fees" | "funding" | "net"): string =>
               sum(list.filter(({ strategy }) => strategy === name).map((trade) => trade[of]));

@@ -1,37 +1,19 @@
 /** Trades and what is said of them: one table worked out by hand, and what must hold of any fills. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { add, div, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
-import type { Event } from "../../../src/journal/events.ts";
+import { add, isZero, mul, neg, sub, sum } from "../../../src/decimal.ts";
 import { TradeStatistics } from "../../../src/report/trade-statistics.ts";
 import { tradesOf } from "../../../src/report/trades.ts";
 import type { Fill, Funding } from "../../../src/venue/venue.ts";
-
-const btc = "BTC-USDT-SWAP";
-const eth = "ETH-USDT-SWAP";
-
-const sent = (strategy: string, clOrdId: string): Event =>
-  ({ seq: 1, at: 0, type: "order.changed", strategy, slot: "s", phase: "sent", clOrdId }) as unknown as Event;
+import { anyFill, anyMarks, btc, eth, makerFill, tellSent } from "../../support/harness/report-fills.ts";
 
 type Row = readonly [at: number, order: string, instId: string, side: "buy" | "sell", qty: string, px: string, cost: string];
 
-const fillOf = ([at, order, instId, side, qty, px, cost]: Row): Fill => ({
-  uid: "u1",
-  instId,
-  ordId: order,
-  clOrdId: order,
-  side,
-  px,
-  qty,
-  fee: cost,
-  cost,
-  liquidity: "maker",
-  at,
-});
+const fillOf = (row: Row): Fill => makerFill(...row);
 
 const tallyOf = (orders: Readonly<Record<string, readonly string[]>>): TradeStatistics => {
   const tally = new TradeStatistics(Object.keys(orders), { currency: "USDT", fromAt: 0, untilAt: 1_000 });
-  for (const [strategy, own] of Object.entries(orders)) for (const order of own) tally.onEvent(sent(strategy, order));
+  for (const [strategy, own] of Object.entries(orders)) tellSent(tally, strategy, own);
   return tally;
 };
 
@@ -146,22 +128,9 @@ describe("Trades worked out by hand", () => {
 });
 
 describe("Trades of any fills, funding included", () => {
-  const decimal = (max: number, places: number) =>
-    fc.integer({ min: 1, max }).map((count) => div(String(count), `1${"0".repeat(places)}`, places));
-  const fill = fc.record({
-    strategy: fc.constantFrom("a", "b"),
-    order: fc.integer({ min: 0, max: 5 }),
-    instId: fc.constantFrom(btc, eth),
-    side: fc.constantFrom("buy" as const, "sell" as const),
-    px: decimal(9_999_999, 2),
-    qty: decimal(99_999, 4),
-    cost: fc.tuple(decimal(9_999, 7), fc.boolean()).map(([cost, rebate]) => (rebate ? neg(cost) : cost)),
-    paid: fc.option(decimal(999_999, 6)),
-  });
-
   it("net profits and what is open add up to the change of equity, for each strategy and in all, to the last digit", () => {
     fc.assert(
-      fc.property(fc.array(fill, { maxLength: 40 }), (fills) => {
+      fc.property(fc.array(fc.record(anyFill), { maxLength: 40 }), (fills) => {
         const orders = (strategy: string) => Array.from({ length: 6 }, (_, order) => `${strategy}${order}`);
         const tally = tallyOf({ a: orders("a"), b: orders("b") });
         // Cash, and what is held, without any notion of a trade.
@@ -177,14 +146,10 @@ describe("Trades of any fills, funding included", () => {
           tally.onFunding({ instId, at, rate: "0.0001", px, held: { u1: net }, paid: { u1: paid } });
           cash = sub(cash, paid);
         }
-        const marks = new Map([
-          [btc, "4321.125"],
-          [eth, "77.7"],
-        ]);
-        const equity = add(cash, sum([...held].map(([instId, qty]) => mul(qty, marks.get(instId) ?? "0"))));
-        const all = tally.trades(marks);
+        const equity = add(cash, sum([...held].map(([instId, qty]) => mul(qty, anyMarks.get(instId) ?? "0"))));
+        const all = tally.trades(anyMarks);
         expect(sub(add(all.net, all.open), equity)).toBe("0");
-        const own = ["a", "b"].map((name) => tally.of(name, marks));
+        const own = ["a", "b"].map((name) => tally.of(name, anyMarks));
         for (const { trades, pnl } of own) expect(sub(add(trades.net, trades.open), pnl)).toBe("0");
         expect(own.reduce((count, { trades }) => count + trades.count, 0)).toBe(all.count);
         expect(all.won + all.lost).toBeLessThanOrEqual(all.count);
