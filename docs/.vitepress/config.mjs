@@ -67,6 +67,7 @@ const sidebar = [
       ["sluice/verify", "sluice/verify"],
       ["sluice/venue", "sluice/venue"],
       ["sluice/session", "sluice/session"],
+      ["sluice/control", "sluice/control"],
       ["sluice/dialects/okx", "sluice/dialects/okx"],
       ["sluice/dialects/blofin", "sluice/dialects/blofin"],
     ],

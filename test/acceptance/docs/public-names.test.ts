@@ -4,9 +4,17 @@
 import { describe, expect, it } from "vitest";
 import { docOf, interfaceOf, publicNames } from "../../../docs/generate/docstrings.ts";
 
-const entries = ["index", "backtest", "venue", "session", "testing", "verify", "client/dialects/okx", "client/dialects/blofin"].map(
-  (name) => `src/${name}.ts`,
-);
+const entries = [
+  "index",
+  "backtest",
+  "venue",
+  "session",
+  "testing",
+  "verify",
+  "control",
+  "client/dialects/okx",
+  "client/dialects/blofin",
+].map((name) => `src/${name}.ts`);
 
 describe("Public names", () => {
   it.each(entries)("of %s have a docstring", (entry) => {

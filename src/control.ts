@@ -1,0 +1,40 @@
+/**
+ * Control room: what a running engine or a recorded run tells those who watch it, and what it can be asked to do.
+ *
+ * @module sluice/control
+ */
+export {
+  ControlDocument,
+  type ControlUpdate,
+  candleKey,
+  candlesMax,
+  mergeUpdates,
+  ordersOverMax,
+  rowsMax,
+} from "./control/control-document.ts";
+export {
+  type AccountPositionRow,
+  type BalanceRow,
+  type BookRow,
+  type ByCurrency,
+  type CandleRow,
+  type ControlChange,
+  type ControlRows,
+  type EngineRow,
+  type EquityRow,
+  type EventRow,
+  type FillRow,
+  type HealthRow,
+  type MarketRow,
+  type MoneyRow,
+  type OrderRow,
+  type PlaybackState,
+  type PositionRow,
+  positionKey,
+  type QueueRow,
+  type QuotaRow,
+  type SectionName,
+  type SourceKind,
+  type StrategyRow,
+} from "./control/control-rows.ts";
+export { actionSchemas, type ControlAction, type ControlResult, type ControlSource, readAction } from "./control/control-source.ts";
