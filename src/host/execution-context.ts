@@ -81,7 +81,7 @@ const turns: ({ readonly before: Owner | undefined } | undefined)[] = [];
 let followers = 0;
 let unfollow: () => void = () => undefined;
 
-export const makerOf = (promise: Promise<unknown>): Owner | undefined => makers.get(promise);
+const makerOf = (promise: Promise<unknown>): Owner | undefined => makers.get(promise);
 
 /** From here on what a followed owner awaits goes on as that owner; the returned function ends it. */
 export const followPromises = (): (() => void) => {
@@ -212,4 +212,20 @@ const install = (): void => {
     guarded(owner, () => handler(), handling.value);
     return 0 as unknown as ReturnType<typeof later>;
   };
+};
+
+let watched = false;
+
+const onRejection = (reason: unknown, promise: Promise<unknown>): void => {
+  const owner = makerOf(promise) ?? ownerNow();
+  if (owner !== undefined) owner.fail(reason);
+  // Without another listener the platform would have ended the process; rethrowing does the same.
+  else if (process.listenerCount("unhandledRejection") === 1) throw reason;
+};
+
+/** A rejected promise of an owner fails that owner, not the process; what belongs to none ends as it would have. Once a process. */
+export const watchUnhandledRejections = (): void => {
+  if (watched) return;
+  watched = true;
+  process.on("unhandledRejection", onRejection);
 };

@@ -25,9 +25,17 @@ import {
 } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { followPromises, guarded, inside, type Owner, outside, ownerNow, stretch } from "../../../src/host/execution-context.ts";
+import {
+  followPromises,
+  guarded,
+  inside,
+  type Owner,
+  outside,
+  ownerNow,
+  stretch,
+  watchUnhandledRejections,
+} from "../../../src/host/execution-context.ts";
 import { owned } from "../../../src/host/owned-streams.ts";
-import { watchUnhandledRejections } from "../../../src/host/unhandled-rejections.ts";
 
 const setup = (startAt = 1_000, followed = false) => {
   const clock = createVirtualClock(startAt);
