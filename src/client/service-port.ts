@@ -47,6 +47,15 @@ export interface ServiceUser extends User {
   readonly pushing$: Observable<boolean>;
 }
 
+/** What stands open between an engine and its service. */
+export interface OpenCounts {
+  /** Requests without an answer. */
+  readonly requests: number;
+  readonly sockets: number;
+  /** Channels that are subscribed, over all sockets. */
+  readonly subscriptions: number;
+}
+
 /** A service while an engine runs on it: its clock, its requests, its market and its users. */
 export interface OpenService {
   readonly clock: Clock;
@@ -66,6 +75,8 @@ export interface OpenService {
   readonly realTime?: boolean;
   /** True where the list of products cannot change while the engine runs: it is read once, and not again by the hour. */
   readonly listFixed?: boolean;
+  /** What stands open now, where there is a network. */
+  readonly counts?: () => OpenCounts;
   /** What the run assumes about the world, in sentences, for reports. */
   readonly assumptions: readonly string[];
   /** Loads code that only a running service needs. Called and awaited before `start`, where there is any to load. */

@@ -74,22 +74,24 @@ const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
 
 const filterFields = ["instId", "side", "slot", "tag", "olderThanMs"] as const;
 
-/** A misspelt condition would be no condition: it would cancel everything. */
-const checkFilter = (where: OrderFilter): void => {
+/** A misspelt condition would be no condition: it would cancel everything. `more` are conditions besides those of a strategy. */
+export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: readonly string[] = []): void => {
+  const fields = [...filterFields, ...more];
   for (const field of Object.keys(where)) {
-    if ((filterFields as readonly string[]).includes(field)) continue;
-    throw new SluiceError(
-      "ORDER_REFUSED",
-      `orders.cancel: unknown condition "${field}".${didYouMean(field, filterFields)} Nothing was cancelled.`,
-    );
+    if (fields.includes(field)) continue;
+    throw new SluiceError("ORDER_REFUSED", `${call}: unknown condition "${field}".${didYouMean(field, fields)} Nothing was cancelled.`);
   }
   if (where.side !== undefined && where.side !== "buy" && where.side !== "sell") {
     throw new SluiceError(
       "ORDER_REFUSED",
-      `orders.cancel: side ${JSON.stringify(where.side)} is neither "buy" nor "sell". Nothing was cancelled.`,
+      `${call}: side ${JSON.stringify(where.side)} is neither "buy" nor "sell". Nothing was cancelled.`,
     );
   }
 };
+
+/** Whether an order may be canceled by hand now and meets every condition. */
+export const isChosen = (orderManager: OrderManager, order: TrackedOrder, where: OrderFilter, now: number): boolean =>
+  isResting(order) && !orderManager.isReserved(order) && matches(order, where, now);
 
 const matches = (order: TrackedOrder, where: OrderFilter, now: number): boolean =>
   (where.instId === undefined || order.spec.instId === where.instId) &&
@@ -168,7 +170,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
       checkFilter(where);
       return cancelAll(
         orderManager,
-        own().filter((order) => isResting(order) && !orderManager.isReserved(order) && matches(order, where, clock.now())),
+        own().filter((order) => isChosen(orderManager, order, where, clock.now())),
         "cancel",
       );
     },

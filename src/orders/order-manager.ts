@@ -132,6 +132,11 @@ export class OrderManager {
     return this.#flow.modes.of(strategy);
   }
 
+  /** Why a strategy is in its mode; empty while it is active. */
+  reasonOf(strategy: string): string {
+    return this.#flow.modes.reasonOf(strategy);
+  }
+
   setMode(mode: Mode, reason: string): void {
     const { modes } = this.#flow;
     const before = modes.mode;
@@ -148,7 +153,7 @@ export class OrderManager {
   setStrategyMode(strategy: string, mode: Mode, reason: string): void {
     const { modes } = this.#flow;
     if (mode === modes.ownOf(strategy)) return;
-    modes.setOwn(strategy, mode);
+    modes.setOwn(strategy, mode, reason);
     this.#options.journal.append({ type: `strategy.${mode === "active" ? "resumed" : mode}`, strategy, reason });
     this.#apply(mode, reason, strategy);
   }

@@ -14,7 +14,7 @@ import { szUnitWords } from "../../contract/profile.ts";
 import type { OrderRecord } from "../../contract/schemas.ts";
 import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
-import type { OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
+import type { OpenCounts, OpenService, ServiceEnv, ServiceSpec, ServiceUser } from "../service-port.ts";
 import type { Dialect } from "../transport/dialect.ts";
 import { checkSocketUrl, readBaseUrl } from "../transport/service-address.ts";
 import type { OpenSocket } from "../transport/socket.ts";
@@ -65,8 +65,7 @@ export interface LiveSpec extends ServiceSpec {
 export interface OpenLive extends OpenService {
   /** What should not have happened on the wire, by kind. */
   readonly anomalies: ReadonlyMap<string, number>;
-  /** What stands open now. */
-  readonly counts: () => { readonly requests: number; readonly sockets: number; readonly subscriptions: number };
+  readonly counts: () => OpenCounts;
   stop(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export class TradingModes {
   /** Why all are in it. */
   reason = "";
   /** Strategies that are not active by themselves. */
-  readonly #own = new Map<string, Mode>();
+  readonly #own = new Map<string, { readonly mode: Mode; readonly reason: string }>();
 
   of(strategy: string): Mode {
     if (this.#own.size === 0) return this.mode;
@@ -26,12 +26,19 @@ export class TradingModes {
   }
 
   ownOf(strategy: string): Mode {
-    return this.#own.get(strategy) ?? "active";
+    return this.#own.get(strategy)?.mode ?? "active";
   }
 
-  setOwn(strategy: string, mode: Mode): void {
+  setOwn(strategy: string, mode: Mode, reason: string): void {
     if (mode === "active") this.#own.delete(strategy);
-    else this.#own.set(strategy, mode);
+    else this.#own.set(strategy, { mode, reason });
+  }
+
+  /** Why a strategy is in its mode, by the one of the two that holds; empty while it is active. */
+  reasonOf(strategy: string): string {
+    const holds = this.of(strategy);
+    if (holds === "active") return "";
+    return holds === this.mode ? this.reason : (this.#own.get(strategy)?.reason ?? "");
   }
 
   /** Why nothing of a strategy may be placed; undefined where something may. */

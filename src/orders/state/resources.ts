@@ -47,6 +47,8 @@ export interface Resources {
   readonly balances: PolledResource<readonly BalanceRecord[]>;
   readonly positions: PolledResource<readonly PositionRecord[]>;
   readonly store: OrderStore;
+  /** Whether every change of an order is pushed now. */
+  readonly pushing: () => boolean;
 }
 
 interface ResourcesOptions {
@@ -89,6 +91,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
   });
   const resources: Resources = {
     store,
+    pushing: () => pushing,
     pending,
     history,
     instruments: new PolledResource<ReadonlyMap<string, InstrumentRecord>>({
