@@ -228,6 +228,10 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "strategy.reducing": ({ strategy, reason }, paint) => `${paint.yellow("strategy reducing")} ${printable(strategy)}: ${printable(reason)}`,
   "strategy.halted": ({ strategy, reason }, paint) => `${paint.red(`HALTED ${printable(strategy)}`)}: ${printable(reason)}`,
   "strategy.resumed": ({ strategy, reason }, paint) => `${paint.yellow("strategy resumed")} ${printable(strategy)}: ${printable(reason)}`,
+  "strategy.changed": ({ strategy, changes }, paint) =>
+    `${paint.yellow("options changed")} ${printable(strategy)}: ${printable(JSON.stringify(changes))}`,
+  "operator.acted": ({ action, target, by, reason }, paint) =>
+    `${paint.yellow(printable(action))}${target === "" ? "" : ` ${printable(target)}`} by ${printable(by)}${reason === "" ? "" : `: ${printable(reason)}`}`,
   "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
   "watchdog.armed": ({ silenceMs, before }, paint) =>
     `watchdog connected: it cancels orders after ${silenceMs / 1_000} s of silence${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,

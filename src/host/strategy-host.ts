@@ -32,6 +32,13 @@ type OrderSink = Pick<OrderManager, "renew" | "replace" | "setStrategyMode">;
 export interface StrategyHost {
   /** Starts a strategy whose wanted orders go to `orderManager`. */
   start(strategy: Strategy, parts: Parts, orderManager: OrderSink): void;
+  /**
+   * Ends the strategy of the same name and starts this one in its place, whatever became of the other; its orders stay until its first set.
+   * `changes` tells what is different. False, with nothing done, where none of this name was started or all were stopped.
+   */
+  change(strategy: Strategy, changes: object): boolean;
+  /** The strategy of this name as it was last started. */
+  current(name: string): Strategy | undefined;
   /** Ends every strategy; their orders stay as they are. */
   stop(): void;
   readonly states: ReadonlyMap<string, StrategyState>;
@@ -47,7 +54,8 @@ interface Run {
 
 /** A strategy over all its starts. */
 interface Charge {
-  readonly strategy: Strategy;
+  /** Another one with the same name once its options were changed. */
+  strategy: Strategy;
   readonly parts: Parts;
   readonly orderManager: OrderSink;
   readonly fateNow: ((now: number) => Fate) | undefined;
@@ -78,6 +86,7 @@ class SupervisedStrategies implements StrategyHost {
   readonly #failures: FailureLog;
   readonly #states = new Map<string, StrategyState>();
   readonly #charges: Charge[] = [];
+  #isStopped = false;
 
   constructor(clock: Clock, journal: EventLog, supervision: RestartPolicy | undefined, followed: boolean, failures: FailureLog) {
     this.#clock = clock;
@@ -99,13 +108,39 @@ class SupervisedStrategies implements StrategyHost {
     this.#begin(charge);
   }
 
+  change(strategy: Strategy, changes: object): boolean {
+    const charge = this.#chargeOf(strategy.name);
+    if (charge === undefined || this.#isStopped) return false;
+    const { run, waits } = charge;
+    charge.run = undefined;
+    charge.waits = undefined;
+    waits?.cancel();
+    outside(() => {
+      if (run !== undefined) this.#end(run);
+      charge.strategy = strategy;
+      this.#journal.append({ type: "strategy.changed", strategy: strategy.name, changes });
+      // Who listens to that may have changed it again, or stopped the engine.
+      if (charge.strategy === strategy && charge.run === undefined && !this.#isStopped) this.#begin(charge);
+    });
+    return true;
+  }
+
+  current(name: string): Strategy | undefined {
+    return this.#chargeOf(name)?.strategy;
+  }
+
   stop(): void {
+    this.#isStopped = true;
     for (const charge of this.#charges) {
       const { run, waits } = charge;
       charge.run = undefined;
       waits?.cancel();
       if (run !== undefined) this.#end(run);
     }
+  }
+
+  #chargeOf(name: string): Charge | undefined {
+    return this.#charges.find(({ strategy }) => strategy.name === name);
   }
 
   #begin(charge: Charge): void {
@@ -130,23 +165,24 @@ class SupervisedStrategies implements StrategyHost {
     try {
       inside(owner, () => {
         const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
-        for (const what of ["desired", "run"] as const) if (what in streams) this.#watch(run, what, streams[what]);
+        for (const what of ["desired", "run"] as const) if (what in streams) this.#watch(charge, run, what, streams[what]);
       });
     } catch (error) {
       owner.fail(error);
     } finally {
       handling.value = undefined;
     }
-    this.#settle(run);
+    this.#settle(charge, run);
   }
 
-  #watch(run: Run, what: "desired" | "run", source: unknown): void {
+  #watch(charge: Charge, run: Run, what: "desired" | "run", source: unknown): void {
     const { name, owner, orderManager } = run;
     if (!isObservable(source)) throw notAStream(name, what, source);
     run.open++;
     const subscription = (source as Observable<unknown>).subscribe({
       next: (value) => {
-        if (what === "run") return;
+        // Its options may be changed while it says what it wants.
+        if (what === "run" || charge.run !== run) return;
         const { orders, protections } = takeWanted(name, value);
         // `renew` starts nothing, so it needs no switch of context, which would cost more than the set.
         if (protections.length === 0 && orderManager.renew(name, orders)) return;
@@ -157,16 +193,17 @@ class SupervisedStrategies implements StrategyHost {
       error: owner.fail,
       complete: () => {
         // Completion withdraws all orders; what protects a position stays.
-        if (what === "desired") outside(() => orderManager.replace(name, []));
-        this.#settle(run);
+        if (what === "desired" && charge.run === run) outside(() => orderManager.replace(name, []));
+        this.#settle(charge, run);
       },
     });
     owner.life.add(subscription);
   }
 
-  #settle(run: Run): void {
+  #settle(charge: Charge, run: Run): void {
     run.open--;
-    if (run.open === 0 && this.#states.get(run.name)?.state === "running") this.#states.set(run.name, { state: "completed" });
+    if (run.open === 0 && charge.run === run && this.#states.get(run.name)?.state === "running")
+      this.#states.set(run.name, { state: "completed" });
   }
 
   #fail(charge: Charge, run: Run, error: unknown): void {

@@ -67,6 +67,8 @@ const names: Readonly<Record<EventName, true>> = {
   "strategy.reducing": true,
   "strategy.halted": true,
   "strategy.resumed": true,
+  "strategy.changed": true,
+  "operator.acted": true,
   "plugin.failed": true,
   "engine.stalled": true,
   "watchdog.armed": true,

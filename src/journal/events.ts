@@ -127,6 +127,25 @@ export type EventBody =
   | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string }
   /** A strategy may place again. */
   | { readonly type: "strategy.resumed"; readonly strategy: string; readonly reason: string }
+  /** Options of a strategy were replaced while the engine runs, and it starts anew with them. Its orders stay until its first set. */
+  | {
+      readonly type: "strategy.changed";
+      readonly strategy: string;
+      /** The options that were given, as plain data; the others are as before. */
+      readonly changes: object;
+    }
+  /** A person or program asked for something at a control port of the engine. What became of it is told by other events. */
+  | {
+      readonly type: "operator.acted";
+      /** What was asked for, such as `halt`. */
+      readonly action: string;
+      /** What it concerns, such as the name of a strategy; empty where it concerns everything. */
+      readonly target: string;
+      /** Who asked, as the control port knows it. */
+      readonly by: string;
+      /** Why, in the words of who asked; empty where none were given. */
+      readonly reason: string;
+    }
   /** A plugin threw: it is undone, and the others go on. */
   | {
       readonly type: "plugin.failed";

@@ -178,6 +178,8 @@ const namesOf = (event: Event): readonly string[] => {
     case "strategy.reducing":
     case "strategy.halted":
     case "strategy.resumed":
+    case "strategy.changed":
+    case "operator.acted":
     case "plugin.failed":
     case "engine.stalled":
     case "watchdog.armed":
