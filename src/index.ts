@@ -7,7 +7,7 @@
  */
 export { fromEnv, fromFile, type LiveKey, type LiveUsers } from "./client/live/key-material.ts";
 export { type LiveOptions, type LiveSpec, live, type OpenLive } from "./client/live/live-service.ts";
-export type { OpenService, ServiceSpec } from "./client/service-port.ts";
+export type { OpenCounts, OpenService, ServiceSpec } from "./client/service-port.ts";
 export type { Dialect, SocketBounds, WrittenCall } from "./client/transport/dialect.ts";
 export { type Credentials, createCredentials, type Seal } from "./client/transport/secrets.ts";
 export type { Signer, SignerOf } from "./client/transport/sign.ts";
@@ -49,9 +49,9 @@ export {
   type StrategyDefinition,
   type StrategyNaming,
 } from "./host/define.ts";
+export type { EndpointLatency, EngineHealth, OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "./host/operator-view.ts";
 export type { RestartPolicy } from "./host/restart-policy.ts";
 export type { Isolation, Plugin, Strategy } from "./host/strategy.ts";
-export type { StrategyState } from "./host/strategy-host.ts";
 export type { EventMap } from "./journal/event-map.ts";
 export type { Event, EventType, OrderPhase } from "./journal/events.ts";
 export { fromCcxt } from "./market/ccxt/ccxt-history.ts";

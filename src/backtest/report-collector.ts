@@ -85,7 +85,7 @@ export const createReportCollector = (
         ...traded,
         quota: quotaOf(service, heard, heard.minutes.used(service.tradesAt, endAt)),
         latency: heard.latency(),
-        perStrategy: strategiesOf(engine, config, heard, marks),
+        perStrategy: strategiesOf(engine, heard, marks),
         turnedDown: heard.reasons.list(),
         turnedDownMore: heard.reasons.more(),
         coverage: coverageOf(service.tape, heard.asked.list(), service.tradesAt),
@@ -231,18 +231,19 @@ const lostTo = (liquidations: RunReport["liquidations"]): string =>
   liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered);
 
 const strategiesOf = (
-  engine: Engine,
-  { strategies }: CheckedConfig,
+  engine: Pick<Engine, "strategies">,
   { tally, resting, rateOf }: Heard,
   marks: EndMarks,
 ): Readonly<Record<string, StrategyReport>> =>
   Object.fromEntries(
-    strategies.map(({ name }) => [
+    engine.strategies().map(({ name, state, error }) => [
       name,
       {
         ...tally.of(name, marks),
         open: resting.of(rateOf, (clOrdId) => tally.ownerOf(clOrdId) === name),
-        ...(engine.strategies.get(name) ?? { state: "running" as const }),
+        // A run that ended before its strategies began says that they ran.
+        state: state === "starting" ? "running" : state,
+        ...(error !== undefined && { error }),
       },
     ]),
   );

@@ -11,9 +11,11 @@ import { SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { StreamsOfState } from "../host/context.ts";
 import type { PluginHost } from "../host/plugin-host.ts";
+import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
 import type { TrackedOrder } from "../orders/tracked-order.ts";
 import type { Parts } from "./assembly.ts";
+import type { HealthWatch } from "./health-watch.ts";
 import { initialSync } from "./initial-sync.ts";
 import { setMode } from "./trading-state.ts";
 import type { UserAccount } from "./user-account.ts";
@@ -61,6 +63,31 @@ export class StartSteps {
       ({ detectStalls: this.detectStalls } = await import("./stall-detector.ts"));
     };
     this.loads = [Object.keys(leverage).length > 0 ? loadLeverage : undefined, isWatchful ? loadStalls : undefined];
+  }
+}
+
+/** What only engines in real time have: threads of isolated strategies, measurements. Before it is loaded everything is as without it. */
+export class RealTimeParts {
+  measured: HealthWatch | undefined;
+  readonly loads: readonly (Load | undefined)[];
+  #inThread: typeof import("../host/isolation.ts").inThread | undefined;
+
+  constructor({ strategies }: CheckedConfig, { journal, service: { clock, realTime } }: Parts) {
+    // A backtest runs an isolated strategy beside the others.
+    const isIsolated = realTime === true && strategies.some(({ isolation }) => isolation !== undefined);
+    const loadThreads: Load = async () => {
+      ({ inThread: this.#inThread } = await import("../host/isolation.ts"));
+    };
+    const loadMeasures: Load = async () => {
+      const { HealthWatch } = await import("./health-watch.ts");
+      this.measured ??= new HealthWatch(clock, journal);
+    };
+    this.loads = [isIsolated ? loadThreads : undefined, realTime === true ? loadMeasures : undefined];
+  }
+
+  /** The strategy as it is run: in a thread of its own, where that was asked for. */
+  asRun(strategy: Strategy): Strategy {
+    return this.#inThread?.(strategy) ?? strategy;
   }
 }
 

@@ -13,10 +13,11 @@ import type { Estimate, PlannedAction, PositionEnding, QuotaState, StreamsOfStat
 import { FailureLog } from "../host/failure.ts";
 import { historySourceOf } from "../host/history-reader.ts";
 import { withHistory } from "../host/market-history.ts";
+import type { Steering } from "../host/operator-view.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { estimateOf, quotaReader, quotaStream } from "../host/quota-view.ts";
 import type { Strategy } from "../host/strategy.ts";
-import { createStrategyHost, type StrategyState } from "../host/strategy-host.ts";
+import { createStrategyHost } from "../host/strategy-host.ts";
 import { type OnEvent, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
@@ -26,14 +27,15 @@ import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
-import { EngineLifecycle, LateCode, names, StartSteps } from "./engine-lifecycle.ts";
+import { EngineLifecycle, LateCode, names, RealTimeParts, StartSteps } from "./engine-lifecycle.ts";
 import { positionsOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
+import { steeringOf } from "./steering.ts";
 import { type Switches, switchesOf } from "./trading-state.ts";
 import { streamsOf, type UserAccount } from "./user-account.ts";
 
 /** The streams are those of the first user; `ofUser` has the others'. */
-export interface Engine extends StreamsOfState, Switches {
+export interface Engine extends StreamsOfState, Switches, Steering {
   /**
    * Loads code that this config needs and others do not, such as the client of a network; `start` does it, too. Whoever turns the clock
    * by hand awaits it before the start: loading takes no time on that clock.
@@ -63,8 +65,6 @@ export interface Engine extends StreamsOfState, Switches {
   readonly closePositions: (reason: string) => Observable<PositionEnding>;
   /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
-  /** State of each strategy, by name. */
-  readonly strategies: ReadonlyMap<string, StrategyState>;
   /** The service that the engine runs on. */
   readonly service: OpenService;
 }
@@ -113,14 +113,11 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const quota$ = quotaStream(clock, journal, quotaNow);
   const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, clock, quota$, stopped$)]));
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
-  const face = faceOf(parts, streamsFor, quotaNow, stopped$);
-  // Threads are for real time: a backtest runs an isolated strategy beside the others.
-  const isolated = service.realTime === true && config.strategies.some(({ isolation }) => isolation !== undefined);
-  let inThread = (strategy: Strategy): Strategy => strategy;
-  const loadThreads = async (): Promise<void> => {
-    ({ inThread } = await import("../host/isolation.ts"));
-  };
+  const inTime = new RealTimeParts(config, parts);
+  const steering = steeringOf({ config, parts, strategyHost, inTime });
+  const face = { ...faceOf(parts, streamsFor, quotaNow, stopped$), ...steering };
   const begin = (): void => {
+    inTime.measured?.start();
     journal.append({ type: "engine.started", strategies: names(config.strategies), plugins: names(config.plugins) });
     for (const plugin of config.plugins) {
       const print = (line: string): void => options.print?.(line, plugin.name);
@@ -129,7 +126,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
       const context = { ...streamsFor(account), market, now, ...contextOf(parts, strategy, account, random, stopped$) };
-      strategyHost.start(inThread(strategy), context, account.orderManager);
+      strategyHost.start(inTime.asRun(strategy), context, account.orderManager);
     }
   };
   const steps = new StartSteps(config, service.watchful === true);
@@ -139,7 +136,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     parts.durable?.load,
     parts.beating.load,
     historySourceOf(config.history)?.load,
-    isolated ? loadThreads : undefined,
+    ...inTime.loads,
   );
   const lifecycle = new EngineLifecycle({
     config,
@@ -156,7 +153,6 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   return {
     ...face,
     log: journal,
-    strategies: strategyHost.states,
     service,
     load: async () => late.pending,
     start: () => lifecycle.start(),

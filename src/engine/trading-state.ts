@@ -57,7 +57,7 @@ export const switchesOf = (
   },
 });
 
-const checkStrategy = (known: readonly string[], strategy: string): void => {
+export const checkStrategy = (known: readonly string[], strategy: string): void => {
   if (known.includes(strategy)) return;
   throw new SluiceError(
     "CONFIG_INVALID",

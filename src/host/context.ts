@@ -15,6 +15,7 @@ import type { Snapshot } from "../orders/state/polled-resource.ts";
 import type { OrderUpdate } from "../orders/tracked-order.ts";
 import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";
+import type { Steering } from "./operator-view.ts";
 
 /** The quota as it stands: one entry per layer and scope, what waits, and who spent how much. */
 export interface QuotaState {
@@ -142,7 +143,7 @@ export interface Whom {
 }
 
 /** The streams are those of the first user; `ofUser` has the others'. */
-export interface PluginContext<O> extends StreamsOfState {
+export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Name of the plugin in the config. */
   readonly name: string;
   /** Its options, checked and completed with defaults. */

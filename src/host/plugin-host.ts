@@ -164,6 +164,24 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
       parts.resume(reason, whom);
     });
   },
+  strategies: () => outside(() => parts.strategies()),
+  openOrders: () => outside(() => parts.openOrders()),
+  cancel: (where) =>
+    owned(
+      owner,
+      outside(() => parts.cancel(where)),
+    ),
+  changeOptions: (strategy, changes) => {
+    outside(() => {
+      parts.changeOptions(strategy, changes);
+    });
+  },
+  operatorActed: (act) => {
+    outside(() => {
+      parts.operatorActed(act);
+    });
+  },
+  health: () => outside(() => parts.health()),
   on: (name, listener) => {
     const off = parts.on(name, (event) => {
       guarded(owner, listener, event);

@@ -49,7 +49,7 @@ describe("An engine inside a program", () => {
       [swap, "live"],
       [swap, "live"],
     ]);
-    expect(engine.strategies.get("resting")).toEqual({ state: "running" });
+    expect(engine.strategies()).toEqual([expect.objectContaining({ name: "resting", state: "running" })]);
     expect(engine.quotaNow()).toMatchObject({ queued: 0, spent: { resting: 20 } });
     expect((await firstValueFrom(engine.instruments$)).value.has(swap)).toBe(true);
   });
@@ -179,7 +179,7 @@ describe("Two engines in one process", () => {
     expect(await prices(right)).toEqual(["31000", "31000"]);
     await left.engine.stop();
     await turn(right.clock, 2_000);
-    expect(right.engine.strategies.get("right")).toEqual({ state: "running" });
+    expect(right.engine.strategies()[0]).toMatchObject({ name: "right", state: "running" });
   });
 });
 

@@ -164,7 +164,32 @@ describe.concurrent("A strategy in a thread of its own", () => {
     await waitFor(() => failed.length > 0 && !resting.has("bid"));
     expect(failed).toEqual(["moody: its thread did not answer for 1500 ms"]);
     expect([...resting]).toEqual(["calm"]);
-    expect(engine.strategies.get("calm")).toEqual({ state: "running" });
+    expect(engine.strategies().at(-1)).toMatchObject({ name: "calm", state: "running" });
+    await engine.stop({ cancel: true });
+  }, 30_000);
+
+  it("gets changed options in a new thread, and is refused those that do not fit", async () => {
+    const engine = createEngine({ service: paper({ instruments: [swap] }), strategies: [isolated("throws")] });
+    stops.push(() => void engine.stop());
+    const failed: string[] = [];
+    engine.on("strategy.failed", (event) => failed.push(event.message));
+    const live = new Set<string>();
+    engine.updates$.subscribe(({ slot, phase }) => (phase === "live" ? live.add(slot) : live.delete(slot)));
+    await engine.start();
+    await waitFor(() => failed.length > 0 && live.size === 0);
+    expect(() => engine.changeOptions("moody", { dos: "lives" })).toThrow("options of strategy");
+    // It rests its order, and throws an hour later.
+    engine.changeOptions("moody", { afterMs: 3_600_000 });
+    await waitFor(() => live.has("bid"));
+    expect([failed.length, engine.strategies()]).toMatchObject([
+      1,
+      [{ state: "running", options: { does: "throws", afterMs: 3_600_000 } }],
+    ]);
+    const { eventLoop, latency } = engine.health();
+    expect([eventLoop?.lateMsMax ?? -1, latency.find(({ endpoint }) => endpoint === "placeOrder")?.count]).toEqual([
+      expect.any(Number),
+      expect.any(Number),
+    ]);
     await engine.stop({ cancel: true });
   }, 30_000);
 

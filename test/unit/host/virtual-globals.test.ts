@@ -244,7 +244,7 @@ describe("A backtest under virtual globals", () => {
     expect(happened.filter(({ type }) => type === "strategy.failed")).toMatchObject([
       { strategy: "curious", message: expect.stringContaining("fetch was called inside a strategy") as string },
     ]);
-    expect(engine.strategies.get("calm")?.state).toBe("running");
+    expect(engine.strategies().find(({ name }) => name === "calm")?.state).toBe("running");
     await engine.stop();
   });
 });
