@@ -1,0 +1,187 @@
+/**
+ * Rules: which events are worth an alert, and how often.
+ *
+ * Invariants: pure but for its own memory; the first alert of a subject goes out at once, later ones within the rule's interval are
+ * counted and told as one when it is over; at most 1,000 subjects are remembered, the oldest is forgotten first.
+ * Not here: sending (outbox.ts), losses and staleness, which are no events (watches.ts).
+ */
+import type { Event, EventMap, EventType } from "sluice";
+import { type Alert, type Level, lineOf } from "./alert.ts";
+
+export interface Rule {
+  readonly level: Level;
+  /** At most one alert of a subject within so long. */
+  readonly everyMs: number;
+  readonly what: string;
+}
+
+/** Every rule with its defaults; the reference of options is this table. */
+export const rules = {
+  fill: { level: "info", everyMs: 0, what: "an order executed" },
+  mode: { level: "critical", everyMs: 0, what: "the engine or a strategy was halted, reduced or resumed" },
+  strategy: { level: "critical", everyMs: 0, what: "a strategy failed, was restarted or given up; a plugin failed" },
+  unprotected: { level: "critical", everyMs: 60_000, what: "a position is held and its exit is not in place; and again when it is" },
+  protection: { level: "warning", everyMs: 0, what: "a stop or take-profit was triggered" },
+  rejects: { level: "warning", everyMs: 300_000, what: "many orders rejected by the service within a minute" },
+  refused: { level: "warning", everyMs: 300_000, what: "a wanted order was refused before sending" },
+  unknown: { level: "warning", everyMs: 60_000, what: "an order was sent and its fate is not known" },
+  quotaRejected: { level: "warning", everyMs: 60_000, what: "the service answered that a rate limit is exceeded" },
+  quotaBlocked: { level: "warning", everyMs: 300_000, what: "an action waits for quota longer than `heldMs`" },
+  watchdog: { level: "critical", everyMs: 60_000, what: "the watchdog is lost or cancels; and again when it is armed" },
+  positionLeft: { level: "critical", everyMs: 0, what: "a position of the account could not be closed" },
+  stalled: { level: "warning", everyMs: 60_000, what: "the event loop was blocked" },
+  anomaly: { level: "warning", everyMs: 300_000, what: "something that should not happen was noticed" },
+  loss: { level: "critical", everyMs: 0, what: "profit fell below a bound of `losses`; and again when it is above half of it" },
+  started: { level: "info", everyMs: 0, what: "the engine started" },
+  stopped: { level: "warning", everyMs: 0, what: "the engine stopped" },
+} as const satisfies Readonly<Record<string, Rule>>;
+
+export type RuleName = keyof typeof rules;
+
+/** A rule has met; `subject` tells apart what it met for. */
+export interface Finding {
+  readonly rule: RuleName;
+  readonly subject: string;
+  readonly text: string;
+  /** Good news, which is told at `info`. */
+  readonly isOver?: true;
+}
+
+interface Bounds {
+  readonly rejects: number;
+  readonly heldMs: number;
+}
+
+const rejectsWithinMs = 60_000;
+
+const found = (rule: RuleName, subject: string, text: string): Finding => ({ rule, subject, text });
+const over = (rule: RuleName, subject: string, text: string): Finding => ({ rule, subject, text, isOver: true });
+const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);
+
+/** Bursts are the only memory of events: instants of rejections, at most as many as make one. */
+export const createFinder = ({ rejects, heldMs }: Bounds): ((event: Event) => Finding | undefined) => {
+  let rejectedAt: number[] = [];
+  const burst = (at: number, strategy: string, reason: string): Finding | undefined => {
+    rejectedAt = [...rejectedAt.filter((one) => one > at - rejectsWithinMs), at].slice(-rejects);
+    if (rejectedAt.length < rejects) return undefined;
+    return found("rejects", "", `${rejects} orders rejected within 60 s, the last of ${strategy}${because(reason)}`);
+  };
+  return (event) => {
+    if (event.type === "order.changed") {
+      const { phase, strategy, slot, instId, reason, at } = event;
+      if (phase === "rejected") return burst(at, strategy, reason);
+      if (phase === "unknown") return found("unknown", strategy, `${strategy}: the fate of order ${slot} in ${instId} is not known`);
+      return undefined;
+    }
+    if (event.type === "action.held") {
+      const { until, at, endpoint, layer } = event;
+      if (until - at < heldMs) return undefined;
+      return found("quotaBlocked", layer, `${endpoint} waits ${Math.ceil((until - at) / 1_000)} s for quota of layer ${layer}`);
+    }
+    return (findings[event.type] as ((event: Event) => Finding | undefined) | undefined)?.(event);
+  };
+};
+
+/** Events that are worth an alert by themselves; those of no line are not. */
+const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | undefined } = {
+  fill: ({ strategy, side, qty, instId, px, cost, currency, position }) => {
+    const did = side === "buy" ? "bought" : "sold";
+    return found("fill", "", `${strategy} ${did} ${qty} of ${instId} at ${px} (fee ${cost} ${currency}), now holds ${position}`);
+  },
+  "order.refused": ({ strategy, slot, reason }) =>
+    found("refused", `${strategy} ${reason}`, `${strategy}: order ${slot} was refused${because(reason)}`),
+  "position.unprotected": ({ strategy, slot, instId, side, qty, reason }) => {
+    const text = `${strategy}: ${qty} of ${instId} are without their exit (${side}, ${slot})${because(reason)}`;
+    return found("unprotected", `${strategy} ${slot} ${instId}`, text);
+  },
+  "position.protected": ({ strategy, slot, instId }) =>
+    over("unprotected", `${strategy} ${slot} ${instId}`, `${strategy}: the exit of ${instId} (${slot}) is in place`),
+  "protection.triggered": ({ strategy, kind, qty, instId, px, triggerPx }) =>
+    found("protection", "", `${strategy}: ${kind} of ${qty} ${instId} was triggered by ${px} (level ${triggerPx})`),
+  "position.left": ({ uid, instId, pos, reason }) =>
+    found("positionLeft", `${uid} ${instId}`, `${pos} of ${instId} could not be closed${because(reason)}`),
+  "strategy.failed": ({ strategy, message }) => found("strategy", `${strategy} failed`, `strategy ${strategy} failed${because(message)}`),
+  "strategy.restarting": ({ strategy, inMs }) =>
+    over("strategy", `${strategy} restarting`, `strategy ${strategy} starts again in ${inMs / 1_000} s`),
+  "strategy.restarted": ({ strategy }) => over("strategy", `${strategy} restarted`, `strategy ${strategy} runs again`),
+  "strategy.quarantined": ({ strategy, failures }) =>
+    found("strategy", `${strategy} given up`, `strategy ${strategy} failed ${failures} times and is not started again`),
+  "strategy.reducing": ({ strategy, reason }) => found("mode", strategy, `strategy ${strategy} may only reduce${because(reason)}`),
+  "strategy.halted": ({ strategy, reason }) => found("mode", strategy, `strategy ${strategy} is halted${because(reason)}`),
+  "strategy.resumed": ({ strategy, reason }) => over("mode", strategy, `strategy ${strategy} may trade again${because(reason)}`),
+  "plugin.failed": ({ plugin, message }) => found("strategy", `plugin ${plugin}`, `plugin ${plugin} failed${because(message)}`),
+  "mode.changed": ({ mode, reason }) => {
+    if (mode === "active") return over("mode", "", `trading is active again${because(reason)}`);
+    // The stop says so itself.
+    return reason === "stop" ? undefined : found("mode", "", `trading is ${mode}${because(reason)}`);
+  },
+  "quota.rejected": ({ layer }) => found("quotaRejected", layer, `the service refused a call by the rate limit of layer ${layer}`),
+  "watchdog.lost": ({ reason }) => found("watchdog", "lost", `no watchdog receives the heartbeat${because(reason)}`),
+  "watchdog.tripped": ({ reason }) => found("watchdog", "tripped", `the watchdog cancels all orders${because(reason)}`),
+  "watchdog.armed": () => over("watchdog", "armed", "the watchdog is armed"),
+  "engine.stalled": ({ lateMs }) => found("stalled", "", `the event loop was blocked for ${Math.round(lateMs)} ms`),
+  anomaly: ({ what, detail }) => found("anomaly", what, `${what}: ${detail}`),
+  "engine.stopped": ({ reason }) => found("stopped", "", `the engine has stopped: ${reason}`),
+};
+
+interface Remembered {
+  readonly saidAt: number;
+  readonly level: Level;
+  readonly concern: Level;
+  readonly everyMs: number;
+  unsaid: number;
+  last: string;
+  readonly rule: string;
+}
+
+const subjectsMax = 1_000;
+
+/** Holds back what repeats. `say` is called with what is to be told now. */
+export class Repetitions {
+  readonly #remembered = new Map<string, Remembered>();
+  readonly #say: (alert: Alert) => void;
+
+  constructor(say: (alert: Alert) => void) {
+    this.#say = say;
+  }
+
+  take({ rule, subject, text, isOver }: Finding, { level: least, everyMs }: Pick<Rule, "level" | "everyMs">, at: number): void {
+    const level = isOver === true ? "info" : least;
+    const concern = least;
+    const key = `${rule} ${isOver === true} ${subject}`;
+    const known = this.#remembered.get(key);
+    if (known !== undefined && at < known.saidAt + everyMs) {
+      known.unsaid++;
+      known.last = text;
+      return;
+    }
+    this.#remembered.delete(key);
+    if (everyMs > 0) this.#remembered.set(key, { saidAt: at, level, concern, everyMs, unsaid: 0, last: text, rule });
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= subjectsMax) break;
+      this.#remembered.delete(oldest);
+    }
+    this.#say({ at, rule, level, concern, text: lineOf(text) });
+  }
+
+  /** Tells what was held back and is due; forgets what is quiet. */
+  tick(now: number): void {
+    for (const [key, one] of this.#remembered) {
+      if (now < one.saidAt + one.everyMs) continue;
+      this.#remembered.delete(key);
+      if (one.unsaid > 0) this.#repeat(key, one, now);
+    }
+  }
+
+  /** At the stop nothing is held back. */
+  end(now: number): void {
+    for (const [key, one] of this.#remembered) if (one.unsaid > 0) this.#repeat(key, one, now);
+    this.#remembered.clear();
+  }
+
+  #repeat(key: string, one: Remembered, at: number): void {
+    const { rule, level, concern, everyMs, unsaid, last } = one;
+    this.#remembered.set(key, { ...one, saidAt: at, unsaid: 0 });
+    this.#say({ at, rule, level, concern, text: lineOf(`${last} (${unsaid} more within ${Math.round(everyMs / 1_000)} s)`) });
+  }
+}
