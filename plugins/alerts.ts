@@ -1,0 +1,232 @@
+/**
+ * Alerts: tells people what happens, by webhook, Telegram, Discord, Slack, ntfy or mail, and a dead-man's switch that the engine lives.
+ *
+ * Invariants: trading never waits for a channel; every queue has a bound; a channel that fails is named in one line, and so is its
+ * recovery; at the stop the last message leaves within `lastMessageMs`.
+ * Not here: which events count (alerts/rules.ts), queues and repetition (alerts/outbox.ts), what services expect (alerts/channels.ts).
+ */
+import { definePlugin, type PluginContext, SluiceError } from "sluice";
+import { type Alert, levels, rankOf } from "./alerts/alert.ts";
+import { type ChannelOptions, channelSchema, checkUrl, openChannel } from "./alerts/channel-options.ts";
+import { call } from "./alerts/channels.ts";
+import { Outbox, type OutboxLimits } from "./alerts/outbox.ts";
+import { createFinder, type Finding, Repetitions, type RuleName, rules } from "./alerts/rules.ts";
+import { type SecretPlace, Secrets, secretSchema } from "./alerts/secrets.ts";
+import { createLossWatch } from "./alerts/watches.ts";
+
+const ms = (least: number, preset: number) => ({ type: "integer", minimum: least, maximum: 86_400_000, default: preset }) as const;
+const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$" } as const;
+
+const ruleSchema = {
+  anyOf: [
+    { type: "boolean" },
+    {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        level: { enum: [...levels] },
+        everyMs: { type: "integer", minimum: 0, maximum: 86_400_000 },
+        channels: { type: "array", items: { type: "string" } },
+      },
+    },
+  ],
+} as const;
+
+const schema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["channels"],
+  properties: {
+    /** How the engine is called in messages. */
+    title: { type: "string", minLength: 1, maxLength: 60, default: "sluice" },
+    /** By a name of your choice. */
+    channels: { type: "object", minProperties: 1, maxProperties: 20, additionalProperties: channelSchema },
+    /** Rules that differ from their defaults; `false` turns one off. */
+    rules: {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(Object.keys(rules).map((name) => [name, ruleSchema])) as Record<RuleName, typeof ruleSchema>,
+      default: {},
+    },
+    /** Losses to tell, by settle currency: `{ USDT: ["100", "500"] }`. */
+    losses: { type: "object", additionalProperties: { type: "array", items: money, maxItems: 20 }, default: {} },
+    /** Rejected orders within a minute that are a burst. */
+    rejects: { type: "integer", minimum: 1, maximum: 10_000, default: 10 },
+    /** A wait for quota that is worth an alert. */
+    heldMs: ms(1, 10_000),
+    /** Alerts that come together go into one message; a critical one does not wait. */
+    gatherMs: ms(0, 2_000),
+    /** Messages of one channel. */
+    perMinute: { type: "integer", minimum: 1, maximum: 600, default: 20 },
+    /** Alerts that wait for one channel. */
+    queueMax: { type: "integer", minimum: 1, maximum: 10_000, default: 100 },
+    /** How long a message that fails is sent again. */
+    retryForMs: ms(0, 900_000),
+    /** How long one attempt may take. */
+    answerMs: ms(100, 10_000),
+    /** How long the stop waits for the last messages. */
+    lastMessageMs: { type: "integer", minimum: 0, maximum: 1_800, default: 1_500 },
+    /** A dead-man's switch: `url` is called every `everyMs` (60 s) while the engine runs, `stopUrl` at an orderly stop. */
+    heartbeat: {
+      type: "object",
+      additionalProperties: false,
+      required: ["url"],
+      properties: {
+        url: secretSchema,
+        stopUrl: secretSchema,
+        everyMs: { type: "integer", minimum: 1_000, maximum: 86_400_000 },
+        allowHttp: { type: "boolean" },
+      },
+    },
+    /** Sends a message to every channel at the start and says what became of it. */
+    trial: { type: "boolean", default: false },
+  },
+} as const;
+
+interface RuleOptions {
+  readonly level?: (typeof levels)[number];
+  readonly everyMs?: number;
+  readonly channels?: readonly string[];
+}
+
+interface Options extends OutboxLimits {
+  readonly title: string;
+  readonly channels: Readonly<Record<string, ChannelOptions>>;
+  readonly rules: Readonly<Partial<Record<RuleName, boolean | RuleOptions>>>;
+  readonly losses: Readonly<Record<string, readonly string[]>>;
+  readonly rejects: number;
+  readonly heldMs: number;
+  readonly lastMessageMs: number;
+  readonly heartbeat?: {
+    readonly url: SecretPlace;
+    readonly stopUrl?: SecretPlace;
+    readonly everyMs?: number;
+    readonly allowHttp?: boolean;
+  };
+  readonly trial: boolean;
+}
+
+type Context = PluginContext<Options>;
+
+const tickMs = 250;
+
+/** One way to people: an outbox, or the screen. */
+interface Way {
+  readonly name: string;
+  readonly least: number;
+  put(alert: Alert): void;
+  readonly outbox?: Outbox;
+}
+
+const openWays = (context: Context, secrets: Secrets, print: (line: string) => void): readonly Way[] => {
+  const { options, now } = context;
+  return Object.entries(options.channels).map(([name, given]): Way => {
+    const least = rankOf(given.level ?? "info");
+    const channel = openChannel(name, given, { secrets, now, answerMs: options.answerMs });
+    if (channel === undefined) return { name, least, put: ({ level, text }) => print(`${level}: ${text}`) };
+    const outbox = new Outbox({ name, title: options.title, channel, limits: options, print, now });
+    if (options.trial) void tryOut(name, options.title, channel, options.answerMs, now, print);
+    return { name, least, put: (alert) => outbox.put(alert), outbox };
+  });
+};
+
+const tryOut = async (
+  name: string,
+  title: string,
+  channel: NonNullable<ReturnType<typeof openChannel>>,
+  answerMs: number,
+  now: () => number,
+  print: (line: string) => void,
+): Promise<void> => {
+  const alert: Alert = { at: now(), rule: "trial", level: "info", concern: "critical", text: "trial message: this channel works" };
+  const delivery = await channel.send(
+    { id: `trial-${now().toString(36)}`, title, level: "info", alerts: [alert], leftOut: 0, text: `${title}\n${alert.text}` },
+    AbortSignal.timeout(answerMs),
+  );
+  print(delivery.kind === "taken" ? `${name} took the trial message` : `${name} did not take the trial message (${delivery.why})`);
+};
+
+/** Which rules are on, and who is told by them. */
+const routesOf = ({ options }: Context, ways: readonly Way[]) => {
+  const routes = new Map<string, { readonly level: (typeof levels)[number]; readonly everyMs: number; readonly to: readonly Way[] }>();
+  for (const name of Object.keys(rules) as RuleName[]) {
+    const given = options.rules[name] ?? true;
+    if (given === false) continue;
+    const { level, everyMs, channels } = { ...rules[name], ...(given === true ? {} : given) } as RuleOptions & (typeof rules)[RuleName];
+    const strange = channels?.find((one) => !ways.some((way) => way.name === one));
+    if (strange !== undefined) {
+      const known = ways.map((way) => way.name).join(", ");
+      throw new SluiceError("CONFIG_INVALID", `plugin alerts: rules.${name}.channels names "${strange}"; there is ${known}.`);
+    }
+    const to = ways.filter((way) => (channels === undefined ? rankOf(level) >= way.least : channels.includes(way.name)));
+    routes.set(name, { level, everyMs, to });
+  }
+  return routes;
+};
+
+/** Calls the dead-man's switch; what it answers is told when it changes. Returns the last call of an orderly stop. */
+const beat = ({ options: { heartbeat, answerMs }, every }: Context, secrets: Secrets, print: (line: string) => void) => {
+  if (heartbeat === undefined) return undefined;
+  const read = (name: "url" | "stopUrl"): string | undefined =>
+    heartbeat[name] && checkUrl(`heartbeat.${name}`, secrets.read(`heartbeat.${name}`, heartbeat[name]), heartbeat.allowHttp ?? false);
+  const url = read("url") as string;
+  const stopUrl = read("stopUrl");
+  let isCalling = false;
+  let isFailing = false;
+  const ring = async (): Promise<void> => {
+    if (isCalling) return;
+    isCalling = true;
+    const problem = await call(url, AbortSignal.timeout(answerMs));
+    isCalling = false;
+    if (problem === undefined && isFailing) print("the heartbeat is taken again");
+    if (problem !== undefined && !isFailing) print(`the heartbeat is not taken (${problem})`);
+    isFailing = problem !== undefined;
+  };
+  void ring();
+  every(heartbeat.everyMs ?? 60_000, () => void ring());
+  return async (signal: AbortSignal): Promise<void> => {
+    if (stopUrl === undefined) return;
+    const problem = await call(stopUrl, signal);
+    if (problem !== undefined) print(`heartbeat.stopUrl did not take the end (${problem})`);
+  };
+};
+
+export default definePlugin<typeof schema, Options>({
+  name: "alerts",
+  options: schema,
+  setup: (context) => {
+    const { events$, equity$, every, now, options } = context;
+    const print = (line: string): void => context.print(`alerts: ${line}`);
+    const secrets = new Secrets();
+    const ways = openWays(context, secrets, print);
+    const routes = routesOf(context, ways);
+    const lastBeat = beat(context, secrets, print);
+    const repetitions = new Repetitions((alert) => {
+      for (const way of routes.get(alert.rule)?.to ?? []) way.put(alert);
+    });
+    const take = (finding: Finding): void => {
+      const route = routes.get(finding.rule);
+      if (route !== undefined) repetitions.take(finding, route, now());
+    };
+    const find = createFinder(options);
+    events$.subscribe((event) => {
+      const finding = find(event);
+      if (finding !== undefined) take(finding);
+    });
+    if (Object.keys(options.losses).length > 0) {
+      const watchLoss = createLossWatch(options.losses);
+      equity$.subscribe((profits) => watchLoss(profits).forEach(take));
+    }
+    // The event of the start came before any plugin.
+    take({ rule: "started", subject: "", text: "the engine has started", isOver: true });
+    every(tickMs, () => {
+      repetitions.tick(now());
+      for (const { outbox } of ways) outbox?.tick();
+    });
+    return async () => {
+      repetitions.end(now());
+      const signal = AbortSignal.timeout(options.lastMessageMs);
+      await Promise.all([lastBeat?.(signal), ...ways.map(({ outbox }) => outbox?.flush(signal))]);
+    };
+  },
+});
