@@ -36,6 +36,7 @@ const sidebar = [
     ["Other exchanges", "other-exchanges"],
     ["Write a dialect", "dialects"],
   ]),
+  section("Operation", "/guides/", [["Alerts", "alerts"]]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
     ["RSI with a stop", "rsi-with-a-stop"],
