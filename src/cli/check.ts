@@ -11,6 +11,7 @@ import { decimal } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
 import { type CheckOptions, check } from "../verify/conformance/check.ts";
 import { findingsText, summaryOf } from "../verify/conformance/findings.ts";
+import { dialectHelp, dialectOf } from "./dialect-option.ts";
 import { type CliIo, inkOf, printable, transientLine } from "./io.ts";
 import { readOverrides } from "./profile-file.ts";
 
@@ -18,7 +19,8 @@ export interface CheckParts {
   readonly clock?: Clock;
 }
 
-interface CheckFlags extends Omit<CheckOptions, "profile" | "onProgress" | "signal"> {
+interface CheckFlags extends Omit<CheckOptions, "profile" | "dialect" | "onProgress" | "signal"> {
+  readonly dialect?: string;
   readonly profile?: string;
   readonly json?: true;
 }
@@ -34,6 +36,7 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
       "--keys <file>",
       "line of sluice venue --json, or its file of keys (default: SLUICE_API_KEY, SLUICE_SECRET_KEY, SLUICE_PASSPHRASE)",
     )
+    .option("--dialect <name|file>", dialectHelp)
     .option("--ws <url>", "address of the WebSocket, to check its limits too")
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--quick", "leave out what uses up or waits for a minute")
@@ -47,11 +50,12 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
 };
 
 /** Checks and prints, and fails by name when a rule is broken; nothing is left open afterwards. */
-const checkUrl = async (url: string, { profile, json, ...flags }: CheckFlags, io: CliIo, { clock }: CheckParts): Promise<void> => {
+const checkUrl = async (url: string, { profile, dialect, json, ...flags }: CheckFlags, io: CliIo, { clock }: CheckParts): Promise<void> => {
   const progress = transientLine(io);
   const options: CheckOptions = {
     ...flags,
     ...(profile !== undefined && { profile: readOverrides(profile) }),
+    ...(dialect !== undefined && { dialect: await dialectOf(dialect) }),
     onProgress: ({ id, title }) => {
       progress.show(() => `${id} ${title}`);
     },

@@ -5,13 +5,10 @@
  * Not here: the exchanges (client/dialects/).
  */
 import type { Command } from "commander";
-import { blofinExchange } from "../client/dialects/blofin-exchange.ts";
 import type { Exchange } from "../client/dialects/exchange-service.ts";
-import { okxExchange } from "../client/dialects/okx-exchange.ts";
 import type { LayerSpec } from "../contract/layer-spec.ts";
+import { exchanges } from "./dialect-option.ts";
 import type { CliIo } from "./io.ts";
-
-const exchanges: readonly Exchange[] = [okxExchange, blofinExchange];
 
 export const addExchangesCommand = (program: Command, io: CliIo): void => {
   program

@@ -14,7 +14,7 @@ import type { Outcome } from "./outcome.ts";
 type Input = Readonly<Record<string, unknown>>;
 
 /** The inputs that a read is made of; itself where it needs no parts. */
-type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
+export type SplitRead = (endpoint: EndpointName, input: Input) => readonly Input[];
 
 /** Asks for a read in the parts that a service answers it in; `read` asks for one of them. */
 export type ReadInParts = <E extends EndpointName>(
@@ -38,15 +38,20 @@ export const inPartsOf =
     );
   };
 
-const joined = <R>(endpoint: EndpointName, { limit }: Input, parts: readonly Done<R>[]): Done<R> => {
+/** The records of all parts of a read with this input, as those of the whole. */
+export const joinedRecords = <R>(endpoint: EndpointName, { limit }: Input, records: readonly R[]): readonly R[] =>
+  endpoint === "pendingOrders" || endpoint === "orderHistory"
+    ? (newest(records as unknown as OrderRecord[], Number(limit ?? paging.limitDefault)) as unknown as R[])
+    : records;
+
+const joined = <R>(endpoint: EndpointName, input: Input, parts: readonly Done<R>[]): Done<R> => {
   const records = parts.flatMap((part) => part.records);
   const unread = parts.flatMap((part) => part.unread ?? []);
-  const isPaged = endpoint === "pendingOrders" || endpoint === "orderHistory";
   return {
     kind: "done",
     // As old as the oldest part: what is not in it may have come since.
     at: Math.min(...parts.map(({ at }) => at)),
-    records: isPaged ? (newest(records as OrderRecord[], Number(limit ?? paging.limitDefault)) as R[]) : records,
+    records: joinedRecords(endpoint, input, records),
     problems: parts.flatMap(({ problems }) => problems),
     ...(unread.length > 0 && { unread }),
   };

@@ -4,9 +4,10 @@
  * Invariants: client and embedded service are built from the same value, so an override changes both sides alike.
  */
 import { type EndpointName, type EndpointTable, endpointTable } from "./endpoints.ts";
+import type { LayerSpec } from "./layer-spec.ts";
 import { layers as described, type Layer, type LayerName } from "./limits.ts";
 import { resolveProfile } from "./overrides.ts";
-import type { Profile, ProfileOverrides } from "./profile.ts";
+import type { ExtraLayer, Profile, ProfileOverrides } from "./profile.ts";
 
 /** The service as data: endpoints with their weights and schemas, limit layers, and the service profile with the overrides in force. */
 export interface Contract {
@@ -29,6 +30,35 @@ export const createContract = (overrides?: ProfileOverrides, layers: Contract["l
     return Object.hasOwn(given?.[group] ?? {}, key);
   };
   return { profile, endpoints: endpointTable(profile), layers, stated };
+};
+
+/** What another exchange brings: rows of the profile, and its rate-limit layers instead of the three described. */
+interface ExchangeTerms {
+  readonly profile?: ProfileOverrides;
+  readonly layers?: readonly (LayerSpec | ExtraLayer)[] | undefined;
+}
+
+/**
+ * The contract of another exchange, with these overrides of its profile; described layers that it does not have hold anything. Throws
+ * PROFILE_INVALID with every mistake in the overrides.
+ */
+export const exchangeContract = ({ profile = {}, layers: own }: ExchangeTerms, overrides: ProfileOverrides = {}): Contract => {
+  if (own === undefined) return createContract(laidOver(profile, overrides));
+  const { ip, key, uid } = described;
+  const unbounded = { capacity: Number.POSITIVE_INFINITY };
+  const without = { ip: { ...ip, ...unbounded }, key: { ...key, ...unbounded }, uid: { ...uid, ...unbounded } };
+  const extraLayers = own.map(withoutHeader);
+  return createContract(laidOver({ ...profile, limits: { extraLayers, ...profile.limits } }, overrides), without);
+};
+
+const withoutHeader = (spec: LayerSpec | (ExtraLayer & { readonly header?: never })): ExtraLayer => {
+  const { header: _, ...layer } = spec;
+  return layer;
+};
+
+const laidOver = (below: ProfileOverrides, above: ProfileOverrides): ProfileOverrides => {
+  const groups = below as Readonly<Record<string, object>>;
+  return { ...below, ...Object.fromEntries(Object.entries(above).map(([name, rows]) => [name, { ...groups[name], ...rows }])) };
 };
 
 export const endpointNames = (contract: Contract): readonly EndpointName[] => Object.keys(contract.endpoints) as EndpointName[];

@@ -45,6 +45,7 @@ const profile: ProfileOverrides = {
     stateAliases: { partially_canceled: "canceled" },
   },
   answers: {
+    badRequestStatus: 200,
     badRequestCode: "152002",
     parameterCode: "152005",
     permissionCode: "152404",

@@ -7,9 +7,8 @@
  * Not here: sockets and bytes (http-handler.ts, connection.ts), the dialects of exchanges (dialects/).
  */
 import { type ChannelArg, channelArg, type LoginArg, loginRequest, type SocketMessage } from "../../contract/channels.ts";
-import { type Contract, createContract } from "../../contract/contract.ts";
+import { type Contract, exchangeContract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
-import { layers } from "../../contract/limits.ts";
 import type { ExtraLayer, ProfileOverrides } from "../../contract/profile.ts";
 import { authHeaderNames, prehashOf, readTimestamp, type SignedParts } from "../../contract/signing.ts";
 import { requestProblems } from "../../contract/validate.ts";
@@ -37,7 +36,6 @@ export interface Claim {
 export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase" | "nonce" | "environment";
 
 export type Headers = Readonly<Record<string, string | undefined>>;
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A request of an endpoint in the client's words; `body` is parsed JSON. */
 export interface Call {
@@ -117,18 +115,7 @@ export interface ServedDialect {
  * The contract of the embedded service under a dialect, with these overrides of its profile; described layers that the exchange does not
  * have hold anything. Throws PROFILE_INVALID with every mistake in the overrides.
  */
-export const servedContract = ({ profile = {}, layers: own }: ServedDialect, overrides: ProfileOverrides = {}): Contract => {
-  if (own === undefined) return createContract(layered(profile, overrides));
-  const { ip, key, uid } = layers;
-  const unbounded = { capacity: Number.POSITIVE_INFINITY };
-  const without = { ip: { ...ip, ...unbounded }, key: { ...key, ...unbounded }, uid: { ...uid, ...unbounded } };
-  return createContract(layered({ ...profile, limits: { extraLayers: own, ...profile.limits } }, overrides), without);
-};
-
-const layered = (below: ProfileOverrides, above: ProfileOverrides): ProfileOverrides => {
-  const groups = Object.entries(above).map(([name, rows]) => [name, { ...((below as Fields)[name] as Fields), ...rows }]);
-  return { ...below, ...Object.fromEntries(groups) };
-};
+export const servedContract = (dialect: ServedDialect, overrides: ProfileOverrides = {}): Contract => exchangeContract(dialect, overrides);
 
 const keyProblems = {
   request: {

@@ -5,8 +5,8 @@
  * keys for another machine's service must be its owner's alone.
  */
 import { readFileSync, statSync } from "node:fs";
-import { createCredentials, credentialsFromEnv } from "../../client/transport/secrets.ts";
-import { createSigner, type Signer } from "../../client/transport/sign.ts";
+import { type Credentials, createCredentials, credentialsFromEnv } from "../../client/transport/secrets.ts";
+import { createFaultySigner, createSigner, faultyName, keyFaults, type Signer, type SignerOf } from "../../client/transport/sign.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { SluiceError } from "../../errors.ts";
 import type { CheckKey } from "./test-keys.ts";
@@ -31,16 +31,28 @@ const none: KeySet = { keys: [], signers: new Map() };
 
 const environmentPrefix = "SLUICE";
 
+/** What the keys sign with: the profile, and the dialect's own way where it has one. */
+interface Signing {
+  readonly profile: Profile;
+  readonly signer?: SignerOf | undefined;
+}
+
+/** The key and its faulty twins, by name. */
+const signersOf = ({ profile, signer }: Signing, name: string, credentials: Credentials): readonly (readonly [string, Signer])[] => [
+  [name, createSigner(profile, credentials, signer)],
+  ...keyFaults.map((fault) => [faultyName(name, fault), createFaultySigner(profile, credentials, fault, signer)] as const),
+];
+
 /** One key from SLUICE_API_KEY, SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; none when the first is not set. */
-export const keysFromEnv = (env: (name: string) => string | undefined, profile: Profile): KeySet => {
+export const keysFromEnv = (env: (name: string) => string | undefined, signing: Signing): KeySet => {
   if ((env(`${environmentPrefix}_API_KEY`) ?? "") === "") return none;
   const credentials = credentialsFromEnv(environmentPrefix, env);
-  const key = { name: "environment", uid: "environment", permissions: everything(profile) };
-  return { keys: [key], signers: new Map([[key.name, createSigner(profile, credentials)]]) };
+  const key = { name: "environment", uid: "environment", permissions: everything(signing.profile) };
+  return { keys: [key], signers: new Map(signersOf(signing, key.name, credentials)) };
 };
 
 /** Reads the line of `sluice venue --json`, or the file of `sluice venue --keys`. */
-export const keysFromFile = (path: string, profile: Profile, local: boolean): KeySet => {
+export const keysFromFile = (path: string, signing: Signing, local: boolean): KeySet => {
   const root = parsed(path, readText(path, local));
   const listed = root["keys"];
   const named: readonly (readonly [string, unknown])[] = Array.isArray(listed)
@@ -52,9 +64,9 @@ export const keysFromFile = (path: string, profile: Profile, local: boolean): Ke
   const keys: CheckKey[] = [];
   const signers = new Map<string, Signer>();
   for (const [name, entry] of entries) {
-    signers.set(name, createSigner(profile, credentialsOf(path, name, entry)));
+    for (const [of, signer] of signersOf(signing, name, credentialsOf(path, name, entry))) signers.set(of, signer);
     const { uid, permissions } = entry;
-    keys.push({ name, uid: typeof uid === "string" ? uid : name, permissions: textsOf(permissions) ?? everything(profile) });
+    keys.push({ name, uid: typeof uid === "string" ? uid : name, permissions: textsOf(permissions) ?? everything(signing.profile) });
   }
   const { wsUrl } = root;
   return { keys, signers, ...(typeof wsUrl === "string" && { wsUrl }) };

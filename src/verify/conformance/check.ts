@@ -5,11 +5,11 @@
  * there; orders placed to look at are small, post-only, far from the market, and canceled also when the signal ends it early.
  * Not here: the rules (suite.ts), keys (check-keys.ts), what the profile assumes beyond them (../doctor/).
  */
-import { wholeDialect } from "../../client/transport/dialect.ts";
+import { type Dialect, wholeDialect } from "../../client/transport/dialect.ts";
 import { createServiceTime } from "../../client/transport/service-time.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
-import { createContract } from "../../contract/contract.ts";
+import { exchangeContract } from "../../contract/contract.ts";
 import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
 import type { ProfileOverrides } from "../../contract/profile.ts";
 import { decimal } from "../../decimal.ts";
@@ -27,6 +27,8 @@ export interface CheckOptions {
   readonly keys?: string;
   /** Address of the WebSocket, to check its limits too; the file of keys may tell it. */
   readonly ws?: string;
+  /** The exchange's dialect, where it is not the described service: rules that say nothing of it are skipped, rules of dialects are added. */
+  readonly dialect?: Dialect;
   /** Rows of the service profile to override. */
   readonly profile?: ProfileOverrides;
   /** Leave out what uses up or waits for a minute. */
@@ -58,6 +60,7 @@ const options: OptionRules = {
   others: {
     keys: text,
     ws: text,
+    dialect: { type: "object" },
     profile: { type: "object" },
     quick: { type: "boolean" },
     only: { type: "array", items: text },
@@ -80,23 +83,25 @@ export const check = async (url: string, given: CheckOptions = {}, surroundings:
   checkOptions("check", options, given);
   askFirst(url, given);
   const { clock = createSystemClock(), env = (name) => process.env[name] } = surroundings;
-  const contract = createContract(given.profile);
+  const contract = exchangeContract(given.dialect ?? {}, given.profile);
   const { profile } = contract;
+  const dialect = wholeDialect(given.dialect);
+  const signing = { profile, signer: dialect.signer };
   const { keys, signers, wsUrl } =
-    given.keys === undefined ? keysFromEnv(env, profile) : keysFromFile(given.keys, profile, isLoopback(url));
+    given.keys === undefined ? keysFromEnv(env, signing) : keysFromFile(given.keys, signing, isLoopback(url));
   const socketUrl = given.ws ?? wsUrl;
   if (socketUrl !== undefined) askFirst(socketUrl, given);
   const order = orderHints(given);
   // Loaded when it is needed: mistakes should not wait for the rules.
-  const [{ checkService, rules }, { HttpTransport }, { openWebSocket }] = await Promise.all([
+  const [{ checkService, rulesFor }, { HttpTransport }, { openWebSocket }] = await Promise.all([
     import("./suite.ts"),
     import("../../client/transport/http.ts"),
     import("../../client/transport/socket.ts"),
   ]);
   const time = createServiceTime(clock);
-  const wire = new HttpTransport({ baseUrl: url, profile, dialect: wholeDialect(), signers, clock, time });
+  const wire = new HttpTransport({ baseUrl: url, profile, dialect, signers, clock, time });
   try {
-    checkRules(given.only, rules);
+    checkRules(given.only, rulesFor(given.dialect));
     const result = await checkService({
       contract,
       clock,
@@ -106,6 +111,7 @@ export const check = async (url: string, given: CheckOptions = {}, surroundings:
       quick: given.quick === true,
       order,
       stop: given.signal ?? new AbortController().signal,
+      ...(given.dialect !== undefined && { dialect }),
       ...(socketUrl !== undefined && { socket: { url: socketUrl, open: openWebSocket } }),
       ...(given.only !== undefined && { only: given.only }),
       ...(given.onProgress !== undefined && { onRule: given.onProgress }),

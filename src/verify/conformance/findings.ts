@@ -45,7 +45,7 @@ type Colours = Readonly<Record<"plain" | "red" | "green" | "dim", Stroke>>;
 
 const marks: Readonly<Record<Verdict["kind"], string>> = { pass: "pass", fail: "FAIL", open: "open", skipped: "skip" };
 
-const linesOf = (rule: CheckedRule, width: number, colours: Colours): readonly string[] => {
+const linesOf = (rule: CheckedRule, next: CheckedRule | undefined, width: number, colours: Colours): readonly string[] => {
   const paint = { pass: colours.green, fail: colours.red, open: colours.dim, skipped: colours.dim }[rule.kind];
   const line = `${paint(marks[rule.kind])}  ${rule.id.padEnd(width)}  ${rule.title.replace(/^open: /, "")}`;
   const indent = " ".repeat(width + 8);
@@ -55,7 +55,8 @@ const linesOf = (rule: CheckedRule, width: number, colours: Colours): readonly s
     case "open":
       return [line, `${indent}found: ${colours.plain(rule.found)}`];
     case "skipped":
-      return [line, `${indent}${colours.plain(rule.why)}`];
+      // A reason that rules in a row share stands once, under the last of them.
+      return next?.kind === "skipped" && next.why === rule.why ? [line] : [line, `${indent}${colours.plain(rule.why)}`];
     case "fail":
       return [
         line,
@@ -75,5 +76,5 @@ export const findingsText = (report: CheckReport, colours: Colours): string => {
   const { rules, leftBehind } = report;
   const width = Math.max(0, ...rules.map(({ id }) => id.length));
   const left = leftBehind.length === 0 ? [] : [`Orders that could not be cancelled: ${leftBehind.join(", ")}`];
-  return `${[...rules.flatMap((rule) => linesOf(rule, width, colours)), "", ...left, summaryOf(report)].join("\n")}\n`;
+  return `${[...rules.flatMap((rule, index) => linesOf(rule, rules[index + 1], width, colours)), "", ...left, summaryOf(report)].join("\n")}\n`;
 };

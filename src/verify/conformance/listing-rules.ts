@@ -79,7 +79,8 @@ const narrowing = (
     all([
       lists(of(scenario).swap, three(scenario), "swap orders"),
       allHave(of(scenario).swap, "instId", isSwap, "swap orders only"),
-      allHave(of(scenario).spot, "instId", (id) => !isSwap(id), "spot orders only"),
+      // Where spot is not offered, nothing of it is asked.
+      of(scenario).spot.status === 0 ? pass : allHave(of(scenario).spot, "instId", (id) => !isSwap(id), "spot orders only"),
     ]),
   ),
   make("limit", "limit is the number of results", (scenario) => {

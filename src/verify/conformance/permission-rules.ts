@@ -25,15 +25,15 @@ const withOrder = async (testClient: TestClient, run: (order: Own) => Promise<Ve
 };
 
 /** What became of the order; empty text when the service does not tell. */
-const stateOf = async (testClient: TestClient, { ordId }: Own): Promise<string> =>
-  fieldOf((await testClient.ask("getOrder", { ordId })).records[0], "state");
+const stateOf = async (testClient: TestClient, { ordId, body }: Own): Promise<string> =>
+  fieldOf((await testClient.ask("getOrder", { ordId, instId: body["instId"] })).records[0], "state");
 
 const complete: readonly string[] = ["filled", "canceled"];
 
 const refuses = (reply: Reply, who: string): Verdict => expectThat(!reply.ok, reply, `a refusal of ${who}`);
 
 const reads = (testClient: TestClient, who: Who, order: Own): readonly (() => Promise<Reply>)[] => [
-  () => testClient.ask("getOrder", { ordId: order.ordId }, { as: who }),
+  () => testClient.ask("getOrder", { ordId: order.ordId, instId: order.body["instId"] }, { as: who }),
   () => testClient.ask("pendingOrders", {}, { as: who }),
   () => testClient.ask("orderHistory", {}, { as: who }),
 ];

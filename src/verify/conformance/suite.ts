@@ -7,6 +7,7 @@
  */
 import { isSluiceError, SluiceError } from "../../errors.ts";
 import { batchRules } from "./batch-rules.ts";
+import { dialectRules, notOfDialects } from "./dialect-rules.ts";
 import { envelopeRules } from "./envelope-rules.ts";
 import { headerRules } from "./header-rules.ts";
 import { limitRules } from "./limit-rules.ts";
@@ -26,7 +27,7 @@ const lastly: readonly RegExp[] = [/^(7\.2|8\.1-key)/, /^(8\.1-uid|8\.4-(ip|uid)
 
 const place = (id: string): number => lastly.findIndex((pattern) => pattern.test(id));
 
-export const rules: readonly Rule[] = [
+const rules: readonly Rule[] = [
   ...envelopeRules,
   ...productRules,
   ...orderRules,
@@ -38,6 +39,9 @@ export const rules: readonly Rule[] = [
   ...socketRules,
   ...headerRules,
 ];
+
+/** The rules of the description, and of a service in a dialect those of dialects. */
+export const rulesFor = (dialect: object | undefined): readonly Rule[] => (dialect === undefined ? rules : [...rules, ...dialectRules]);
 
 export interface Finding {
   readonly rule: Rule;
@@ -60,7 +64,7 @@ export interface SuiteResult {
 export const checkService = async (options: SuiteOptions): Promise<SuiteResult> => {
   const testClient = new TestClient(options);
   await checkReachable(testClient);
-  const asked = rules.filter(({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true);
+  const asked = rulesFor(options.dialect).filter(({ id }) => options.only?.some((start) => id.startsWith(start)) ?? true);
   const order = [...asked].sort((a, b) => place(a.id) - place(b.id));
   const verdicts = new Map<Rule, Verdict>();
   let leftBehind: readonly string[] = [];
@@ -98,6 +102,8 @@ const checkReachable = async (testClient: TestClient): Promise<void> => {
 };
 
 const ask = async (rule: Rule, testClient: TestClient): Promise<Verdict> => {
+  const elsewhere = testClient.dialect === undefined ? undefined : notOfDialects(rule.id);
+  if (elsewhere !== undefined) return skipped(`does not apply to ${testClient.dialect?.name}: ${elsewhere}`);
   const lacking = missing(rule.needs, testClient.roles, testClient.socket !== undefined);
   if (lacking !== undefined) return skipped(lacking);
   if (rule.slow && testClient.quick) return skipped("uses up a minute; left out of a quick run");

@@ -5,10 +5,13 @@
  * the windows have passed, as other clients may use the quota; a scenario that was played to its end is not played again.
  * Not here: verdicts (the files of rules), pacing and reading (probe/).
  */
+import type { WholeDialect } from "../../client/transport/dialect.ts";
+import { faultyName } from "../../client/transport/sign.ts";
 import type { OpenSocket } from "../../client/transport/socket.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
+import { isSluiceError } from "../../errors.ts";
 import { minuteMs, ProbeClient, type ProbeClientOptions, type Sending } from "../probe/probe-client.ts";
-import type { Reply } from "../probe/reply.ts";
+import { type Reply, unreadReply } from "../probe/reply.ts";
 import { type CheckKey, type How, type Roles, rolesOf } from "./test-keys.ts";
 import { type OrderHints, TestOrders } from "./test-orders.ts";
 import { Unable } from "./unable.ts";
@@ -20,6 +23,8 @@ export interface TestClientOptions extends ProbeClientOptions {
   readonly quick: boolean;
   readonly order?: OrderHints;
   readonly socket?: { readonly url: string; readonly open: OpenSocket };
+  /** What the service is spoken to in, where it is not the described one. */
+  readonly dialect?: Pick<WholeDialect, "name" | "split" | "layers">;
 }
 
 /** How far the service's minute may be from where we think it is. */
@@ -29,12 +34,14 @@ export class TestClient extends ProbeClient {
   readonly serviceNow: () => number;
   readonly quick: boolean;
   readonly socket: TestClientOptions["socket"];
+  readonly dialect: TestClientOptions["dialect"];
   readonly roles: Roles;
   readonly orders: TestOrders;
   readonly #played = new Map<string, Promise<unknown>>();
 
   constructor(options: TestClientOptions) {
-    super(options);
+    super({ ...options, split: options.dialect?.split });
+    this.dialect = options.dialect;
     this.serviceNow = options.serviceNow;
     this.quick = options.quick;
     this.socket = options.socket;
@@ -49,7 +56,10 @@ export class TestClient extends ProbeClient {
 
   async ask(endpoint: EndpointName, input: unknown = {}, how: How = {}): Promise<Reply> {
     const sending = this.#sending(how);
-    const reply = await this.send(endpoint, input, sending);
+    const reply = await this.send(endpoint, input, sending).catch((error: unknown) => {
+      if (how.mayBeUnread !== true || this.dialect === undefined || !isSluiceError(error)) throw error;
+      return unreadReply(endpoint, error.message, this.clock.now());
+    });
     if (!reply.limited || how.within !== undefined) return reply;
     await this.wait(minuteMs + edgeMs);
     return this.send(endpoint, input, sending);
@@ -92,9 +102,10 @@ export class TestClient extends ProbeClient {
     return played;
   }
 
-  #sending({ as = this.roles.main, within, path }: How): Sending {
+  #sending({ as = this.roles.main, within, path, fault }: How): Sending {
     const key = as === "no key" ? undefined : as;
-    return { key: key?.name, uid: key?.uid, within, path };
+    const name = key === undefined || fault === undefined ? key?.name : faultyName(key.name, fault);
+    return { key: name, uid: key?.uid, within, path };
   }
 }
 

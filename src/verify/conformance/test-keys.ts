@@ -3,6 +3,7 @@
  *
  * Invariants: keys of one user share a uid; a role that no key fits is undefined, and the rules that need it are skipped.
  */
+import type { KeyFault } from "../../client/transport/sign.ts";
 import type { LayerName } from "../../contract/limits.ts";
 import type { Profile } from "../../contract/profile.ts";
 
@@ -18,6 +19,10 @@ export interface How {
   readonly as?: CheckKey | "no key";
   /** Layers to keep within; all of them when left out. */
   readonly within?: readonly LayerName[];
+  /** One part of the signature is wrong on purpose. */
+  readonly fault?: KeyFault;
+  /** A call that the dialect does not offer, or an answer that it cannot read, is a reply of status 0 without anything in it. */
+  readonly mayBeUnread?: boolean;
   /** Another address than the endpoint's own. */
   readonly path?: string;
 }

@@ -6,11 +6,13 @@
  * Not here: what to ask and what the replies mean (conformance/, doctor/), how bytes travel (the transport given).
  */
 import { firstValueFrom, fromEvent, merge, take } from "rxjs";
+import type { SplitRead } from "../../client/split-read.ts";
 import { after, type Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Endpoint, EndpointName } from "../../contract/endpoints.ts";
 import type { LayerName } from "../../contract/limits.ts";
 import { responseTo, type Transport, type WireRequest } from "../../contract/transport.ts";
+import { joinedReply } from "./joined-reply.ts";
 import { type Charge, Pacing } from "./pacing.ts";
 import { type Reply, replyOf } from "./reply.ts";
 
@@ -19,6 +21,8 @@ export interface ProbeClientOptions {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly stop: AbortSignal;
+  /** Every read is one request when left out. */
+  readonly split?: SplitRead | undefined;
 }
 
 /** Whose quota a request uses, and how it differs from its endpoint's own form. */
@@ -41,10 +45,12 @@ export class ProbeClient {
   readonly clock: Clock;
   readonly stop: AbortSignal;
   readonly pacing: Pacing;
+  readonly #split: SplitRead | undefined;
   #transport: Transport;
   #insisting = false;
 
-  constructor({ contract, clock, transport, stop }: ProbeClientOptions) {
+  constructor({ contract, clock, transport, stop, split }: ProbeClientOptions) {
+    this.#split = split;
     this.contract = contract;
     this.clock = clock;
     this.stop = stop;
@@ -82,8 +88,17 @@ export class ProbeClient {
     return { ip: address, key, uid, weight, elements, ...(endpoint !== undefined && { endpoint }) };
   }
 
-  /** Rejects when no response was read. */
-  async send(name: EndpointName, input: unknown, { key, uid, within = everyLayer, path }: Sending): Promise<Reply> {
+  /** Rejects when no response was read. A read in parts is one reply: that of the whole, or of the first part that failed. */
+  async send(name: EndpointName, input: unknown, sending: Sending): Promise<Reply> {
+    const reads = this.contract.endpoints[name].method === "GET";
+    const parts = reads ? (this.#split?.(name, input as Readonly<Record<string, unknown>>) ?? [input]) : [input];
+    const replies: Reply[] = [];
+    for (const part of parts) replies.push(await this.#sendOne(name, part, sending));
+    const [first] = replies as [Reply];
+    return replies.length === 1 ? first : joinedReply(first.endpoint, input as Readonly<Record<string, unknown>>, replies);
+  }
+
+  async #sendOne(name: EndpointName, input: unknown, { key, uid, within = everyLayer, path }: Sending): Promise<Reply> {
     const endpoint: Endpoint = this.contract.endpoints[name];
     const reads = endpoint.method === "GET";
     const query = reads ? (input as Readonly<Record<string, string>>) : {};

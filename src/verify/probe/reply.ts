@@ -80,6 +80,29 @@ const dateOf = (text: string | undefined): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
+/** In place of an answer of which nothing can be said but that it was not understood. */
+export const unreadReply = (endpoint: EndpointName, why: string, at: number): Reply => ({
+  kind: "answered",
+  endpoint,
+  asked: endpoint,
+  shown: why,
+  status: 0,
+  headers: {},
+  body: undefined,
+  envelope: {},
+  code: "",
+  msg: undefined,
+  records: [],
+  ok: false,
+  limited: false,
+  signed: true,
+  counters: { ipRemaining: undefined, keyRemaining: undefined, uidUsed: undefined },
+  dateAt: undefined,
+  sentAt: at,
+  receivedAt: at,
+  response: { status: 0, headers: {}, body: undefined },
+});
+
 export const replyOf = (request: WireRequest, response: WireResponse, sentAt: number, receivedAt: number): Reply => {
   const { status, headers, body } = response;
   const envelope = isRaw(body) ? body : {};

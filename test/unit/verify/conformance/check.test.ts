@@ -219,9 +219,9 @@ describe("The file of keys", () => {
     ["a key without a secret", { keys: [{ apiKey: "hidden", passphrase: "hidden" }] }, "lacks apiKey, secretKey or passphrase"],
   ])("with %s is refused without a word of what it holds", (_, value, message) => {
     const path = file(value);
-    expect(() => keysFromFile(path, profile, true)).toThrow(message);
+    expect(() => keysFromFile(path, { profile }, true)).toThrow(message);
     try {
-      keysFromFile(path, profile, true);
+      keysFromFile(path, { profile }, true);
     } catch (error) {
       expect(String(error)).not.toContain("hidden");
     }
@@ -229,15 +229,15 @@ describe("The file of keys", () => {
 
   it("must be its owner's alone where the service is on another machine", () => {
     const path = file({ keys: [key] }, 0o644);
-    expect(() => keysFromFile(path, profile, false)).toThrow("chmod 600");
-    expect(keysFromFile(path, profile, true).keys).toEqual([{ name: "key-1", uid: "ann", permissions: everything }]);
+    expect(() => keysFromFile(path, { profile }, false)).toThrow("chmod 600");
+    expect(keysFromFile(path, { profile }, true).keys).toEqual([{ name: "key-1", uid: "ann", permissions: everything }]);
   });
 
   it("tells the address of the socket", () => {
-    expect(keysFromFile(file({ wsUrl: "ws://x", keys: [key] }), profile, true).wsUrl).toBe("ws://x");
+    expect(keysFromFile(file({ wsUrl: "ws://x", keys: [key] }), { profile }, true).wsUrl).toBe("ws://x");
   });
 
   it("is not needed: without it and without the environment there are no keys", () => {
-    expect(keysFromEnv(() => undefined, profile).keys).toEqual([]);
+    expect(keysFromEnv(() => undefined, { profile }).keys).toEqual([]);
   });
 });

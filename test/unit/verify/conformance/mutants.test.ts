@@ -2,11 +2,13 @@
  * Each defect of a service is found by the rule it breaks, and no other rule minds it.
  */
 import { describe, expect, it } from "vitest";
-import { rules } from "../../../../src/verify/conformance/suite.ts";
+import { rulesFor } from "../../../../src/verify/conformance/suite.ts";
 import { examine, ofKind, patient } from "../../../support/harness/conformance.ts";
 import { answerMutants } from "./answer-mutants.ts";
 import { limitMutants } from "./limit-mutants.ts";
 import { listingMutants } from "./listing-mutants.ts";
+
+const rules = rulesFor(undefined);
 
 const mutants = [...answerMutants, ...listingMutants, ...limitMutants];
 

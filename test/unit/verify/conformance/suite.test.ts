@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ExtraLayer, ProfileOverrides } from "../../../../src/contract/profile.ts";
 import { SluiceError } from "../../../../src/errors.ts";
-import { rules } from "../../../../src/verify/conformance/suite.ts";
+import { rulesFor } from "../../../../src/verify/conformance/suite.ts";
 import { examine, keys, ofKind, patient } from "../../../support/harness/conformance.ts";
 import { paths } from "../../../support/harness/service-defects.ts";
+
+const rules = rulesFor(undefined);
 
 const narrow: ExtraLayer = {
   name: "listing",

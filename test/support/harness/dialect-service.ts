@@ -1,0 +1,58 @@
+/**
+ * The embedded service on a port in another exchange's words, with the keys of one user in a file, on a clock that hurries.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "vitest";
+import { blofinExchange } from "../../../src/client/dialects/blofin-exchange.ts";
+import { okxExchange } from "../../../src/client/dialects/okx-exchange.ts";
+import type { Dialect } from "../../../src/client/transport/dialect.ts";
+import { createRandom } from "../../../src/random.ts";
+import { servedDialects } from "../../../src/venue/server/dialects/served-dialects.ts";
+import type { FaultPlan } from "../../../src/venue/server/fault-plan.ts";
+import { describedService, type ServedDialect, servedContract } from "../../../src/venue/server/served-dialect.ts";
+import { startVenueServer } from "../../../src/venue/server/server.ts";
+import { createVenue } from "../../../src/venue/venue.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { hastyClock } from "./hasty-clock.ts";
+import { contracts } from "./served.ts";
+import { everything } from "./venue.ts";
+
+/** The two sides of a wire; the described service is a dialect that changes nothing. */
+export const bothSides: Readonly<Record<string, { readonly served: ServedDialect; readonly client: Dialect }>> = {
+  described: { served: describedService, client: { name: "described" } },
+  okx: { served: servedDialects["okx-demo"], client: okxExchange.dialect("testnet") },
+  blofin: { served: servedDialects.blofin, client: blofinExchange.dialect("testnet") },
+};
+
+export const dialectService = async (
+  name: string,
+  onTestFinished: TestContext["onTestFinished"],
+  { times = 1, faults = {} }: { readonly times?: number; readonly faults?: FaultPlan } = {},
+) => {
+  const { served, client } = bothSides[name] as (typeof bothSides)[string];
+  const contract = servedContract(served);
+  const permissions: Readonly<Record<string, readonly string[]>> = { "ann-1": everything, "ann-2": everything, "ann-read": ["read"] };
+  const keys = Object.entries(permissions).map(([apiKey, granted]) => {
+    const secrets = { apiKey, secretKey: `${apiKey} secret`, passphrase: `${apiKey} phrase` };
+    return { ...secrets, uid: "ann", permissions: granted };
+  });
+  const venue = createVenue({
+    contract,
+    instruments: contracts,
+    users: [
+      { uid: "ann", keys: keys.map(({ apiKey, permissions: of }) => ({ name: apiKey, permissions: of })), balances: { USDT: "100000" } },
+    ],
+    fees: { SPOT: { makerBps: "2", takerBps: "5" }, SWAP: { makerBps: "2", takerBps: "5" } },
+    enforceLimits: true,
+  });
+  const clock = hastyClock(times);
+  const server = await startVenueServer({ venue, contract, clock, random: createRandom("server"), dialect: served, keys, faults });
+  onTestFinished(() => server.close());
+  venue.quote("BTC-USDT-SWAP", 599_990, 100_000, 600_010, 100_000, clock.now());
+  venue.quote("BTC-USDT", 599_990, 100_000, 600_010, 100_000, clock.now());
+  venue.quote("ETH-USDT-SWAP", 300_000, 100_000, 300_001, 100_000, clock.now());
+  const keysFile = join(temporaryFolder("dialect"), "keys.json");
+  writeFileSync(keysFile, JSON.stringify({ keys }));
+  return { venue, server, clock, url: server.url, keys, keysFile, dialect: client, contract };
+};
