@@ -5,23 +5,26 @@
  */
 import type { Environment } from "../../contract/limits.ts";
 import { SluiceError } from "../../errors.ts";
+import type { Dialect } from "../transport/dialect.ts";
 
 interface LivePlace {
   readonly environment: Environment;
   readonly baseUrl: string;
   /** The file that tells what sz counts, where it is not the usual one. */
   readonly confirmation?: string;
+  readonly dialect?: Dialect;
 }
 
 /** Undefined for the embedded service. */
 export const placeOf = (service: unknown): LivePlace | undefined => {
   if (typeof service !== "object" || service === null || !("environment" in service)) return undefined;
-  const { environment, baseUrl, confirmation } = service as Readonly<Record<string, unknown>>;
+  const { environment, baseUrl, confirmation, dialect } = service as Readonly<Record<string, unknown>>;
   return {
     // What is not called a testnet is dealt with as if money were at stake.
     environment: environment === "testnet" ? "testnet" : "mainnet",
     baseUrl: typeof baseUrl === "string" ? baseUrl : "",
     ...(typeof confirmation === "string" && { confirmation }),
+    ...(typeof dialect === "object" && dialect !== null && { dialect: dialect as Dialect }),
   };
 };
 

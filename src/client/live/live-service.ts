@@ -58,6 +58,8 @@ export interface LiveSpec extends ServiceSpec {
   readonly confirmation?: string;
   /** The dialect, where it has not traded at the exchange itself and nobody said that it was tested. */
   readonly untried?: string;
+  /** What it is spoken to in, where it is not the described service. */
+  readonly dialect?: Dialect;
   open(env: ServiceEnv): OpenLive;
 }
 
@@ -105,6 +107,7 @@ export const live = ({ keys, users: given, clock, openSocket, dialect, ...option
     ...(untried !== undefined && { untried }),
     ...(dialect?.profile && { profile: dialect.profile }),
     ...(dialect?.layers && { layers: dialect.layers }),
+    ...(dialect && { dialect }),
     open: (env) => {
       const unsaid = env.iTestedThis === true ? undefined : untried;
       return open({ ...checked, ...(unsaid !== undefined && { untried: unsaid }) }, users, env, clock ?? createSystemClock(), openSocket);

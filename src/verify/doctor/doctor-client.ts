@@ -42,6 +42,8 @@ export class DoctorClient extends ProbeClient {
   readonly marks: Mark[] = [];
   /** The service's calendar as the latest answer told it. */
   stamp: { readonly at: number; readonly dateAt: number } | undefined;
+  /** Named with an order that is asked for. */
+  product: string | undefined;
   #spent = 0;
   #silence = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -107,7 +109,8 @@ export class DoctorClient extends ProbeClient {
 
   async #exchange(endpoint: EndpointName, input: unknown, key: string | undefined): Promise<Answer> {
     this.#sentAt = this.clock.now();
-    const answer = await this.send(endpoint, input, { key, uid: key === undefined ? undefined : "user" }).then(
+    const hinted = endpoint === "getOrder" && this.product !== undefined ? { instId: this.product, ...(input as object) } : input;
+    const answer = await this.send(endpoint, hinted, { key, uid: key === undefined ? undefined : "user" }).then(
       (reply) => answerOf(reply),
       // Reasons are parts of sentences.
       (error: unknown) => unanswered(messageOf(error).replace(/\.$/, "")),

@@ -84,6 +84,7 @@ const checkOrders = ({ service }: CheckedConfig, { testnetOrders, instrument }: 
 const examineOptions = ({ service, profile, seed }: CheckedConfig, options: DoctorOptions): ExamineOptions => ({
   profile,
   stop: options.signal ?? new AbortController().signal,
+  dialect: placeOf(service)?.dialect,
   signs: placeOf(service) !== undefined,
   open: (contract) =>
     service.open({

@@ -6,12 +6,14 @@
  * probe ends as a finding, also when the probe could not ask; what was opened is closed.
  * Not here: tables and texts (cli/), writing down a confirmation (live/).
  */
-import { type Contract, createContract } from "../../contract/contract.ts";
+import type { Dialect } from "../../client/transport/dialect.ts";
+import { type Contract, createContract, exchangeContract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
 import type { ProfileOverrides } from "../../contract/profile.ts";
 import type { Reply } from "../probe/reply.ts";
 import type { Answer } from "./answer.ts";
 import { probeCredentials } from "./credentials.ts";
+import { inDialect } from "./dialect-findings.ts";
 import { DoctorClient } from "./doctor-client.ts";
 import { type ExaminationState, type ExaminedService, noteUnasked, type OrderProbe } from "./examination.ts";
 import { type Finding, type Override, type RowPath, unasked, unseen } from "./finding.ts";
@@ -26,6 +28,8 @@ import { probeWindow } from "./probe-window.ts";
 export interface ExamineOptions {
   /** What the config overrides already. */
   readonly profile: ProfileOverrides;
+  /** What it is spoken to in, where it is not the described service: the examination keeps within its layers. */
+  readonly dialect?: Pick<Dialect, "name" | "layers" | "split"> | undefined;
   readonly open: (contract: Contract) => ExaminedService;
   /** Aborted to end the examination: what was placed is canceled first. */
   readonly stop: AbortSignal;
@@ -66,7 +70,7 @@ const open = async (options: ExamineOptions, overrides: readonly Override[]): Pr
 };
 
 const visitOf = async (options: ExamineOptions): Promise<{ examination: ExaminationState; close: () => Promise<void> }> => {
-  const contract = createContract(options.profile);
+  const contract = exchangeContract({ layers: options.dialect?.layers }, options.profile);
   const findings: Finding[] = [];
   let service = await open(options, []);
   const keyFor = (endpoint: EndpointName): string | undefined => {
@@ -76,7 +80,7 @@ const visitOf = async (options: ExamineOptions): Promise<{ examination: Examinat
   };
   const weightMax = readWeightMax + (options.orders === undefined ? 0 : orderWeightMax);
   const { clock, transport } = service;
-  const client = new DoctorClient({ clock, contract, transport, keyFor, weightMax, stop: options.stop });
+  const client = new DoctorClient({ clock, contract, transport, keyFor, weightMax, stop: options.stop, split: options.dialect?.split });
   const examination: ExaminationState = {
     contract,
     clock,
@@ -107,7 +111,9 @@ export const examine = async (options: ExamineOptions): Promise<Examination> => 
     await close();
   }
   const { client } = examination;
-  const findings = inconclusive === undefined ? withoutDoorCodes(examination) : examination.findings.map(withoutRow);
+  const concluded = inconclusive === undefined ? withoutDoorCodes(examination) : examination.findings.map(withoutRow);
+  const findings =
+    options.dialect === undefined ? concluded : concluded.map((one) => inDialect(one, examination.contract.profile, options.dialect?.name));
   const overrides = [...new Map(overridesOf(findings).map((override) => [override.path, override])).values()];
   return {
     findings,
@@ -173,6 +179,8 @@ const probeAll = async (examination: ExaminationState, options: ExamineOptions, 
   if (typeof keys === "string") return giveUp(examination, keys);
   const instruments = isReply(listed) ? await probeKeyedInstruments(examination, listed) : listed;
   if (typeof instruments === "string") return giveUp(examination, instruments);
+  // Exchanges may ask for the product of an order.
+  if (options.dialect !== undefined) examination.client.product = instruments[0]?.instId;
   await probeUnsignedCharge(examination);
   progress("Asking for orders, open and past.");
   await probeListings(examination, signs, keys.unsigned);

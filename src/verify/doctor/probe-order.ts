@@ -91,6 +91,7 @@ interface Scene {
 const study = async (examination: ExaminationState, scene: Scene): Promise<void> => {
   const { client, note } = examination;
   const { instId } = scene.instrument;
+  if (client.product !== undefined) client.product = instId;
   const leverage = await client.ask("setLeverage", { instId, lever: "1" });
   const level = leverage.kind === "answered" && leverage.ok;
   note(
