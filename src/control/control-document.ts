@@ -64,6 +64,11 @@ export class ControlDocument {
     return this.#seq;
   }
 
+  /** Instant of the last update. */
+  get at(): number {
+    return this.#at;
+  }
+
   row<S extends SectionName>(section: S, key: string): ControlRows[S] | undefined {
     return this.#sections.get(section)?.get(key) as ControlRows[S] | undefined;
   }
@@ -71,6 +76,10 @@ export class ControlDocument {
   /** Keys of a section, the oldest first. */
   keys(section: SectionName): readonly string[] {
     return [...(this.#sections.get(section)?.keys() ?? [])];
+  }
+
+  count(section: SectionName): number {
+    return this.#sections.get(section)?.size ?? 0;
   }
 
   rows<S extends SectionName>(section: S): readonly ControlRows[S][] {

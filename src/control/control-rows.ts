@@ -50,7 +50,7 @@ export interface StrategyRow {
   readonly name: string;
   /** uid of the user it trades for. */
   readonly user: string;
-  readonly state: "running" | "completed" | "failed";
+  readonly state: "starting" | "running" | "completed" | "failed";
   /** What it failed with, in words. */
   readonly error?: string;
   readonly mode: "active" | "reducing" | "halted";

@@ -1,0 +1,17 @@
+/**
+ * Options as they may be shown: values whose names say that they are secret are hidden.
+ *
+ * Invariants: pure; the value itself is never changed; nesting is followed to `depthMax` and hidden below.
+ */
+const secretName = /secret|token|passphrase|password|passwd|api_?key|private_?key|credential|webhook/i;
+const hidden = "(hidden)";
+const depthMax = 8;
+
+export const withoutSecrets = (value: unknown, depth = 0): unknown => {
+  if (typeof value !== "object" || value === null) return typeof value === "function" ? hidden : value;
+  if (depth >= depthMax) return hidden;
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, secretName.test(key) ? hidden : withoutSecrets(item, depth + 1)]),
+  );
+};
