@@ -38,3 +38,5 @@ export {
   type StrategyRow,
 } from "./control/control-rows.ts";
 export { actionSchemas, type ControlAction, type ControlResult, type ControlSource, readAction } from "./control/control-source.ts";
+export { EngineSource, type SteeredRun } from "./control/engine-source.ts";
+export { EngineView, type WatchedRun } from "./control/engine-view.ts";

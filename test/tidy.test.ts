@@ -94,7 +94,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "engine",
     "backtest",
   ],
-  control: ["contract", "journal", "orders"],
+  control: ["contract", "journal", "market", "orders", "orders/state", "host"],
   entries: ["*"],
   cli: ["*"],
 };

@@ -1,0 +1,164 @@
+/**
+ * A running engine as a control source: its document, the stories of its orders, and what it can be asked to do.
+ *
+ * Invariants: each action is journalled before it is done (`operator.acted`); it is answered when it is done, or after `actMsMax` with how
+ * far it has come; what the engine refuses is an answer, never an error; at most `actingMax` at a time.
+ * Not here: the fold (engine-view.ts), who may act (server/).
+ */
+import type { Observable } from "rxjs";
+import { isSluiceError, messageOf } from "../errors.ts";
+import type { PluginContext } from "../host/context.ts";
+import type { Event } from "../journal/events.ts";
+import type { ControlUpdate } from "./control-document.ts";
+import type { EngineRow } from "./control-rows.ts";
+import type { ControlAction, ControlResult, ControlSource } from "./control-source.ts";
+import { EngineView, type WatchedRun } from "./engine-view.ts";
+
+/** What of a plugin's context the actions use. */
+export type SteeredRun = WatchedRun &
+  Pick<PluginContext<unknown>, "halt" | "resume" | "closePositions" | "cancel" | "changeOptions" | "operatorActed">;
+
+const actMsMax = 10_000;
+const actingMax = 8;
+const lookMs = 250;
+
+interface Waiting {
+  readonly until: number;
+  readonly give: () => void;
+}
+
+/** A running engine, to be watched and steered. `end` it when the engine stops. */
+export class EngineSource implements ControlSource {
+  readonly id: string;
+  readonly #run: SteeredRun;
+  readonly #view: EngineView;
+  readonly #waiting = new Set<Waiting>();
+  #acting = 0;
+
+  constructor(id: string, engine: EngineRow, run: SteeredRun) {
+    this.id = id;
+    this.#run = run;
+    this.#view = new EngineView(id, engine, run);
+    run.every(lookMs, () => {
+      for (const one of this.#waiting) if (run.now() >= one.until) one.give();
+    });
+  }
+
+  get updates$(): Observable<ControlUpdate> {
+    return this.#view.updates$;
+  }
+
+  snapshot(): ControlUpdate {
+    return this.#view.snapshot();
+  }
+
+  story(clOrdId: string): readonly Event[] {
+    return this.#view.story(clOrdId);
+  }
+
+  async act(action: ControlAction, by: string): Promise<ControlResult> {
+    if (action.type === "play") return { ok: false, code: "UNSUPPORTED", text: "This engine runs in real time and is not played." };
+    if (this.#acting >= actingMax) return { ok: false, code: "ENGINE_BUSY", text: "Earlier actions are still being done." };
+    this.#acting++;
+    try {
+      const reason = "reason" in action ? (action.reason ?? "") : "";
+      this.#run.operatorActed({ action: action.type, target: targetOf(action), by, reason });
+      return await this.#do(action, reason === "" ? `asked for by ${by}` : reason);
+    } catch (error) {
+      return { ok: false, code: isSluiceError(error) ? error.code : "FAILED", text: messageOf(error) };
+    } finally {
+      this.#acting--;
+    }
+  }
+
+  /** What is left is told, and the updates complete. */
+  end(): void {
+    for (const one of this.#waiting) one.give();
+    this.#view.end();
+  }
+
+  async #do(action: Exclude<ControlAction, { readonly type: "play" }>, reason: string): Promise<ControlResult> {
+    switch (action.type) {
+      case "halt": {
+        const whom = action.strategy === undefined ? {} : { strategy: action.strategy };
+        const { values, isDone } = await this.#all(this.#run.halt(reason, whom));
+        return ended(`${action.strategy ?? "Trading"} is halted, and ${canceled(values)}`, values.length, isDone);
+      }
+      case "resume":
+        this.#run.resume(reason, action.strategy === undefined ? {} : { strategy: action.strategy });
+        return { ok: true, text: `${action.strategy ?? "Trading"} is resumed.` };
+      case "cancel": {
+        const { values, isDone } = await this.#all(this.#run.cancel(action.where));
+        return ended(`Canceling: ${canceled(values)}`, values.length, isDone);
+      }
+      case "close": {
+        const { values, isDone } = await this.#all(this.#run.closePositions(reason));
+        const left = values.filter(({ kind }) => kind !== "closed");
+        if (left.length > 0) {
+          const lines = left.map(({ instId, left: qty, reason: why }) => `${qty} ${instId}: ${why}`);
+          return {
+            ok: false,
+            code: "POSITIONS_LEFT",
+            text: `Trading is halted, and ${left.length} positions are still open. ${lines.join("; ")}`,
+          };
+        }
+        return ended(`Trading is halted, and ${counted(values.length, "position")} closed`, values.length, isDone);
+      }
+      case "options":
+        this.#run.changeOptions(action.strategy, action.changes);
+        return { ok: true, text: `${action.strategy} was started again with changed options.` };
+    }
+  }
+
+  /** What a stream gives until it completes, or its time is over. */
+  #all<T>(stream$: Observable<T>): Promise<{ readonly values: readonly T[]; readonly isDone: boolean }> {
+    const values: T[] = [];
+    return new Promise((resolve, reject) => {
+      const end = (isDone: boolean): void => {
+        this.#waiting.delete(waiting);
+        resolve({ values: [...values], isDone });
+      };
+      const waiting: Waiting = { until: this.#run.now() + actMsMax, give: () => end(false) };
+      this.#waiting.add(waiting);
+      // Not unsubscribed when time is over: what was begun goes on.
+      stream$.subscribe({
+        next: (value) => values.push(value),
+        error: (error: unknown) => {
+          this.#waiting.delete(waiting);
+          reject(error as Error);
+        },
+        complete: () => end(true),
+      });
+    });
+  }
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? " is" : "s are"}`;
+
+const canceled = (results: readonly { readonly phase: string }[]): string => {
+  const gone = results.filter(({ phase }) => phase !== "filled").length;
+  const filled = results.length - gone;
+  return `${counted(gone, "order")} gone${filled === 0 ? "" : `, ${filled} were filled before`}`;
+};
+
+const ended = (text: string, count: number, isDone: boolean): ControlResult =>
+  isDone
+    ? { ok: true, text: `${text}.`, count }
+    : { ok: false, code: "UNFINISHED", text: `${text} so far. It is not finished after ${actMsMax / 1_000} s and goes on.` };
+
+const targetOf = (action: ControlAction): string => {
+  switch (action.type) {
+    case "halt":
+    case "resume":
+      return action.strategy ?? "";
+    case "options":
+      return action.strategy;
+    case "cancel":
+      return Object.entries(action.where)
+        .map(([field, value]) => `${field} ${value}`)
+        .join(", ");
+    case "close":
+    case "play":
+      return "";
+  }
+};
