@@ -12,7 +12,7 @@ import { call } from "./alerts/channels.ts";
 import { Outbox, type OutboxLimits } from "./alerts/outbox.ts";
 import { createFinder, type Finding, Repetitions, type RuleName, rules } from "./alerts/rules.ts";
 import { type SecretPlace, Secrets, secretSchema } from "./alerts/secrets.ts";
-import { createLossWatch } from "./alerts/watches.ts";
+import { createLossWatch, createStaleWatch } from "./alerts/watches.ts";
 
 const ms = (least: number, preset: number) => ({ type: "integer", minimum: least, maximum: 86_400_000, default: preset }) as const;
 const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$" } as const;
@@ -54,6 +54,8 @@ const schema = {
     rejects: { type: "integer", minimum: 1, maximum: 10_000, default: 10 },
     /** A wait for quota that is worth an alert. */
     heldMs: ms(1, 10_000),
+    /** Time for which state may be stale. */
+    staleMs: ms(1_000, 60_000),
     /** Alerts that come together go into one message; a critical one does not wait. */
     gatherMs: ms(0, 2_000),
     /** Messages of one channel. */
@@ -96,6 +98,7 @@ interface Options extends OutboxLimits {
   readonly losses: Readonly<Record<string, readonly string[]>>;
   readonly rejects: number;
   readonly heldMs: number;
+  readonly staleMs: number;
   readonly lastMessageMs: number;
   readonly heartbeat?: {
     readonly url: SecretPlace;
@@ -195,7 +198,7 @@ export default definePlugin<typeof schema, Options>({
   name: "alerts",
   options: schema,
   setup: (context) => {
-    const { events$, equity$, every, now, options } = context;
+    const { events$, equity$, every, health, now, options } = context;
     const print = (line: string): void => context.print(`alerts: ${line}`);
     const secrets = new Secrets();
     const ways = openWays(context, secrets, print);
@@ -217,6 +220,8 @@ export default definePlugin<typeof schema, Options>({
       const watchLoss = createLossWatch(options.losses);
       equity$.subscribe((profits) => watchLoss(profits).forEach(take));
     }
+    const watchStale = createStaleWatch(options.staleMs);
+    every(1_000, () => watchStale(health().resources, now()).forEach(take));
     // The event of the start came before any plugin.
     take({ rule: "started", subject: "", text: "the engine has started", isOver: true });
     every(tickMs, () => {

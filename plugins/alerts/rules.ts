@@ -32,6 +32,12 @@ export const rules = {
   stalled: { level: "warning", everyMs: 60_000, what: "the event loop was blocked" },
   anomaly: { level: "warning", everyMs: 300_000, what: "something that should not happen was noticed" },
   loss: { level: "critical", everyMs: 0, what: "profit fell below a bound of `losses`; and again when it is above half of it" },
+  stale: {
+    level: "warning",
+    everyMs: 0,
+    what: "a part of the account's state is stale for longer than `staleMs`; and again when it is fresh",
+  },
+  operator: { level: "warning", everyMs: 0, what: "a person or program acted at a control port, or options of a strategy were changed" },
   started: { level: "info", everyMs: 0, what: "the engine started" },
   stopped: { level: "warning", everyMs: 0, what: "the engine stopped" },
 } as const satisfies Readonly<Record<string, Rule>>;
@@ -109,6 +115,9 @@ const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | 
   "strategy.reducing": ({ strategy, reason }) => found("mode", strategy, `strategy ${strategy} may only reduce${because(reason)}`),
   "strategy.halted": ({ strategy, reason }) => found("mode", strategy, `strategy ${strategy} is halted${because(reason)}`),
   "strategy.resumed": ({ strategy, reason }) => over("mode", strategy, `strategy ${strategy} may trade again${because(reason)}`),
+  "operator.acted": ({ action, target, by, reason }) =>
+    found("operator", "", `${by} asked for ${action}${target === "" ? "" : ` of ${target}`}${because(reason)}`),
+  "strategy.changed": ({ strategy }) => found("operator", "", `strategy ${strategy} goes on with other options`),
   "plugin.failed": ({ plugin, message }) => found("strategy", `plugin ${plugin}`, `plugin ${plugin} failed${because(message)}`),
   "mode.changed": ({ mode, reason }) => {
     if (mode === "active") return over("mode", "", `trading is active again${because(reason)}`);

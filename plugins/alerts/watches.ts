@@ -1,5 +1,5 @@
 /**
- * Watches over what is no event: profit by currency.
+ * Watches over what is no event: profit by currency, and how fresh the account's state is.
  *
  * Invariants: pure but for their own memory; a bound that was crossed is told once, and again only after it was left behind.
  */
@@ -27,5 +27,33 @@ export const createLossWatch = (losses: Readonly<Record<string, readonly string[
         }
         return [];
       });
+    });
+};
+
+interface Fresh {
+  readonly user: string;
+  readonly name: string;
+  /** Undefined before it was read: nobody reads what nobody needs. */
+  readonly ageMs: number | undefined;
+  readonly stale: boolean;
+  readonly problem: string;
+}
+
+/** Findings when a part of the state has been stale for `staleMs`, and when it is fresh again. */
+export const createStaleWatch = (staleMs: number) => {
+  const since = new Map<string, { readonly at: number; isTold: boolean }>();
+  return (resources: readonly Fresh[], now: number): readonly Finding[] =>
+    resources.flatMap(({ user, name, ageMs, stale, problem }): readonly Finding[] => {
+      const subject = `${user} ${name}`;
+      const known = since.get(subject);
+      if (!stale || ageMs === undefined) {
+        since.delete(subject);
+        return known?.isTold === true ? [{ rule: "stale", subject, text: `${name} of ${user} are fresh again`, isOver: true }] : [];
+      }
+      if (known === undefined) since.set(subject, { at: now, isTold: false });
+      if (known === undefined || known.isTold || now - known.at < staleMs) return [];
+      known.isTold = true;
+      const why = problem === "" ? "" : `: ${problem}`;
+      return [{ rule: "stale", subject, text: `${name} of ${user} are stale for ${Math.round((now - known.at) / 1_000)} s${why}` }];
     });
 };

@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { rules } from "../../../plugins/alerts/rules.ts";
+import { createStaleWatch } from "../../../plugins/alerts/watches.ts";
 import alerts from "../../../plugins/alerts.ts";
 import { type PluginTest, testPlugin } from "../../../src/testing.ts";
 import { far } from "../../support/harness/backtest.ts";
@@ -372,7 +373,7 @@ describe("The rules of the alerts plugin", () => {
     const lines = await told(
       async (t) => {
         await fillOne(t);
-        for (const bid of ["55000", "54000", "58000", "54000"]) {
+        for (const bid of ["55000", "54000", "56000", "54000", "58000", "54000"]) {
           t.quote("BTC-USDT-SWAP", { bidPx: bid, askPx: `${Number(bid) + 1}` });
           await t.advance(2_000);
         }
@@ -385,6 +386,34 @@ describe("The rules of the alerts plugin", () => {
       "info: loss is P USDT: less than half of 50 lost",
       "critical: profit is P USDT: a loss of 50 or more",
     ]);
+  });
+
+  it("tell state that stays stale, and when it is fresh again", () => {
+    const watch = createStaleWatch(60_000);
+    const rows = (stale: boolean) => [{ user: "main", name: "pending", ageMs: 1, stale, problem: stale ? "no answer" : "" }];
+    const told = [0, 59_999, 60_000, 61_000, 62_000, 63_000, 200_000].map((at) => watch(rows(at !== 62_000 && at !== 63_000), at));
+    expect(told.map((findings) => findings.map(({ text, isOver }) => [text, isOver]))).toEqual([
+      [],
+      [],
+      [["pending of main are stale for 60 s: no answer", undefined]],
+      [],
+      [["pending of main are fresh again", true]],
+      [],
+      [],
+    ]);
+  });
+
+  it("tell that the service's lists cannot be read", async () => {
+    const lines = await told(
+      async (t) => {
+        t.engine.pending$.subscribe();
+        await t.advance(1_000);
+        t.loseRequests(100, "pendingOrders");
+        await t.advance(400_000);
+      },
+      { staleMs: 5_000, rules: { ...quietStart, anomaly: false } },
+    );
+    expect(lines[0]).toMatch(/^warning: pending of \S+ are stale for \d+ s/);
   });
 
   it("tell halt and resumption, also to a channel that wants critical alerts only", async () => {
