@@ -1,0 +1,183 @@
+/**
+ * Metrics for Prometheus: quota, requests, orders, money and health, on a page that is scraped or through a server of one's own.
+ *
+ * Invariants: what counts is counted as it happens, everything else is read when it is scraped; the registry is its own; a page costs
+ * no request; the number of series is bounded.
+ * Not here: names and texts of metrics (prometheus/series.ts), the text without a port (prometheus/registries.ts).
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { add, definePlugin, type PluginContext, type StrategyView } from "sluice";
+import { keepRegistry } from "./prometheus/registries.ts";
+import { SeriesSet } from "./prometheus/series.ts";
+
+const modes = { active: 2, reducing: 1, halted: 0 } as const;
+const secondsOf = (ms: number): number => ms / 1_000;
+const flag = (is: boolean): number => (is ? 1 : 0);
+
+type Context = Pick<PluginContext<unknown>, "health" | "on" | "openOrders" | "quotaNow" | "strategies">;
+
+const countEvents = (series: SeriesSet, { on }: Context): void => {
+  on("event", ({ type }) => series.count("events_total", { type }));
+  on("action.sent", ({ class: kind, waitedMs }) => series.observe("action_wait_seconds", { class: kind }, secondsOf(waitedMs)));
+  on("action.answered", ({ endpoint, outcome, status, elapsedMs }) => {
+    series.count("actions_total", { endpoint, outcome });
+    if (status > 0) series.observe("action_seconds", { endpoint }, secondsOf(elapsedMs));
+  });
+  on("quota.rejected", ({ layer }) => series.count("quota_rejected_total", { layer }));
+  on("order.changed", ({ strategy, phase }) => series.count("order_changes_total", { strategy, phase }));
+  on("order.refused", ({ strategy }) => series.count("orders_refused_total", { strategy }));
+  on("fill", ({ strategy, instId, side }) => series.count("fills_total", { strategy, instId, side }));
+  on("anomaly", ({ what }) => series.count("anomalies_total", { what }));
+};
+
+const readQuota = (series: SeriesSet, { quotaNow }: Context): void => {
+  const { layers, queued, inFlight, spent } = quotaNow();
+  const each = (
+    name: "quota_capacity" | "quota_used" | "quota_reserved" | "quota_foreign",
+    field: "capacity" | "used" | "reserved" | "foreign",
+  ) =>
+    series.replace(
+      name,
+      layers.map((row) => [{ layer: row.layer, scope: row.scope }, row[field]]),
+    );
+  each("quota_capacity", "capacity");
+  each("quota_used", "used");
+  each("quota_reserved", "reserved");
+  each("quota_foreign", "foreign");
+  series.replace("queue", [[{}, queued]]);
+  series.replace("in_flight", [[{}, inFlight]]);
+  series.replace(
+    "quota_spent_total",
+    Object.entries(spent).map(([owner, weight]) => [{ owner }, weight]),
+  );
+};
+
+type Amount = "profit" | "realised" | "unrealised" | "fees";
+
+/** Sums are exact; only what is shown is a number. */
+const amountsOf = ({ name, positions }: StrategyView, amount: Amount) => {
+  const sums = new Map<string, string>();
+  for (const position of positions.values()) sums.set(position.currency, add(sums.get(position.currency) ?? "0", position[amount]));
+  return [...sums].map(([currency, sum]) => [{ strategy: name, currency }, sum] as const);
+};
+
+const readStrategies = (series: SeriesSet, { strategies, openOrders }: Context): void => {
+  const views = strategies();
+  series.replace(
+    "strategy_up",
+    views.map(({ name, state }) => [{ strategy: name }, flag(state === "running")]),
+  );
+  series.replace(
+    "trading_mode",
+    views.map(({ name, mode }) => [{ strategy: name }, modes[mode]]),
+  );
+  series.replace(
+    "position",
+    views.flatMap(({ name, positions }) => [...positions.values()].map(({ instId, qty }) => [{ strategy: name, instId }, qty] as const)),
+  );
+  for (const amount of ["profit", "realised", "unrealised", "fees"] as const) {
+    series.replace(
+      amount,
+      views.flatMap((view) => amountsOf(view, amount)),
+    );
+  }
+  series.replace(
+    "orders_open",
+    openOrders().map(({ strategy, phase }) => [{ strategy, phase }, 1]),
+  );
+};
+
+const readHealth = (series: SeriesSet, { health }: Context): void => {
+  const { clock, eventLoop, journal, pushing, resources, watchdog } = health();
+  series.replace(
+    "resource_age_seconds",
+    resources.map(({ user, name, ageMs }) => [{ user, resource: name }, ageMs === undefined ? undefined : secondsOf(ageMs)]),
+  );
+  series.replace(
+    "resource_stale",
+    // What was never read is nobody's need.
+    resources.map(({ user, name, stale, ageMs }) => [{ user, resource: name }, ageMs === undefined ? undefined : flag(stale)]),
+  );
+  series.replace(
+    "pushing",
+    Object.entries(pushing).map(([user, is]) => [{ user }, flag(is)]),
+  );
+  series.replace("clock_offset_seconds", [[{}, clock === undefined ? undefined : secondsOf(clock.offsetMs)]]);
+  series.replace("event_loop_late_seconds", [[{}, eventLoop === undefined ? undefined : secondsOf(eventLoop.lateMs)]]);
+  series.replace("journal_up", [[{}, journal.state === "none" ? undefined : flag(journal.state === "open")]]);
+  series.replace("watchdog_armed", [[{}, watchdog.state === "none" ? undefined : flag(watchdog.state === "armed")]]);
+  series.replace("memory_bytes", [[{}, process.memoryUsage.rss()]]);
+};
+
+/** Offers the page; returns what ends it. */
+const serve = (series: SeriesSet, { host, port }: { readonly host: string; readonly port: number }, print: (line: string) => void) => {
+  const server = createServer((request, response) => {
+    const [path] = (request.url ?? "").split("?");
+    const answer = (status: number, type: string, body: string): void => {
+      response.writeHead(status, { "content-type": type, connection: "close" });
+      response.end(request.method === "HEAD" ? "" : body);
+    };
+    if (path !== "/metrics") return answer(404, "text/plain", "See /metrics.\n");
+    if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "text/plain", "Only GET.\n");
+    series.registry.metrics().then(
+      (text) => answer(200, series.registry.contentType, text),
+      (error: unknown) => {
+        print(`the page failed: ${error instanceof Error ? error.message : "no reason given"}`);
+        answer(500, "text/plain", "The metrics could not be read.\n");
+      },
+    );
+    return undefined;
+  });
+  server.requestTimeout = 10_000;
+  server.maxConnections = 16;
+  server.on("error", ({ message }) => print(`no page: ${message}`));
+  server.listen(port, host, () =>
+    print(`http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/metrics`),
+  );
+  return (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+};
+
+export default definePlugin({
+  name: "prometheus",
+  options: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      host: { type: "string", default: "127.0.0.1" },
+      /** 0 takes a free one. */
+      port: { type: "integer", minimum: 0, maximum: 65_535, default: 9464 },
+      /** False where the text goes through a server of your own (`metricsText`). */
+      serve: { type: "boolean", default: true },
+      /** Labels of every series, such as the name of the engine. */
+      labels: { type: "object", additionalProperties: { type: "string" }, default: {} },
+      /** Values that one label of one metric may take; later ones count as `other`. */
+      labelsMax: { type: "integer", minimum: 1, maximum: 10_000, default: 200 },
+    },
+  },
+  setup: (context) => {
+    const { equity$, name, options } = context;
+    const print = (line: string): void => context.print(`prometheus: ${line}`);
+    const series = new SeriesSet(options.labelsMax, options.labels as Readonly<Record<string, string>>, () => {
+      readQuota(series, context);
+      readStrategies(series, context);
+      readHealth(series, context);
+    });
+    countEvents(series, context);
+    equity$.subscribe((profits) => {
+      series.replace(
+        "equity",
+        [...profits].map(([currency, profit]) => [{ currency }, profit]),
+      );
+    });
+    const drop = keepRegistry(name, series.registry);
+    const close = options.serve ? serve(series, options, print) : undefined;
+    return () => {
+      close?.();
+      drop();
+    };
+  },
+});
