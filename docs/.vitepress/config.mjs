@@ -36,7 +36,10 @@ const sidebar = [
     ["Other exchanges", "other-exchanges"],
     ["Write a dialect", "dialects"],
   ]),
-  section("Operation", "/guides/", [["Alerts", "alerts"]]),
+  section("Operation", "/guides/", [
+    ["Alerts", "alerts"],
+    ["Metrics", "metrics"],
+  ]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
     ["RSI with a stop", "rsi-with-a-stop"],
@@ -44,7 +47,6 @@ const sidebar = [
     ["Market maker", "market-maker"],
     ["Grid", "grid"],
     ["Webhook on fills", "webhook"],
-    ["Prometheus", "prometheus"],
     ["HTTP server", "http-server"],
     ["History at the start", "history"],
     ["Tests", "tests"],

@@ -240,37 +240,6 @@ describe("The webhook", () => {
   });
 });
 
-describe("The Prometheus plugin", () => {
-  it("offers what happened and the quota as text, and gives the port back", async () => {
-    const { default: prometheus } = await load<{ readonly default: (options: object) => Plugin }>(
-      "cookbook/prometheus/plugins/prometheus.ts",
-    );
-    const t = await testPlugin(prometheus({ port: 0 }));
-    t.quote("BTC-USDT-SWAP", { bidPx: "60000", askPx: "60001" });
-    t.want([bid]);
-    await t.advance();
-    t.fill("bid");
-    await t.advance();
-    await expect.poll(() => t.printed).toHaveLength(1);
-    const url = t.printed[0]?.replace("prometheus: ", "") ?? "";
-    const lines = (await (await fetch(url)).text()).split("\n");
-    expect(lines).toContain('sluice_fills_total{strategy="by hand",instId="BTC-USDT-SWAP",side="buy"} 1');
-    expect(lines).toContain('sluice_orders_total{strategy="by hand",phase="filled"} 1');
-    expect(lines.some((line) => /^sluice_quota_used\{layer="uid",scope="[^"]+"\} \d+$/.test(line))).toBe(true);
-    for (const line of lines.filter((text) => text !== "" && !text.startsWith("#")))
-      expect(line).toMatch(/^[a-z_]+(\{[^}]*\})? -?\d+(\.\d+)?$/);
-    await t.stop();
-    await expect
-      .poll(() =>
-        fetch(url).then(
-          () => "open",
-          () => "closed",
-        ),
-      )
-      .toBe("closed");
-  });
-});
-
 describe("The HTTP server", () => {
   it("shows an engine's state, halts it and stops it", async () => {
     const { startServer } = await load<{
