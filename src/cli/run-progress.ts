@@ -1,13 +1,10 @@
 /**
- * Text output of a run: a line of progress, a line of status, a line for each notable event.
+ * Text output of a run: a line of progress, a line for each notable event, the counts at the end.
  *
- * Invariants: pure text, one line each, no colour needed to understand it; text from outside is made printable; a status line is
- * cut to the width it is given, least important parts first.
- * Not here: when and where lines are written (run.ts, backtest.ts).
+ * Invariants: pure text, one line each, no colour needed to understand it; text from outside is made printable.
+ * Not here: the line of status (status-line.ts), when and where lines are written (run.ts, backtest.ts).
  */
 
-import type { LayerName } from "../contract/limits.ts";
-import type { QuotaState } from "../host/context.ts";
 import type { Event, EventOf, EventType } from "../journal/events.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
 import type { Progress } from "../report/report.ts";
@@ -145,47 +142,8 @@ export const count = (tally: Tally, event: Event): void => {
   (counters[event.type] as ((event: Event, tally: Tally) => void) | undefined)?.(event, tally);
 };
 
-export interface Status {
-  readonly tally: Tally;
-  readonly quota: QuotaState | undefined;
-  /** Open orders of the account. */
-  readonly pending: number;
-  readonly now: number;
-}
-
-export const statusLine = ({ tally, quota, pending, now }: Status, width: number): string => {
-  const time = timeOf(now - tally.startedAt);
-  const halt = haltWords(tally, width - widthOf(`${time} │ `));
-  const parts = [
-    time,
-    ...(halt === undefined ? [] : [halt]),
-    `quota ${(["uid", "ip", "key"] as const).map((name) => fullest(name, quota)).join(" ")}`,
-    `queue ${quota?.queued ?? "-"}`,
-    `open ${pending}`,
-    ...(tally.mode === "reducing" ? [tally.mode] : []),
-    ...(tally.limited === 0 ? [] : [`429s ${tally.limited}`]),
-    `sent ${tally.sent}`,
-    `filled ${tally.filled}`,
-    `canceled ${tally.canceled}`,
-  ];
-  let line = "";
-  for (const part of parts) {
-    const longer = line === "" ? part : `${line} │ ${part}`;
-    if (widthOf(longer) > width) break;
-    line = longer;
-  }
-  return line;
-};
-
-/** Where several keys or users have windows of their own, the fullest is what binds. */
-const fullest = (name: LayerName, quota: QuotaState | undefined): string => {
-  const windows = quota?.layers.filter(({ layer }) => layer === name) ?? [];
-  const [first] = [...windows].sort((a, b) => b.used / b.capacity - a.used / a.capacity);
-  return first === undefined ? `${name} -` : `${name} ${first.used}/${first.capacity}`;
-};
-
-/** Hours, minutes and seconds since the start, such as 0:01:30. */
-const timeOf = (ms: number): string => {
+/** Hours, minutes and seconds, such as 0:01:30. */
+export const timeOf = (ms: number): string => {
   const seconds = Math.floor(ms / 1_000);
   const two = (value: number): string => String(value).padStart(2, "0");
   return `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;

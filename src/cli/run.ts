@@ -26,12 +26,13 @@ import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
-import { closingText, count, createTally, eventLine, type Status, statusLine, type Tally } from "./run-progress.ts";
+import { closingText, count, createTally, eventLine, type Tally } from "./run-progress.ts";
 import { listenForStop } from "./shutdown-signals.ts";
+import { type Status, statusLine } from "./status-line.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
-interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "pending$" | "start"> {
+interface RunningEngine extends Pick<Engine, "events$" | "quota$" | "start" | "strategies" | "openOrders"> {
   /** `settleMs`: how long to look for orders whose outcome is not known before leaving them. */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
 }
@@ -94,7 +95,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   });
   const tally = createTally(clock.now(), remedyOf(config));
   const orders = createRunOrders();
-  const watching = watchEvents(engine, tally, orders, unitsOn(screen, createContract(profileIn(config)).profile, flags), path);
+  const watching = watchEvents(engine, tally, orders, asShown(screen, createContract(profileIn(config)).profile, service, flags), path);
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const stopping = listenForStop(io);
   let unread = false;
@@ -177,13 +178,20 @@ const forgetful = (config: unknown): readonly string[] => {
 const mainnetMessage =
   "config.service is mainnet: orders would cost real money. Add --mainnet when you mean it, or point the config at the testnet.";
 
-/** Text output names the unit of a quantity; JSON has the record as received. */
-const unitsOn = (screen: Screen, profile: Profile, { json }: Flags): Screen => ({
-  ...screen,
-  event: (event) => {
-    screen.event(json === true ? event : withUnits(event, profile));
-  },
-});
+/** Text output names the unit of a quantity, and what becomes of orders that were kept; JSON has the event as it is. */
+const asShown = (screen: Screen, profile: Profile, service: unknown, { json }: Flags): Screen => {
+  const isEmbedded = placeOf(service) === undefined;
+  return {
+    ...screen,
+    event: (event) => {
+      if (json === true) screen.event(event);
+      else if (event.type === "engine.stopped" && isEmbedded) screen.event({ ...event, reason: embeddedEnds });
+      else screen.event(withUnits(event, profile));
+    },
+  };
+};
+
+const embeddedEnds = "the embedded service ends with this process, and its orders with it";
 
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine/engine.ts")).createEngine;
 
@@ -203,20 +211,20 @@ const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, scr
   });
 };
 
-/** Once the engine runs: streams of state may poll, and a display must not ask before the engine does, nor for more than it does. */
+/** Once the engine runs. A display asks the service for nothing: what is shown is what the engine knows. */
 const watchState = (engine: RunningEngine, tally: Tally, screen: Screen, clock: Clock): Subscription => {
   const watching = new Subscription();
   let quota: QuotaState | undefined;
-  let pending = 0;
   watching.add(engine.quota$.subscribe((latest) => (quota = latest)));
-  watching.add(engine.pending$.subscribe(({ value }) => (pending = value.length)));
-  watching.add(every(clock, statusMs).subscribe((tick) => screen.status({ tally, quota, pending, now: clock.now() }, tick)));
+  const status = (): Status => ({ tally, quota, strategies: engine.strategies(), open: engine.openOrders().length, now: clock.now() });
+  watching.add(every(clock, statusMs).subscribe((tick) => screen.status(status, tick)));
   return watching;
 };
 
 interface Screen {
   event(event: Event): void;
-  status(status: Status, tick: number): void;
+  /** The status is made where it is shown. */
+  status(status: () => Status, tick: number): void;
   note(text: string): void;
   close(text: string): void;
 }
@@ -242,7 +250,7 @@ const plainScreen = (io: CliIo): Screen => ({
     if (line !== undefined) io.out(`${line}\n`);
   },
   status: (status, tick) => {
-    if (tick % plainStatusTicks === plainStatusTicks - 1) io.out(`${statusLine(status, Number.POSITIVE_INFINITY)}\n`);
+    if (tick % plainStatusTicks === plainStatusTicks - 1) io.out(`${statusLine(status(), Number.POSITIVE_INFINITY)}\n`);
   },
   note: (text) => {
     io.err(`${text}\n`);
@@ -273,7 +281,7 @@ const liveScreen = (io: CliIo): Screen => {
     },
     status: (status) => {
       // One column short: a line that fills the last one would wrap.
-      bottom = statusLine(status, io.columns - 1);
+      bottom = statusLine(status(), io.columns - 1);
       io.err(`${clear}${bottom}`);
     },
     note: (text) => {

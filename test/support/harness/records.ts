@@ -1,6 +1,8 @@
 /** Values of the service and the engine, for tests of what is said about them. */
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import type { QuotaState } from "../../../src/host/context.ts";
+import type { StrategyView } from "../../../src/host/operator-view.ts";
+import type { Position } from "../../../src/orders/positions.ts";
 
 export const orderRecord = (given: Partial<OrderRecord> = {}): OrderRecord => ({
   instId: "BTC-USDT-SWAP",
@@ -36,4 +38,29 @@ export const quotaState = (): QuotaState => ({
   queued: 2,
   inFlight: 0,
   spent: {},
+});
+
+/** 0.012 BTC held at 60,000 with a profit of 12.34 after fees. */
+export const ownPosition = (given: Partial<Position> = {}): Position => ({
+  instId: "BTC-USDT-SWAP",
+  qty: "0.012",
+  avgPx: "60000",
+  markPx: "60024.1666",
+  currency: "USDT",
+  unrealised: "0.29",
+  realised: "13.1",
+  fees: "1.05",
+  profit: "12.34",
+  ...given,
+});
+
+export const strategyView = (positions: readonly Position[] = [ownPosition()], given: Partial<StrategyView> = {}): StrategyView => ({
+  name: "ladder",
+  user: "main",
+  state: "running",
+  mode: "active",
+  reason: "",
+  options: {},
+  positions: new Map(positions.map((position) => [position.instId, position])),
+  ...given,
 });

@@ -47,7 +47,8 @@ const run = async (path: string, argv: readonly string[], story: readonly EventB
   const createEngine: CreateEngine = () => ({
     events$,
     quota$: NEVER,
-    pending$: NEVER,
+    strategies: () => [],
+    openOrders: () => [],
     start: () => {
       log.push("start");
       begin();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { failWith } from "../../../src/cli/halts.ts";
-import { closingText, count, createTally, eventLine, progressLine, statusLine } from "../../../src/cli/run-progress.ts";
+import { closingText, count, createTally, eventLine, progressLine } from "../../../src/cli/run-progress.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
-import { layerState, orderRecord, quotaState } from "../../support/harness/records.ts";
+import { orderRecord } from "../../support/harness/records.ts";
 
 const event = (body: EventBody): Event => ({ ...body, seq: 1, at: Date.UTC(2026, 0, 5, 1, 2, 3, 45) });
 const order = {
@@ -106,61 +106,6 @@ describe("The text line of an event", () => {
     ["orders that merely live", { ...order, phase: "live" }],
     ["cancels", { ...order, phase: "canceled" }],
   ])("is not written for %s", (_, body) => expect(eventLine(event(body))).toBeUndefined());
-});
-
-describe("The status line", () => {
-  const status = { tally: { ...createTally(0), sent: 12, filled: 3, canceled: 4 }, quota: quotaState(), pending: 6, now: 3_725_000 };
-
-  it("shows time, layers, queue and orders", () => {
-    expect(statusLine(status, 200)).toBe(
-      "1:02:05 │ quota uid 480/1200 ip 12/1200 key 3/10 │ queue 2 │ open 6 │ sent 12 │ filled 3 │ canceled 4",
-    );
-  });
-
-  it("shows the fullest of several keys", () => {
-    const key = layerState("key", 10, 9);
-    expect(
-      statusLine({ ...status, quota: { ...quotaState(), layers: [...quotaState().layers, { ...key, scope: "other" }] } }, 200),
-    ).toContain("key 9/10");
-  });
-
-  it("adds what is out of the ordinary", () => {
-    const tally = { ...status.tally, mode: "reducing", limited: 2 };
-    expect(statusLine({ ...status, tally }, 200)).toContain("│ reducing │ 429s 2 │");
-  });
-
-  const halts = (...bodies: readonly EventBody[]): string =>
-    statusLine({ ...status, tally: { ...tallied({ type: "engine.started", strategies: [], plugins: [] }, ...bodies) } }, 79);
-  const halted = (reason: string): EventBody => ({ type: "mode.changed", mode: "halted", reason });
-  const haltedOne = (strategy: string): EventBody => ({ type: "strategy.halted", strategy, reason: "lost too much" });
-
-  it.each<[string, readonly EventBody[], string]>([
-    ["of all", [halted("sluice close")], "HALTED: sluice close; resume with --resume"],
-    ["of all and one", [haltedOne("a"), halted("sluice close")], "HALTED: sluice close; resume with --resume"],
-    ["with a long reason", [halted("x".repeat(100))], `HALTED: ${"x".repeat(38)}…; resume with --resume`],
-    ["of one strategy", [haltedOne("ladder")], "HALTED ladder: lost too much; resume with --resume"],
-    ["of several", [haltedOne("a"), haltedOne("b")], "HALTED 2 strategies: a, b; resume with --resume"],
-  ])("says a halt %s in 80 columns", (_, bodies, words) => {
-    const line = halts(...bodies);
-    expect(line.startsWith(`1:02:05 │ ${words}`)).toBe(true);
-    expect(line.length).toBeLessThanOrEqual(79);
-  });
-
-  it("says no more of a halt that was taken back", () => {
-    const back: readonly EventBody[] = [
-      { type: "mode.changed", mode: "active", reason: "" },
-      { type: "strategy.resumed", strategy: "a", reason: "" },
-    ];
-    expect(halts(halted("x"), haltedOne("a"), ...back)).not.toContain("HALTED");
-  });
-
-  it("drops whole parts that do not fit", () => {
-    expect(statusLine(status, 60)).toBe("1:02:05 │ quota uid 480/1200 ip 12/1200 key 3/10 │ queue 2");
-  });
-
-  it("does not invent what it was not told", () => {
-    expect(statusLine({ ...status, quota: undefined }, 80)).toMatch(/^1:02:05 │ quota uid - ip - key - │ queue - │ open 6/);
-  });
 });
 
 describe("The progress line", () => {

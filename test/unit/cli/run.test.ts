@@ -1,17 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BehaviorSubject, Subject } from "rxjs";
+import { Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
 import type { RunParts } from "../../../src/cli/run.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { SluiceError } from "../../../src/errors.ts";
 import type { QuotaState } from "../../../src/host/context.ts";
 import type { Event, EventBody } from "../../../src/journal/events.ts";
-import type { Snapshot } from "../../../src/orders/state/polled-resource.ts";
 import { type CaptureOptions, capturedIo } from "../../support/captured-io.ts";
-import { orderRecord, quotaState } from "../../support/harness/records.ts";
+import { quotaState, strategyView } from "../../support/harness/records.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 type CreateEngine = NonNullable<RunParts["createEngine"]>;
@@ -36,7 +34,6 @@ const stage = (argv: readonly string[] = [], look: CaptureOptions = {}, path = c
   const io = capturedIo(look);
   const events$ = new Subject<Event>();
   const quota$ = new Subject<QuotaState>();
-  const pending$ = new BehaviorSubject<Snapshot<readonly OrderRecord[]>>({ value: [], at: 0, stale: false });
   const log: unknown[] = [];
   const [begun, begin] = gate();
   const [halted, halt] = gate();
@@ -47,7 +44,8 @@ const stage = (argv: readonly string[] = [], look: CaptureOptions = {}, path = c
   const engine: RunningEngine & { starting: () => Promise<void>; stopping: () => Promise<void> } = {
     events$,
     quota$,
-    pending$,
+    strategies: () => [strategyView()],
+    openOrders: () => [],
     starting: () => Promise.resolve(),
     stopping: () => Promise.resolve(),
     start: () => {
@@ -70,7 +68,7 @@ const stage = (argv: readonly string[] = [], look: CaptureOptions = {}, path = c
     return engine;
   };
   const ended = main(["run", path, ...argv], io, { createEngine, clock });
-  return { clock, io, engine, events$, quota$, pending$, log, say, print: (line: string) => print(line), ended, begun, halted };
+  return { clock, io, engine, events$, quota$, log, say, print: (line: string) => print(line), ended, begun, halted };
 };
 
 const started = async (argv: readonly string[] = [], look: CaptureOptions = {}, path = config) => {
@@ -88,7 +86,7 @@ describe("The run command", () => {
     expect(await ended).toBe(0);
     expect(log).toEqual([{ command: "run" }, "start", "stop"]);
     expect(io.errText).toBe("Stopping: Ctrl-C.\n");
-    expect(io.outText).toContain("stopped: asked\nRan 0:00:00: 0 requests");
+    expect(io.outText).toContain("stopped: the embedded service ends with this process, and its orders with it\nRan 0:00:00: 0 requests");
   });
 
   it("stops by itself after --seconds", async () => {
@@ -185,7 +183,7 @@ describe("The run command", () => {
     expect(await act.ended).toBe(2);
     expect(act.io.errText).toContain("error: config.keys is missing.\n");
     expect(act.log).not.toContain("stop");
-    expect([act.clock.pending, act.events$.observed, act.quota$.observed, act.pending$.observed]).toEqual([0, false, false, false]);
+    expect([act.clock.pending, act.events$.observed, act.quota$.observed]).toEqual([0, false, false]);
   });
 
   it("a second request abandons a stop that hangs", async () => {
@@ -287,21 +285,20 @@ describe("Run for people", () => {
     const [ready, release] = gate();
     act.engine.starting = () => ready;
     await act.begun;
-    expect([act.events$.observed, act.quota$.observed, act.pending$.observed]).toEqual([true, false, false]);
+    expect([act.events$.observed, act.quota$.observed]).toEqual([true, false]);
     release();
     await new Promise((resolve) => setImmediate(resolve));
-    expect([act.quota$.observed, act.pending$.observed]).toEqual([true, true]);
+    expect(act.quota$.observed).toBe(true);
     act.io.stop();
     await act.ended;
-    expect([act.events$.observed, act.quota$.observed, act.pending$.observed]).toEqual([false, false, false]);
+    expect([act.events$.observed, act.quota$.observed]).toEqual([false, false]);
   });
 
   it("rewrites one line a second on a terminal, with events above it", async () => {
-    const { say, quota$, pending$, clock, io, ended } = await started([], { isTty: true, columns: 80, env: { NO_COLOR: "1" } });
+    const { say, quota$, clock, io, ended } = await started([], { isTty: true, columns: 80, env: { NO_COLOR: "1" } });
     quota$.next(quotaState());
-    pending$.next({ value: [orderRecord(), orderRecord()], at: 0, stale: false });
     clock.advanceTo(2_000);
-    const line = "0:00:01 │ quota uid 480/1200 ip 12/1200 key 3/10 │ queue 2 │ open 2 │ sent 0";
+    const line = "0:00:01 │ +12.34 USDT r+13.10 u+0.29 f1.05 │ 0.012 BTC │ open 0 │ quota 40%";
     expect(io.errText).toBe(`\r\u001b[K${line}\r\u001b[K${line.replace("0:00:01", "0:00:02")}`);
     say({ type: "anomaly", what: "order", detail: "fell" });
     expect(io.outText).toBe("00:00:01.000  anomaly order: fell\n");
@@ -327,9 +324,9 @@ describe("Run for people", () => {
     clock.advanceTo(25_000);
     io.stop();
     await ended;
-    expect(io.outText.match(/^0:00:\d\d │ quota uid 480\/1200/gm)).toEqual([
-      "0:00:10 │ quota uid 480/1200",
-      "0:00:20 │ quota uid 480/1200",
+    expect(io.outText.match(/^0:00:\d\d │ profit \+12.34 USDT │ realised \+13.10 │ unrealised \+0.29/gm)).toEqual([
+      "0:00:10 │ profit +12.34 USDT │ realised +13.10 │ unrealised +0.29",
+      "0:00:20 │ profit +12.34 USDT │ realised +13.10 │ unrealised +0.29",
     ]);
     expect(io.outText + io.errText).not.toMatch(/[^\P{Cc}\n]/u);
   });
