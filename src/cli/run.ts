@@ -3,7 +3,7 @@
  *
  * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
  * engine is stopped in order (engine-run.ts); orders that stay, or of which nothing is known, are named at the end.
- * Not here: what the engine does (engine/engine.ts), what lines look like (run-progress.ts), what became of orders (run-orders.ts).
+ * Not here: what the engine does (engine/engine.ts), where it is shown (run-screen.ts), what became of orders (run-orders.ts).
  */
 import { type Command, Option } from "commander";
 import { Subscription } from "rxjs";
@@ -20,15 +20,16 @@ import { profileIn } from "../host/config.ts";
 import type { QuotaState } from "../host/context.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
-import type { Event } from "../journal/events.ts";
 import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, remedyOf } from "./halts.ts";
 import { type CliIo, inkOf, printable } from "./io.ts";
 import { secondsOf } from "./option-values.ts";
+import { Reachability } from "./reachability.ts";
 import { createRunOrders, type RunOrders, withUnits } from "./run-orders.ts";
-import { closingText, count, createTally, eventLine, type Tally } from "./run-progress.ts";
+import { closingText, count, createTally, type Tally } from "./run-progress.ts";
+import { type Screen, screenOf } from "./run-screen.ts";
 import { listenForStop } from "./shutdown-signals.ts";
-import { type Status, statusLine } from "./status-line.ts";
+import type { Status } from "./status-line.ts";
 import { keepWatchdog, type StartChild } from "./watchdog-child.ts";
 
 /** The part of an engine a command needs; its events complete when it has stopped. */
@@ -95,7 +96,15 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
   });
   const tally = createTally(clock.now(), remedyOf(config));
   const orders = createRunOrders();
-  const watching = watchEvents(engine, tally, orders, asShown(screen, createContract(profileIn(config)).profile, service, flags), path);
+  const reach = new Reachability(printable(placeOf(service)?.baseUrl ?? "the service"));
+  const watching = watchEvents(
+    engine,
+    tally,
+    orders,
+    reach,
+    asShown(screen, createContract(profileIn(config)).profile, service, flags),
+    path,
+  );
   if (flags.watchdog === true) watching.add(watchdogBeside(engine, config, path, screen, parts));
   const stopping = listenForStop(io);
   let unread = false;
@@ -106,7 +115,7 @@ const run = async (path: string, flags: Flags, io: CliIo, parts: RunParts): Prom
       clock,
       seconds: flags.seconds,
       started: () => {
-        watching.add(watchState(engine, tally, screen, clock));
+        watching.add(watchState(engine, tally, reach, screen, clock));
       },
       ending: (reason) => {
         unread = reason === "unread";
@@ -196,15 +205,24 @@ const embeddedEnds = "the embedded service ends with this process, and its order
 const engineMaker = async (): Promise<CreateEngine> => (await import("../engine/engine.ts")).createEngine;
 
 const statusMs = 1_000;
-const plainStatusTicks = 10;
 
 /** Feeds what happens into the tally and onto the screen; nothing flows back. */
-const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, screen: Screen, path: string): Subscription => {
+const watchEvents = (
+  engine: RunningEngine,
+  tally: Tally,
+  orders: RunOrders,
+  reach: Reachability,
+  screen: Screen,
+  path: string,
+): Subscription => {
   let shown = "";
   return engine.events$.subscribe((event) => {
     count(tally, event);
     orders.take(event);
     screen.event(event);
+    // Before the start the engine says itself what it waits for.
+    const news = reach.take(event);
+    if (news !== undefined && tally.started) screen.note(news);
     const halt = haltAdvice(tally, path) ?? "";
     if (halt !== shown && halt !== "") screen.note(halt);
     shown = halt;
@@ -212,86 +230,14 @@ const watchEvents = (engine: RunningEngine, tally: Tally, orders: RunOrders, scr
 };
 
 /** Once the engine runs. A display asks the service for nothing: what is shown is what the engine knows. */
-const watchState = (engine: RunningEngine, tally: Tally, screen: Screen, clock: Clock): Subscription => {
+const watchState = (engine: RunningEngine, tally: Tally, reach: Reachability, screen: Screen, clock: Clock): Subscription => {
   const watching = new Subscription();
   let quota: QuotaState | undefined;
   watching.add(engine.quota$.subscribe((latest) => (quota = latest)));
-  const status = (): Status => ({ tally, quota, strategies: engine.strategies(), open: engine.openOrders().length, now: clock.now() });
+  const status = (): Status => {
+    const now = clock.now();
+    return { tally, quota, strategies: engine.strategies(), open: engine.openOrders().length, outage: reach.words(now), now };
+  };
   watching.add(every(clock, statusMs).subscribe((tick) => screen.status(status, tick)));
   return watching;
-};
-
-interface Screen {
-  event(event: Event): void;
-  /** The status is made where it is shown. */
-  status(status: () => Status, tick: number): void;
-  note(text: string): void;
-  close(text: string): void;
-}
-
-const screenOf = (io: CliIo, json: boolean): Screen => (json ? jsonScreen(io) : io.isTty ? liveScreen(io) : plainScreen(io));
-
-const jsonScreen = (io: CliIo): Screen => ({
-  event: ({ seq, at, type, ...rest }) => {
-    io.out(`${JSON.stringify({ seq, at, type, ...rest })}\n`);
-  },
-  status: () => {},
-  note: (text) => {
-    io.err(`${text}\n`);
-  },
-  close: (text) => {
-    io.err(text);
-  },
-});
-
-const plainScreen = (io: CliIo): Screen => ({
-  event: (event) => {
-    const line = eventLine(event, inkOf(io));
-    if (line !== undefined) io.out(`${line}\n`);
-  },
-  status: (status, tick) => {
-    if (tick % plainStatusTicks === plainStatusTicks - 1) io.out(`${statusLine(status(), Number.POSITIVE_INFINITY)}\n`);
-  },
-  note: (text) => {
-    io.err(`${text}\n`);
-  },
-  close: (text) => {
-    io.out(text);
-  },
-});
-
-/** One line at the bottom that is rewritten, and events scrolling above it. */
-const liveScreen = (io: CliIo): Screen => {
-  const plain = plainScreen(io);
-  const clear = "\r\u001b[K";
-  let bottom = "";
-  const above = (print: () => void): void => {
-    if (bottom !== "") io.err(clear);
-    print();
-    if (bottom !== "") io.err(bottom);
-  };
-  return {
-    event: (event) => {
-      const line = eventLine(event, inkOf(io));
-      // Most events are not written; redrawing for them would flicker.
-      if (line === undefined) return;
-      above(() => {
-        io.out(`${line}\n`);
-      });
-    },
-    status: (status) => {
-      // One column short: a line that fills the last one would wrap.
-      bottom = statusLine(status(), io.columns - 1);
-      io.err(`${clear}${bottom}`);
-    },
-    note: (text) => {
-      above(() => {
-        plain.note(text);
-      });
-    },
-    close: (text) => {
-      if (bottom !== "") io.err(clear);
-      plain.close(text);
-    },
-  };
 };

@@ -19,6 +19,8 @@ export interface Status {
   readonly strategies: readonly StrategyView[];
   /** Open orders of this engine. */
   readonly open: number;
+  /** That the service does not answer, in words. */
+  readonly outage?: string | undefined;
   readonly now: number;
 }
 
@@ -36,13 +38,14 @@ const gap = " │ ";
 /** Parts of a higher rank are shown where all others are spelled out. */
 const essentialMax = 10;
 
-export const statusLine = ({ tally, quota, strategies, open, now }: Status, width: number): string => {
+export const statusLine = ({ tally, quota, strategies, open, outage, now }: Status, width: number): string => {
   const time = timeOf(now - tally.startedAt);
   const halt = haltWords(tally, width - widthOf(`${time}${gap}`));
   return fitted(
     [
       part(0, time),
       ...(halt === undefined ? [] : [part(1, halt)]),
+      ...(outage === undefined ? [] : [part(2, outage)]),
       ...(tally.mode === "reducing" ? [part(2, tally.mode)] : []),
       ...moneyParts(strategies),
       positionPart(strategies),

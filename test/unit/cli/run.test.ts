@@ -308,6 +308,21 @@ describe("Run for people", () => {
     expect(io.errText.endsWith("\r\u001b[K")).toBe(true);
   });
 
+  it("says at once that the service does not answer any more, in every status line too, and when it answers again", async () => {
+    const { say, clock, io, ended } = await started([], { isTty: true, columns: 80, env: { NO_COLOR: "1" } });
+    const answer = { type: "action.answered", endpoint: "positions", code: "", elapsedMs: 1 } as const;
+    say({ type: "engine.started", strategies: [], plugins: [] });
+    say({ type: "anomaly", what: "socket.lost", detail: "code 1006" });
+    say({ ...answer, outcome: "unknown", status: 0 });
+    expect(io.errText).toContain("UNREACHABLE: the service does not answer.");
+    clock.advanceTo(31_000);
+    expect(io.errText).toContain("0:00:31 │ UNREACHABLE for 0:00:30 │ ");
+    say({ ...answer, outcome: "done", status: 200 });
+    expect(io.errText).toContain("the service answers again, after 0:00:00.\n");
+    io.stop();
+    expect(await ended).toBe(0);
+  });
+
   it("does not redraw for events that nobody reads", async () => {
     const { say, clock, io, ended } = await started([], { isTty: true });
     clock.advanceTo(1_000);

@@ -76,6 +76,7 @@ describe("The status line", () => {
     const tally = { ...status.tally, mode: "reducing", limited: 2 };
     expect(line({ tally }, 79)).toMatch(/^1:02:05 │ reducing │ \+12\.34 USDT/);
     expect(line({ tally }, 200)).toContain("│ 429s 2 │");
+    expect(line({ outage: "UNREACHABLE for 0:00:30" }, 79)).toMatch(/^1:02:05 │ UNREACHABLE for 0:00:30 │ profit \+12\.34 USDT/);
   });
 
   const halts = (...bodies: readonly EventBody[]): string =>
