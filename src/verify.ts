@@ -5,6 +5,7 @@
  * @module sluice/verify
  */
 
+export { type AcceptOptions, accept } from "./verify/acceptance/accept.ts";
 export { type CompareOptions, compareFiles as compareRuns } from "./verify/compare/compare-files.ts";
 export type { ComparedRun, Comparison, ToldDifference } from "./verify/compare/comparison.ts";
 export { type GuardOptions, guard } from "./verify/compare/guard.ts";

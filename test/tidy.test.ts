@@ -76,6 +76,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "verify/compare": ["contract", "journal", "market/tape", "client", "host", "report", "backtest", "verify/session"],
   "verify/probe": ["clock", "contract", "client"],
   "verify/conformance": ["clock", "contract", "client", "client/transport", "verify/probe"],
+  "verify/acceptance": [
+    "clock",
+    "contract",
+    "client/live",
+    "client/transport",
+    "orders",
+    "host",
+    "engine",
+    "verify/probe",
+    "verify/conformance",
+  ],
   "verify/doctor": ["clock", "contract", "client", "client/live", "client/transport", "host", "verify/probe"],
   "verify/simulation": [
     "clock",

@@ -21,6 +21,7 @@ export interface CheckParts {
 
 interface CheckFlags extends Omit<CheckOptions, "profile" | "dialect" | "onProgress" | "signal"> {
   readonly dialect?: string;
+  readonly accept?: true;
   readonly profile?: string;
   readonly json?: true;
 }
@@ -37,6 +38,7 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
       "line of sluice venue --json, or its file of keys (default: SLUICE_API_KEY, SLUICE_SECRET_KEY, SLUICE_PASSPHRASE)",
     )
     .option("--dialect <name|file>", dialectHelp)
+    .option("--accept", "also lose, spoil and double orders on the way there: what a new dialect has to pass; some minutes")
     .option("--ws <url>", "address of the WebSocket, to check its limits too")
     .option("--profile <file>", "JSON with rows of the service profile to override")
     .option("--quick", "leave out what uses up or waits for a minute")
@@ -50,19 +52,33 @@ export const addCheckCommand = (program: Command, io: CliIo, parts: CheckParts =
 };
 
 /** Checks and prints, and fails by name when a rule is broken; nothing is left open afterwards. */
-const checkUrl = async (url: string, { profile, dialect, json, ...flags }: CheckFlags, io: CliIo, { clock }: CheckParts): Promise<void> => {
+const checkUrl = async (
+  url: string,
+  { profile, dialect: named, accept, json, ...flags }: CheckFlags,
+  io: CliIo,
+  { clock }: CheckParts,
+): Promise<void> => {
   const progress = transientLine(io);
+  const dialect = named === undefined ? undefined : await dialectOf(named);
+  if (accept === true && dialect === undefined) {
+    throw new SluiceError("USAGE", "--accept tries a dialect. Name it: sluice check … --accept --dialect ./dialects/acme.ts");
+  }
   const options: CheckOptions = {
     ...flags,
     ...(profile !== undefined && { profile: readOverrides(profile) }),
-    ...(dialect !== undefined && { dialect: await dialectOf(dialect) }),
+    ...(dialect !== undefined && { dialect }),
     onProgress: ({ id, title }) => {
       progress.show(() => `${id} ${title}`);
     },
     signal: stopOf(io),
   };
   const surroundings = { env: (name: string) => io.env(name), ...(clock !== undefined && { clock }) };
-  const report = await check(url, options, surroundings).finally(progress.clear);
+  const ask = async () => {
+    if (accept !== true || dialect === undefined) return check(url, options, surroundings);
+    const { accept: run } = await import("../verify/acceptance/accept.ts");
+    return run(url, { ...options, dialect }, surroundings);
+  };
+  const report = await ask().finally(progress.clear);
   io.out(json ? `${JSON.stringify(report)}\n` : findingsText(report, { ...inkOf(io), plain: printable }));
   if (!report.passed) throw new SluiceError("DESCRIPTION_BROKEN", `${url} does not keep to the description. ${summaryOf(report)}`);
 };

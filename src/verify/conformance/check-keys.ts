@@ -14,6 +14,8 @@ import type { CheckKey } from "./test-keys.ts";
 interface KeySet {
   readonly keys: readonly CheckKey[];
   readonly signers: ReadonlyMap<string, Signer>;
+  /** By name, for those who open an engine. */
+  readonly credentials: ReadonlyMap<string, Credentials>;
   /** Address of the socket, where the file tells it. */
   readonly wsUrl?: string;
 }
@@ -27,7 +29,7 @@ const everything = ({ permissions }: Profile): readonly string[] => [
   ...new Set(["read", "trade_futures", permissions.placeSwap, permissions.placeSpot, permissions.account]),
 ];
 
-const none: KeySet = { keys: [], signers: new Map() };
+const none: KeySet = { keys: [], signers: new Map(), credentials: new Map() };
 
 const environmentPrefix = "SLUICE";
 
@@ -44,15 +46,15 @@ const signersOf = ({ profile, signer }: Signing, name: string, credentials: Cred
 ];
 
 /** One key from SLUICE_API_KEY, SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; none when the first is not set. */
-export const keysFromEnv = (env: (name: string) => string | undefined, signing: Signing): KeySet => {
+const keysFromEnv = (env: (name: string) => string | undefined, signing: Signing): KeySet => {
   if ((env(`${environmentPrefix}_API_KEY`) ?? "") === "") return none;
   const credentials = credentialsFromEnv(environmentPrefix, env);
   const key = { name: "environment", uid: "environment", permissions: everything(signing.profile) };
-  return { keys: [key], signers: new Map(signersOf(signing, key.name, credentials)) };
+  return { keys: [key], signers: new Map(signersOf(signing, key.name, credentials)), credentials: new Map([[key.name, credentials]]) };
 };
 
 /** Reads the line of `sluice venue --json`, or the file of `sluice venue --keys`. */
-export const keysFromFile = (path: string, signing: Signing, local: boolean): KeySet => {
+const keysFromFile = (path: string, signing: Signing, local: boolean): KeySet => {
   const root = parsed(path, readText(path, local));
   const listed = root["keys"];
   const named: readonly (readonly [string, unknown])[] = Array.isArray(listed)
@@ -63,14 +65,25 @@ export const keysFromFile = (path: string, signing: Signing, local: boolean): Ke
     throw new SluiceError("USAGE", `${path}: holds no keys. Give the line of sluice venue --json, or its --keys file.`);
   const keys: CheckKey[] = [];
   const signers = new Map<string, Signer>();
+  const credentials = new Map<string, Credentials>();
   for (const [name, entry] of entries) {
-    for (const [of, signer] of signersOf(signing, name, credentialsOf(path, name, entry))) signers.set(of, signer);
+    const secrets = credentialsOf(path, name, entry);
+    credentials.set(name, secrets);
+    for (const [of, signer] of signersOf(signing, name, secrets)) signers.set(of, signer);
     const { uid, permissions } = entry;
     keys.push({ name, uid: typeof uid === "string" ? uid : name, permissions: textsOf(permissions) ?? everything(signing.profile) });
   }
   const { wsUrl } = root;
-  return { keys, signers, ...(typeof wsUrl === "string" && { wsUrl }) };
+  return { keys, signers, credentials, ...(typeof wsUrl === "string" && { wsUrl }) };
 };
+
+/** The keys of this file, or of the environment where none is named. A file may be open to others where the service is on this machine. */
+export const keysFrom = (url: string, path: string | undefined, signing: Signing, env: (name: string) => string | undefined): KeySet =>
+  path === undefined ? keysFromEnv(env, signing) : keysFromFile(path, signing, isLoopback(url));
+
+/** By its whole name: localhost.example.com is another machine. */
+export const isLoopback = (url: string): boolean =>
+  URL.canParse(url) && /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(new URL(url).hostname);
 
 const credentialsOf = (path: string, name: string, { apiKey, secretKey, passphrase }: Raw) => {
   if (typeof apiKey === "string" && typeof secretKey === "string" && typeof passphrase === "string") {

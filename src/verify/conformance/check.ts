@@ -14,7 +14,7 @@ import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
 import type { ProfileOverrides } from "../../contract/profile.ts";
 import { decimal } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
-import { keysFromEnv, keysFromFile } from "./check-keys.ts";
+import { isLoopback, keysFrom } from "./check-keys.ts";
 import { type CheckReport, reportOf } from "./findings.ts";
 import type { OrderHints } from "./test-orders.ts";
 
@@ -87,8 +87,7 @@ export const check = async (url: string, given: CheckOptions = {}, surroundings:
   const { profile } = contract;
   const dialect = wholeDialect(given.dialect);
   const signing = { profile, signer: dialect.signer };
-  const { keys, signers, wsUrl } =
-    given.keys === undefined ? keysFromEnv(env, signing) : keysFromFile(given.keys, signing, isLoopback(url));
+  const { keys, signers, wsUrl } = keysFrom(url, given.keys, signing, env);
   const socketUrl = given.ws ?? wsUrl;
   if (socketUrl !== undefined) askFirst(socketUrl, given);
   const order = orderHints(given);
@@ -133,10 +132,6 @@ const checkRules = (only: readonly string[] | undefined, rules: readonly { reado
   if (unknown === undefined) return;
   throw new SluiceError("USAGE", `--only: no rule begins with "${unknown}". Rules are called ${rules[0]?.id}, 4.4-elements, 8.1-key …`);
 };
-
-/** By its whole name: localhost.example.com is another machine. */
-const isLoopback = (url: string): boolean =>
-  URL.canParse(url) && /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(new URL(url).hostname);
 
 /** Refuses another machine's service, keys unread, without leave to place orders. */
 const askFirst = (url: string, { placesOrders }: CheckOptions): void => {

@@ -1,36 +1,58 @@
-/** Lost, spoiled and doubled answers to placements and cancels, whatever is spoken on the wire: one order is wanted, one order there is. */
+/** Lost, spoiled and doubled placements and cancels, whatever is spoken on the wire: one order is wanted, one order there is. */
 import { describe, it } from "vitest";
-import type { FaultPlan } from "../../../src/venue/server/faults.ts";
-import { instId, traded, variants } from "../../support/harness/dialect-trading.ts";
+import type { Dialect } from "../../../src/client/transport/dialect.ts";
+import { accept } from "../../../src/verify.ts";
+import { bothSides, dialectService } from "../../support/harness/dialect-service.ts";
 
-const patience = { timeout: 45_000, interval: 10 };
-/** Lost requests are not among them: that an order is nowhere takes a minute to prove, and is tested on the virtual clock. */
-const kinds = ["drop_response", "truncated", "html", "json", "duplicate"] as const;
+const kinds = [
+  ...["drop_response", "truncated", "html", "unavailable", "json", "not_json", "empty_body", "redirect", "silence", "duplicate"],
+  "drop_request",
+];
 
-/** What a fault of the kind needs to be told. */
-const parts: Partial<Record<(typeof kinds)[number], object>> = { json: { status: 200, body: {} }, html: { status: 502 } };
+interface Altered {
+  readonly given?: Dialect;
+  readonly faults?: readonly string[];
+  readonly times?: number;
+}
 
-const rule = (kind: (typeof kinds)[number], endpoint: string) => ({ kind, endpoint, count: 2, ...parts[kind] });
-const cases = Object.keys(variants).flatMap((name) => kinds.map((kind) => [name, kind] as const));
+const run = async (name: string, onTestFinished: Parameters<typeof dialectService>[1], { given, faults, times = 10 }: Altered = {}) => {
+  const { url, keysFile, clock, dialect, quotes, venue } = await dialectService(name, onTestFinished, { times });
+  quotes("BTC-USDT-SWAP", "59999", "60001");
+  const options = { dialect: given ?? dialect, keys: keysFile, quick: true, only: ["3-live"] };
+  const report = await accept(url, { ...options, ...(faults && { faults }) }, { clock });
+  const states = venue.truth("ann").orders.map(({ state }) => state);
+  return { ...report, open: states.filter((state) => state === "live"), sent: states.length };
+};
 
-describe("An order at", () => {
+describe("The run of lost orders", () => {
   // Beside each other, as each waits for answers that do not come.
-  it.concurrent.for(cases)(
-    "%s whose placement and cancel meet %s is there once, and then gone",
-    async ([name, kind], { expect, onTestFinished }) => {
-      const t = await traded(name, onTestFinished, { http: [rule(kind, "placeOrder"), rule(kind, "cancelBatch")] } as FaultPlan);
-      t.quote(599_990, 600_010);
-      await t.engine.start();
-      t.quote(599_990, 600_010);
-      t.wanted$.next([{ slot: "bid", instId, side: "buy", px: "59000", qty: "0.025" }]);
-      const open = () => t.orders().filter(({ state }) => state === "live");
-      const phases = () => t.updates.map(({ phase }) => phase);
-      await expect.poll(() => phases().at(-1), patience).toMatch(/acked|live/);
-      expect(open()).toEqual([{ side: "buy", ordType: "limit", px: "59000", size: "0.025", state: "live", avgPx: "", filled: "0" }]);
-      t.wanted$.next([]);
-      await expect.poll(() => phases().at(-1), patience).toBe("canceled");
-      expect(t.orders().map(({ state }) => state)).toEqual(["canceled"]);
-      expect(t.money()).toMatchObject({ equity: "100000", positions: 0, balances: [{ available: "100000" }] });
-    },
-  );
+  it.concurrent.for(Object.keys(bothSides))("finds one order each time, and then none, at %s", async (name, { expect, onTestFinished }) => {
+    const { rules, passed, open, sent } = await run(name, onTestFinished);
+    expect(rules.map(({ id, kind }) => `${id} ${kind}`)).toEqual(["3-live pass", ...kinds.map((kind) => `L-${kind} pass`)]);
+    expect(passed).toBe(true);
+    expect(open).toEqual([]);
+    // One order of each run, the four of the rule before, and one to find a price.
+    expect(sent).toBe(kinds.length + 4);
+  });
+
+  it.concurrent("fails a dialect that loses the client's ids", async ({ expect, onTestFinished }) => {
+    const { client } = bothSides["okx"] as (typeof bothSides)[string];
+    const { answer, hear } = client as Required<Dialect>;
+    const nameless: Dialect = {
+      ...client,
+      answer: (request, response) => {
+        const read = answer(request, response);
+        const { data, ...rest } = read.body as { readonly data: readonly object[] };
+        return request.method === "POST" ? read : { ...read, body: { ...rest, data: data.map((one) => ({ ...one, clOrdId: "" })) } };
+      },
+      hear: (text) => (text.includes('"channel":"orders"') ? [] : hear(text)),
+    };
+    const { rules, passed } = await run("okx", onTestFinished, { given: nameless, faults: ["drop_response"], times: 30 });
+    expect(rules.at(-1)).toMatchObject({ id: "L-drop_response", kind: "fail", expected: "an order that rests" });
+    expect(passed).toBe(false);
+  });
+
+  it.concurrent("names a fault that there is not", async ({ expect, onTestFinished }) => {
+    await expect(run("okx", onTestFinished, { faults: ["gremlins"] })).rejects.toThrow('there is no "gremlins"; there is drop_response');
+  });
 });

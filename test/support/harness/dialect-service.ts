@@ -54,5 +54,14 @@ export const dialectService = async (
   venue.quote("ETH-USDT-SWAP", 300_000, 100_000, 300_001, 100_000, clock.now());
   const keysFile = join(temporaryFolder("dialect"), "keys.json");
   writeFileSync(keysFile, JSON.stringify({ keys }));
-  return { venue, server, clock, url: server.url, keys, keysFile, dialect: client, contract };
+  /** Tells best prices, over and over, to whoever listens when. */
+  const quotes = (instId: string, bidPx: string, askPx: string): void => {
+    const tell = (): void => {
+      server.board.ticker({ instId, last: bidPx, bidPx, bidSz: "1", askPx, askSz: "1", at: clock.now() });
+      again = clock.setTimer(clock.now() + 500, tell);
+    };
+    let again = clock.setTimer(clock.now(), tell);
+    onTestFinished(() => again.cancel());
+  };
+  return { venue, server, quotes, clock, url: server.url, keys, keysFile, dialect: client, contract };
 };

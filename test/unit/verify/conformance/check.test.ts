@@ -13,7 +13,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { createRandom } from "../../../../src/random.ts";
 import { startVenueServer, type VenueServer } from "../../../../src/venue/server/server.ts";
 import { createVenue } from "../../../../src/venue/venue.ts";
-import { keysFromEnv, keysFromFile } from "../../../../src/verify/conformance/check-keys.ts";
+import { keysFrom } from "../../../../src/verify/conformance/check-keys.ts";
 import { capturedIo } from "../../../support/captured-io.ts";
 import { everything, instruments } from "../../../support/harness/venue.ts";
 
@@ -212,6 +212,8 @@ describe("sluice check of a service that is not on this machine", () => {
 
 describe("The file of keys", () => {
   const { profile } = createContract();
+  const here = "http://127.0.0.1:1";
+  const noEnv = () => undefined;
 
   it.each([
     ["no JSON", "{secretKey: hidden", "is not a JSON object"],
@@ -219,9 +221,9 @@ describe("The file of keys", () => {
     ["a key without a secret", { keys: [{ apiKey: "hidden", passphrase: "hidden" }] }, "lacks apiKey, secretKey or passphrase"],
   ])("with %s is refused without a word of what it holds", (_, value, message) => {
     const path = file(value);
-    expect(() => keysFromFile(path, { profile }, true)).toThrow(message);
+    expect(() => keysFrom(here, path, { profile }, noEnv)).toThrow(message);
     try {
-      keysFromFile(path, { profile }, true);
+      keysFrom(here, path, { profile }, noEnv);
     } catch (error) {
       expect(String(error)).not.toContain("hidden");
     }
@@ -229,15 +231,15 @@ describe("The file of keys", () => {
 
   it("must be its owner's alone where the service is on another machine", () => {
     const path = file({ keys: [key] }, 0o644);
-    expect(() => keysFromFile(path, { profile }, false)).toThrow("chmod 600");
-    expect(keysFromFile(path, { profile }, true).keys).toEqual([{ name: "key-1", uid: "ann", permissions: everything }]);
+    expect(() => keysFrom("https://elsewhere.example", path, { profile }, noEnv)).toThrow("chmod 600");
+    expect(keysFrom(here, path, { profile }, noEnv).keys).toEqual([{ name: "key-1", uid: "ann", permissions: everything }]);
   });
 
   it("tells the address of the socket", () => {
-    expect(keysFromFile(file({ wsUrl: "ws://x", keys: [key] }), { profile }, true).wsUrl).toBe("ws://x");
+    expect(keysFrom(here, file({ wsUrl: "ws://x", keys: [key] }), { profile }, noEnv).wsUrl).toBe("ws://x");
   });
 
   it("is not needed: without it and without the environment there are no keys", () => {
-    expect(keysFromEnv(() => undefined, { profile }).keys).toEqual([]);
+    expect(keysFrom(here, undefined, { profile }, noEnv).keys).toEqual([]);
   });
 });

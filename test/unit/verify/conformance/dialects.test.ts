@@ -1,10 +1,15 @@
 /** The conformance run of a service that speaks as another exchange: which rules apply, and which mistake each rule of dialects finds. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { main } from "../../../../src/cli/main.ts";
 import { okxDialect } from "../../../../src/client/dialects/okx-dialect.ts";
 import type { Dialect } from "../../../../src/client/transport/dialect.ts";
 import { type CheckOptions, check } from "../../../../src/verify/conformance/check.ts";
 import { rulesFor } from "../../../../src/verify/conformance/suite.ts";
+import { capturedIo } from "../../../support/captured-io.ts";
 import { dialectService } from "../../../support/harness/dialect-service.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const run = async (name: string, { dialect, ...options }: CheckOptions = {}, times = 10) => {
   const { url, keysFile, clock, dialect: own } = await dialectService(name, onTestFinished, { times });
@@ -89,5 +94,36 @@ describe("The conformance run of a service in a dialect", () => {
   it.each(wrong)("finds a dialect that %s by %s", async (_, rule, dialect) => {
     const report = await run("okx", { dialect, only: [rule] }, rule === "D-limits" ? 3 : 10);
     expect(ofKind(report, "fail")).toEqual([rule]);
+  });
+});
+
+describe("sluice check --dialect", () => {
+  const command = async (argv: readonly string[]) => {
+    const io = capturedIo({});
+    const code = await main(["check", ...argv], io);
+    return { code, out: io.outText, err: io.errText };
+  };
+
+  it("speaks as an exchange of the package, or as the default export of a file", async () => {
+    const { url, keysFile } = await dialectService("okx", onTestFinished);
+    const file = join(temporaryFolder("dialect"), "acme.mjs");
+    writeFileSync(file, `export { acme as default } from "data:text/javascript,export const acme = { name: 'acme' }";`);
+    const own = await command([url, "--dialect", "okx-demo", "--keys", keysFile, "--only", "4.5-listed", "9-prefix"]);
+    expect([own.code, own.err]).toEqual([0, ""]);
+    expect(own.out).toContain("does not apply to okx-v5: it has paths of its own");
+    // The file's dialect changes nothing, so it is not understood here.
+    const { err } = await command([url, "--dialect", file, "--keys", keysFile, "--only", "4.5-listed"]);
+    expect(err).toContain("The service refuses the key key-1");
+  });
+
+  it.each([
+    ["an exchange that there is not", ["--dialect", "okay"], '--dialect: "okay" is no exchange of the package. Did you mean "okx"?'],
+    ["a file that there is not", ["--dialect", "./nowhere.mjs"], "nowhere.mjs: no such file."],
+    ["a file without a dialect", ["--dialect", "test/support/harness/nameless-dialect.mjs"], "has no name. Write export default { name:"],
+    ["--accept without a dialect", ["--accept"], "--accept tries a dialect. Name it:"],
+  ])("refuses %s", async (_, argv, message) => {
+    const { code, err } = await command(["http://127.0.0.1:1", ...argv]);
+    expect(err).toContain(message);
+    expect(code).toBe(2);
   });
 });

@@ -10,17 +10,10 @@ import { dialectService } from "../../../support/harness/dialect-service.ts";
 const services = { okx, blofin } as const;
 
 const examined = async (name: keyof typeof services) => {
-  const { url, keys, clock, venue, server } = await dialectService(name, onTestFinished, { times: 10 });
+  const { url, keys, clock, venue, quotes } = await dialectService(name, onTestFinished, { times: 10 });
   const [key] = keys as unknown as readonly [(typeof keys)[number]];
   const service = services[name]({ environment: "testnet", baseUrl: url, keys: [{ credentials: createCredentials(key) }], clock });
-  const ticker = { instId: "BTC-USDT-SWAP", last: "59999", bidPx: "59999", bidSz: "1", askPx: "60001", askSz: "1" };
-  // Until the doctor listens.
-  const tell = (): void => {
-    server.board.ticker({ ...ticker, at: clock.now() });
-    again = clock.setTimer(clock.now() + 500, tell);
-  };
-  let again = clock.setTimer(clock.now(), tell);
-  onTestFinished(() => again.cancel());
+  quotes("BTC-USDT-SWAP", "59999", "60001");
   const report = await examine({
     profile: service.profile ?? {},
     dialect: service.dialect,

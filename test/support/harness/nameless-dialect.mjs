@@ -1,0 +1,1 @@
+export default { path: "/v2" };
