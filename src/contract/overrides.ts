@@ -58,7 +58,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   "profile.order.szUnit": ["quote_notional", "base", "contracts"],
   "profile.order.emptyDecimal": ["", "0"],
   "profile.order.duplicateClOrdId": ["refused_while_open", "refused", "accepted"],
-  "profile.answers.notFound": ["empty", "error"],
+  "profile.answers.notFound": ["empty", "error", "untold"],
   "profile.answers.dataOnError": ["array", "object", "absent"],
   "profile.paging.afterAndBefore": ["both", "after_wins", "refused"],
   "profile.paging.limitAboveMax": ["refused", "clamped"],

@@ -70,7 +70,7 @@ export const defaultProfile = {
     unknownPathCode: row("50005", "G16", "No such address."),
     limitedCode: row("50011", "G15", "The body of a 429 is not shown; clients decide on the status."),
     orderErrorStatus: row(200, "G5", "An order that is refused is an answer, not a transport failure."),
-    notFound: row<"empty" | "error">("error", "G5", "An empty success or a non-zero code are both read as not found."),
+    notFound: row<"empty" | "error" | "untold">("error", "G5", "An empty success or a non-zero code are both read as not found; untold where neither is known, so that lists alone prove absence."),
     notFoundCode: row("51603", "G5", "The order does not exist."),
     instrumentCode: row("51001", "G16", "The instrument does not exist or is not tradable."),
     parameterCode: row("51000", "G16", "A parameter of the order has no valid value."),

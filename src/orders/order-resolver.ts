@@ -2,7 +2,8 @@
  * Order resolver: finds out what became of orders whose placement or record is in doubt.
  *
  * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an order, and
- * several of them, apart in time and backed by two full sweeps, are needed to call it absent; errors count for nothing; what
+ * several of them, apart in time and backed by two full sweeps, are needed to call it absent, or five sweeps where a service tells of one
+ * order at a time nothing; errors count for nothing; what
  * waits to be asked is not asked once there is evidence; the first questions about an urgent order go with exits, out of their reserve; a sweep serves all orders in doubt and only so many questions by id are
  * under way at once, so that many orders in doubt leave the others their quota; what goes on for long is told, with the reason.
  */
@@ -49,7 +50,8 @@ const urgentLooksMax = 3;
 /** No negative answer counts before this long after the call was sent: it may still be on its way. */
 const settleMs = 30_000;
 const everyMs = 5_000;
-const negativesLeast = 3;
+/** Where no answer about one order tells of absence, the lists alone have to. */
+const byLists = { negatives: 0, sweeps: 5 } as const;
 /** Between the two sweeps: longer than a service's views lag each other. */
 const lagMs = 10_000;
 /** How far the service's calendar may be from what is known of it, and from ours where nothing is: its history is read so much further back. */
@@ -93,6 +95,8 @@ export class OrderResolver {
   readonly #bornAt: number;
   readonly #pursuits = new Set<Pursuit>();
   readonly #waiting: Pursuit[] = [];
+  /** What it takes to call an order absent. */
+  readonly #needed: { readonly negatives: number; readonly sweeps: number };
   #looks = 0;
   #sweeping = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -104,6 +108,7 @@ export class OrderResolver {
     this.#journal = journal;
     this.#serviceNow = serviceNow;
     this.#bornAt = clock.now();
+    this.#needed = profile.answers.notFound === "untold" ? byLists : { negatives: 3, sweeps: 2 };
   }
 
   /** One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens. */
@@ -159,8 +164,9 @@ export class OrderResolver {
     const settled = this.#isSettled(pursuit);
     const crowded = this.#pursuits.size > fewMax;
     const asksAlone = !crowded || (pursuit.order.isUrgent && pursuit.looks < urgentLooksMax);
-    if (settled ? pursuit.negatives < negativesLeast : asksAlone) this.#queueLook(pursuit);
-    const due = pursuit.sweeps < 2 && now - pursuit.sweptAt >= lagMs;
+    const { negatives, sweeps } = this.#needed;
+    if (settled ? pursuit.negatives < negatives : asksAlone) this.#queueLook(pursuit);
+    const due = pursuit.sweeps < sweeps && now - pursuit.sweptAt >= lagMs;
     if (settled ? due : crowded || pursuit.voids >= voidsMax) this.#sweep();
   }
 
@@ -260,8 +266,8 @@ export class OrderResolver {
   }
 
   #conclude(pursuit: Pursuit): void {
-    const { over, negatives, sweeps } = pursuit;
-    if (!over && negatives >= negativesLeast && sweeps >= 2) pursuit.finish({ kind: "absent" });
+    const { negatives, sweeps } = this.#needed;
+    if (!pursuit.over && pursuit.negatives >= negatives && pursuit.sweeps >= sweeps) pursuit.finish({ kind: "absent" });
   }
 
   #fail(pursuit: Pursuit, { why, isOwn }: Extract<Answer, { kind: "void" }>): void {

@@ -61,6 +61,7 @@ const profile: ProfileOverrides = {
     notCancelableCode: "102068",
     positionCode: "102022",
     leverageCode: "110019",
+    notFound: "untold",
     // The documentation has no code for these; a word of the described service must not be taken for one.
     notFoundCode: "not_found",
     postOnlyCode: "post_only",

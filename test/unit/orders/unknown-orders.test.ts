@@ -123,6 +123,21 @@ describe("A placement that never arrived", () => {
     expect(rig.places().map(({ px }) => px)).toEqual(["60000", "59990"]);
   });
 
+  it("is called absent by five readings of the lists where a service tells nothing of one order that does not exist", () => {
+    const nothing = reply(200, { code: "0", msg: "" });
+    const rig = ready({
+      push: false,
+      profile: { answers: { notFound: "untold" } },
+      fault: ({ endpoint }) => (endpoint === "getOrder" ? nothing : undefined),
+    });
+    rig.next("placeOrder", lostRequest);
+    rig.want(bid());
+    rig.run(70_000);
+    expect(rig.phases("bid").at(-1)).toBe("unknown");
+    rig.run(60_000);
+    expect(rig.phases("bid")).toEqual(["sent", "unknown", "absent", "sent", "acked", "live"]);
+  });
+
   it("is never called absent while the service cannot be asked", () => {
     let down = true;
     let turn = 0;
