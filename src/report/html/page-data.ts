@@ -20,7 +20,7 @@ export interface InstrumentData {
   readonly base: string;
   /** Fraction digits of a price. */
   readonly places: number;
-  readonly of: "quote" | "trade" | "candle";
+  readonly of: "quote" | "trade" | "candle" | "bar";
   /** Milliseconds of a bar; 0 where each entry is one price. */
   readonly barMs: number;
   /** Factor of the four columns of prices. */

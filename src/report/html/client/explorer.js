@@ -80,7 +80,7 @@ export class Explorer {
     );
     this.#price = new PricePane(data, this.#shared, this.#shown, innerWidth < 600 ? 240 : 340);
     this.#build();
-    this.#pointer = followPointer(this.#charts, this.#view, data.spanMs);
+    this.#pointer = followPointer(this.#charts, this.#view);
     this.#listen();
     this.#view.all();
   }

@@ -162,7 +162,7 @@ const widened = ([low, high], { each, bands }) => {
   return [least, most];
 };
 
-const sources = { quote: "middle of the best prices", trade: "traded prices", candle: "recorded bars" };
+const sources = { quote: "middle of the best prices", trade: "traded prices", candle: "recorded bars", bar: "bars" };
 
 /** @param {{ bars: Bars, groups: readonly FillGroup[], resting: Resting }} drawn @param {Shown} shown @param {keyof typeof sources} of */
 const aboutOf = ({ bars: { barMs }, groups, resting }, { withFills, withOrders }, of) => {

@@ -6,7 +6,7 @@
  */
 
 /** @import {Span} from "./pane.js" */
-/** @typedef {{ readonly span: Span, set: (from: number, to: number) => void, pan: (share: number) => void, zoom: (factor: number, at?: number) => void, all: () => void }} View */
+/** @typedef {{ readonly span: Span, readonly whole: number, set: (from: number, to: number) => void, pan: (share: number) => void, zoom: (factor: number, at?: number) => void, all: () => void }} View */
 
 const spanMin = 20;
 
@@ -32,6 +32,7 @@ export const createView = (wholeMs, draw) => {
     get span() {
       return span;
     },
+    whole: most - least,
     set,
     pan: (share) => {
       const by = share * (span.to - span.from);
@@ -42,8 +43,8 @@ export const createView = (wholeMs, draw) => {
   };
 };
 
-/** Wheel, drag, pinch and double click on the charts. @param {HTMLElement} node @param {View} view @param {number} wholeMs */
-export const followPointer = (node, view, wholeMs) => {
+/** Wheel, drag, pinch and double click on the charts. @param {HTMLElement} node @param {View} view */
+export const followPointer = (node, view) => {
   /** @type {Map<number, number>} */
   const held = new Map();
   let moved = 0;
@@ -60,7 +61,7 @@ export const followPointer = (node, view, wholeMs) => {
       const { from, to } = view.span;
       if (area === null || event.ctrlKey) return;
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) view.pan(event.deltaX / area.clientWidth);
-      else if (event.deltaY > 0 && to - from >= wholeMs * 1.019) return;
+      else if (event.deltaY > 0 && to - from >= view.whole * 0.999) return;
       else view.zoom(1.0016 ** Math.max(-250, Math.min(250, event.deltaY)), timeAt(area, event.clientX));
       event.preventDefault();
     },
