@@ -1,0 +1,70 @@
+/**
+ * One engine as the page follows it: its rows, its stream, and what can be relied on.
+ *
+ * Invariants: the engine's clock goes on between updates only while its stream is alive and it runs in real time; what is shown of an
+ * engine that is not connected is marked as old.
+ */
+import { nowMs } from "./browser-clock.js";
+import { Feed } from "./feed.js";
+import { SourceState } from "./source-state.js";
+import { leftText } from "./wording.js";
+
+const aheadMax = 5_000;
+/** A little more than an engine that has nothing to tell may be silent. */
+const standsStillMs = 2_500;
+
+export class WatchedEngine {
+  id;
+  state;
+  feed;
+  #takenAt = nowMs();
+
+  /** @param {string} id @param {() => void} changed is called after every update and every change of the connection */
+  constructor(id, changed) {
+    this.id = id;
+    this.state = new SourceState(id);
+    this.feed = new Feed(
+      id,
+      (update, isWhole) => {
+        this.#takenAt = nowMs();
+        this.state.apply(update, isWhole);
+        changed();
+      },
+      changed,
+    );
+  }
+
+  get engine() {
+    return this.state.row("engine");
+  }
+
+  get name() {
+    return this.engine?.name ?? this.id;
+  }
+
+  /** What is shown is as it is. */
+  get isFresh() {
+    return this.feed.state.state === "open" && this.engine?.state !== "gone" && this.feed.engineSilentMs < standsStillMs;
+  }
+
+  /** Milliseconds on the engine's clock, as far as they are known. */
+  get now() {
+    const { engine } = this;
+    const goesOn = this.isFresh && engine?.playback === undefined && engine?.state === "running";
+    return this.state.at + (goesOn ? Math.min(aheadMax, nowMs() - this.#takenAt) : 0);
+  }
+
+  /** Why it is not fresh, for people; empty where it is. */
+  get trouble() {
+    const { state, text } = this.feed.state;
+    if (state === "connecting") return "";
+    if (state === "refused")
+      return `The engine refused the token of this page: ${text} Open the link that the engine printed when it started.`;
+    if (this.engine?.state === "stopped") return "";
+    if (state === "lost") return text;
+    if (this.engine?.state === "gone") return "The engine is gone: it ended without a word.";
+    if (!this.isFresh)
+      return `The engine has not moved for ${leftText(this.feed.engineSilentMs)}: its process lives, but its thread is busy or stands still.`;
+    return "";
+  }
+}
